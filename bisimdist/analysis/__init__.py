@@ -1,0 +1,1 @@
+"""Questions about models, and the answers with their proofs."""

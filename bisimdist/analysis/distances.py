@@ -1,0 +1,298 @@
+"""Bounds on delta by bisimilarity distances: the questions, and how far the engines carry each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import DistanceAnswer, PairBound, Status, ThresholdAnswer
+from bisimdist.certificates.writer import certificate_of, trivial_certificate
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.fixpoint.bracket_engine import prove_bracket
+from bisimdist.fixpoint.exact_engine import approximate, prove_above, prove_exactly
+from bisimdist.fixpoint.iteration import Approximation
+from bisimdist.fixpoint.linear import SingularSystemError
+from bisimdist.fixpoint.proof import Proof
+from bisimdist.fixpoint.question import Question, checked_alpha, named_pairs, prepare
+from bisimdist.models.lmc import LMC
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["bd_threshold", "bound"]
+
+SAFETY_NET = fmpq(1, 10**6)
+"""The width of the bracket that is kept in hand while exact work of unknown length is under way."""
+
+QUICK = 2_000
+"""Questions of up to so many pairs are answered exactly before anybody would interrupt them."""
+
+REFINEMENTS = (fmpq(1, 10**3), fmpq(1, 10**6), fmpq(1, 10**10))
+"""The brackets that a threshold is tried on before exact arithmetic has to decide."""
+
+Pair = tuple[int, int]
+
+
+def bound(  # noqa: PLR0913
+    model: LMC,
+    alpha: ExactNumber,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    precision: ExactNumber | None = None,
+    deadline: Deadline = NEVER,
+    jobs: int = 1,
+    progress: Progress = silent,
+) -> DistanceAnswer:
+    """Bound delta by the skewed bisimilarity distance bd_alpha, exactly and with a proof.
+
+    For the pair (s, t) the chain is (ln alpha, bd_alpha(s, t))-differentially private.
+
+    Parameters
+    ----------
+    model
+        The chain.
+    alpha
+        The skew, a rational of at least 1 (alpha = e^epsilon).
+    pairs
+        Pairs of names of states; by default those of the model.
+    precision
+        None for the distance itself; otherwise a width: certified bounds at most that far apart, in short
+        rationals, which on large cyclic chains cost a fraction.
+    deadline
+        When to give up. What is proved by then is returned with ``Status.LIMIT``; an interruption
+        (``KeyboardInterrupt``) does the same.
+    jobs
+        How many threads share the linear programs of a round; the answer does not depend on it.
+    progress
+        Told what is being done.
+
+    Returns
+    -------
+    DistanceAnswer
+        Bounds for every pair. Every upper bound is a pre-fixed point that was checked exactly, every
+        lower bound a post-fixed point proved to lie below the least fixed point.
+
+    Raises
+    ------
+    UsageError
+        If alpha is less than 1, the precision is not positive, or there is no pair.
+    ModelError
+        If a pair names no state.
+    NumberTypeError
+        If a number is a ``float``.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.figure1 import figure1
+    >>> [(str(pair.upper), pair.exact) for pair in bound(figure1(), 1).pairs]
+    [('1/5', True)]
+
+    References
+    ----------
+    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
+       ATVA 2018, Definition 5 and Theorem 1.
+    """
+    skew = checked_alpha(alpha)
+    asked = named_pairs(model, pairs)
+    width = None if precision is None else _checked_precision(precision)
+    work = _Work(model, skew, asked, deadline, max(1, jobs), progress)
+    status = work.run(partial(_bracket, width=width) if width is not None else _exact)
+    return DistanceAnswer(
+        model=model,
+        alpha=skew,
+        distance="bd",
+        pairs=work.bounds(),
+        status=status,
+        method=work.method,
+        statistics=work.statistics(),
+        make_certificate=work.certificate,
+    )
+
+
+def bd_threshold(  # noqa: PLR0913
+    model: LMC,
+    alpha: ExactNumber,
+    source: str,
+    target: str,
+    theta: ExactNumber,
+    *,
+    deadline: Deadline = NEVER,
+    jobs: int = 1,
+    progress: Progress = silent,
+) -> ThresholdAnswer:
+    """Decide BD-THRESHOLD: whether bd_alpha(source, target) is at most theta.
+
+    Brackets of growing precision come first, and the work ends with the first that decides. A tie is
+    decided by the exact distance: equality holds.
+
+    Parameters
+    ----------
+    model, alpha, deadline, jobs, progress
+        As for `bound`.
+    source, target
+        The pair.
+    theta
+        The threshold, a rational in [0, 1].
+
+    Raises
+    ------
+    UsageError
+        If alpha is less than 1 or theta is not in [0, 1].
+    ModelError
+        If a name is no state.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.figure1 import figure1
+    >>> bd_threshold(figure1(), 1, "s0", "s1", "1/5").verdict
+    'holds'
+
+    References
+    ----------
+    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
+       ATVA 2018, Section 6.
+    """
+    skew = checked_alpha(alpha)
+    threshold = to_fmpq(theta)
+    if not 0 <= threshold <= 1:
+        raise UsageError(f"theta is {format_rational(threshold)}; expected a number in [0, 1]")
+    asked = named_pairs(model, [(source, target)])
+    work = _Work(model, skew, asked, deadline, max(1, jobs), progress)
+    status = work.run(partial(_decide, threshold=threshold))
+    pair = work.bounds()[0]
+    return ThresholdAnswer(
+        model=model,
+        alpha=skew,
+        distance="bd",
+        threshold=threshold,
+        holds=pair.bracket.at_most(threshold),
+        bound=pair,
+        status=status,
+        method=work.method,
+        statistics=work.statistics(),
+        make_certificate=work.certificate,
+    )
+
+
+def _checked_precision(precision: ExactNumber) -> fmpq:
+    width = to_fmpq(precision)
+    if width <= 0:
+        raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
+    return width
+
+
+@dataclass(slots=True)
+class _Work:
+    """One question on its way: the best proof so far, whatever happens."""
+
+    model: LMC
+    alpha: fmpq
+    asked: tuple[Pair, ...]
+    deadline: Deadline
+    jobs: int
+    progress: Progress
+    question: Question | None = None
+    proof: Proof | None = None
+    method: str = "no bound was proved"
+
+    def run(self, engine: Callable[[_Work, Question, Approximation], Status]) -> Status:
+        """Let an engine work; a limit or an interruption ends it, and what is proved stays."""
+        try:
+            self.progress("linear programs", 0, None)
+            self.question = prepare(self.model, self.alpha, self.asked)
+            guess = approximate(self.question, jobs=self.jobs, deadline=self.deadline, progress=self.progress)
+            return engine(self, self.question, guess)
+        except KeyboardInterrupt:
+            self.method += "; interrupted"
+        except (LimitError, SingularSystemError) as error:
+            self.method += f"; {error}"
+        return Status.LIMIT
+
+    def keep(self, proof: Proof, method: str) -> None:
+        """Remember a better proof."""
+        self.proof, self.method = proof, method
+
+    def bracket(self, question: Question, guess: Approximation, width: fmpq) -> None:
+        """Prove a bracket and keep it."""
+        proof = prove_bracket(question, guess, width, deadline=self.deadline, progress=self.progress)
+        self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
+
+    def bounds(self) -> tuple[PairBound, ...]:
+        """Return the best bounds known."""
+        result = []
+        for s, t in self.asked:
+            lower, upper = self._best((s, t))
+            result.append(PairBound(self.model.states[s], self.model.states[t], upper, lower, lower == upper))
+        return tuple(result)
+
+    def _best(self, pair: Pair) -> tuple[fmpq, fmpq]:
+        if self.proof is not None:
+            return self.proof.lower(pair), self.proof.upper(pair)
+        return fmpq(0), fmpq(0 if pair[0] == pair[1] else 1)
+
+    def certificate(self) -> dict[str, object]:
+        """Write the proof of the bounds."""
+        if self.proof is None:
+            return trivial_certificate(
+                self.model, self.alpha, [(pair, *reversed(self._best(pair))) for pair in self.asked]
+            )
+        return certificate_of(self.proof)
+
+    def statistics(self) -> dict[str, int | str]:
+        """Return counts of what the question came to."""
+        if self.question is None:
+            return {}
+        return {
+            "pairs": self.question.functional.size,
+            "programs": len(self.question.functional.batch),
+        }
+
+
+def _exact(work: _Work, question: Question, guess: Approximation) -> Status:
+    """Prove the distance itself; with a bracket in hand where that may take long."""
+    if question.functional.size > QUICK or work.deadline.moment is not None:
+        try:
+            work.bracket(question, _apart(guess), SAFETY_NET)
+        except (LimitError, SingularSystemError):
+            work.deadline.check()
+    if not question.sharp:
+        proof = prove_above(question, guess, deadline=work.deadline, progress=work.progress)
+        work.keep(proof, "least pre-fixed point of direct couplings: too many pairs for the distance itself")
+        return Status.UPPER
+    proof = prove_exactly(question, guess, deadline=work.deadline, progress=work.progress)
+    work.keep(proof, "strategy iteration, made exact and proved least")
+    return Status.EXACT
+
+
+def _apart(guess: Approximation) -> Approximation:
+    """Return a guess that shares nothing that work on it would change."""
+    return replace(guess, basis=guess.basis.copy(), direction=guess.direction.copy())
+
+
+def _bracket(work: _Work, question: Question, guess: Approximation, *, width: fmpq) -> Status:
+    """Prove bounds of a width; where 64 bits do not reach that far, the distance itself."""
+    try:
+        work.bracket(question, _apart(guess), width)
+    except (LimitError, SingularSystemError):
+        work.deadline.check()
+        return _exact(work, question, guess)
+    if not question.sharp:
+        return Status.UPPER
+    return Status.EXACT if all(pair.exact for pair in work.bounds()) else Status.BRACKET
+
+
+def _decide(work: _Work, question: Question, guess: Approximation, *, threshold: fmpq) -> Status:
+    """Prove ever narrower bounds until they decide the threshold."""
+    for width in REFINEMENTS:
+        try:
+            work.bracket(question, _apart(guess), width)
+        except (LimitError, SingularSystemError):
+            work.deadline.check()
+            break
+        if work.bounds()[0].bracket.at_most(threshold) is not None:
+            return Status.EXACT if work.bounds()[0].exact else Status.BRACKET
+    _exact(work, question, guess)
+    decided = work.bounds()[0].bracket.at_most(threshold) is not None
+    return (Status.EXACT if work.bounds()[0].exact else Status.BRACKET) if decided else Status.LIMIT

@@ -1,0 +1,1 @@
+"""Writing proofs as certificates."""

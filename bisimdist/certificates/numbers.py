@@ -1,0 +1,36 @@
+"""How a certificate writes its numbers: decimal where short, else hexadecimal (read in linear time)."""
+
+from __future__ import annotations
+
+from flint import fmpq, fmpz
+
+__all__ = ["integer_text", "rational_text"]
+
+DECIMAL_DIGITS = 60
+"""Longer integers are written in hexadecimal."""
+
+
+def integer_text(value: fmpz | int, *, digits: int = DECIMAL_DIGITS) -> str:
+    """Write an integer.
+
+    Examples
+    --------
+    >>> integer_text(-12), integer_text(2**256, digits=20)[:6]
+    ('-12', '0x1000')
+    """
+    number = int(value)
+    if number.bit_length() * 3 <= digits * 10:
+        return str(number)
+    return hex(number)
+
+
+def rational_text(value: fmpq, *, digits: int = DECIMAL_DIGITS) -> str:
+    """Write a rational in lowest terms.
+
+    Examples
+    --------
+    >>> rational_text(fmpq(4, 6))
+    '2/3'
+    """
+    numerator = integer_text(value.p, digits=digits)
+    return numerator if value.q == 1 else f"{numerator}/{integer_text(value.q, digits=digits)}"

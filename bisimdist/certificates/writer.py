@@ -1,0 +1,171 @@
+"""Writes the proof of bounds as plain data: the certificate format, version 1 (docs/certificate-spec.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TypeVar
+
+from flint import fmpq
+
+from bisimdist.certificates.numbers import integer_text, rational_text
+from bisimdist.certificates.witnesses import Coupling, Witness, coupling, witness
+from bisimdist.fixpoint.proof import Proof
+from bisimdist.fixpoint.ranking import Ranked
+from bisimdist.fixpoint.strategy import Values
+from bisimdist.models.lmc import LMC
+
+__all__ = ["CLAIM_DIGITS", "certificate_of", "trivial_certificate"]
+
+CLAIM_DIGITS = 4000
+"""Integers of claims up to this length are decimal, as a person expects them."""
+
+Entry = dict[str, object]
+Found = TypeVar("Found")
+
+
+def certificate_of(proof: Proof) -> dict[str, object]:
+    """Return the certificate of the bounds on the pairs that were asked.
+
+    Only what these bounds rest on is written: the pairs that the couplings reach, and the pairs that the
+    constraints on the potentials name.
+    """
+    question = proof.question
+    claims = [(pair, proof.upper(pair), proof.lower(pair)) for pair in question.asked]
+    result = _frame(question.model, question.alpha, claims)
+    upper = _closure(proof, partial(_couplings, proof))
+    result["upper"] = _table(
+        proof.upper_values,
+        {pair: _upper_entry(proof, pair, couplings) for pair, couplings in upper.items()},
+    )
+    lower = _closure(proof, partial(_witness, proof))
+    result["lower"] = _table(
+        proof.lower_values,
+        {pair: _lower_entry(proof, pair, found) for pair, found in lower.items() if found},
+    )
+    return result
+
+
+def trivial_certificate(
+    model: LMC, alpha: fmpq, bounds: Sequence[tuple[tuple[int, int], fmpq, fmpq]]
+) -> dict[str, object]:
+    """Return the certificate of bounds that need no proof: 0 and 1, and what the classes alone say."""
+    result = _frame(model, alpha, bounds)
+    result["upper"] = {"pairs": []}
+    result["lower"] = {"pairs": []}
+    return result
+
+
+def _frame(
+    model: LMC, alpha: fmpq, claims: Iterable[tuple[tuple[int, int], fmpq, fmpq]]
+) -> dict[str, object]:
+    return {
+        "format": "bisimdist-certificate",
+        "version": 1,
+        "model": model.canonical(),
+        "digest": model.digest(),
+        "distance": "bd",
+        "alpha": rational_text(alpha),
+        "claims": [
+            {
+                "from": model.states[s],
+                "to": model.states[t],
+                "upper": rational_text(upper, digits=CLAIM_DIGITS),
+                "lower": rational_text(lower, digits=CLAIM_DIGITS),
+            }
+            for (s, t), upper, lower in claims
+        ],
+    }
+
+
+def _table(values: Values, entries: Mapping[int, Entry]) -> dict[str, object]:
+    """Write the entries with their values, over the least denominator that serves them all."""
+    chosen = sorted(entries)
+    numerators = [values.numerators[pair] for pair in chosen]
+    shared = values.denominator
+    for numerator in numerators:
+        shared = shared.gcd(numerator)
+    made = []
+    for pair, numerator in zip(chosen, numerators, strict=True):
+        entry = entries[pair]
+        made.append({"pair": entry.pop("pair"), "value": integer_text(numerator // shared), **entry})
+    return {"denominator": integer_text(values.denominator // shared), "pairs": made}
+
+
+def _closure(proof: Proof, look: Callable[[int], tuple[Found, Iterable[int]]]) -> dict[int, Found]:
+    """Look at the pairs that were asked, and at all that these name in turn."""
+    asked = (proof.question.number(pair) for pair in proof.question.asked)
+    stack = sorted({number for number in asked if number is not None})
+    result: dict[int, Found] = {}
+    waiting = set(stack)
+    while stack:
+        pair = stack.pop()
+        result[pair], others = look(pair)
+        for other in others:
+            if other not in waiting:
+                waiting.add(other)
+                stack.append(other)
+    return result
+
+
+def _couplings(proof: Proof, pair: int) -> tuple[tuple[Coupling, Coupling], set[int]]:
+    """Return the couplings of both directions, and the numbers of the pairs to which they move mass."""
+    both = (
+        coupling(proof.upper_strategy, 2 * pair),
+        coupling(proof.upper_strategy, 2 * pair + 1),
+    )
+    space = proof.question.functional.space
+    return both, {space.number(i, j) for side in both for i, j in side.moves}
+
+
+def _witness(proof: Proof, pair: int) -> tuple[tuple[int, Witness] | None, set[int]]:
+    """Return the side and potential behind a lower bound, and the numbers of the pairs that limit it."""
+    functional = proof.question.functional
+    if proof.lower_values.numerators[pair] == 0:
+        return None, set()
+    side = proof.lower_strategy.side(pair)
+    found = witness(proof.lower_strategy, side)
+    space = functional.space
+    if functional.detours:
+        # potentials have to extend to whole classes, so all pairs of the classes limit them
+        touched = {space.classes[state] for state in found}
+        return (side, found), {number for kind in touched for number in space.of_class(kind)}
+    limits = {
+        number for index in functional.programs_of(side) for number in functional.batch.programs[index].cells
+    }
+    return (side, found), limits
+
+
+def _upper_entry(proof: Proof, pair: int, couplings: tuple[Coupling, Coupling]) -> Entry:
+    names = proof.question.model.states
+    s, t = proof.question.functional.space.pairs[pair]
+    entry: Entry = {"pair": [names[s], names[t]]}
+    for direction, found in zip(("forward", "backward"), couplings, strict=True):
+        entry[direction] = {
+            "moves": [[names[i], names[j], rational_text(w)] for (i, j), w in sorted(found.moves.items())],
+            "given_up": [[names[i], rational_text(w)] for i, w in sorted(found.given_up.items())],
+        }
+    return entry
+
+
+def _lower_entry(proof: Proof, pair: int, found: tuple[int, Witness]) -> Entry:
+    names = proof.question.model.states
+    side, potential = found
+    s, t = proof.question.functional.ordered(side)
+    entry: Entry = {
+        "pair": [names[s], names[t]],
+        "witness": {
+            names[i]: [spec[0], names[spec[1]]] if isinstance(spec, tuple) else rational_text(spec)
+            for i, spec in sorted(potential.items())
+        },
+    }
+    if proof.ranked is not None:
+        entry.update(_rank_entry(names, proof.ranked[pair]))
+    return entry
+
+
+def _rank_entry(names: Sequence[str], ranked: Ranked) -> Entry:
+    if ranked.progress.stuck is not None:
+        return {"rank": ranked.rank, "progress": {"stuck": names[ranked.progress.stuck]}}
+    states = {names[i]: rational_text(y) for i, y in sorted(ranked.progress.potential.items())}
+    return {"rank": ranked.rank, "progress": {"classes": [], "states": states}}

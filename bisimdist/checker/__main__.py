@@ -1,0 +1,44 @@
+"""``python -m bisimdist.checker CERTIFICATE [MODEL.json]``: print claims and verdict; exit 0, 1 or 2."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from bisimdist.checker.document import Claim
+from bisimdist.checker.reading import MalformedCertificate, shown, text_of
+from bisimdist.checker.verdict import check_certificate
+
+
+def sentence(claim: Claim) -> str:
+    """Say what a claim says."""
+    name = f"{claim.distance}({shown(claim.source)}, {shown(claim.target)}) at alpha = {text_of(claim.alpha)}"
+    if claim.exact:
+        return f"{name} is exactly {text_of(claim.upper)}"
+    below = "" if claim.lower is None else f" and at least {text_of(claim.lower)}"
+    return f"{name} is at most {text_of(claim.upper)}{below}"
+
+
+def main(arguments: list[str]) -> int:
+    """Check the certificate that is named; return the exit code."""
+    out, err = sys.stdout, sys.stderr
+    if len(arguments) not in (1, 2):
+        err.write("usage: python -m bisimdist.checker CERTIFICATE [MODEL.json]\n")
+        return 2
+    try:
+        report = check_certificate(*(Path(name).read_bytes() for name in arguments))
+    except MalformedCertificate as error:
+        err.write(f"{ascii(arguments[0])[1:-1]}: {error}\n")
+        return 2
+    except OSError as error:
+        err.write(f"{ascii(error.filename)[1:-1]}: {error.strerror}\n")
+        return 2
+    for claim in report.claims:
+        out.write(f"{'proved' if report.valid else 'not proved'}: {sentence(claim)}\n")
+    if not report.valid:
+        out.write(f"not valid: {report.reason}\n")
+    return 0 if report.valid else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

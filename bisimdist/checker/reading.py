@@ -1,0 +1,191 @@
+"""From text to numbers and shapes: whatever does not fit is malformed, and nothing is repaired."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from typing import Any, NoReturn
+
+__all__ = [
+    "MalformedCertificate",
+    "RuleViolation",
+    "Written",
+    "decode",
+    "integer",
+    "item",
+    "items",
+    "model_number",
+    "rational",
+    "record",
+    "shown",
+    "strings",
+    "text_of",
+]
+
+MAX_DIGITS = 4000
+"""Longer integers must be hexadecimal, which is read in linear time."""
+
+MAX_EXPONENT = 10_000
+
+_DECIMAL_BITS = 13_288  # every integer of at most 4000 decimal digits fits
+_INTEGER = re.compile(r"0|-?(?:[1-9][0-9]*|0x[0-9a-fA-F]+)")
+_MODEL_FRACTION = re.compile(r"([+-]?[0-9]+)\s*/\s*([0-9]+)")
+_MODEL_DECIMAL = re.compile(r"([+-]?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,6}))?")
+
+
+class MalformedCertificate(ValueError):  # noqa: N818
+    """The text is no certificate (or the model file no model): nothing was checked."""
+
+
+class RuleViolation(Exception):  # noqa: N818
+    """The text is a certificate, but a rule fails: it proves nothing. Does not leave the checker."""
+
+
+class Written(str):
+    """A number of a model file, as it is written there."""
+
+    __slots__ = ()
+
+
+def shown(value: object) -> str:
+    """Return at most 60 printable ASCII characters that show a value."""
+    if isinstance(value, list | dict):
+        return "an array" if isinstance(value, list) else "an object"
+    text = ascii(str(value)) if isinstance(value, str) else ascii(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def decode(text: str | bytes, *, numbers: bool) -> object:
+    """Read a JSON document, refusing duplicate keys, bytes that are not UTF-8, NaN and infinity.
+
+    With `numbers`, every number becomes the text that is written (`Written`). Without, an integer is an
+    integer, and a number with a point or an exponent is refused: it would be read as a binary float.
+    """
+
+    def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        result = dict(pairs)
+        if len(result) != len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise MalformedCertificate(f"the key {shown(twice)} occurs twice in one object")
+        return result
+
+    def refuse(number: str) -> NoReturn:
+        raise MalformedCertificate(
+            f"the number {shown(number)} stands bare; expected a string with a rational"
+        )
+
+    def whole(number: str) -> int:
+        return integer(number, "a number")
+
+    try:
+        content = text.decode("utf-8") if isinstance(text, bytes) else text
+        result: object = json.loads(
+            content,
+            object_pairs_hook=unique,
+            parse_constant=refuse,
+            parse_float=Written if numbers else refuse,
+            parse_int=Written if numbers else whole,
+        )
+    except UnicodeDecodeError as error:
+        raise MalformedCertificate(f"byte {error.start} is not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise MalformedCertificate(f"line {error.lineno}: not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise MalformedCertificate("the document is nested too deeply") from error
+    return result
+
+
+def record(
+    value: object, where: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return a JSON object that has all the required keys, and besides them only optional ones."""
+    if not isinstance(value, dict):
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected an object")
+    for key in required:
+        if key not in value:
+            raise MalformedCertificate(f"{where} has no {key!r}")
+    for key in value:
+        if key not in required and key not in optional:
+            raise MalformedCertificate(f"{where} has the unknown key {shown(key)}")
+    return value
+
+
+def items(value: object, where: str) -> list[Any]:
+    """Return a JSON array."""
+    if not isinstance(value, list):
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected an array")
+    return value
+
+
+def item(value: object, where: str) -> str:
+    """Return a JSON string."""
+    if not isinstance(value, str):
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected a string")
+    return value
+
+
+def strings(value: object, where: str, length: int) -> list[str]:
+    """Return a JSON array of so many strings."""
+    if len(items(value, where)) != length:
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected {length} strings")
+    return [item(entry, where) for entry in items(value, where)]
+
+
+def integer(value: object, where: str) -> int:
+    """Read an integer: decimal (of at most 4000 digits) or, from ``0x``, hexadecimal."""
+    text = item(value, where)
+    if not _INTEGER.fullmatch(text):
+        raise MalformedCertificate(f"{where} is {shown(text)}; expected an integer such as 12 or 0x1f")
+    if "x" in text:
+        return int(text, 16)
+    return _decimal(text, where)
+
+
+def _decimal(text: str, where: str) -> int:
+    if len(text.lstrip("+-")) > MAX_DIGITS:
+        raise MalformedCertificate(
+            f"{where} has {len(text)} decimal digits; integers of more than {MAX_DIGITS} are written as 0x..."
+        )
+    try:
+        return int(text)
+    except ValueError as error:  # the interpreter was started with a lower limit of its own
+        raise MalformedCertificate(f"{where} has too many digits for this interpreter's settings") from error
+
+
+def rational(value: object, where: str) -> Fraction:
+    """Read a rational: an integer, or an integer, a slash and a positive integer."""
+    above, slash, below = item(value, where).partition("/")
+    denominator = integer(below, where) if slash else 1
+    if denominator <= 0:
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected a positive denominator")
+    return Fraction(integer(above, where), denominator)
+
+
+def model_number(value: object, where: str) -> Fraction:
+    """Read a probability as model files write it: ``3/5``, ``0.6``, ``6e-1`` or ``1``, always exactly."""
+    text = item(value, where).strip()
+    if match := _MODEL_FRACTION.fullmatch(text):
+        below = _decimal(match[2], where)
+        if below == 0:
+            raise MalformedCertificate(f"{where} is {shown(text)}; the denominator is zero")
+        return Fraction(_decimal(match[1], where), below)
+    if not (match := _MODEL_DECIMAL.fullmatch(text)):
+        raise MalformedCertificate(f"{where} is {shown(text)}; expected a number such as 3/5, 0.6, 6e-1 or 1")
+    sign, whole, part, exponent = match.groups()
+    shift = int(exponent or 0)
+    if abs(shift) > MAX_EXPONENT:
+        raise MalformedCertificate(f"{where} is {shown(text)}; its exponent is beyond {MAX_EXPONENT}")
+    number = Fraction(_decimal(sign + whole + (part or ""), where)) * Fraction(10) ** (
+        shift - len(part or "")
+    )
+    if max(abs(number.numerator), number.denominator).bit_length() > _DECIMAL_BITS:
+        raise MalformedCertificate(f"{where} is {shown(text)}; it has more than {MAX_DIGITS} digits")
+    return number
+
+
+def text_of(number: Fraction) -> str:
+    """Write a rational in lowest terms, with hexadecimal integers where decimal ones are too long."""
+    parts = (number.numerator,) if number.denominator == 1 else (number.numerator, number.denominator)
+    return "/".join(str(part) if part.bit_length() < _DECIMAL_BITS else hex(part) for part in parts)

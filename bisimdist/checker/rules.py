@@ -1,0 +1,280 @@
+"""The rules of the two tables, named U1 ... U4 and L1 ... L7 as in the specification.
+
+Throughout, alpha = p/q; an entry is about a pair (s, t), m is mu_s, m' is mu_t, and c_i = m(i) - alpha m'(i).
+The values of a table may have thousands of digits: they stay integers over the table's denominator N, every
+comparison is multiplied out, and no fraction of that size is ever reduced.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from bisimdist.checker.chain import Chain
+from bisimdist.checker.document import Coupling, LowerEntry, Progress, Table, UpperEntry
+from bisimdist.checker.reading import RuleViolation, shown
+
+__all__ = ["Bounds", "Setting", "check_lower", "check_upper"]
+
+Partners = Mapping[str, list[tuple[str, int]]]
+
+
+class Setting:
+    """A chain with its classes, and alpha."""
+
+    def __init__(self, chain: Chain, alpha: Fraction) -> None:
+        self.chain = chain
+        self.alpha = alpha
+        self.p, self.q = alpha.numerator, alpha.denominator
+        self.classes = chain.classes()
+        self.kind = {state: number for number, members in enumerate(self.classes) for state in members}
+
+    def known(self, states: Iterable[str], where: str) -> None:
+        """Demand that every name is a state."""
+        for state in states:
+            if state not in self.kind:
+                raise RuleViolation(f"{where} names {shown(state)}, which is no state of the model")
+
+    def difference(self, s: str, t: str) -> dict[str, Fraction]:
+        """Return c_i = m(i) - alpha m'(i) for the states where it is not zero."""
+        c = defaultdict(Fraction, self.chain.rows[s])
+        for state, probability in self.chain.rows[t].items():
+            c[state] -= self.alpha * probability
+        return {state: value for state, value in c.items() if value}
+
+
+class Bounds:
+    """What a table says of every pair of states, as numerators over its denominator N.
+
+    Twice the same state has 0, states of different classes have N; a pair of one class that is not listed has
+    N in an upper table and 0 in a lower one. Rules U1 and L1 are checked here.
+    """
+
+    def __init__(self, setting: Setting, table: Table[Any], name: str, unlisted: int) -> None:
+        self.kind = setting.kind
+        self.denominator = table.denominator
+        self.unlisted = unlisted
+        self.listed: dict[tuple[str, str], int] = {}
+        rule, interval = ("L1", "(0, 1]") if name == "lower" else ("U1", "[0, 1]")
+        for number, entry in enumerate(table.entries, 1):
+            s, t = entry.pair
+            where = f"{place(name, number, entry.pair)}: {rule}"
+            setting.known(entry.pair, where)
+            if s == t or self.kind[s] != self.kind[t]:
+                raise RuleViolation(f"{where}: only two different states of one class may be listed")
+            if (s, t) in self.listed:
+                raise RuleViolation(f"{where}: the pair is listed twice")
+            if not 0 <= entry.value <= self.denominator or (name == "lower" and entry.value == 0):
+                raise RuleViolation(f"{where}: the value is outside of {interval}")
+            self.listed[s, t] = self.listed[t, s] = entry.value
+
+    def at(self, i: str, j: str) -> int:
+        """Return the numerator of the bound for two states."""
+        if i == j:
+            return 0
+        if self.kind[i] != self.kind[j]:
+            return self.denominator
+        return self.listed.get((i, j), self.unlisted)
+
+
+def place(name: str, number: int, pair: tuple[str, str]) -> str:
+    """Say where a rule failed."""
+    return f"{name} table, entry {number}, pair [{shown(pair[0])}, {shown(pair[1])}]"
+
+
+def check_upper(setting: Setting, table: Table[UpperEntry]) -> Bounds:
+    """Check that the table is a pre-fixed point, so that it bounds the distance from above."""
+    upper = Bounds(setting, table, "upper", unlisted=table.denominator)
+    for number, entry in enumerate(table.entries, 1):
+        s, t = entry.pair
+        for direction, pair, coupling in (
+            ("forward", (s, t), entry.forward),
+            ("backward", (t, s), entry.backward),
+        ):
+            try:
+                check_coupling(setting, upper, pair, entry.value, coupling)
+            except RuleViolation as violation:
+                raise RuleViolation(
+                    f"{place('upper', number, entry.pair)}, {direction}: {violation}"
+                ) from None
+    return upper
+
+
+def check_coupling(
+    setting: Setting, upper: Bounds, pair: tuple[str, str], value: int, coupling: Coupling
+) -> None:
+    """Check one direction of an entry: by weak duality the lifting is at most the cost of the coupling."""
+    surplus = {state: -c for state, c in setting.difference(*pair).items()}
+    costs = []  # (amount, numerator of the cost of one unit)
+    for i, j, amount in coupling.moves:
+        setting.known((i, j), "U2: a move")
+        if i == j:
+            raise RuleViolation(f"U2: a move from {shown(i)} to itself")
+        surplus[i] = surplus.get(i, Fraction(0)) + amount
+        surplus[j] = surplus.get(j, Fraction(0)) - setting.alpha * amount
+        costs.append((amount, upper.at(i, j)))
+    for i, amount in coupling.given_up:
+        setting.known((i,), "U2: a given-up mass")
+        surplus[i] = surplus.get(i, Fraction(0)) + amount
+        costs.append((amount, upper.denominator))
+    if any(amount <= 0 for amount, _ in costs):
+        raise RuleViolation("U2: an amount is not positive")
+    for state, excess in surplus.items():
+        if excess < 0:
+            raise RuleViolation(f"U3: at {shown(state)} the coupling carries less away than it has to")
+    unit = math.lcm(*(amount.denominator for amount, _ in costs))
+    if sum(amount.numerator * (unit // amount.denominator) * cost for amount, cost in costs) > unit * value:
+        raise RuleViolation("U4: the coupling costs more than the value")
+
+
+def check_lower(setting: Setting, table: Table[LowerEntry]) -> Bounds:
+    """Check that the table is a post-fixed point that no mass can hold up, so that it bounds from below."""
+    lower = Bounds(setting, table, "lower", unlisted=0)
+    equals: dict[int, Partners] = defaultdict(lambda: defaultdict(list))  # the ranked pairs of equal value
+    for entry in table.entries:
+        if entry.progress is not None:
+            for i, j in (entry.pair, entry.pair[::-1]):
+                equals[entry.value][i].append((j, entry.rank))
+    has_shortcuts: dict[int, bool] = {}
+    for number, entry in enumerate(table.entries, 1):
+        try:
+            strict = check_witness(setting, lower, entry, has_shortcuts)
+            if entry.progress is not None:
+                check_progress(setting, entry, entry.progress, equals[entry.value])
+            elif not strict:
+                raise RuleViolation(
+                    "L7: the entry has no progress, and the witness proves no more than the value"
+                )
+        except RuleViolation as violation:
+            raise RuleViolation(f"{place('lower', number, entry.pair)}: {violation}") from None
+    return lower
+
+
+def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, has_shortcuts: dict[int, bool]) -> bool:
+    """Check that f proves the lifting to be at least the value; return whether it proves more."""
+    p, q, kind, N = setting.p, setting.q, setting.kind, lower.denominator
+    setting.known(entry.witness, "L2: the witness")
+    c = setting.difference(*entry.pair)
+    f, scale = evaluate(setting, lower, entry.witness)  # integers over N * scale
+    for x, value in f.items():
+        if not 0 <= value <= N * scale:
+            raise RuleViolation(f"L2: f is outside of [0, 1] at {shown(x)}")
+    touched = {kind[x] for x in f}
+    for x in c:
+        if c[x] < 0 and kind[x] in touched and x not in f:
+            raise RuleViolation(f"L3: f has no value at {shown(x)}, which counts against it")
+    for x in f:
+        for y in f:
+            needed = kind[x] == kind[y] and (p > q or c.get(x, 0) > 0 > c.get(y, 0))
+            if needed and q * f[x] - p * f[y] > q * scale * lower.at(x, y):
+                raise RuleViolation(f"L4: f differs by more than the table allows at {shown(x)}, {shown(y)}")
+    if p > q:
+        for number in sorted(touched):
+            members = setting.classes[number]
+            if number not in has_shortcuts:
+                has_shortcuts[number] = not triangles_hold(setting, lower, members)
+            if has_shortcuts[number] and not extends(setting, lower, members, f, scale):
+                raise RuleViolation("L5: f does not extend to the other states of a class")
+    unit = math.lcm(*(value.denominator for value in c.values()))
+    total = sum(f[x] * c[x].numerator * (unit // c[x].denominator) for x in c if x in f)
+    if total < entry.value * scale * unit:
+        raise RuleViolation("L6: f proves less than the value")
+    return total > entry.value * scale * unit
+
+
+def evaluate(
+    setting: Setting, lower: Bounds, witness: Mapping[str, Fraction | tuple[str, str]]
+) -> tuple[dict[str, int], int]:
+    """Return f as integers, and the scale: f(x) is the integer over N * scale."""
+    p, q, N = setting.p, setting.q, lower.denominator
+    parts: dict[str, tuple[int, int]] = {}  # x: (n, e) for f(x) = n / (N e)
+    for start in witness:
+        path: dict[str, None] = {}
+        x = start
+        while x not in parts:
+            spec = witness[x]
+            path[x] = None
+            if isinstance(spec, Fraction):
+                parts[x] = (spec.numerator * N, spec.denominator)
+            elif spec[1] not in witness or spec[1] in path:
+                raise RuleViolation(
+                    f"L2: f at {shown(x)} refers to {shown(spec[1])}: not in the witness, or in a circle"
+                )
+            else:
+                x = spec[1]
+        for x in reversed(path):
+            spec = witness[x]
+            if isinstance(spec, tuple):
+                n, e = parts[spec[1]]
+                bound = e * lower.at(x, spec[1])
+                parts[x] = (p * n + q * bound, q * e) if spec[0] == "above" else (q * (n - bound), p * e)
+    scale = math.lcm(*(e for _, e in parts.values()))
+    return {x: n * (scale // e) for x, (n, e) in parts.items()}, scale
+
+
+def triangles_hold(setting: Setting, lower: Bounds, members: list[str]) -> bool:
+    """Return whether L(i,j) <= L(i,k) + alpha L(k,j) in the class: then every f extends."""
+    near = {i: [setting.q * lower.at(i, k) for k in members] for i in members}
+    far = {j: [setting.p * lower.at(j, k) for k in members] for j in members}
+    for i in members:
+        for j in members:
+            bound = setting.q * lower.at(i, j)
+            if bound and any(bound > first + second for first, second in zip(near[i], far[j], strict=True)):
+                return False
+    return True
+
+
+def extends(setting: Setting, lower: Bounds, members: list[str], f: Mapping[str, int], scale: int) -> bool:
+    """Return whether f extends to a class: the least extension, grown along paths, raises no value of f."""
+    p, q = setting.p, setting.q
+    fine = p ** len(members)  # makes every division below exact: paths have fewer edges than that
+    F = {k: f.get(k, 0) * fine for k in members}
+    grown = [k for k in members if k in f]
+    while grown:
+        before, grown = grown, []
+        for x in before:
+            for k in members:
+                reach = q * (F[x] - lower.at(x, k) * scale * fine)
+                if reach > p * F[k]:
+                    if k in f:
+                        return False
+                    F[k] = -(-reach // p)
+                    grown.append(k)
+    return True
+
+
+def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, partners: Partners) -> None:
+    """Check L7: no coupling keeps all mass among ranked pairs of the same value and at least this rank."""
+    alpha, kind, c = setting.alpha, setting.kind, setting.difference(*entry.pair)
+    if progress.stuck is not None:
+        setting.known((progress.stuck,), "L7: the progress")
+        if progress.stuck not in c or any(rank >= entry.rank for _, rank in partners.get(progress.stuck, ())):
+            raise RuleViolation(f"L7: {shown(progress.stuck)} is not stuck")
+        return
+    if progress.common is not None:
+        s, t = entry.pair
+        if alpha > 1 or not all(progress.common in setting.chain.rows[state] for state in (s, t)):
+            raise RuleViolation(f"L7: alpha is not 1, or {shown(progress.common)} is no common successor")
+        return
+    setting.known([state for state, _ in progress.classes], "L7: the progress")
+    setting.known(progress.states, "L7: the progress")
+    default = {kind[state]: value for state, value in progress.classes}
+    if len(default) < len(progress.classes) or any(value < 0 for value in default.values()):
+        raise RuleViolation("L7: y is given twice for a class, or is negative there")
+
+    def y(state: str) -> Fraction:
+        return progress.states.get(state, default.get(kind[state], Fraction(0)))
+
+    for x in progress.states:
+        for z, rank in partners.get(x, ()):
+            for i, j in ((x, z), (z, x)):
+                needed = rank >= entry.rank and (alpha > 1 or c.get(i, 0) > 0 > c.get(j, 0))
+                if needed and y(i) > alpha * y(j):
+                    raise RuleViolation(
+                        f"L7: y is more than alpha times as large at {shown(i)} as at {shown(j)}"
+                    )
+    if sum(y(state) * value for state, value in c.items()) <= 0:
+        raise RuleViolation("L7: the sum of y c is not positive")

@@ -1,0 +1,93 @@
+"""How a command ends: exit codes, and errors as one line on standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from enum import IntEnum
+
+import click
+
+from bisimdist.errors import BisimdistError, LimitError, LinearProgramError
+
+__all__ = ["ExitCode", "guarded", "note"]
+
+MAX_LINE = 2000
+DEBUG_VARIABLE = "BISIMDIST_DEBUG"
+
+
+class ExitCode(IntEnum):
+    """The exit codes, the same for every command."""
+
+    ANSWERED = 0
+    VIOLATED = 1
+    UNUSABLE = 2
+    UNDECIDED = 3
+
+
+def _one_line(text: str) -> str:
+    line = "".join(c if c.isprintable() else repr(c)[1:-1] for c in " ".join(text.split()))
+    return line if len(line) <= MAX_LINE else line[: MAX_LINE - 3] + "..."
+
+
+def note(text: str) -> None:
+    """Write one line to standard error, in the name of the project."""
+    if sys.stderr is None:
+        return
+    line = f"bisimdist: {_one_line(text)}\n"
+    encoding = getattr(sys.stderr, "encoding", None) or "ascii"
+    try:
+        sys.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass  # nobody listens
+
+
+def _described(error: OSError) -> str:
+    reason = error.strerror or type(error).__name__
+    return f"{error.filename}: {reason}" if error.filename else reason
+
+
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    command = context.command_path if isinstance(context, click.Context) else "bisimdist"
+    return f"{error.format_message().rstrip('.')}; see '{command} --help'"
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Run a command and return its exit code; whatever goes wrong becomes one line on standard error.
+
+    Set the environment variable BISIMDIST_DEBUG to see the traceback of an error as well.
+    """
+    try:
+        return work()
+    except (KeyboardInterrupt, click.Abort):
+        note("interrupted before anything was known")
+        return ExitCode.UNDECIDED
+    except Exception as error:
+        if os.environ.get(DEBUG_VARIABLE):
+            traceback.print_exc()
+        code, text = _judged(error)
+        note(text)
+        return code
+
+
+def _judged(error: Exception) -> tuple[ExitCode, str]:
+    """Return the exit code for an error, and what to say about it."""
+    match error:
+        case MemoryError():
+            return ExitCode.UNDECIDED, "error: not decided: the memory is exhausted"
+        case LimitError() | LinearProgramError():
+            return ExitCode.UNDECIDED, f"error: not decided: {error}"
+        case click.ClickException():
+            return ExitCode.UNUSABLE, f"error: {_usage(error)}"
+        case BisimdistError():
+            return ExitCode.UNUSABLE, f"error: {error}"
+        case OSError():
+            return ExitCode.UNUSABLE, f"error: {_described(error)}"
+        case _:
+            # A fault of ours must not look like "violated", as Python's own exit code 1 would.
+            where = f"set {DEBUG_VARIABLE}=1 to see where"
+            return ExitCode.UNDECIDED, f"internal error: {type(error).__name__}: {error} ({where})"

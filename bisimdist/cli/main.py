@@ -1,0 +1,135 @@
+"""The command line. Importing this loads click and nothing of ours that computes."""
+
+# ruff: noqa: PLC0415  (each command imports what it needs, so that --help and errors are quick)
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+__all__ = ["command_line", "main", "run"]
+
+CODES = (
+    "Exit codes: 0 answered (and what was asked holds); 1 it is violated, or a certificate is not valid; "
+    "2 the input is not usable; 3 not decided within the given limits (what is known is printed)."
+)
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"bisimdist {version('bisimdist')}")
+        context.exit()
+
+
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise click.Abort from None  # as click would, but without an empty line on standard error
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    no_args_is_help=False,
+    epilog=CODES,
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
+def command_line() -> None:
+    """Exact, certified privacy bounds for probabilistic systems.
+
+    Every number is exact: 3/5, 0.6 and 6e-1 are the same rational.
+    """
+
+
+@command_line.command("bound", epilog=CODES)
+@click.argument("model")
+@click.option("--alpha", metavar="A", help="The skew: an exact number of at least 1.")
+@click.option("--epsilon", metavar="E", help="Stands for alpha = e^E, rounded down to stay sound.")
+@click.option("--distance", metavar="NAME", default="bd", show_default=True, help="Which distance: bd.")
+@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair of states; repeatable.")
+@click.option("--precision", metavar="P", help="Be content with bounds at most P apart, in short rationals.")
+@click.option("--threshold", metavar="THETA", help="Ask only whether the distance is at most THETA.")
+@click.option(
+    "--quotient", "merge_bisimilar", is_flag=True, help="Merge bisimilar states first (another distance)."
+)
+@click.option("--jobs", metavar="N", type=int, default=1, show_default=True, help="Processes to use.")
+@click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
+@click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
+@as_json
+def _bound(model: str, **options: Any) -> int:
+    """Bound delta from above by a bisimilarity distance.
+
+    The answer d for a pair means: the model is (ln alpha, d)-differentially private for that pair. MODEL is a
+    file, '-' for standard input, or example:NAME[,key=value...]; without --pair its own pairs are taken.
+    """
+    from bisimdist.cli.bound import run_bound
+
+    return run_bound(model, **options)
+
+
+@command_line.command("check", epilog=CODES)
+@click.argument("certificate")
+@click.argument("model", required=False)
+@as_json
+def _check(certificate: str, model: str | None, as_json: bool) -> int:
+    """Check that a certificate proves what it claims.
+
+    With MODEL also that it is about that model. The check is exact and shares no code with the rest.
+    """
+    from bisimdist.cli.check import run_check
+
+    return run_check(certificate, model, as_json=as_json)
+
+
+@command_line.command("example", epilog=CODES)
+@click.argument("name", required=False)
+@click.option("--format", "format_name", metavar="FORMAT", help="json (default), yaml, dot or prism.")
+@click.option("-o", "--output", metavar="FILE", help="Write to a file; its extension says the format.")
+@as_json
+def _example(name: str | None, format_name: str | None, output: str | None, as_json: bool) -> int:
+    """Write the built-in case study NAME[,key=value...] as a model file; without NAME list them all."""
+    from bisimdist.cli.example import run_example
+
+    return run_example(name, format_name=format_name, output=output, as_json=as_json)
+
+
+@command_line.command("show", epilog=CODES)
+@click.argument("model")
+@click.option("--format", "format_name", metavar="FORMAT", help="Convert instead: json, yaml, dot or prism.")
+@click.option("-o", "--output", metavar="FILE", help="Where to write what is converted (prism: a file stem).")
+@as_json
+def _show(model: str, format_name: str | None, output: str | None, as_json: bool) -> int:
+    """Summarise a model, or convert it.
+
+    MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+    from bisimdist.cli.show import run_show
+
+    return run_show(model, format_name=format_name, output=output, as_json=as_json)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line in this process and return its exit code."""
+    from bisimdist.cli.failure import guarded
+
+    def work() -> int:
+        result = command_line.main(args=list(arguments), prog_name="bisimdist", standalone_mode=False)
+        return int(result or 0)
+
+    return guarded(work)
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and leave it."""
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,79 @@
+"""Numbers on the command line: exact, and refused with the name of the option where they are out of range."""
+
+from __future__ import annotations
+
+from typing import overload
+
+from flint import fmpq
+
+from bisimdist.errors import NumberError, UsageError
+from bisimdist.exact.rational import parse_rational
+
+__all__ = ["alpha_number", "numbered", "positive_number", "seconds", "unit_number"]
+
+MAX_SECONDS = 10**9
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def numbered(option: str, text: str) -> fmpq:
+    """Return the exact number that an option carries.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    try:
+        return parse_rational(text)
+    except NumberError as error:
+        raise UsageError(f"{option}: {error}") from error
+
+
+def alpha_number(option: str, text: str | None) -> fmpq:
+    """Return an alpha, which is at least one."""
+    value = numbered(option, text or "")
+    if value < 1:
+        raise UsageError(
+            f"{option} {_short(text or '')}: expected a number of at least 1, "
+            "since alpha stands for e^epsilon with epsilon >= 0"
+        )
+    return value
+
+
+@overload
+def positive_number(option: str, text: str) -> fmpq: ...
+@overload
+def positive_number(option: str, text: None) -> None: ...
+@overload
+def positive_number(option: str, text: str | None) -> fmpq | None: ...
+def positive_number(option: str, text: str | None) -> fmpq | None:
+    """Return a number above zero, or None where the option was not given."""
+    if text is None:
+        return None
+    value = numbered(option, text)
+    if value <= 0:
+        raise UsageError(f"{option} {_short(text)}: expected a number above 0")
+    return value
+
+
+def unit_number(option: str, text: str | None) -> fmpq | None:
+    """Return a number from zero to one, or None where the option was not given."""
+    if text is None:
+        return None
+    value = numbered(option, text)
+    if not 0 <= value <= 1:
+        raise UsageError(f"{option} {_short(text)}: expected a number from 0 to 1")
+    return value
+
+
+def seconds(option: str, text: str | None) -> float | None:
+    """Return a number of seconds, the one number that need not be exact, or None where it was not given."""
+    if text is None:
+        return None
+    value = numbered(option, text)
+    if value < 0:
+        raise UsageError(f"{option} {_short(text)}: expected a number of seconds, at least 0")
+    return float(min(value, fmpq(MAX_SECONDS)))

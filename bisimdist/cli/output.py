@@ -1,0 +1,154 @@
+"""Where results go: standard output, and files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+
+from bisimdist.errors import UsageError
+from bisimdist.report.tables import Report, print_report
+
+__all__ = ["OutputFile", "emit_data", "emit_report", "emit_text"]
+
+
+def _write(text: str) -> None:
+    """Write to standard output; a reader that went away (``| head``) is no error."""
+    stream = sys.stdout
+    if stream is None:
+        return
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        stream.flush()
+    except BrokenPipeError:
+        _silence(stream)
+
+
+def _silence(stream: TextIO) -> None:
+    # Python flushes the stream once more at exit; by then it must lead somewhere.
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def emit_text(text: str) -> None:
+    """Write a text to standard output as it is."""
+    _write(text)
+
+
+def emit_data(data: dict[str, object]) -> None:
+    """Write one JSON object to standard output, on one line, in ASCII."""
+    _write(json.dumps(data, ensure_ascii=True) + "\n")
+
+
+def emit_report(report: Report) -> None:
+    """Write a report to standard output, drawn for a terminal if that is one."""
+    if sys.stdout is None:
+        return
+    if not sys.stdout.isatty():
+        drawn = io.StringIO()
+        print_report(report, drawn)
+        _write(drawn.getvalue())
+        return
+    try:
+        print_report(report, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence(sys.stdout)
+
+
+class OutputFile:
+    """A file to be written later: known to be writable now, replaced in one step when its text is there.
+
+    Use it as a context manager around the work whose result it is to hold. Devices and pipes are written to
+    directly.
+
+    Parameters
+    ----------
+    path
+        Where the file is to be.
+    option
+        What to call it in errors, such as ``"--certificate"``.
+
+    Raises
+    ------
+    UsageError
+        On entering, if the file cannot be written.
+    """
+
+    def __init__(self, path: str | None, *, option: str) -> None:
+        self.path = path
+        self.option = option
+        self._target: Path | None = None
+        self._temporary: Path | None = None
+
+    def __enter__(self) -> Self:
+        if self.path is None:
+            return self
+        try:
+            self._prepare(self.path)
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise UsageError(f"{self.option} {self.path}: cannot be written: {reason}") from error
+        return self
+
+    def _prepare(self, path: str) -> None:
+        # Through a symbolic link the file behind it is replaced, not the link.
+        target = Path(os.path.realpath(path))
+        if not path or target.is_dir():
+            raise IsADirectoryError(0, "expected the name of a file")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(0, "the file that is there is protected")
+        self._target = target
+        if target.exists() and not stat.S_ISREG(target.stat().st_mode):
+            return
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+        os.close(handle)
+        self._temporary = Path(name)
+
+    def write(self, text: str) -> None:
+        """Put the text in its place.
+
+        Raises
+        ------
+        UsageError
+            If the disk is full, or the place has gone since.
+        """
+        if self._target is None:
+            return
+        try:
+            if self._temporary is None:
+                self._target.write_text(text, encoding="utf-8", newline="\n")
+                return
+            self._temporary.write_text(text, encoding="utf-8", newline="\n")
+            self._temporary.chmod(self._mode())
+            self._temporary.replace(self._target)
+            self._temporary = None
+        except OSError as error:
+            raise UsageError(
+                f"{self.option} {self.path}: cannot be written: {error.strerror or error}"
+            ) from error
+
+    def _mode(self) -> int:
+        if self._target is not None and self._target.exists():
+            return stat.S_IMODE(self._target.stat().st_mode)
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._temporary is not None:
+            with contextlib.suppress(OSError):
+                self._temporary.unlink()
+            self._temporary = None

@@ -1,0 +1,70 @@
+"""MODEL on the command line: a file, standard input, or a built-in example."""
+
+from __future__ import annotations
+
+import sys
+
+from bisimdist.cli.failure import note
+from bisimdist.errors import ModelError
+from bisimdist.models.io.load import MAX_BYTES, load_model, parse_model
+from bisimdist.models.library.registry import build_example
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, action_labelled_lmc
+
+__all__ = ["EXAMPLE_PREFIX", "STANDARD_INPUT", "read_any_model", "read_model", "standard_input"]
+
+EXAMPLE_PREFIX = "example:"
+STANDARD_INPUT = "-"
+INPUT_NAME = "standard input"
+
+
+def standard_input(limit: int) -> bytes:
+    """Read standard input to its end.
+
+    Raises
+    ------
+    ModelError
+        If there is none, or more than `limit` bytes of it.
+    """
+    if sys.stdin is None:
+        raise ModelError("it is closed; expected a text", source=INPUT_NAME)
+    content = sys.stdin.buffer.read(limit + 1)
+    if len(content) > limit:
+        raise ModelError(f"it is larger than the {limit // 2**20} MiB allowed", source=INPUT_NAME)
+    return content
+
+
+def read_any_model(model: str) -> LMC | PA:
+    """Return the model that an argument names, whatever its kind.
+
+    Raises
+    ------
+    BisimdistError
+        If there is no such model, or it is not usable.
+    """
+    if model == STANDARD_INPUT:
+        return parse_model(standard_input(MAX_BYTES), source=INPUT_NAME)
+    if model.startswith(EXAMPLE_PREFIX):
+        return build_example(model.removeprefix(EXAMPLE_PREFIX))
+    return load_model(model)
+
+
+def read_model(model: str) -> LMC:
+    """Return the labelled Markov chain that an argument names.
+
+    A fully probabilistic automaton is translated, and a note on standard error says so.
+
+    Raises
+    ------
+    BisimdistError
+        If there is no such model, it is not usable, or it is a nondeterministic automaton.
+    """
+    found = read_any_model(model)
+    if isinstance(found, LMC):
+        return found
+    try:
+        chain = action_labelled_lmc(found)
+    except ModelError as error:
+        raise error.with_source(INPUT_NAME if model == STANDARD_INPUT else model) from None
+    note("the automaton is fully probabilistic: taken as a Markov chain that shows the actions")
+    return chain

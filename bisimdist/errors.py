@@ -1,0 +1,83 @@
+"""The errors that the project raises, each of which says what is wrong and where."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BisimdistError",
+    "LimitError",
+    "LinearProgramError",
+    "ModelError",
+    "NumberError",
+    "NumberTypeError",
+    "UsageError",
+]
+
+
+_LONGEST_PART = 400
+
+
+def _one_line(text: str) -> str:
+    """Make text fit for one line: blanks merged, what cannot be printed escaped, not too long."""
+    line = " ".join(text.split())
+    if len(line) > _LONGEST_PART:
+        line = f"{line[: _LONGEST_PART // 2]} ... {line[-_LONGEST_PART // 2 :]}"
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+
+
+class BisimdistError(Exception):
+    """Base class of every error that the project raises on purpose."""
+
+
+class NumberError(BisimdistError, ValueError):
+    """A text that is no exact number, or a number outside its range."""
+
+
+class NumberTypeError(BisimdistError, TypeError):
+    """A Python object that holds no exact number, such as a ``float``."""
+
+
+class ModelError(BisimdistError, ValueError):
+    """Input that does not make a model.
+
+    Parameters
+    ----------
+    message
+        What is wrong and what was expected, one line.
+    place
+        Where in the model (``"state 's0'"``, ``"transition s0 -> s1"``); empty where unknown.
+    line
+        The line of the file, counted from one, where known.
+    source
+        The name of the file, where there is one.
+    """
+
+    def __init__(self, message: str, *, place: str = "", line: int | None = None, source: str = "") -> None:
+        self.message = _one_line(message)
+        self.place = _one_line(place)
+        self.line = line
+        self.source = _one_line(source)
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        where = self.source
+        if self.line is not None:
+            where = f"{where}:{self.line}" if where else f"line {self.line}"
+        return ": ".join(part for part in (where, self.place, self.message) if part)
+
+    def with_source(self, source: str) -> ModelError:
+        """Return the same error, told of the file that it came from."""
+        return type(self)(self.message, place=self.place, line=self.line, source=self.source or source)
+
+
+class LinearProgramError(BisimdistError, RuntimeError):
+    """A linear program without optimum, or a back-end that could not give one."""
+
+
+class LimitError(BisimdistError, RuntimeError):
+    """A limit (time, memory, size) ended the work before it was decided."""
+
+
+class UsageError(BisimdistError, ValueError):
+    """A call or command line that asks for something which does not exist."""

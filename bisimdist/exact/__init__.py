@@ -1,0 +1,1 @@
+"""Exact numbers: reading and writing rationals, logarithms, certified decimals, directed bounds."""

@@ -1,0 +1,232 @@
+"""Certified brackets: a pre-fixed point rounded up and a post-fixed point rounded down, in short rationals.
+
+With v close to the distance, A the couplings of good strategies and w >= 1 + A w (an expected number of
+steps), v + e w costs A (v + e w) + b <= v + e w - e up to rounding: a pre-fixed point. Likewise v - e w is a
+post-fixed point that its potentials exceed strictly. Both are checked in integers before anything is said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq, fmpz
+from scipy.sparse import csr_array
+
+from bisimdist.errors import LimitError
+from bisimdist.fixpoint.detours import shortcuts, solve_block
+from bisimdist.fixpoint.improvement import FINE, improve_roughly
+from bisimdist.fixpoint.iteration import ONE, Approximation
+from bisimdist.fixpoint.linear import SingularSystemError
+from bisimdist.fixpoint.proof import Proof
+from bisimdist.fixpoint.question import Question
+from bisimdist.fixpoint.strategy import GeneralCoupling, Plan, Strategy, Values
+from bisimdist.lp.compiled import Float64Array, Int64Array
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["prove_bracket"]
+
+GRID = 1 << 53
+"""Finest denominator of a bracket: what the compiled kernel takes exactly."""
+
+SETTLED = 1e-7
+"""A direction whose value is this close to the best one counts when the steps are estimated."""
+
+ATTEMPTS = 8
+"""How often slower couplings are let in before a bracket is given up."""
+
+LONGEST = 2000
+"""Rounds in which the expected number of steps is estimated."""
+
+
+def prove_bracket(
+    question: Question,
+    guess: Approximation,
+    precision: fmpq,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> Proof:
+    """Prove bounds whose difference is at most `precision`, in rationals with a power of two below.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes, or no such bounds are found at the precision of the grid.
+    """
+    functional = question.functional
+    strategy = Strategy(functional, guess.basis.copy(), guess.direction.copy(), guess.zero)
+    value = _polished(strategy, guess, deadline, progress)
+    good, taken = _steps_by_direction(strategy, value)
+    for attempt in range(ATTEMPTS):
+        deadline.check()
+        progress("certified bracket", attempt, None)
+        rising, falling = _longest(strategy, good), _longest(strategy, taken)
+        margin = float(precision) / (
+            4 * max(1.0, float(rising.max(initial=1.0)), float(falling.max(initial=1.0)))
+        )
+        if margin * GRID < 16:
+            break
+        grid = min(GRID, 1 << max(1, int(np.ceil(np.log2(8 / margin)))))
+        upper = _rounded(strategy, np.ceil((value + margin * rising) * grid), grid)
+        if not question.sharp:
+            falling = np.full_like(falling, np.inf)  # direct couplings alone prove nothing from below
+        lower = _rounded(strategy, np.floor((value - margin * falling) * grid), grid)
+        above, below = _checked_above(strategy, upper, grid), _optimal_below(strategy, lower, grid)
+        if above is not None and _exceeds(below, lower, grid):
+            return Proof(question, _values(upper, grid), above, _values(lower, grid), below, ranked=None)
+        # among couplings of equal cost the lower bound meets the slowest ones: let them count too
+        taken.append(_Walk.of(below, [below.side(p) for p in _live(below)]))
+        if above is None:
+            good.extend(taken)
+    raise LimitError("no bracket of that precision was found in 64 bits")
+
+
+def _polished(
+    strategy: Strategy, guess: Approximation, deadline: Deadline, progress: Progress
+) -> Float64Array:
+    """Return distances in doubles: of improved strategies, or the iterate where these are singular."""
+    try:
+        return improve_roughly(strategy, deadline=deadline, progress=progress) / FINE
+    except SingularSystemError:
+        return guess.distance / ONE
+
+
+def _live(strategy: Strategy) -> list[int]:
+    """Return the pairs that are not at distance 0."""
+    return [int(pair) for pair in np.flatnonzero(~strategy.zero)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Where the couplings of some sides, one for each live pair, lead: the steps of a random walk."""
+
+    matrix: csr_array
+    penalty: Float64Array
+    """By live pair: 0, or minus infinity where the side does not count."""
+
+    @classmethod
+    def of(cls, strategy: Strategy, sides: list[int], value: Float64Array | None = None) -> _Walk:
+        """Return the walk of the sides; those cheaper than the values by more than `SETTLED` do not count."""
+        plans = [strategy.plan(side) for side in sides]
+        indptr, indices, data = [0], [], []
+        for plan in plans:
+            for number, weight in plan.entries:
+                indices.append(number)
+                data.append(weight / plan.scale)
+            indptr.append(len(indices))
+        shape = (len(plans), strategy.functional.size)
+        columns = np.array(indices, dtype=np.int64)
+        matrix = csr_array((np.array(data, dtype=np.float64), columns, np.array(indptr)), shape=shape)
+        penalty = np.zeros(len(plans))
+        if value is not None:
+            pairs = np.array([side // 2 for side in sides], dtype=np.int64)
+            cost = matrix @ value + np.array([plan.constant / plan.scale for plan in plans])
+            penalty = np.where(cost < value[pairs] - SETTLED, -np.inf, 0.0)
+        return cls(matrix, penalty)
+
+
+def _steps_by_direction(strategy: Strategy, value: Float64Array) -> tuple[list[_Walk], list[_Walk]]:
+    """Return the walks that count for the upper bound (both directions) and the lower one (that taken)."""
+    live = _live(strategy)
+    taken = [_Walk.of(strategy, [strategy.side(pair) for pair in live])]
+    if not strategy.functional.both_sides:
+        return list(taken), taken
+    others = _Walk.of(strategy, [strategy.side(pair) ^ 1 for pair in live], value)
+    return [*taken, others], taken
+
+
+def _longest(strategy: Strategy, walks: list[_Walk]) -> Float64Array:
+    """Return w, by pair, a little above the least solution of w = 1 + max over the walks of A w."""
+    live = np.array(_live(strategy), dtype=np.int64)
+    steps = np.zeros(strategy.functional.size, dtype=np.float64)
+    for _ in range(LONGEST):
+        fresh = np.ones(len(live))
+        for walk in walks:
+            fresh = np.maximum(fresh, 1.0 + walk.matrix @ steps + walk.penalty)
+        change = float(np.abs(fresh - steps[live]).max(initial=0.0))
+        steps[live] = fresh
+        if change <= 0.01:
+            break
+    return steps * 1.05
+
+
+def _rounded(strategy: Strategy, numerators: Float64Array, grid: int) -> Int64Array:
+    """Return the numerators as integers between 0 and the grid; 0 for the pairs at distance 0."""
+    result = np.clip(numerators, 0, grid).astype(np.int64)
+    result[strategy.zero] = 0
+    return result
+
+
+def _values(numerators: Int64Array, grid: int) -> Values:
+    return Values([fmpz(int(x)) for x in numerators], fmpz(grid))
+
+
+def _copy(strategy: Strategy) -> Strategy:
+    return Strategy(strategy.functional, strategy.basis.copy(), strategy.direction.copy(), strategy.zero)
+
+
+def _checked_above(strategy: Strategy, upper: Int64Array, grid: int) -> Strategy | None:
+    """Return couplings of both directions that cost no more than the values, or None."""
+    result = _copy(strategy)
+    functional = result.functional
+    everything = np.arange(len(functional.batch))
+    result.basis.solve(functional.batch, everything, upper, one=grid)
+    numerators = upper.tolist()
+    directions = (0, 1) if functional.both_sides else (0,)
+    for pair in range(functional.size):
+        for direction in directions:
+            if _cost(result.plan(2 * pair + direction), numerators, grid) > numerators[pair]:
+                return None
+    return result
+
+
+def _cost(plan: Plan, numerators: list[int], grid: int) -> fmpq:
+    total = plan.constant * grid + sum(weight * numerators[number] for number, weight in plan.entries)
+    return fmpq(total, plan.scale)
+
+
+def _optimal_below(strategy: Strategy, lower: Int64Array, grid: int) -> Strategy:
+    """Return couplings that are optimal for the values in the directions taken."""
+    result = _copy(strategy)
+    functional = result.functional
+    chosen = np.flatnonzero(result.direction[functional.side_of // 2] == functional.side_of % 2)
+    result.basis.solve(functional.batch, chosen, lower, one=grid)
+    _with_detours(result, lower, grid, chosen)
+    return result
+
+
+def _exceeds(strategy: Strategy, lower: Int64Array, grid: int) -> bool:
+    """Tell whether the couplings, being optimal, cost more than every positive value."""
+    numerators = lower.tolist()
+    return all(
+        numerators[pair] == 0
+        or _cost(strategy.plan(strategy.side(pair)), numerators, grid) > numerators[pair]
+        for pair in range(strategy.functional.size)
+    )
+
+
+def _with_detours(strategy: Strategy, lower: Int64Array, grid: int, chosen: Int64Array) -> None:
+    """Solve on whole classes the programs whose potentials might not extend."""
+    functional = strategy.functional
+    if not functional.detours:
+        return
+    space = functional.space
+    for kind in space.whole_classes():
+        members = space.members[kind]
+        found = shortcuts(
+            members, lambda i, j: fmpz(int(lower[space.number(i, j)])), fmpz(grid), functional.alpha
+        )
+        if not found:
+            continue
+        for index in chosen.tolist():
+            program = functional.batch.programs[index]
+            ends = program.sources + program.sinks
+            if space.classes[ends[0]] == kind and any((i, j) in found for i in ends for j in ends):
+                optimum = solve_block(
+                    functional,
+                    int(functional.side_of[index]),
+                    members,
+                    lambda i, j: fmpq(int(lower[space.number(i, j)]), grid),
+                )
+                strategy.general[index] = GeneralCoupling(members, optimum)

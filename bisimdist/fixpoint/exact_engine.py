@@ -1,0 +1,82 @@
+"""The exact distance: strategies guessed in fixed point, made optimal in exact arithmetic, proved least."""
+
+from __future__ import annotations
+
+import numpy as np
+from flint import fmpz
+
+from bisimdist.errors import LimitError
+from bisimdist.fixpoint.improvement import improve_exactly, improve_roughly, make_optimal
+from bisimdist.fixpoint.iteration import Approximation
+from bisimdist.fixpoint.proof import Proof
+from bisimdist.fixpoint.question import Question
+from bisimdist.fixpoint.ranking import rank_pairs
+from bisimdist.fixpoint.strategy import Strategy, Values
+from bisimdist.fixpoint.zeros import positivity
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["approximate", "prove_above", "prove_exactly"]
+
+
+def approximate(
+    question: Question, *, jobs: int = 1, deadline: Deadline = NEVER, progress: Progress = silent
+) -> Approximation:
+    """Find the pairs at distance 0 exactly, and iterate the others from below in fixed point."""
+    functional = question.functional
+    signs = positivity(functional, deadline=deadline)
+    guess = Approximation.start(functional, jobs=jobs)
+    guess.zero[:] = ~signs.positive
+    guess.direction[:] = signs.direction
+    for stage in question.stages:
+        guess.run(stage, deadline=deadline, progress=progress)
+    return guess
+
+
+def prove_above(
+    question: Question,
+    guess: Approximation,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> Proof:
+    """Return the least upper bounds that direct couplings prove, and 0 from below.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes, or the strategies do not settle.
+    """
+    strategy = Strategy(question.functional, guess.basis, guess.direction, guess.zero)
+    improve_roughly(strategy, deadline=deadline, progress=progress)
+    fixed = improve_exactly(strategy, deadline=deadline, progress=progress)
+    nothing = Values([fmpz(0)] * question.functional.size, fmpz(1))
+    return Proof(question, fixed.values, strategy, nothing, strategy, ranked=None)
+
+
+def prove_exactly(
+    question: Question,
+    guess: Approximation,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> Proof:
+    """Turn a guess into the exact distances and their proof.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes, or the strategies do not settle on a fixed point that is proved least.
+    """
+    strategy = Strategy(question.functional, guess.basis, guess.direction, guess.zero)
+    improve_roughly(strategy, deadline=deadline, progress=progress)
+    fixed = improve_exactly(strategy, deadline=deadline, progress=progress)
+    tied = {int(pair): True for pair in np.flatnonzero(fixed.tied)}
+    ranked = rank_pairs(strategy, fixed.values, question.stages, tied, deadline=deadline)
+    for pair, found in ranked.items():
+        if found.direction != strategy.direction[pair]:
+            strategy.direction[pair] = found.direction
+            make_optimal(strategy, pair, fixed.values)
+    unproved = int((~strategy.zero).sum()) - len(ranked)
+    if unproved:
+        raise LimitError(f"{unproved} pairs of the fixed point could not be proved least")
+    return Proof(question, fixed.values, strategy, fixed.values, strategy, ranked)

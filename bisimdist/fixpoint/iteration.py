@@ -1,0 +1,118 @@
+"""Value iteration in fixed-point integers: the fast guess that exact arithmetic judges later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimdist.fixpoint.programs import Functional
+from bisimdist.lp.batch import BatchBasis
+from bisimdist.lp.compiled import Float64Array, Int64Array
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["ONE", "Approximation", "Stage", "stages"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+ONE = 1 << 48
+"""Distance 1 in the units of the guess."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A strongly connected component of classes: what is iterated together, after all below it."""
+
+    pairs: Int64Array
+    """Its pairs."""
+    programs: Int64Array
+    """Indices of their programs."""
+    cyclic: bool
+
+
+def stages(functional: Functional, components: Sequence[tuple[tuple[int, ...], bool]]) -> list[Stage]:
+    """Sort the pairs into components of classes, successors first."""
+    space = functional.space
+    by_class: dict[int, list[int]] = {}
+    for pair, (first, _) in enumerate(space.pairs):
+        by_class.setdefault(space.classes[first], []).append(pair)
+    result = []
+    for group, cyclic in components:
+        pairs = [pair for kind in group for pair in by_class.get(kind, ())]
+        if pairs:
+            programs = [
+                index
+                for pair in pairs
+                for side in (2 * pair, 2 * pair + 1)
+                for index in functional.programs_of(side)
+            ]
+            result.append(Stage(np.array(pairs, dtype=np.int64), np.array(programs, dtype=np.int64), cyclic))
+    return result
+
+
+@dataclass(slots=True)
+class Approximation:
+    """Distances in units of 1 / ONE with the bases and directions that belong to them: the working state."""
+
+    functional: Functional
+    basis: BatchBasis
+    distance: Int64Array
+    """By pair."""
+    direction: Int64Array
+    """By pair: 0 or 1, the direction that the maximiser takes."""
+    zero: BoolArray
+    """By pair: those found to be at distance 0."""
+    rounds: int = 0
+    pivots: int = 0
+
+    @classmethod
+    def start(cls, functional: Functional, *, jobs: int = 1) -> Approximation:
+        """Return the least element, distance 0 everywhere."""
+        size = functional.size
+        return cls(
+            functional,
+            BatchBasis.start(functional.batch, jobs=jobs),
+            np.zeros(size, dtype=np.int64),
+            np.zeros(size, dtype=np.int64),
+            np.zeros(size, dtype=np.bool_),
+        )
+
+    def sides(self, stage: Stage, distance: Int64Array) -> Float64Array:
+        """Return Gamma of `distance` on the stage: both directions' values, an array (pairs, 2)."""
+        functional = self.functional
+        if len(stage.programs):
+            self.pivots += self.basis.solve(functional.batch, stage.programs, distance, one=ONE)
+        value: Float64Array = np.bincount(
+            functional.side_of[stage.programs],
+            self.basis.value[stage.programs],
+            minlength=2 * functional.size,
+        ).astype(np.float64)
+        return value.reshape(-1, 2)[stage.pairs]
+
+    def run(
+        self,
+        stage: Stage,
+        *,
+        limit: int = 200,
+        deadline: Deadline = NEVER,
+        progress: Progress = silent,
+    ) -> None:
+        """Iterate on one stage from the distances that it has, until they stand still or `limit` rounds."""
+        open_ = ~self.zero[stage.pairs]
+        for _ in range(limit if stage.cyclic else 1):
+            deadline.check()
+            value = self.sides(stage, self.distance)
+            best = value.max(axis=1)
+            # keep a direction until the other is better by more than rounding: ties must not flicker
+            kept = value[np.arange(len(best)), self.direction[stage.pairs]]
+            switch = (best > kept + 256) | (kept <= 0)
+            self.direction[stage.pairs] = np.where(switch, value.argmax(axis=1), self.direction[stage.pairs])
+            fresh = np.where(open_, np.minimum(best, ONE), 0).astype(np.int64)
+            change = int(np.abs(fresh - self.distance[stage.pairs]).max())
+            self.distance[stage.pairs] = fresh
+            self.rounds += 1
+            progress("value iteration", self.rounds, None)
+            if change <= 1:
+                break

@@ -1,0 +1,148 @@
+"""The linear programs of the functional Gamma_alpha: for every pair, two directions, one program a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+from flint import fmpq
+
+from bisimdist.fixpoint.pairs import PairSpace
+from bisimdist.lp.batch import Program, TransportBatch, pack
+from bisimdist.lp.compiled import Int64Array
+from bisimdist.models.lmc import LMC
+
+__all__ = ["Functional", "build_functional", "integer_rows"]
+
+IntegerRow = tuple[dict[int, int], int]
+"""A row as integers over one denominator: ({state: numerator}, denominator)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Functional:
+    """Gamma_alpha on numbered pairs, as transportation programs.
+
+    A *side* is a pair with a direction: side ``2 k`` of the k-th pair (s, t), s < t, is the direction
+    (mu_s, mu_t), side ``2 k + 1`` the other. Its value is the sum over its programs (one a class of
+    successors), divided by `scale`.
+    """
+
+    lmc: LMC
+    space: PairSpace
+    alpha: fmpq
+    scale: tuple[int, ...]
+    """By pair: the integer that stands for mass 1."""
+    batch: TransportBatch
+    side_start: Int64Array
+    """The programs of side k are side_start[k] … side_start[k + 1] - 1."""
+    side_of: Int64Array
+    """The side that each program belongs to."""
+
+    @property
+    def size(self) -> int:
+        """The number of pairs."""
+        return len(self.space)
+
+    @property
+    def both_sides(self) -> bool:
+        """Whether the two directions differ; at alpha = 1 they are mirror images."""
+        return bool(self.alpha != 1)
+
+    @property
+    def detours(self) -> bool:
+        """Whether detours through third states count.
+
+        They do not at alpha = 1, where the distance is a pseudometric; nor where only the pairs that direct
+        couplings reach are numbered: then the functional is an upper bound of Gamma_alpha.
+        """
+        return bool(self.alpha != 1) and self.space.whole
+
+    def ordered(self, side: int) -> tuple[int, int]:
+        """Return the states (s, t) of a side, such that mu_s stands for m and mu_t for m'."""
+        s, t = self.space.pairs[side // 2]
+        return (t, s) if side % 2 else (s, t)
+
+    def programs_of(self, side: int) -> range:
+        """Return the indices of the programs of a side."""
+        return range(int(self.side_start[side]), int(self.side_start[side + 1]))
+
+
+def build_functional(lmc: LMC, space: PairSpace, alpha: fmpq) -> Functional:
+    """Make the programs of the pairs; at alpha = 1 only of the first direction.
+
+    With m = M/R, m' = M'/R and alpha = p/q, a source i holds m(i) - alpha m'(i) and a sink j takes
+    m'(j) - m(j)/alpha units of shipped mass; in units of 1/(p q R) both are integers.
+    """
+    rows = integer_rows(lmc)
+    p, q = int(alpha.p), int(alpha.q)
+    programs: list[Program] = []
+    side_start = [0]
+    side_of: list[int] = []
+    scales = []
+    directions = (0, 1) if alpha != 1 else (0,)
+    for s, t in space.pairs:
+        split, common = _split(rows[s], rows[t], space.classes)
+        scales.append(common * p * q)
+        for direction in (0, 1):
+            if direction in directions:
+                made = [_program(space, block, direction, (p, q), scales[-1]) for block in split]
+                kept = [program for program in made if program is not None]
+                programs.extend(kept)
+                side_of.extend([len(side_start) - 1] * len(kept))
+            side_start.append(len(programs))
+    return Functional(
+        lmc,
+        space,
+        alpha,
+        tuple(scales),
+        pack(programs),
+        np.array(side_start, dtype=np.int64),
+        np.array(side_of, dtype=np.int64),
+    )
+
+
+def integer_rows(lmc: LMC) -> tuple[IntegerRow, ...]:
+    """Return the rows over their least common denominators."""
+    result = []
+    for row in lmc.rows:
+        denominator = lcm(*(int(p.q) for _, p in row))
+        result.append(({state: int(p.p) * (denominator // int(p.q)) for state, p in row}, denominator))
+    return tuple(result)
+
+
+Block = list[tuple[int, int, int]]  # (state, numerator of m, numerator of m')
+
+
+def _split(left: IntegerRow, right: IntegerRow, classes: Sequence[int]) -> tuple[list[Block], int]:
+    """Bring two rows to one denominator and sort their states into classes."""
+    first, first_denominator = left
+    second, second_denominator = right
+    common = lcm(first_denominator, second_denominator)
+    raise_first, raise_second = common // first_denominator, common // second_denominator
+    blocks: dict[int, Block] = {}
+    for state in sorted(first.keys() | second.keys()):
+        entry = (state, first.get(state, 0) * raise_first, second.get(state, 0) * raise_second)
+        blocks.setdefault(classes[state], []).append(entry)
+    return [blocks[number] for number in sorted(blocks)], common
+
+
+def _program(
+    space: PairSpace, block: Block, direction: int, skew: tuple[int, int], whole: int
+) -> Program | None:
+    p, q = skew
+    sources, sinks, supply, capacity = [], [], [], []
+    for state, first, second in block:
+        here, there = (first, second) if direction == 0 else (second, first)
+        excess = q * here - p * there
+        if excess > 0:
+            sources.append(state)
+            supply.append(p * excess)
+        elif excess < 0:
+            sinks.append(state)
+            capacity.append(-q * excess)
+    if not sources:
+        return None
+    cells = tuple(space.number(i, j) for i in sources for j in sinks)
+    return Program(tuple(sources), tuple(sinks), tuple(supply), tuple(capacity), cells, whole)

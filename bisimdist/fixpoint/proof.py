@@ -1,0 +1,54 @@
+"""Proved bounds on all the distances that a question depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.fixpoint.question import Question
+from bisimdist.fixpoint.ranking import Ranked
+from bisimdist.fixpoint.strategy import Strategy, Values
+
+__all__ = ["Proof"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A pre-fixed point and a post-fixed point of the functional, with what proves that they are.
+
+    Parameters
+    ----------
+    question
+        What was asked.
+    upper_values, upper_strategy
+        Values, and couplings of both directions that cost no more at these values.
+    lower_values, lower_strategy
+        Values, and couplings that are optimal at these values in the directions taken, so that their
+        potentials gain at least the values. Pairs with value 0 need nothing.
+    ranked
+        By pair: why equality does no harm (see `bisimdist.fixpoint.ranking`); None where the potentials
+        gain strictly more than every positive value, which needs no reason.
+    """
+
+    question: Question
+    upper_values: Values
+    upper_strategy: Strategy
+    lower_values: Values
+    lower_strategy: Strategy
+    ranked: Mapping[int, Ranked] | None
+
+    def upper(self, pair: tuple[int, int]) -> fmpq:
+        """Return the upper bound on the distance of a pair of states."""
+        return self._bound(pair, self.upper_values)
+
+    def lower(self, pair: tuple[int, int]) -> fmpq:
+        """Return the lower bound on the distance of a pair of states."""
+        return self._bound(pair, self.lower_values)
+
+    def _bound(self, pair: tuple[int, int], values: Values) -> fmpq:
+        number = self.question.number(pair)
+        if number is None:
+            return fmpq(0 if pair[0] == pair[1] else 1)
+        return values.value(number)

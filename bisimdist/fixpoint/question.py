@@ -1,0 +1,107 @@
+"""What is asked: pairs of states by name, turned into a functional on the pairs that matter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.fixpoint.iteration import Stage, stages
+from bisimdist.fixpoint.pairs import PairSpace, components_bottom_up, reached_by_classes, reached_by_pairs
+from bisimdist.fixpoint.programs import Functional, build_functional
+from bisimdist.models.distinguishable import distinguishable_classes
+from bisimdist.models.lmc import LMC
+
+__all__ = ["MAX_PAIRS", "Question", "checked_alpha", "named_pairs", "prepare"]
+
+MAX_PAIRS = 4_000_000
+"""More pairs than this do not fit the memory of an ordinary machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The pairs that were asked, and all that their distances depend on."""
+
+    model: LMC
+    alpha: fmpq
+    asked: tuple[tuple[int, int], ...]
+    functional: Functional
+    stages: tuple[Stage, ...]
+
+    @property
+    def sharp(self) -> bool:
+        """Whether the functional is Gamma_alpha itself and not only an upper bound of it."""
+        return not self.functional.both_sides or self.functional.detours
+
+    def number(self, pair: tuple[int, int]) -> int | None:
+        """Return the number of a pair, or None where its distance is 0 or 1 without any computation."""
+        s, t = pair
+        space = self.functional.space
+        return None if s == t or space.classes[s] != space.classes[t] else space.number(s, t)
+
+
+def checked_alpha(alpha: ExactNumber) -> fmpq:
+    """Return alpha as a rational.
+
+    Raises
+    ------
+    UsageError
+        If it is less than 1.
+    """
+    value = to_fmpq(alpha)
+    if value < 1:
+        raise UsageError(
+            f"alpha is {format_rational(value)}; expected at least 1 (alpha = e^epsilon with epsilon >= 0)"
+        )
+    return value
+
+
+def named_pairs(model: LMC, pairs: Sequence[tuple[str, str]] | None) -> tuple[tuple[int, int], ...]:
+    """Return the pairs as indices; None stands for the pairs of the model.
+
+    Raises
+    ------
+    UsageError
+        If there are none.
+    ModelError
+        If a name is no state.
+    """
+    named = () if pairs is None else tuple((model.index(s), model.index(t)) for s, t in pairs)
+    chosen = model.pairs if pairs is None else named
+    if not chosen:
+        raise UsageError(
+            "no pair of states is asked for and the model names none; give one, such as --pair S T"
+        )
+    return chosen
+
+
+def prepare(
+    model: LMC, alpha: fmpq, asked: tuple[tuple[int, int], ...], *, max_pairs: int = MAX_PAIRS
+) -> Question:
+    """Find the pairs that matter and make their linear programs.
+
+    At alpha = 1 these are the pairs that direct couplings reach. For alpha > 1 every pair of a class counts
+    as soon as one of its states can be entered, since the supremum is over functions on all states; where
+    that would be too many, only the pairs that direct couplings reach are taken, which makes the question
+    one for upper bounds only (`Question.sharp` is false).
+
+    Raises
+    ------
+    LimitError
+        If even these are more than `max_pairs`.
+    """
+    classes = distinguishable_classes(model)
+    kinds = reached_by_classes(model, classes, asked)
+    size = Counter(classes)
+    if alpha != 1 and sum(size[kind] * (size[kind] - 1) // 2 for kind in kinds) <= max_pairs:
+        space = PairSpace.of_classes(classes, kinds)
+    else:
+        found = reached_by_pairs(model, classes, asked, alpha, limit=max_pairs)
+        space = PairSpace.of_pairs(classes, found)
+    functional = build_functional(model, space, alpha)
+    order = stages(functional, components_bottom_up(model, classes))
+    return Question(model, alpha, asked, functional, tuple(order))

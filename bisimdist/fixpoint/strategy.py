@@ -1,0 +1,185 @@
+"""Strategies: a direction for every pair and a coupling for every side, with their linear system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from flint import fmpq, fmpz
+
+from bisimdist.fixpoint.linear import SparseRow, SparseSystem, solve_exact, solve_float
+from bisimdist.fixpoint.programs import Functional
+from bisimdist.lp.batch import BatchBasis
+from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
+from bisimdist.lp.optimum import SkewedOptimum
+from bisimdist.lp.transport import improve
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["GeneralCoupling", "Plan", "Strategy", "Values"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a coupling of one side costs: ``(constant + sum of weight * d) / scale``."""
+
+    scale: int
+    constant: int
+    entries: tuple[tuple[int, int], ...]
+    """(pair, positive weight), by ascending pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Distances of all numbered pairs over one denominator."""
+
+    numerators: Sequence[fmpz]
+    """By pair."""
+    denominator: fmpz
+
+    def cost(self, plan: Plan) -> fmpz:
+        """Return the cost of a plan, in units of 1 / (scale * denominator)."""
+        total = self.denominator * plan.constant
+        for pair, weight in plan.entries:
+            total += self.numerators[pair] * weight
+        return total
+
+    def fixed_point(self, one: int) -> Int64Array:
+        """Return the distances in units of 1 / `one`, rounded down."""
+        whole = int(self.denominator)
+        return np.array([int(x) * one // whole for x in self.numerators], dtype=np.int64)
+
+    def value(self, pair: int) -> fmpq:
+        """Return one distance."""
+        return fmpq(self.numerators[pair], self.denominator)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralCoupling:
+    """A coupling of one program on a whole class, with detours: where transportation is not enough."""
+
+    nodes: tuple[int, ...]
+    optimum: SkewedOptimum
+
+
+@dataclass(slots=True)
+class Strategy:
+    """Directions and couplings, improved step by step; the functional itself is never changed."""
+
+    functional: Functional
+    basis: BatchBasis
+    direction: Int64Array
+    """By pair: the direction of the maximiser."""
+    zero: BoolArray
+    """By pair: those at distance 0, which have no equation."""
+    general: dict[int, GeneralCoupling] = field(default_factory=dict)
+    """By program: couplings that take the place of the transportation basis."""
+
+    def nodes_of(self, program: int) -> slice:
+        """Return where the nodes of a program stand in the arrays of the basis."""
+        batch = self.functional.batch
+        start = int(batch.source_start[program] + batch.sink_start[program])
+        made = batch.programs[program]
+        return slice(start, start + len(made.sources) + len(made.sinks))
+
+    def parents(self, program: int) -> list[int]:
+        """Return the basis of a program."""
+        return [int(v) for v in self.basis.parent[self.nodes_of(program)]]
+
+    def flows(self, program: int) -> Sequence[int]:
+        """Return the exact flows of the basis of a program, in the unit of its amounts."""
+        batch = self.functional.batch
+        if program in batch.rounded:
+            made = batch.programs[program]
+            zeros = [0] * len(made.cells)
+            return improve(made, zeros, 0, self.parents(program), stay=True).flow
+        return [int(x) for x in self.basis.flow[self.nodes_of(program)]]
+
+    def side(self, pair: int) -> int:
+        """Return the side that the maximiser takes at a pair."""
+        return 2 * pair + int(self.direction[pair])
+
+    def plan(self, side: int) -> Plan:
+        """Return what the couplings of a side cost."""
+        functional = self.functional
+        scale = functional.scale[side // 2]
+        constant = 0
+        weights: dict[int, int] = {}
+        extra: list[GeneralCoupling] = []
+        for index in functional.programs_of(side):
+            if index in self.general:
+                extra.append(self.general[index])
+                continue
+            program = functional.batch.programs[index]
+            sources, sinks = len(program.sources), len(program.sinks)
+            parent = self.basis.parent[self.nodes_of(index)]
+            for v, carried in enumerate(self.flows(index)):
+                above = int(parent[v])
+                if carried == 0:
+                    continue
+                if v < sources and above < 0:
+                    constant += carried
+                elif above >= 0:
+                    cell = v * sinks + above - sources if v < sources else above * sinks + v - sources
+                    number = program.cells[cell]
+                    weights[number] = weights.get(number, 0) + carried
+        if extra:
+            return self._with_general(scale, constant, weights, extra)
+        return Plan(scale, constant, tuple(sorted(weights.items())))
+
+    def _with_general(
+        self, scale: int, constant: int, weights: dict[int, int], extra: list[GeneralCoupling]
+    ) -> Plan:
+        """Add couplings whose flows are rationals, and clear their denominators."""
+        rational = fmpq(constant)
+        masses = {number: fmpq(weight) for number, weight in weights.items()}
+        for coupling in extra:
+            rational += scale * sum(coupling.optimum.given_up.values(), fmpq(0))
+            for (a, b), amount in coupling.optimum.moves.items():
+                number = self.functional.space.number(coupling.nodes[a], coupling.nodes[b])
+                masses[number] = masses.get(number, fmpq(0)) + scale * amount
+        common = rational.q
+        for mass in masses.values():
+            common = common.lcm(mass.q)
+        return Plan(
+            int(scale * common),
+            int((rational * common).p),
+            tuple(sorted((number, int((mass * common).p)) for number, mass in masses.items())),
+        )
+
+    def system(self) -> tuple[SparseSystem, list[int]]:
+        """Return the equations of the chosen directions and couplings, and the pairs that they determine."""
+        functional = self.functional
+        pairs = [pair for pair in range(functional.size) if not self.zero[pair]]
+        unknown = {pair: index for index, pair in enumerate(pairs)}
+        rows: list[SparseRow] = []
+        for pair in pairs:
+            plan = self.plan(self.side(pair))
+            entries = tuple((unknown[n], weight) for n, weight in plan.entries if n in unknown)
+            rows.append((plan.scale, plan.constant, entries))
+        return SparseSystem(tuple(rows)), pairs
+
+    def values(self, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Values:
+        """Solve the equations exactly.
+
+        Raises
+        ------
+        SingularSystemError
+            If the strategies keep mass for ever.
+        LimitError
+            If the deadline passes.
+        """
+        system, pairs = self.system()
+        solution = solve_exact(system, deadline=deadline, progress=progress)
+        numerators, denominator = solution.over_common_denominator()
+        by_pair = [fmpz(0)] * self.functional.size
+        for index, pair in enumerate(pairs):
+            by_pair[pair] = numerators[index]
+        return Values(by_pair, denominator)
+
+    def rough_values(self) -> Float64Array:
+        """Solve the equations in doubles; by pair."""
+        system, pairs = self.system()
+        result = np.zeros(self.functional.size, dtype=np.float64)
+        result[np.array(pairs, dtype=np.int64)] = solve_float(system)
+        return result

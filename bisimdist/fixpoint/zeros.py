@@ -1,0 +1,93 @@
+"""Which pairs are at distance 0: a boolean iteration of the functional, exact in integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimdist.fixpoint.detours import ZeroDetours
+from bisimdist.fixpoint.iteration import ONE
+from bisimdist.fixpoint.programs import Functional
+from bisimdist.lp.batch import BatchBasis
+from bisimdist.lp.compiled import Int64Array
+from bisimdist.lp.transport import solve_program
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = ["Positivity", "positivity"]
+
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Positivity:
+    """Which pairs are positive.
+
+    Parameters
+    ----------
+    positive
+        By pair: whether some iterate of the functional, started from 0, is positive there.
+    direction
+        By pair: a direction in which the first such iterate is.
+    """
+
+    positive: BoolArray
+    direction: Int64Array
+
+
+def positivity(functional: Functional, *, deadline: Deadline = NEVER) -> Positivity:
+    """Find the pairs whose distance is positive; all others are at distance 0.
+
+    Round by round, a pair is positive if in some direction every coupling costs something, where only the
+    pairs that are positive already cost (and mass given up). What is left is the greatest relation that is
+    closed under couplings of cost 0.
+    """
+    size = functional.size
+    positive = np.zeros(size, dtype=np.bool_)
+    direction = np.zeros(size, dtype=np.int64)
+    batch, side_of = functional.batch, functional.side_of
+    cost = np.zeros(functional.size, dtype=np.int64)
+    scratch = BatchBasis.start(batch)
+    detours = ZeroDetours(functional)
+    todo = np.arange(len(batch))
+    cell_program = np.repeat(np.arange(len(batch)), np.diff(batch.cell_start))
+    undecided = todo
+    while len(todo):
+        deadline.check()
+        scratch.solve(batch, todo, cost, one=ONE)
+        _exact_where_rounded(functional, todo, cost, scratch)
+        paying = detours.confirmed(todo[scratch.value[todo] > 0], cost, scratch)
+        sides = side_of[paying]
+        pairs = sides // 2
+        if not len(pairs):
+            break
+        decided = np.unique(pairs)
+        positive[decided] = True
+        direction[pairs] = sides % 2
+        cost[decided] = ONE
+        # only programs that saw a cost change can change their answer
+        undecided = undecided[~positive[side_of[undecided] // 2]]
+        touched = np.zeros(functional.size, dtype=np.bool_)
+        touched[decided] = True
+        affected = np.zeros(len(batch), dtype=np.bool_)
+        affected[cell_program[touched[batch.cells]]] = True
+        todo = undecided if detours.active(cost) else undecided[affected[undecided]]
+    return Positivity(positive, direction)
+
+
+def _exact_where_rounded(
+    functional: Functional, todo: Int64Array, cost: Int64Array, scratch: BatchBasis
+) -> None:
+    """Decide by exact integers the programs whose amounts the packed batch holds only rounded."""
+    batch = functional.batch
+    if not batch.rounded:
+        return
+    for index in todo.tolist():
+        if index in batch.rounded:
+            program = batch.programs[index]
+            costs = [int(cost[cell]) for cell in program.cells]
+            basis = solve_program(program, costs, ONE)
+            scratch.value[index] = 1.0 if basis.cost(program, costs, ONE) > 0 else 0.0
+            start = int(batch.source_start[index] + batch.sink_start[index])
+            scratch.potential[start : start + len(basis.potential)] = basis.potential

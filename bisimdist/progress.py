@@ -1,0 +1,43 @@
+"""Progress as a callback: the engines report, the command line shows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bisimdist.errors import LimitError
+
+__all__ = ["NEVER", "Deadline", "Progress", "silent"]
+
+Progress = Callable[[str, int, int | None], None]
+"""Called with (what is being done, units done so far, units in all or None where unknown)."""
+
+
+def silent(stage: str, done: int, total: int | None) -> None:
+    """Ignore what is reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment of the monotonic clock after which long work gives up; None means never."""
+
+    moment: float | None = None
+
+    @classmethod
+    def after(cls, seconds: float | None) -> Deadline:
+        """Return the deadline that many seconds from now."""
+        return cls(None if seconds is None else time.monotonic() + seconds)
+
+    def passed(self) -> bool:
+        """Tell whether the moment has come."""
+        return self.moment is not None and time.monotonic() >= self.moment
+
+    def check(self) -> None:
+        """Raise `LimitError` if the moment has come."""
+        if self.passed():
+            raise LimitError("the time limit was reached")
+
+
+NEVER = Deadline()
+"""The deadline that does not come: what a call without a limit works under."""

@@ -1,0 +1,79 @@
+"""Names and numbers as a person reads them: nothing cut silently, every rounding in the sound direction."""
+
+from __future__ import annotations
+
+from flint import fmpq
+
+from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.rational import format_rational
+
+__all__ = ["at_least", "at_most", "is_long", "short_rational", "visible"]
+
+LONG = 32
+DIGITS = 6
+LONG_DIGITS = 12
+
+
+def visible(text: str) -> str:
+    r"""Return a text in which nothing is hidden: whatever a terminal would act on is written as an escape.
+
+    Examples
+    --------
+    >>> visible("s0\n")
+    's0\\n'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def is_long(value: fmpq) -> bool:
+    """Tell whether a rational has too many digits to be shown to a person in full."""
+    return len(format_rational(value)) > LONG
+
+
+def at_most(bound: fmpq) -> str:
+    """Return an upper bound with a decimal that is rounded up wherever it is rounded.
+
+    Examples
+    --------
+    >>> at_most(fmpq(1, 2500)), at_most(fmpq(1, 3))
+    ('1/2500 = 0.0004', '1/3 <= 0.333334')
+    """
+    return _directed(bound, upward=True)
+
+
+def at_least(bound: fmpq) -> str:
+    """Return a lower bound with a decimal that is rounded down wherever it is rounded.
+
+    Examples
+    --------
+    >>> at_least(fmpq(1, 3))
+    '1/3 >= 0.333333'
+    """
+    return _directed(bound, upward=False)
+
+
+def _directed(bound: fmpq, *, upward: bool) -> str:
+    rounded = decimal_above if upward else decimal_below
+    text = format_rational(bound)
+    sign = "<=" if upward else ">="
+    if is_long(bound):
+        decimal, exact = rounded(bound, LONG_DIGITS)
+        return decimal if exact else f"{sign} {decimal} (rounded {'up' if upward else 'down'})"
+    if bound.q == 1:
+        return text
+    decimal, exact = rounded(bound, DIGITS)
+    return f"{text} = {decimal}" if exact else f"{text} {sign} {decimal}"
+
+
+def short_rational(value: fmpq) -> str:
+    """Return a rational in full where it is short, and between two decimals where it is not.
+
+    Examples
+    --------
+    >>> short_rational(fmpq(5001, 5000))
+    '5001/5000'
+    """
+    if not is_long(value):
+        return format_rational(value)
+    low, high = decimal_below(value, LONG_DIGITS)[0], decimal_above(value, LONG_DIGITS)[0]
+    return low if low == high else f"[{low}, {high}]"

@@ -1,0 +1,184 @@
+"""What a model looks like: its size, its structure, its identity."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from bisimdist.models.bisimilarity import bisimilarity_classes
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, action_labelled_lmc
+from bisimdist.report.tables import Report
+
+__all__ = ["AutomatonSummary", "ChainSummary", "summarise", "summary_data", "summary_report"]
+
+PAIRS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ChainSummary:
+    """Counts that describe a labelled Markov chain.
+
+    Parameters
+    ----------
+    states, transitions, labels
+        How many there are; transitions are those of positive probability.
+    pairs
+        The neighbouring states, by name.
+    bisimilarity_classes
+        How many classes of bisimilar states there are.
+    components, largest_component
+        How many strongly connected components there are, and how many states the largest one has.
+    digest
+        The SHA-256 of the canonical form.
+    """
+
+    states: int
+    transitions: int
+    labels: int
+    pairs: tuple[tuple[str, str], ...]
+    bisimilarity_classes: int
+    components: int
+    largest_component: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class AutomatonSummary:
+    """Counts that describe a probabilistic automaton.
+
+    Parameters
+    ----------
+    states, transitions, actions
+        How many there are.
+    pairs
+        The neighbouring states, by name.
+    chain
+        The Markov chain that shows its actions, if it is fully probabilistic.
+    """
+
+    states: int
+    transitions: int
+    actions: int
+    pairs: tuple[tuple[str, str], ...]
+    chain: ChainSummary | None
+
+
+def _component_sizes(model: LMC) -> Counter[int]:
+    ends = [0]
+    targets: list[int] = []
+    for row in model.rows:
+        targets += [target for target, _ in row]
+        ends.append(len(targets))
+    graph = csr_array(([1] * len(targets), targets, ends), shape=(len(model), len(model)))
+    return Counter(connected_components(graph, directed=True, connection="strong")[1].tolist())
+
+
+def summarise(model: LMC | PA) -> ChainSummary | AutomatonSummary:
+    """Describe a model.
+
+    Examples
+    --------
+    >>> chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"t": 1}, "t": {"t": 1}})
+    >>> summarise(chain).transitions
+    2
+    """
+    if isinstance(model, LMC):
+        return _chain_summary(model)
+    return AutomatonSummary(
+        states=len(model),
+        transitions=len(model.transitions),
+        actions=len({transition.action for transition in model.transitions}),
+        pairs=_names(model),
+        chain=_chain_summary(action_labelled_lmc(model)) if model.fully_probabilistic else None,
+    )
+
+
+def _names(model: LMC | PA) -> tuple[tuple[str, str], ...]:
+    return tuple((model.states[s], model.states[t]) for s, t in model.pairs)
+
+
+def _chain_summary(chain: LMC) -> ChainSummary:
+    sizes = _component_sizes(chain)
+    return ChainSummary(
+        states=len(chain),
+        transitions=sum(len(row) for row in chain.rows),
+        labels=len(set(chain.labels)),
+        pairs=_names(chain),
+        bisimilarity_classes=len(set(bisimilarity_classes(chain))),
+        components=len(sizes),
+        largest_component=max(sizes.values()),
+        digest=chain.digest(),
+    )
+
+
+def summary_data(summary: ChainSummary | AutomatonSummary) -> dict[str, object]:
+    """Return a summary as plain data for a JSON answer."""
+    if isinstance(summary, AutomatonSummary):
+        return {
+            "kind": "pa",
+            "states": summary.states,
+            "transitions": summary.transitions,
+            "actions": summary.actions,
+            "pairs": [list(pair) for pair in summary.pairs],
+            "fully_probabilistic": summary.chain is not None,
+            "chain": None if summary.chain is None else summary_data(summary.chain),
+        }
+    return {
+        "kind": "lmc",
+        "digest": summary.digest,
+        "states": summary.states,
+        "transitions": summary.transitions,
+        "labels": summary.labels,
+        "pairs": [list(pair) for pair in summary.pairs],
+        "bisimilarity_classes": summary.bisimilarity_classes,
+        "strongly_connected_components": summary.components,
+        "largest_component": summary.largest_component,
+    }
+
+
+def _shown_pairs(pairs: tuple[tuple[str, str], ...]) -> str:
+    shown = ", ".join(f"({s}, {t})" for s, t in pairs[:PAIRS_SHOWN])
+    if len(pairs) > PAIRS_SHOWN:
+        shown += ", ..."
+    return f"{len(pairs)}: {shown}" if shown else "0"
+
+
+def _chain_rows(summary: ChainSummary) -> tuple[tuple[str, str], ...]:
+    size = summary.largest_component
+    return (
+        ("states", str(summary.states)),
+        ("transitions", str(summary.transitions)),
+        ("labels", str(summary.labels)),
+        ("pairs", _shown_pairs(summary.pairs)),
+        ("bisimilarity classes", str(summary.bisimilarity_classes)),
+        (
+            "strongly connected components",
+            f"{summary.components} (the largest has {size} {'state' if size == 1 else 'states'})",
+        ),
+        ("digest", summary.digest),
+    )
+
+
+def summary_report(summary: ChainSummary | AutomatonSummary, name: str) -> Report:
+    """Return a summary as a report for a person."""
+    if isinstance(summary, ChainSummary):
+        return Report(heading=f"{name}: labelled Markov chain", rows=_chain_rows(summary))
+    rows = (
+        ("states", str(summary.states)),
+        ("transitions", str(summary.transitions)),
+        ("actions", str(summary.actions)),
+        ("pairs", _shown_pairs(summary.pairs)),
+    )
+    if summary.chain is None:
+        return Report(
+            heading=f"{name}: probabilistic automaton, nondeterministic",
+            rows=rows,
+        )
+    return Report(
+        heading=f"{name}: probabilistic automaton, fully probabilistic",
+        rows=(*rows, *((f"as a chain: {key}", value) for key, value in _chain_rows(summary.chain))),
+    )

@@ -1,0 +1,1 @@
+"""Linear programs of the skewed Kantorovich lifting, solved exactly."""

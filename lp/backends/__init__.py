@@ -1,0 +1,1 @@
+"""Back-ends: solvers of skewed Kantorovich problems, one file each."""

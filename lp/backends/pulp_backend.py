@@ -1,0 +1,148 @@
+"""Every solver that PuLP drives as a back-end: it proposes in floating point."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pulp
+
+from bisimdist.errors import LinearProgramError, UsageError
+from bisimdist.lp.backends.base import SolverStatus, remaining_seconds, require_optimal
+from bisimdist.lp.problem import SkewedProblem
+from bisimdist.lp.refinement import Proposal, rough
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = ["PulpBackend", "make"]
+
+_DEFAULTS = ("PULP_CBC_CMD", "COIN_CMD", "HiGHS", "GLPK_CMD")
+_STATUS = {
+    pulp.LpStatusOptimal: SolverStatus.OPTIMAL,
+    pulp.LpStatusInfeasible: SolverStatus.INFEASIBLE,
+    pulp.LpStatusUnbounded: SolverStatus.UNBOUNDED,
+    pulp.LpStatusNotSolved: SolverStatus.UNKNOWN,
+    pulp.LpStatusUndefined: SolverStatus.UNKNOWN,
+}
+
+
+def _silently(function: Any, *arguments: Any, **options: Any) -> Any:
+    """Call PuLP without its warnings of what the next version will rename."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return function(*arguments, **options)
+
+
+@dataclass(frozen=True, slots=True)
+class PulpBackend:
+    """Floating point; by default CBC, or what else PuLP finds.
+
+    Parameters
+    ----------
+    solver
+        PuLP's name of the solver, such as ``"HiGHS"``; empty for CBC, or for the first other free solver
+        that there is where PuLP comes without CBC.
+    """
+
+    solver: str = ""
+    exact: Literal[False] = False
+
+    @property
+    def name(self) -> str:
+        """The name with its option."""
+        return f"pulp:{self.solver}" if self.solver else "pulp"
+
+    def _chosen(self) -> str | None:
+        known = pulp.listSolvers()
+        for candidate in (self.solver,) if self.solver else _DEFAULTS:
+            if candidate in known and _silently(pulp.getSolver, candidate, msg=False).available():
+                return candidate
+        return None
+
+    def available(self) -> bool:
+        """Tell whether PuLP finds the solver on this machine."""
+        return bool(_silently(self._chosen))
+
+    def propose(self, problem: SkewedProblem, *, deadline: Deadline = NEVER) -> Proposal:
+        """Return flows, and potentials where the solver tells them.
+
+        Raises
+        ------
+        LinearProgramError
+            If the solver is not installed, fails, or finds no optimum.
+        """
+        proposal: Proposal = _silently(self._propose, problem, deadline)
+        return proposal
+
+    def _propose(self, problem: SkewedProblem, deadline: Deadline) -> Proposal:
+        n = len(problem)
+        if n == 0:
+            return Proposal({}, {}, ())
+        chosen = self._chosen()
+        if chosen is None:
+            raise LinearProgramError(f"the back-end {self.name!r} finds no such solver on this machine")
+        program = pulp.LpProblem("coupling", pulp.LpMinimize)
+        variable = getattr(program, "add_variable", pulp.LpVariable)  # the old way before PuLP 3.3
+        arcs = [(i, j) for i in range(n) for j in range(n) if i != j and problem.distance[i][j] < 1]
+        w = {(i, j): variable(f"w_{i}_{j}", 0) for i, j in arcs}
+        eta = [variable(f"eta_{i}", 0) for i in range(n)]
+        costs = [(x, rough(problem.distance[i][j])) for (i, j), x in w.items()] + [(x, 1.0) for x in eta]
+        program.setObjective(pulp.LpAffineExpression(costs))
+        alpha = rough(problem.alpha)
+        terms: list[list[tuple[Any, float]]] = [[(x, 1.0)] for x in eta]
+        for (i, j), x in w.items():
+            terms[i].append((x, 1.0))
+            terms[j].append((x, -alpha))
+        for i, c in enumerate(problem.excess()):
+            program += (pulp.LpAffineExpression(terms[i]) >= rough(c), f"node_{i}")
+        self._run(program, chosen, deadline)
+        pays = [self._pays(program, f"node_{i}") for i in range(n)]
+        return Proposal(
+            {arc: amount for arc, x in w.items() if (amount := x.varValue or 0.0) > 0},
+            {i: amount for i, x in enumerate(eta) if (amount := x.varValue or 0.0) > 0},
+            None if None in pays else tuple(x for x in pays if x is not None),
+        )
+
+    def _run(self, program: Any, chosen: str, deadline: Deadline) -> None:
+        options: dict[str, Any] = {"msg": False}
+        seconds = remaining_seconds(deadline)
+        if seconds is not None:
+            options["timeLimit"] = seconds
+        # A directory of its own, so that nothing stays behind even where a solver is killed.
+        with tempfile.TemporaryDirectory(prefix="bisimdist-") as directory:
+            solver = pulp.getSolver(chosen, **options)
+            solver.tmpDir = directory
+            try:
+                status = _STATUS.get(program.solve(solver), SolverStatus.UNKNOWN)
+            except Exception as error:  # PuLP lets errors of every kind through from its solvers
+                deadline.check()
+                raise LinearProgramError(f"the back-end {self.name!r} failed: {error}") from error
+        if status is SolverStatus.UNKNOWN and deadline.passed():
+            status = SolverStatus.LIMIT
+        require_optimal(status, self.name)
+
+    @staticmethod
+    def _pays(program: Any, name: str) -> float | None:
+        by_name = getattr(program, "get_constraint_by_name", None)
+        constraint = by_name(name) if by_name else program.constraints[name]
+        price = getattr(constraint, "pi", None)
+        return None if price is None else float(price)
+
+
+def make(option: str) -> PulpBackend:
+    """Return the back-end; its option is PuLP's name of a solver, in capitals or not, or ``cbc``.
+
+    Raises
+    ------
+    UsageError
+        If PuLP knows no solver of that name.
+    """
+    if option.lower() in {"", "cbc"}:
+        return PulpBackend()
+    known = {name.lower(): name for name in pulp.listSolvers()}
+    if option.lower() not in known:
+        raise UsageError(
+            f"PuLP knows no solver {option!r}; expected one of {', '.join(sorted(known.values()))}"
+        )
+    return PulpBackend(known[option.lower()])

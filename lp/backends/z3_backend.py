@@ -1,0 +1,97 @@
+"""Z3's optimisation over the reals as a back-end: slow, exact, and independent of our own solvers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import z3
+from flint import fmpq, fmpz
+
+from bisimdist.lp.backends.base import SolverStatus, refuse_option, remaining_seconds, require_optimal
+from bisimdist.lp.optimum import SkewedOptimum
+from bisimdist.lp.problem import SkewedProblem
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = ["Z3Backend", "exact_value", "make", "real"]
+
+# By name, because results of Z3 cannot be keys.
+_STATUS = {"sat": SolverStatus.OPTIMAL, "unsat": SolverStatus.INFEASIBLE, "unknown": SolverStatus.LIMIT}
+
+
+def real(value: fmpq) -> Any:
+    """Return a rational as a constant of Z3."""
+    return z3.RealVal(str(value))
+
+
+def exact_value(model: Any, term: Any) -> fmpq:
+    """Return the rational that a term has in a model of Z3."""
+    number = model.eval(term, model_completion=True)
+    return fmpq(fmpz(number.numerator().as_string()), fmpz(number.denominator().as_string()))
+
+
+@dataclass(frozen=True, slots=True)
+class Z3Backend:
+    """Exact; solves the program of the potentials and the program of the couplings, each by itself."""
+
+    name: str = "z3"
+    exact: Literal[True] = True
+
+    def available(self) -> bool:
+        """Tell whether the solver can be run: always, once its package is imported."""
+        return True
+
+    def solve(self, problem: SkewedProblem, *, deadline: Deadline = NEVER) -> SkewedOptimum:
+        """Return the exact optimum with both witnesses."""
+        potential = self._maximise(problem, deadline)
+        moves, given_up = self._minimise(problem, deadline)
+        value = sum((f * c for f, c in zip(potential, problem.excess(), strict=True)), fmpq(0))
+        return SkewedOptimum(value, potential, moves, given_up)
+
+    def _model(self, optimiser: Any, deadline: Deadline) -> Any:
+        seconds = remaining_seconds(deadline)
+        if seconds is not None:
+            optimiser.set("timeout", max(int(seconds * 1000), 1))
+        require_optimal(_STATUS[str(optimiser.check())], self.name)
+        return optimiser.model()
+
+    def _maximise(self, problem: SkewedProblem, deadline: Deadline) -> tuple[fmpq, ...]:
+        n = len(problem)
+        f = [z3.Real(f"f{i}") for i in range(n)]
+        alpha = real(problem.alpha)
+        optimiser = z3.Optimize()
+        for i in range(n):
+            optimiser.add(f[i] >= 0, f[i] <= 1)
+            optimiser.add(*(f[i] - alpha * f[j] <= real(problem.distance[i][j]) for j in range(n) if j != i))
+        optimiser.maximize(
+            z3.Sum([z3.RealVal(0)] + [real(c) * x for c, x in zip(problem.excess(), f, strict=True)])
+        )
+        model = self._model(optimiser, deadline)
+        return tuple(exact_value(model, x) for x in f)
+
+    def _minimise(
+        self, problem: SkewedProblem, deadline: Deadline
+    ) -> tuple[dict[tuple[int, int], fmpq], dict[int, fmpq]]:
+        n = len(problem)
+        alpha = real(problem.alpha)
+        w = {(i, j): z3.Real(f"w{i}_{j}") for i in range(n) for j in range(n) if i != j}
+        eta = [z3.Real(f"eta{i}") for i in range(n)]
+        optimiser = z3.Optimize()
+        optimiser.add(*(x >= 0 for x in w.values()), *(x >= 0 for x in eta))
+        for i, c in enumerate(problem.excess()):
+            out = z3.Sum([eta[i]] + [w[i, j] for j in range(n) if j != i])
+            into = z3.Sum([z3.RealVal(0)] + [w[j, i] for j in range(n) if j != i])
+            optimiser.add(out - alpha * into >= real(c))
+        optimiser.minimize(
+            z3.Sum([z3.RealVal(0)] + eta + [real(problem.distance[i][j]) * x for (i, j), x in w.items()])
+        )
+        model = self._model(optimiser, deadline)
+        moves = {arc: exact_value(model, x) for arc, x in w.items()}
+        given_up = {i: exact_value(model, x) for i, x in enumerate(eta)}
+        return {arc: x for arc, x in moves.items() if x}, {i: x for i, x in given_up.items() if x}
+
+
+def make(option: str) -> Z3Backend:
+    """Return the back-end; it takes no option."""
+    refuse_option("z3", option)
+    return Z3Backend()

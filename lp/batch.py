@@ -1,0 +1,214 @@
+"""Many transportation programs side by side in flat arrays, the form that the compiled kernel takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from bisimdist.lp.compiled import (
+    BoolArray,
+    Float64Array,
+    Int64Array,
+    compiled_batch,
+    compiled_undecided,
+    interpreted_batch,
+    interpreted_undecided,
+)
+
+__all__ = ["BatchBasis", "Program", "TransportBatch", "pack"]
+
+INTERPRETED = 600
+"""So many programs run interpreted before the machine code is loaded (half a second, more where it is made)."""
+
+SPLIT = 4096
+"""Fewer programs than this are not worth a second thread."""
+
+ROOM = 1 << 61
+"""Amounts of one program, perturbed, add up to less than this: so no sum of flows overflows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One transportation program: exact integer amounts, and where to find its costs.
+
+    Parameters
+    ----------
+    sources, sinks
+        Names (indices of states) of the nodes on either side.
+    supply, capacity
+        Positive integers, all in the same unit.
+    cells
+        For every source and sink, row by row, the index of their distance in the distance vector.
+    whole
+        The integer that stands for mass 1.
+    """
+
+    sources: tuple[int, ...]
+    sinks: tuple[int, ...]
+    supply: tuple[int, ...]
+    capacity: tuple[int, ...]
+    cells: tuple[int, ...]
+    whole: int
+
+
+@dataclass(frozen=True, slots=True)
+class TransportBatch:
+    """Programs packed for the kernel; never changed once made."""
+
+    programs: Sequence[Program]
+    source_start: Int64Array
+    sink_start: Int64Array
+    cell_start: Int64Array
+    supply: Int64Array
+    capacity: Int64Array
+    cells: Int64Array
+    unit: Float64Array
+    """By program: what stands for mass 1 among its packed amounts."""
+    rounded: frozenset[int]
+    """The programs whose amounts did not fit and were rounded: their bases are guesses only."""
+    room: int
+    """The largest number of nodes of a program."""
+
+    def __len__(self) -> int:
+        return len(self.programs)
+
+
+@dataclass(slots=True)
+class BatchBasis:
+    """The bases of a batch and what the kernel last made of them: the state between two calls."""
+
+    parent: Int64Array
+    flow: Int64Array
+    potential: Int64Array
+    value: Float64Array
+    """Optimal costs, in the units of the distances."""
+    jobs: int = 1
+    """How many threads share the programs of a call."""
+    solved: int = 0
+    """How many programs were solved: the first few are not worth loading machine code for."""
+
+    @classmethod
+    def start(cls, batch: TransportBatch, *, jobs: int = 1) -> BatchBasis:
+        """Return the bases in which every source gives up all that it has."""
+        nodes = int(batch.source_start[-1] + batch.sink_start[-1])
+        return cls(
+            np.full(nodes, -1, dtype=np.int64),
+            np.zeros(nodes, dtype=np.int64),
+            np.zeros(nodes, dtype=np.int64),
+            np.zeros(len(batch), dtype=np.float64),
+            jobs,
+        )
+
+    def copy(self) -> BatchBasis:
+        """Return a copy that can go its own way."""
+        return BatchBasis(
+            self.parent.copy(), self.flow.copy(), self.potential.copy(), self.value.copy(), self.jobs, self.solved
+        )
+
+    def solve(
+        self, batch: TransportBatch, chosen: Int64Array, distance: Int64Array, *, one: int, tolerance: int = 0
+    ) -> int:
+        """Solve the chosen programs for the given distances, each from its last basis; return the pivots."""
+        self.solved += len(chosen)
+        kernel = interpreted_batch if self.solved <= INTERPRETED else compiled_batch()
+        value = np.empty(len(chosen), dtype=np.float64)
+
+        def run(part: slice) -> int:
+            return kernel(
+                chosen[part],
+                batch.source_start,
+                batch.sink_start,
+                batch.cell_start,
+                batch.supply,
+                batch.capacity,
+                batch.cells,
+                distance,
+                one,
+                self.parent,
+                self.flow,
+                self.potential,
+                value[part],
+                np.empty((4, batch.room), dtype=np.int64),
+                tolerance,
+            )
+
+        # programs are independent and each writes to its own places: any split gives the same bytes
+        parts = self.jobs if len(chosen) >= SPLIT else 1
+        cuts = [len(chosen) * k // parts for k in range(parts + 1)]
+        slices = [slice(low, high) for low, high in pairwise(cuts)]
+        if parts == 1:
+            pivots = run(slices[0])
+        else:
+            with ThreadPoolExecutor(parts) as pool:
+                pivots = sum(pool.map(run, slices))
+        self.value[chosen] = value / batch.unit[chosen]
+        return int(pivots)
+
+    def undecided(
+        self, batch: TransportBatch, chosen: Int64Array, distance: Int64Array, *, one: int, band: int
+    ) -> BoolArray:
+        """Tell which of the chosen programs have a cell outside the basis that is within `band` of entering.
+
+        With distances rounded by less than one unit each, the potentials are off by less than the number of
+        nodes; so for ``band`` twice that, every other program's basis is optimal for the exact distances.
+        """
+        flag = np.zeros(len(chosen), dtype=np.bool_)
+        kernel = interpreted_undecided if self.solved <= INTERPRETED else compiled_undecided()
+        kernel(
+            chosen,
+            batch.source_start,
+            batch.sink_start,
+            batch.cell_start,
+            batch.cells,
+            distance,
+            one,
+            self.parent,
+            self.potential,
+            band,
+            flag,
+        )
+        return flag
+
+
+def pack(programs: Sequence[Program]) -> TransportBatch:
+    """Pack programs into arrays; amounts that do not fit 64 bits are rounded, and said to be."""
+    rounded = []
+    supply: list[int] = []
+    capacity: list[int] = []
+    cells: list[int] = []
+    starts: tuple[list[int], list[int], list[int]] = ([0], [0], [0])
+    unit = []
+    room = 1
+    for index, program in enumerate(programs):
+        sources, sinks = len(program.sources), len(program.sinks)
+        room = max(room, sources + sinks)
+        total = sum(program.supply) + sum(program.capacity)
+        shift = (total * (sources + 2) // ROOM).bit_length()
+        unit.append(program.whole / (1 << shift))
+        if shift == 0:
+            supply.extend(program.supply)
+            capacity.extend(program.capacity)
+        else:
+            rounded.append(index)
+            supply.extend(max(1, amount >> shift) for amount in program.supply)
+            capacity.extend(max(1, amount >> shift) for amount in program.capacity)
+        cells.extend(program.cells)
+        starts[0].append(starts[0][-1] + sources)
+        starts[1].append(starts[1][-1] + sinks)
+        starts[2].append(len(cells))
+    return TransportBatch(
+        programs,
+        np.array(starts[0], dtype=np.int64),
+        np.array(starts[1], dtype=np.int64),
+        np.array(starts[2], dtype=np.int64),
+        np.array(supply, dtype=np.int64),
+        np.array(capacity, dtype=np.int64),
+        np.array(cells, dtype=np.int64),
+        np.array(unit, dtype=np.float64),
+        frozenset(rounded),
+        room,
+    )

@@ -1,0 +1,141 @@
+"""The transportation kernel compiled by numba, over whole batches of programs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bisimdist.lp import kernel
+from bisimdist.lp.kernel import basis_flows, simplex
+
+__all__ = ["BoolArray", "Float64Array", "Int64Array", "compiled_batch", "compiled_undecided", "interpreted_batch", "interpreted_undecided"]
+
+Int64Array = npt.NDArray[np.int64]
+Float64Array = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+_HELPERS = ("basis_flows", "basis_potentials", "sort_tree", "_enter", "_pivot", "simplex")
+
+
+def interpreted_batch(  # noqa: PLR0913 - a kernel works on flat arrays
+    chosen: Int64Array,
+    source_start: Int64Array,
+    sink_start: Int64Array,
+    cell_start: Int64Array,
+    supply: Int64Array,
+    capacity: Int64Array,
+    cells: Int64Array,
+    distance: Int64Array,
+    one: int,
+    parent: Int64Array,
+    flow: Int64Array,
+    potential: Int64Array,
+    value: Float64Array,
+    work: Int64Array,
+    tolerance: int,
+) -> int:
+    """Solve the `chosen` programs; `value[k]` is the optimum of the k-th in units of one / supply."""
+    room = work.shape[1]
+    order = work[0]
+    depth = work[1]
+    raised_supply = work[2]
+    raised_capacity = work[3]
+    cost = np.empty(room * room, np.int64)
+    pivots = 0
+    for k in range(chosen.shape[0]):
+        b = chosen[k]
+        i0 = source_start[b]
+        j0 = sink_start[b]
+        sources = source_start[b + 1] - i0
+        sinks = sink_start[b + 1] - j0
+        scale_up = sources + 2
+        for i in range(sources):
+            raised_supply[i] = supply[i0 + i] * scale_up + 1
+        for j in range(sinks):
+            raised_capacity[j] = capacity[j0 + j] * scale_up
+        c0 = cell_start[b]
+        for c in range(sources * sinks):
+            cost[c] = distance[cells[c0 + c]]
+        v0 = i0 + j0
+        up = parent[v0 : v0 + sources + sinks]
+        x = flow[v0 : v0 + sources + sinks]
+        y = potential[v0 : v0 + sources + sinks]
+        pivots += simplex(
+            sources, sinks, raised_supply, raised_capacity, cost, one, up, order, depth, x, y, tolerance
+        )
+        basis_flows(sources, sinks, supply[i0:], capacity[j0:], up, order, x)
+        total = 0.0
+        for i in range(sources):
+            unit = one if up[i] < 0 else cost[i * sinks + up[i] - sources]
+            total += float(x[i]) * float(unit)
+        for j in range(sinks):
+            if up[sources + j] >= 0:
+                total += float(x[sources + j]) * float(cost[up[sources + j] * sinks + j])
+        value[k] = total
+    return pivots
+
+
+def interpreted_undecided(  # noqa: PLR0913
+    chosen: Int64Array,
+    source_start: Int64Array,
+    sink_start: Int64Array,
+    cell_start: Int64Array,
+    cells: Int64Array,
+    distance: Int64Array,
+    one: int,
+    parent: Int64Array,
+    potential: Int64Array,
+    band: int,
+    flag: BoolArray,
+) -> None:
+    """Flag the programs that have a cell outside the basis whose reduced cost is within `band` of zero."""
+    for k in range(chosen.shape[0]):
+        b = chosen[k]
+        sources = source_start[b + 1] - source_start[b]
+        sinks = sink_start[b + 1] - sink_start[b]
+        c0 = cell_start[b]
+        v0 = source_start[b] + sink_start[b]
+        near = False
+        for i in range(sources):
+            u = potential[v0 + i]
+            if parent[v0 + i] >= 0 and one - u <= band:
+                near = True
+            for j in range(sinks):
+                w = sources + j
+                if parent[v0 + i] == w or parent[v0 + w] == i:
+                    continue
+                if distance[cells[c0 + i * sinks + j]] - u + potential[v0 + w] <= band:
+                    near = True
+        for j in range(sinks):
+            if parent[v0 + sources + j] >= 0 and potential[v0 + sources + j] <= band:
+                near = True
+        flag[k] = near
+
+
+@cache
+def compiled_undecided() -> Callable[..., None]:
+    """Return the compiled search for programs that only exact numbers can judge."""
+    from numba import njit  # noqa: PLC0415
+
+    return njit(cache=True, nogil=True)(interpreted_undecided)  # type: ignore[no-any-return]
+
+
+@cache
+def compiled_batch() -> Callable[..., int]:
+    """Return the compiled batch solver; the first call of a process loads or makes the machine code."""
+    from numba import njit  # noqa: PLC0415 - half a second to import, and small models never need it
+
+    # numba compiles a function together with the compiled functions that it finds under the names that
+    # it calls: so the copies live in a namespace of their own, and the plain ones stay plain
+    namespace: dict[str, Any] = {**vars(kernel), **globals()}
+    for name in (*_HELPERS, "interpreted_batch"):
+        plain = getattr(kernel, name, None) or globals()[name]
+        copy = FunctionType(plain.__code__, namespace, name)
+        copy.__module__ = __name__
+        namespace[name] = njit(cache=True, nogil=True)(copy)
+    return namespace["interpreted_batch"]  # type: ignore[no-any-return]

@@ -1,0 +1,104 @@
+"""One transportation program in integers of any size: the kernel, interpreted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bisimdist.lp import kernel
+from bisimdist.lp.batch import Program
+
+__all__ = ["TransportBasis", "improve", "solve_program"]
+
+
+@dataclass(frozen=True, slots=True)
+class TransportBasis:
+    """A basis of a program with its exact flows and potentials.
+
+    Parameters
+    ----------
+    parent
+        For every node (sources, then sinks) the node that it hangs from, or -1.
+    flow
+        What the edge to the parent carries, in the unit of the program's amounts; where the parent of a
+        source is -1 it is given up, where that of a sink is -1 it is capacity left over.
+    potential
+        f_i of a source, alpha f_j of a sink, in the unit of the distances.
+    pivots
+        How many pivots led here.
+    """
+
+    parent: tuple[int, ...]
+    flow: tuple[int, ...]
+    potential: tuple[int, ...]
+    pivots: int
+
+    def cost(self, program: Program, costs: Sequence[int], one: int) -> int:
+        """Return the cost of the flows, in (unit of amounts) x (unit of distances)."""
+        sources, sinks = len(program.sources), len(program.sinks)
+        total = 0
+        for v, (above, carried) in enumerate(zip(self.parent, self.flow, strict=True)):
+            if v < sources:
+                total += carried * (one if above < 0 else costs[v * sinks + above - sources])
+            elif above >= 0:
+                total += carried * costs[above * sinks + v - sources]
+        return total
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no flow is negative."""
+        return min(self.flow, default=0) >= 0
+
+
+def improve(
+    program: Program, costs: Sequence[int], one: int, parent: Sequence[int] | None = None, *, stay: bool = False
+) -> TransportBasis:
+    """Return an optimal basis, starting from the given one where that is feasible.
+
+    Parameters
+    ----------
+    program
+        The program.
+    costs
+        Its costs by row, in units of which giving up costs `one`; integers of any size.
+    one
+        The cost of giving up one unit.
+    parent
+        A basis to start from.
+    stay
+        Only work out the flows and potentials of the basis that is given, without any pivot.
+    """
+    sources, sinks = len(program.sources), len(program.sinks)
+    nodes = sources + sinks
+    scale_up = sources + 2
+    supply = [amount * scale_up + 1 for amount in program.supply]
+    capacity = [amount * scale_up for amount in program.capacity]
+    order, depth = [0] * nodes, [0] * nodes
+    flow, potential = [0] * nodes, [0] * nodes
+    up = [-1] * nodes if parent is None else [int(v) for v in parent]
+    kernel.sort_tree(nodes, up, depth, order)
+    kernel.basis_flows(sources, sinks, supply, capacity, up, order, flow)
+    if min(flow, default=0) < 0:
+        up = [-1] * nodes
+    pivots = 0
+    if not stay:
+        pivots = kernel.simplex(
+            sources, sinks, supply, capacity, costs, one, up, order, depth, flow, potential, 0
+        )
+    kernel.sort_tree(nodes, up, depth, order)
+    kernel.basis_flows(sources, sinks, program.supply, program.capacity, up, order, flow)
+    kernel.basis_potentials(sources, sinks, costs, one, up, order, potential)
+    return TransportBasis(tuple(up), tuple(flow), tuple(potential), pivots)
+
+
+def solve_program(program: Program, costs: Sequence[int], one: int) -> TransportBasis:
+    """Return an optimal basis of one program, from scratch.
+
+    Examples
+    --------
+    >>> program = Program((0,), (1,), (3,), (2,), (0,), 4)
+    >>> basis = solve_program(program, [5], 10)
+    >>> basis.cost(program, [5], 10)  # two units move at cost 5, one is given up at cost 10
+    20
+    """
+    return improve(program, costs, one)

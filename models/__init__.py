@@ -1,0 +1,1 @@
+"""Models: labelled Markov chains, probabilistic automata, and what is done to them."""

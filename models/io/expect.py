@@ -1,0 +1,189 @@
+"""What the readers of the model kinds expect of a document, each with the error for what is there instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from flint import fmpq
+
+from bisimdist.errors import ModelError, NumberError
+from bisimdist.exact.rational import parse_rational, shorten_rational
+from bisimdist.models.io.document import ListNode, MapNode, Node, Scalar, ScalarKind
+
+__all__ = [
+    "ProbabilityReader",
+    "check_keys",
+    "expect_list",
+    "expect_map",
+    "expect_pairs",
+    "expect_text",
+    "with_line",
+]
+
+MAX_NUMBER_BITS = 1 << 31
+"""How many bits the numbers of one file may take together: `1e-9999` is short to write, but not to hold."""
+
+
+def expect_map(node: Node, place: str, expected: str) -> MapNode:
+    """Return the node if it is a mapping.
+
+    Raises
+    ------
+    ModelError
+        If it is something else.
+    """
+    if isinstance(node, MapNode):
+        return node
+    raise ModelError(f"found {node.describe()}; expected {expected}", place=place, line=node.line)
+
+
+def expect_list(node: Node, place: str, expected: str) -> ListNode:
+    """Return the node if it is a list.
+
+    Raises
+    ------
+    ModelError
+        If it is something else.
+    """
+    if isinstance(node, ListNode):
+        return node
+    raise ModelError(f"found {node.describe()}; expected {expected}", place=place, line=node.line)
+
+
+def expect_text(node: Node, place: str, expected: str) -> str:
+    """Return the text of a node: in JSON a string, in YAML any scalar that is not empty.
+
+    Raises
+    ------
+    ModelError
+        If it is something else.
+    """
+    if isinstance(node, Scalar) and node.kind is ScalarKind.TEXT:
+        return node.text
+    raise ModelError(f"found {node.describe()}; expected {expected}", place=place, line=node.line)
+
+
+def check_keys(node: MapNode, place: str, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Refuse keys that are unknown or missing.
+
+    Raises
+    ------
+    ModelError
+        Naming the key and those that are allowed.
+    """
+    allowed = (*required, *optional)
+    for key, value in node.entries.items():
+        if key not in allowed:
+            raise ModelError(
+                f"the key {key!r} is unknown; expected {', '.join(allowed)}", place=place, line=value.line
+            )
+    for key in required:
+        if key not in node.entries:
+            raise ModelError(
+                f"the key {key!r} is missing; expected {', '.join(allowed)}", place=place, line=node.line
+            )
+
+
+def expect_pairs(node: Node | None, position: dict[str, int]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of a model as pairs of indices; none where the file has none.
+
+    Raises
+    ------
+    ModelError
+        If the shape is another, or a name is not that of a state.
+    """
+    if node is None:
+        return ()
+    pairs = []
+    for number, entry in enumerate(
+        expect_list(node, "pairs", "a list of pairs of states, such as [[s, t]]").items, start=1
+    ):
+        place = f"pair number {number}"
+        names = expect_list(entry, place, "a list of two states, such as [s, t]").items
+        if len(names) != 2:
+            raise ModelError(
+                f"the pair has {len(names)} entries; expected two states, such as [s, t]",
+                place=place,
+                line=entry.line,
+            )
+        first, second = (_state(name, place, position) for name in names)
+        pairs.append((first, second))
+    return tuple(pairs)
+
+
+def _state(node: Node, place: str, position: dict[str, int]) -> int:
+    name = expect_text(node, place, "the name of a state")
+    if name not in position:
+        raise ModelError(f"{name!r} is not a declared state", place=place, line=node.line)
+    return position[name]
+
+
+def with_line(error: ModelError, lines: Iterable[tuple[str, int]]) -> ModelError:
+    """Return the error of a model, which knows places only, with the line of its place.
+
+    Parameters
+    ----------
+    error
+        The error.
+    lines
+        Places and the lines where they are; the first that fits counts.
+    """
+    for place, line in lines:
+        if ModelError("", place=place).place == error.place:
+            return ModelError(error.message, place=error.place, line=line)
+    return error
+
+
+class ProbabilityReader:
+    """Reads the probabilities of one file, each text once, and keeps their joint size within bounds."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, fmpq] = {}
+        self._bits = 0
+
+    def from_node(self, node: Node, place: str) -> fmpq:
+        """Return the probability that a scalar writes.
+
+        Raises
+        ------
+        ModelError
+            If the node is no exact number in [0, 1].
+        """
+        if not isinstance(node, Scalar) or node.kind in {ScalarKind.WORD, ScalarKind.NOTHING}:
+            raise ModelError(
+                f"found {node.describe()}; expected an exact number such as 3/5 or 0.6",
+                place=place,
+                line=node.line,
+            )
+        return self.from_text(node.text, place, node.line)
+
+    def from_text(self, text: str, place: str, line: int) -> fmpq:
+        """Return the probability that a text writes.
+
+        Raises
+        ------
+        ModelError
+            If the text is no exact number in [0, 1].
+        """
+        known = self._known.get(text)
+        if known is not None:
+            return known
+        try:
+            value = parse_rational(text)
+        except NumberError as error:
+            raise ModelError(str(error), place=place, line=line) from None
+        if not 0 <= value <= 1:
+            raise ModelError(
+                f"the probability is {shorten_rational(value)}; expected a number in [0, 1]",
+                place=place,
+                line=line,
+            )
+        self._bits += value.p.bit_length() + value.q.bit_length()
+        if self._bits > MAX_NUMBER_BITS:
+            raise ModelError(
+                f"the numbers of the file take more than the {MAX_NUMBER_BITS} bits allowed",
+                place=place,
+                line=line,
+            )
+        self._known[text] = value
+        return value

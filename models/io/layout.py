@@ -1,0 +1,149 @@
+"""Writing models as JSON or YAML, one state or transition a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import format_rational
+from bisimdist.models.lmc import LMC, Row
+from bisimdist.models.pa import PA
+
+__all__ = ["write_model"]
+
+# What is a text to every reader of YAML without quotes; this project's reader takes any scalar as text.
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_WORDS = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
+_LONGEST_KEY = 1000  # YAML wants a key of more than 1024 characters to be announced by "?"
+
+_Text = Callable[[str], str]
+
+
+def write_model(model: LMC | PA, format: str) -> str:
+    """Write a model so that it reads back as the same model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    format
+        ``"json"`` or ``"yaml"``.
+
+    Raises
+    ------
+    UsageError
+        If there is no such format.
+
+    Examples
+    --------
+    >>> chain = LMC.from_mappings({"s": "a", "t": "b"}, {"s": {"s": "1/2", "t": "0.5"}, "t": {"t": 1}})
+    >>> print(write_model(chain, "yaml"), end="")
+    kind: lmc
+    states:
+      s: a
+      t: b
+    transitions:
+      s: {s: 1/2, t: 1/2}
+      t: {t: 1}
+    """
+    if format == "json":
+        return _write_json(model)
+    if format == "yaml":
+        return _write_yaml(model)
+    raise UsageError(f"models are not written in the format {format!r}; expected json or yaml")
+
+
+def _write_json(model: LMC | PA) -> str:
+    text = json.dumps
+    if isinstance(model, LMC):
+        states = [
+            f"{text(name)}: {text(label)}" for name, label in zip(model.states, model.labels, strict=True)
+        ]
+        rows = [
+            f"{text(name)}: {_json_row(row, model.states)}"
+            for name, row in zip(model.states, model.rows, strict=True)
+        ]
+        parts = ['"kind": "lmc"', f'"states": {_block("{", states)}', f'"transitions": {_block("{", rows)}']
+    else:
+        states = [text(name) for name in model.states]
+        rows = [
+            f'{{"from": {text(model.states[step.source])}, "action": {text(step.action)}, '
+            f'"to": {_json_row(step.row, model.states)}}}'
+            for step in model.transitions
+        ]
+        parts = ['"kind": "pa"', f'"states": {_block("[", states)}', f'"transitions": {_block("[", rows)}']
+    if model.pairs:
+        pairs = [f"[{text(model.states[i])}, {text(model.states[j])}]" for i, j in model.pairs]
+        parts.append(f'"pairs": {_block("[", pairs)}')
+    return "{\n" + ",\n".join(f"  {part}" for part in parts) + "\n}\n"
+
+
+def _json_row(row: Row, states: tuple[str, ...]) -> str:
+    entries = (f"{json.dumps(states[target])}: {json.dumps(format_rational(value))}" for target, value in row)
+    return "{" + ", ".join(entries) + "}"
+
+
+def _block(opening: str, items: list[str]) -> str:
+    closing = "}" if opening == "{" else "]"
+    if not items:
+        return opening + closing
+    return f"{opening}\n" + ",\n".join(f"    {item}" for item in items) + f"\n  {closing}"
+
+
+def _write_yaml(model: LMC | PA) -> str:
+    if isinstance(model, LMC):
+        lines = ["kind: lmc", "states:"]
+        for name, label in zip(model.states, model.labels, strict=True):
+            lines += _yaml_entry(name, _yaml_text(label))
+        lines.append("transitions:")
+        for name, row in zip(model.states, model.rows, strict=True):
+            lines += _yaml_entry(name, _yaml_row(row, model.states))
+    else:
+        lines = ["kind: pa", "states:", *(f"  - {_yaml_text(name)}" for name in model.states)]
+        lines.append("transitions:" if model.transitions else "transitions: []")
+        lines += [
+            f"  - {{from: {_yaml_text(model.states[step.source])}, action: {_yaml_text(step.action)}, "
+            f"to: {_yaml_row(step.row, model.states)}}}"
+            for step in model.transitions
+        ]
+    if model.pairs:
+        lines.append("pairs:")
+        lines += [f"  - {_flow('[', (_yaml_text(model.states[i]) for i in pair))}" for pair in model.pairs]
+    return "\n".join(lines) + "\n"
+
+
+def _yaml_entry(key: str, value: str) -> list[str]:
+    written = _yaml_text(key)
+    return [f"  {written}: {value}"] if len(written) <= _LONGEST_KEY else [f"  ? {written}", f"  : {value}"]
+
+
+def _yaml_row(row: Row, states: tuple[str, ...]) -> str:
+    entries = []
+    for target, value in row:
+        written = _yaml_text(states[target])
+        announced = "? " if len(written) > _LONGEST_KEY else ""
+        entries.append(f"{announced}{written}: {format_rational(value)}")
+    return _flow("{", entries)
+
+
+def _flow(opening: str, items: Iterable[str]) -> str:
+    return opening + ", ".join(items) + ("}" if opening == "{" else "]")
+
+
+def _yaml_text(text: str) -> str:
+    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+        return text
+    return '"' + "".join(_yaml_character(character) for character in text) + '"'
+
+
+def _yaml_character(character: str) -> str:
+    code = ord(character)
+    if character in '"\\':
+        return "\\" + character
+    if 0x20 <= code < 0x7F:
+        return character
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

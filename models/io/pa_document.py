@@ -1,0 +1,70 @@
+"""Probabilistic automata from documents (`kind: pa`)."""
+
+from __future__ import annotations
+
+from bisimdist.errors import ModelError
+from bisimdist.models.io.document import MapNode, Node
+from bisimdist.models.io.expect import (
+    ProbabilityReader,
+    check_keys,
+    expect_list,
+    expect_map,
+    expect_pairs,
+    expect_text,
+    with_line,
+)
+from bisimdist.models.io.lmc_document import row_from_map
+from bisimdist.models.pa import PA, Transition, transition_place
+
+__all__ = ["pa_from_document"]
+
+
+def pa_from_document(root: MapNode) -> PA:
+    """Return the automaton that a document describes.
+
+    Raises
+    ------
+    ModelError
+        With place and line, where the document describes none.
+    """
+    check_keys(root, "", required=("kind", "states", "transitions"), optional=("pairs",))
+    position: dict[str, int] = {}
+    for node in expect_list(root.entries["states"], "states", "a list of states, such as [s, t]").items:
+        name = expect_text(node, "states", "the name of a state")
+        if name in position:
+            raise ModelError("the state is declared twice", place=f"state {name!r}", line=node.line)
+        position[name] = len(position)
+    names = tuple(position)
+    listed = expect_list(
+        root.entries["transitions"],
+        "transitions",
+        "a list of transitions, such as [{from: s, action: a, to: {t: 1/2}}]",
+    ).items
+    numbers = ProbabilityReader()
+    transitions = tuple(
+        _transition(node, number, position, numbers) for number, node in enumerate(listed, start=1)
+    )
+    pairs = expect_pairs(root.entries.get("pairs"), position)
+    try:
+        return PA(names, transitions, pairs)
+    except ModelError as error:
+        numbered = enumerate(zip(listed, transitions, strict=True), start=1)
+        raise with_line(
+            error,
+            ((transition_place(number, names[step.source]), node.line) for number, (node, step) in numbered),
+        ) from None
+
+
+def _transition(node: Node, number: int, position: dict[str, int], numbers: ProbabilityReader) -> Transition:
+    place = f"transition number {number}"
+    entry = expect_map(node, place, "a mapping such as {from: s, action: a, to: {t: 1/2}}")
+    check_keys(entry, place, required=("from", "action", "to"))
+    source = expect_text(entry.entries["from"], place, "the name of a state as 'from'")
+    if source not in position:
+        raise ModelError(
+            f"the source {source!r} is not a declared state", place=place, line=entry.entries["from"].line
+        )
+    place = transition_place(number, source)
+    action = expect_text(entry.entries["action"], place, "the name of an action as 'action'")
+    row = expect_map(entry.entries["to"], place, "a mapping from states to probabilities as 'to'")
+    return Transition(position[source], action, row_from_map(row, position, place, numbers))

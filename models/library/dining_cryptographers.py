@@ -1,0 +1,159 @@
+"""The dining cryptographers on a ring, with biased coins."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from flint import fmpq
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.models.library.parameters import Choice, Example, Integer, Rational
+from bisimdist.models.lmc import LMC
+
+__all__ = ["EXAMPLE", "dining_cryptographers"]
+
+_SIDE = "ht"
+_SAID = ("agree", "disagree")
+
+
+class _State(NamedTuple):
+    """A state of the run; coins are 0 (heads) or 1 (tails), announcements 0 (agree) or 1 (disagree).
+
+    `spoken` counts the announcements made, -1 says that the run is over. `payer` is None as soon as the payer
+    has spoken, `first` and `current` are None where no coin is flipped yet or none matters any more.
+    """
+
+    spoken: int
+    payer: int | None
+    first: int | None
+    current: int | None
+    said: int | None
+
+    def name(self) -> str:
+        if self == _DONE:
+            return "done"
+        if self.first is None or self.current is None:
+            return f"payer{self.payer}" if self.said is None else f"said{self.spoken}_{_SAID[self.said]}"
+        if self.said is None:
+            return f"payer{self.payer}_{_SIDE[self.first]}"
+        rest = "" if self.payer is None else f"_payer{self.payer}"
+        return f"said{self.spoken}_{_SIDE[self.first]}{_SIDE[self.current]}_{_SAID[self.said]}{rest}"
+
+    def label(self) -> str:
+        if self == _DONE:
+            return "done"
+        if self.said is None:
+            return "start" if self.first is None else "flipped"
+        return _SAID[self.said]
+
+
+_DONE = _State(-1, None, None, None, None)
+
+
+def _steps(state: _State, count: int, coin: tuple[fmpq, fmpq]) -> Iterator[tuple[_State, fmpq]]:
+    if state.first is None or state.current is None:
+        if state.said is not None or state == _DONE:
+            yield _DONE, fmpq(1)
+            return
+        for side in (0, 1):
+            yield _State(0, state.payer, side, side, None), coin[side]
+        return
+    speaker = state.spoken
+    turned = state.payer == speaker
+    payer = None if turned else state.payer
+    if speaker == count - 1:
+        yield _State(count, None, None, None, state.current ^ state.first ^ turned), fmpq(1)
+        return
+    for side in (0, 1):
+        said = state.current ^ side ^ turned
+        yield _State(speaker + 1, payer, state.first, side, said), coin[side]
+
+
+def dining_cryptographers(n: int = 3, bias: ExactNumber = "49/100", pairs: str = "first") -> LMC:
+    """Return the chain of n cryptographers at a round table, one of whom has paid.
+
+    Between neighbours a coin is flipped that both see. Each cryptographer announces whether the two coins
+    that he sees agree; who has paid says the opposite. With fair coins nobody learns who has paid; with
+    biased coins the announcements leak a little. The chain starts in ``payer0``, …, ``payer{n-1}`` (label
+    ``start``). The first flip, of the coin between the last cryptographer and number 0, is private (label
+    ``flipped``). Then 0, 1, … announce in turn: the step into a state whose label is the announcement flips
+    the next coin; the last one sees the coin before and the first one, and needs no further coin. Then the
+    run is over (``done``), so that an observer sees how many announcements are still to come.
+
+    Parameters
+    ----------
+    n
+        How many cryptographers; at least 2.
+    bias
+        The probability of heads, in [0, 1].
+    pairs
+        ``"first"`` for the pair (payer0, payer1) alone, or ``"all"`` for every pair of payers. Neighbours all
+        have the same delta, because the ring can be turned, but not the same distance, because somebody has
+        to begin; pairs farther apart have other values of both.
+
+    Returns
+    -------
+    LMC
+        4 n^2 + 3 n - 5 states for a bias strictly between 0 and 1: a state knows the position, the first
+        coin, the present coin, the last announcement, and who has paid only until he has announced.
+
+    Raises
+    ------
+    UsageError
+        If n is less than 2, the bias is not in [0, 1], or `pairs` is another word.
+
+    References
+    ----------
+    .. [1] Chaum, "The dining cryptographers problem: unconditional sender and recipient untraceability",
+       Journal of Cryptology 1, 1988.
+    .. [2] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
+       ATVA 2018, Section 7.
+
+    Examples
+    --------
+    >>> len(dining_cryptographers(3))
+    40
+    """
+    heads = to_fmpq(bias)
+    if n < 2:
+        raise UsageError(f"there are {n} cryptographers; expected at least 2")
+    if not 0 <= heads <= 1:
+        raise UsageError(f"the bias is {heads}; expected a number in [0, 1]")
+    if pairs not in ("first", "all"):
+        raise UsageError(f"pairs={pairs!r} is not usable; expected first or all")
+    coin = (heads, 1 - heads)
+    waiting = deque(_State(0, payer, None, None, None) for payer in range(n))
+    position = {state: index for index, state in enumerate(waiting)}
+    rows = []
+    while waiting:
+        row: dict[int, fmpq] = {}
+        for target, probability in _steps(waiting.popleft(), n, coin):
+            if probability == 0:
+                continue
+            if target not in position:
+                position[target] = len(position)
+                waiting.append(target)
+            row[position[target]] = row.get(position[target], fmpq(0)) + probability
+        rows.append(tuple(sorted(row.items())))
+    everyone = tuple((i, j) for i in range(n) for j in range(i + 1, n))
+    return LMC(
+        tuple(state.name() for state in position),
+        tuple(state.label() for state in position),
+        tuple(rows),
+        everyone if pairs == "all" else everyone[:1],
+    )
+
+
+EXAMPLE = Example(
+    "dining-cryptographers",
+    "a ring of cryptographers with biased coins; is it hidden who has paid?",
+    (
+        Integer("n", 3, 2, 100),
+        Rational("bias", fmpq(49, 100)),
+        Choice("pairs", "first", ("first", "all")),
+    ),
+    dining_cryptographers,
+)

@@ -1,0 +1,146 @@
+"""Parameters of built-in examples: what they are called, what they may be, how they are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.errors import NumberError, UsageError
+from bisimdist.exact.rational import format_rational, parse_rational
+from bisimdist.models.lmc import LMC
+
+__all__ = ["Choice", "Example", "Integer", "Parameter", "Rational", "shown"]
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def shown(text: str) -> str:
+    """Return what somebody wrote, in quotes and cut short where it is long."""
+    return repr(text if len(text) <= 40 else text[:37] + "...")
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """An integer between two bounds, both allowed."""
+
+    name: str
+    default: int
+    minimum: int
+    maximum: int
+
+    @property
+    def expected(self) -> str:
+        """What a value has to be, in words."""
+        return f"an integer from {self.minimum} to {self.maximum}"
+
+    @property
+    def default_text(self) -> str:
+        """The default, as it would be written."""
+        return str(self.default)
+
+    def read(self, text: str) -> int:
+        """Return the value that is written.
+
+        Raises
+        ------
+        UsageError
+            If it is no such value.
+        """
+        if not _INTEGER.fullmatch(text) or not self.minimum <= int(text) <= self.maximum:
+            raise UsageError(f"{self.name}={shown(text)} is not usable; expected {self.expected}")
+        return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Rational:
+    """An exact rational between two integers, both allowed."""
+
+    name: str
+    default: fmpq
+    minimum: int = 0
+    maximum: int = 1
+
+    @property
+    def expected(self) -> str:
+        """What a value has to be, in words."""
+        return f"an exact number from {self.minimum} to {self.maximum}, such as 49/100 or 0.49"
+
+    @property
+    def default_text(self) -> str:
+        """The default, as it would be written."""
+        return format_rational(self.default)
+
+    def read(self, text: str) -> fmpq:
+        """Return the value that is written.
+
+        Raises
+        ------
+        UsageError
+            If it is no such value.
+        """
+        try:
+            value = parse_rational(text)
+        except NumberError as error:
+            raise UsageError(f"{self.name}: {error}; expected {self.expected}") from error
+        if not self.minimum <= value <= self.maximum:
+            raise UsageError(f"{self.name}={shown(text)} is out of range; expected {self.expected}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of a few words."""
+
+    name: str
+    default: str
+    words: tuple[str, ...]
+
+    @property
+    def expected(self) -> str:
+        """What a value has to be, in words."""
+        return " or ".join(self.words)
+
+    @property
+    def default_text(self) -> str:
+        """The default, as it would be written."""
+        return self.default
+
+    def read(self, text: str) -> str:
+        """Return the value that is written.
+
+        Raises
+        ------
+        UsageError
+            If it is none of the words.
+        """
+        if text not in self.words:
+            raise UsageError(f"{self.name}={shown(text)} is not usable; expected {self.expected}")
+        return text
+
+
+Parameter = Integer | Rational | Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A built-in example: its name, what it shows, and the function that makes it.
+
+    Parameters
+    ----------
+    name
+        As in ``example:NAME``.
+    description
+        One line.
+    parameters
+        What may follow as ``,key=value``.
+    build
+        Called with a keyword argument for each parameter; raises UsageError where values do not go together.
+    """
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    build: Callable[..., LMC]

@@ -1,0 +1,108 @@
+"""The list of built-in examples, and the reading of ``NAME,key=value,…``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bisimdist.errors import UsageError
+from bisimdist.models.library import (
+    dining_cryptographers,
+    figure1,
+    leaky_retry,
+    random_chain,
+    randomised_response,
+)
+from bisimdist.models.library.parameters import Example, shown
+from bisimdist.models.lmc import LMC
+
+__all__ = ["ExampleInfo", "ParameterInfo", "build_example", "list_examples"]
+
+_EXAMPLES: dict[str, Example] = {
+    module.EXAMPLE.name: module.EXAMPLE
+    for module in (figure1, dining_cryptographers, randomised_response, leaky_retry, random_chain)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterInfo:
+    """A parameter of an example: its name, its default as it would be written, and what it may be."""
+
+    name: str
+    default: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleInfo:
+    """A built-in example: its name, one line about it, and its parameters."""
+
+    name: str
+    description: str
+    parameters: tuple[ParameterInfo, ...]
+
+
+def list_examples() -> tuple[ExampleInfo, ...]:
+    """Return what examples there are, the simplest first.
+
+    Examples
+    --------
+    >>> [info.name for info in list_examples()][:2]
+    ['figure1', 'dining-cryptographers']
+    """
+    return tuple(
+        ExampleInfo(
+            example.name,
+            example.description,
+            tuple(ParameterInfo(p.name, p.default_text, p.expected) for p in example.parameters),
+        )
+        for example in _EXAMPLES.values()
+    )
+
+
+def build_example(text: str) -> LMC:
+    """Return the example that a text asks for.
+
+    Parameters
+    ----------
+    text
+        ``NAME`` or ``NAME,key=value,…``: what follows ``example:`` on the command line.
+
+    Returns
+    -------
+    LMC
+        The chain, with its pairs.
+
+    Raises
+    ------
+    UsageError
+        If the name or a key is unknown, a key comes twice, or a value is not usable.
+
+    Examples
+    --------
+    >>> len(build_example("dining-cryptographers,n=2,bias=0.49"))
+    17
+    """
+    name, *settings = (part.strip() for part in text.split(","))
+    example = _EXAMPLES.get(name)
+    if example is None:
+        raise UsageError(f"there is no example {shown(name)}; there are {', '.join(_EXAMPLES)}")
+    values = {parameter.name: parameter.default for parameter in example.parameters}
+    known = {parameter.name: parameter for parameter in example.parameters}
+    given: set[str] = set()
+    for setting in settings:
+        key, equals, value = (part.strip() for part in setting.partition("="))
+        if key not in known or not equals:
+            choice = ", ".join(f"{p.name}={p.default_text}" for p in example.parameters)
+            expected = f"its parameters and their defaults are {choice}" if choice else "it has no parameters"
+            raise UsageError(f"example {name} cannot be made with {shown(setting)}; {expected}")
+        if key in given:
+            raise UsageError(f"example {name}: {key} is given twice")
+        given.add(key)
+        try:
+            values[key] = known[key].read(value)
+        except UsageError as error:
+            raise UsageError(f"example {name}: {error}") from error
+    try:
+        return example.build(**values)
+    except UsageError as error:
+        raise UsageError(f"example {name}: {error}") from error

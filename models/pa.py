@@ -1,0 +1,183 @@
+"""Probabilistic automata: actions on transitions, exact sub-distributions, nondeterminism allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.errors import ModelError
+from bisimdist.exact.rational import shorten_rational
+from bisimdist.models.lmc import LMC, Row, check_names, row_total
+
+__all__ = ["PA", "Transition", "action_labelled_lmc"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A transition of a probabilistic automaton.
+
+    Parameters
+    ----------
+    source
+        The index of the state that it leaves.
+    action
+        Its action.
+    row
+        The successors with their probabilities, which sum to at most one; what is missing to one is the
+        probability that the run halts.
+    """
+
+    source: int
+    action: str
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class PA:
+    """A probabilistic automaton, validated when it is made.
+
+    Parameters
+    ----------
+    states
+        The names of the states, all different; a state's position is its index.
+    transitions
+        The transitions; a state may have none, one or several.
+    pairs
+        Pairs of indices: the neighbouring states; may be empty.
+
+    Raises
+    ------
+    ModelError
+        Naming the state, or the transition by its number (counted from one) and its source.
+
+    Examples
+    --------
+    >>> step = Transition(0, "a", ((1, fmpq(1, 2)),))
+    >>> PA(("s", "t"), (step,)).fully_probabilistic
+    True
+    >>> PA(("s", "t"), (step, step)).fully_probabilistic
+    False
+    """
+
+    states: tuple[str, ...]
+    transitions: tuple[Transition, ...]
+    pairs: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        check_names(self.states, "state")
+        check_names((transition.action for transition in self.transitions), "action")
+        if not self.states:
+            raise ModelError("the automaton has no state; expected at least one")
+        seen: set[str] = set()
+        for name in self.states:
+            if name in seen:
+                raise ModelError("the state is declared twice", place=f"state {name!r}")
+            seen.add(name)
+        for number, transition in enumerate(self.transitions, start=1):
+            self._check_transition(number, transition)
+        for pair in self.pairs:
+            if len(pair) != 2 or not all(0 <= index < len(self.states) for index in pair):
+                raise ModelError(f"the pair {pair} is not made of two indices in 0..{len(self.states) - 1}")
+
+    def _check_transition(self, number: int, transition: Transition) -> None:
+        if not 0 <= transition.source < len(self.states):
+            raise ModelError(
+                f"the transition leaves index {transition.source}, which is no state",
+                place=f"transition number {number}",
+            )
+        place = transition_place(number, self.states[transition.source])
+        total = row_total(transition.row, self.states, place, place)
+        if total > 1:
+            raise ModelError(
+                f"the probabilities sum to {shorten_rational(total)}; expected at most 1", place=place
+            )
+
+    @property
+    def fully_probabilistic(self) -> bool:
+        """Whether no state has more than one transition."""
+        return len({transition.source for transition in self.transitions}) == len(self.transitions)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+
+def transition_place(number: int, source: str) -> str:
+    """Return what an error calls a transition, by its number counted from one and its source."""
+    return f"transition number {number} of the automaton, from state {source!r}"
+
+
+def action_labelled_lmc(automaton: PA) -> LMC:
+    """Translate a fully probabilistic automaton into a labelled Markov chain with the same states.
+
+    The label of a state is the action of its transition. A state without transition gets the reserved label
+    ``(stop)`` and stays where it is. Where probabilities sum to less than one, the missing mass goes to one
+    added state ``(halt)`` with the reserved label ``(halt)``, which is not left again. A reserved name that
+    the automaton uses itself is primed until it is free. Pairs are kept.
+
+    The trace of the chain shows the actions in their order and how the run ended. So from every state a
+    sequence of actions has the same probability in both, whether performing an action or also surviving it
+    is counted (the latter is the event that ``(halt)`` does not follow), and every event over the sequences
+    of actions is an event over the traces of the chain. Hence delta of the chain bounds delta of the
+    automaton, and the two are equal where all distributions sum to one. Where mass is missing they are also
+    equal if the end of a run is observed as the chain shows it: halted after an action, or stopped in a
+    state without transition.
+
+    Parameters
+    ----------
+    automaton
+        The automaton, with at most one transition a state.
+
+    Returns
+    -------
+    LMC
+        The chain, with the states of the automaton first and in the same order.
+
+    Raises
+    ------
+    ModelError
+        Naming a state with several transitions.
+
+    Examples
+    --------
+    >>> chain = action_labelled_lmc(PA(("s", "t"), (Transition(0, "a", ((1, fmpq(1, 2)),)),)))
+    >>> dict(zip(chain.states, chain.labels))
+    {'s': 'a', 't': '(stop)', '(halt)': '(halt)'}
+    """
+    by_source: dict[int, Transition] = {}
+    for transition in automaton.transitions:
+        if transition.source in by_source:
+            raise ModelError(
+                "the state has several transitions; expected at most one (a fully probabilistic automaton)",
+                place=f"state {automaton.states[transition.source]!r}",
+            )
+        by_source[transition.source] = transition
+    actions = {transition.action for transition in automaton.transitions}
+    stop_label, halt_label = _free_name("(stop)", actions), _free_name("(halt)", actions)
+    halt = len(automaton)
+    labels: list[str] = []
+    rows: list[Row] = []
+    halts = False
+    for state in range(len(automaton)):
+        step = by_source.get(state)
+        if step is None:
+            labels.append(stop_label)
+            rows.append(((state, fmpq(1)),))
+            continue
+        missing = 1 - sum((probability for _, probability in step.row), fmpq(0))
+        halts = halts or missing != 0
+        labels.append(step.action)
+        rows.append((*step.row, (halt, missing)) if missing != 0 else step.row)
+    states = automaton.states
+    if halts:
+        states = (*states, _free_name("(halt)", frozenset(states)))
+        labels.append(halt_label)
+        rows.append(((halt, fmpq(1)),))
+    return LMC(states, tuple(labels), tuple(rows), automaton.pairs)
+
+
+def _free_name(name: str, taken: Container[str]) -> str:
+    while name in taken:
+        name += "'"
+    return name

@@ -1,0 +1,156 @@
+"""Chains made from chains: disjoint union, restriction to reachable states, other labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from bisimdist.errors import ModelError
+from bisimdist.models.lmc import LMC
+
+__all__ = ["disjoint_union", "reachable_states", "relabel", "restrict_to_reachable"]
+
+
+def disjoint_union(
+    first: LMC, second: LMC, *, prefixes: tuple[str, str] = ("", ""), pairs: Iterable[tuple[str, str]] = ()
+) -> LMC:
+    """Put two chains beside each other, so that states of one can be compared with states of the other.
+
+    Parameters
+    ----------
+    first, second
+        The chains; equal labels mean the same observation in both.
+    prefixes
+        What to put before the names of the states of each, to tell them apart.
+    pairs
+        Pairs (state of `first`, state of `second`), by their names there; they follow the chains' own pairs.
+
+    Returns
+    -------
+    LMC
+        The states of `first`, then those of `second`.
+
+    Raises
+    ------
+    ModelError
+        If a name would occur twice, or a pair names a state that is not there.
+
+    Examples
+    --------
+    >>> one = LMC.from_mappings({"s": "a"}, {"s": {"s": 1}})
+    >>> disjoint_union(one, one, prefixes=("left_", "right_"), pairs=[("s", "s")]).states
+    ('left_s', 'right_s')
+    """
+    shift = len(first)
+    left = tuple(prefixes[0] + name for name in first.states)
+    right = tuple(prefixes[1] + name for name in second.states)
+    twice = set(left).intersection(right)
+    if twice:
+        raise ModelError(
+            "both chains have a state of this name; expected prefixes that tell them apart",
+            place=f"state {min(twice)!r}",
+        )
+    return LMC(
+        left + right,
+        first.labels + second.labels,
+        first.rows + tuple(tuple((target + shift, p) for target, p in row) for row in second.rows),
+        (
+            *first.pairs,
+            *((s + shift, t + shift) for s, t in second.pairs),
+            *((first.index(s), second.index(t) + shift) for s, t in pairs),
+        ),
+    )
+
+
+def reachable_states(lmc: LMC, starts: Iterable[int]) -> tuple[int, ...]:
+    """Return the indices of the states that can be reached from `starts`, themselves included, ascending.
+
+    Examples
+    --------
+    >>> chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"t": 1}, "t": {"t": 1}})
+    >>> reachable_states(chain, [1])
+    (1,)
+    """
+    found = set(starts)
+    waiting = list(found)
+    while waiting:
+        for target, _ in lmc.rows[waiting.pop()]:
+            if target not in found:
+                found.add(target)
+                waiting.append(target)
+    return tuple(sorted(found))
+
+
+def restrict_to_reachable(lmc: LMC, starts: Iterable[str] | None = None) -> LMC:
+    """Keep only what can be reached from some states, in the same order.
+
+    Parameters
+    ----------
+    lmc
+        The chain.
+    starts
+        Names of states; by default all states of the chain's pairs.
+
+    Returns
+    -------
+    LMC
+        The chain of the reachable states, with the pairs both states of which remain.
+
+    Raises
+    ------
+    ModelError
+        If a name is unknown or there is nothing to start from.
+
+    Notes
+    -----
+    The distribution on traces of what remains is unchanged, and so are the true delta and the classical
+    distance (alpha = 1). The skewed distance for alpha > 1 can grow, never shrink: a state that is left out
+    no longer constrains the functions f of which the distance is the supremum. It bounds delta all the same.
+
+    Examples
+    --------
+    >>> chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"t": 1}, "t": {"t": 1}})
+    >>> restrict_to_reachable(chain, ["t"]).states
+    ('t',)
+    """
+    indices = (
+        {index for pair in lmc.pairs for index in pair}
+        if starts is None
+        else {lmc.index(name) for name in starts}
+    )
+    if not indices:
+        raise ModelError("there is no state to start from; expected pairs in the chain or names of states")
+    kept = reachable_states(lmc, indices)
+    position = {index: new for new, index in enumerate(kept)}
+    return LMC(
+        tuple(lmc.states[index] for index in kept),
+        tuple(lmc.labels[index] for index in kept),
+        tuple(tuple((position[target], p) for target, p in lmc.rows[index]) for index in kept),
+        tuple((position[s], position[t]) for s, t in lmc.pairs if s in position and t in position),
+    )
+
+
+def relabel(lmc: LMC, labels: Mapping[str, str]) -> LMC:
+    """Replace labels: what an observer sees of a state who cannot tell some of the labels apart.
+
+    Parameters
+    ----------
+    lmc
+        The chain.
+    labels
+        For some labels the label that takes its place; the others stay.
+
+    Raises
+    ------
+    ModelError
+        If no state carries one of the labels to be replaced.
+
+    Examples
+    --------
+    >>> chain = LMC.from_mappings({"s": "a", "t": "b"}, {"s": {"t": 1}, "t": {"t": 1}})
+    >>> relabel(chain, {"b": "a"}).labels
+    ('a', 'a')
+    """
+    unknown = set(labels).difference(lmc.labels)
+    if unknown:
+        raise ModelError(f"no state carries the label {min(unknown)!r}; it cannot be replaced")
+    return LMC(lmc.states, tuple(labels.get(label, label) for label in lmc.labels), lmc.rows, lmc.pairs)

@@ -1,0 +1,124 @@
+"""``bisimdist check``: 0 valid, 1 not valid, 2 no certificate."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bisimdist.cli.check import run_check
+from bisimdist.models.io import load_model, write_model
+from bisimdist.models.lmc import LMC
+from tests.cli.conftest import Command
+
+
+@pytest.fixture
+def chain(figure1: Path) -> LMC:
+    model = load_model(figure1)
+    assert isinstance(model, LMC)
+    return model
+
+
+@pytest.fixture
+def document(chain: LMC) -> dict[str, Any]:
+    """Return a certificate that proves little, but by every rule: no table is needed for it."""
+    return {
+        "format": "bisimdist-certificate",
+        "version": 1,
+        "model": chain.canonical(),
+        "digest": chain.digest(),
+        "distance": "bd",
+        "alpha": "3/2",
+        "claims": [
+            {"from": "s0", "to": "s1", "upper": "1", "lower": "0"},
+            {"from": "s2", "to": "s3", "upper": "1", "lower": "1"},
+        ],
+        "upper": {"denominator": "1", "pairs": []},
+        "lower": {"denominator": "1", "pairs": []},
+    }
+
+
+def stored(path: Path, document: dict[str, Any]) -> Path:
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_a_valid_certificate(command: Command, document: dict[str, Any], tmp_path: Path) -> None:
+    path = stored(tmp_path / "c.json", document)
+    ended = command("check", path, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    answer = json.loads(ended.out)
+    assert (answer["command"], answer["valid"]) == ("check", True)
+    assert answer["claim"][1] == {
+        "from": "s2",
+        "to": "s3",
+        "distance": "bd",
+        "alpha": "3/2",
+        "upper": "1",
+        "lower": "1",
+        "exact": True,
+    }
+    text = command("check", path)
+    assert text.code == 0
+    assert "The certificate is valid" in text.out
+
+
+def test_a_certificate_that_claims_too_much(
+    command: Command, document: dict[str, Any], tmp_path: Path
+) -> None:
+    document["claims"][0]["upper"] = "999999999999/1000000000000"
+    path = stored(tmp_path / "c.json", document)
+    ended = command("check", path, "--json")
+    assert ended.code == 1
+    assert json.loads(ended.out)["valid"] is False
+    assert json.loads(ended.out)["reason"]
+    text = command("check", path)
+    assert text.code == 1
+    assert "NOT valid" in text.out
+    assert run_check(str(path)) == 1
+
+
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+def test_with_a_model(
+    command: Command, document: dict[str, Any], tmp_path: Path, chain: LMC, suffix: str
+) -> None:
+    path = stored(tmp_path / "c.json", document)
+    model = tmp_path / f"model.{suffix}"
+    model.write_text(write_model(chain, suffix))
+    assert command("check", path, model).code == 0
+    other = tmp_path / f"other.{suffix}"
+    other.write_text(model.read_text().replace("3/5", "x").replace("2/5", "3/5").replace("x", "2/5"))
+    assert command("check", path, other).code == 1
+    assert command("check", path, "example:figure1").code == 0
+
+
+def test_from_standard_input(
+    command: Command, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = json.dumps(document).encode()
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text)))
+    assert command("check", "-").code == 0
+    command("check", "-", "-").assert_refused("standard input")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[]", b"{}", b"\xff\x00", b"null", b"[" * 100_000, b'{"format": 1}']
+)
+def test_what_is_no_certificate(command: Command, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "c.json"
+    path.write_bytes(content)
+    command("check", path).assert_refused("c.json")
+    command("check", path, "--json").assert_refused("c.json")
+
+
+def test_files_that_are_not_there(command: Command, document: dict[str, Any], tmp_path: Path) -> None:
+    path = stored(tmp_path / "c.json", document)
+    command("check", tmp_path / "no.json").assert_refused("no.json")
+    command("check", tmp_path).assert_refused(str(tmp_path))
+    command("check", "a\0b").assert_refused()
+    command("check", path, tmp_path / "model.json").assert_refused("model.json")
+    command("check").assert_refused("CERTIFICATE")
