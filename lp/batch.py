@@ -24,6 +24,9 @@ __all__ = ["BatchBasis", "Program", "TransportBatch", "pack"]
 INTERPRETED = 600
 """So many programs run interpreted before the machine code is loaded (half a second, more where it is made)."""
 
+MAX_EXPONENT = 900
+"""Doubles are used up to 2 to this power."""
+
 SPLIT = 4096
 """Fewer programs than this are not worth a second thread."""
 
@@ -174,6 +177,11 @@ class BatchBasis:
         return flag
 
 
+def _float(amount: int) -> float:
+    """Return an amount as a double; beyond their range the largest power of two in use is as good a guess."""
+    return float(amount) if amount.bit_length() < MAX_EXPONENT else 2.0**MAX_EXPONENT
+
+
 def pack(programs: Sequence[Program]) -> TransportBatch:
     """Pack programs into arrays; amounts that do not fit 64 bits are rounded, and said to be."""
     rounded = []
@@ -188,7 +196,7 @@ def pack(programs: Sequence[Program]) -> TransportBatch:
         room = max(room, sources + sinks)
         total = sum(program.supply) + sum(program.capacity)
         shift = (total * (sources + 2) // ROOM).bit_length()
-        unit.append(program.whole / (1 << shift))
+        unit.append(_float(program.whole >> shift))
         if shift == 0:
             supply.extend(program.supply)
             capacity.extend(program.capacity)

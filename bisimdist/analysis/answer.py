@@ -18,13 +18,16 @@ from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.models.lmc import LMC
 
-__all__ = ["CertificateMaker", "DistanceAnswer", "PairBound", "Status", "ThresholdAnswer"]
+__all__ = ["DISTANCES", "CertificateMaker", "DistanceAnswer", "PairBound", "Status", "ThresholdAnswer"]
 
 CertificateMaker = Callable[[], dict[str, object]]
 """Writes the proof of an answer as plain data that ``json`` can write; called when somebody asks for it."""
 
 MAX_ROWS = 200
 """How many pairs a page shows; it says how many it leaves out."""
+DISTANCES = ("bd", "lbd")
+"""The skewed bisimilarity distance (ATVA 2018), and the asymmetric one (CONCUR 2019)."""
+
 SHORT = 24
 DIGITS = 10
 

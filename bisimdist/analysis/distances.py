@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import partial
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import DistanceAnswer, PairBound, Status, ThresholdAnswer
-from bisimdist.certificates.writer import certificate_of, trivial_certificate
+from bisimdist.analysis.answer import DISTANCES, DistanceAnswer, Status, ThresholdAnswer
+from bisimdist.analysis.work import Work
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
-from bisimdist.fixpoint.bracket_engine import prove_bracket
-from bisimdist.fixpoint.exact_engine import approximate, prove_above, prove_exactly
+from bisimdist.fixpoint.exact_engine import prove_above, prove_exactly
 from bisimdist.fixpoint.iteration import Approximation
 from bisimdist.fixpoint.linear import SingularSystemError
-from bisimdist.fixpoint.proof import Proof
-from bisimdist.fixpoint.question import Question, checked_alpha, named_pairs, prepare
+from bisimdist.fixpoint.question import Question, checked_alpha, named_pairs
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -32,13 +29,12 @@ QUICK = 2_000
 REFINEMENTS = (fmpq(1, 10**3), fmpq(1, 10**6), fmpq(1, 10**10))
 """The brackets that a threshold is tried on before exact arithmetic has to decide."""
 
-Pair = tuple[int, int]
-
 
 def bound(  # noqa: PLR0913
     model: LMC,
     alpha: ExactNumber,
     *,
+    distance: str = "bd",
     pairs: Sequence[tuple[str, str]] | None = None,
     precision: ExactNumber | None = None,
     deadline: Deadline = NEVER,
@@ -55,6 +51,9 @@ def bound(  # noqa: PLR0913
         The chain.
     alpha
         The skew, a rational of at least 1 (alpha = e^epsilon).
+    distance
+        ``"bd"``; or ``"lbd"``, the asymmetric distance, of which the larger of both directions is reported:
+        it is never more than bd_alpha.
     pairs
         Pairs of names of states; by default those of the model.
     precision
@@ -77,7 +76,7 @@ def bound(  # noqa: PLR0913
     Raises
     ------
     UsageError
-        If alpha is less than 1, the precision is not positive, or there is no pair.
+        If alpha is less than 1, the precision is not positive, there is no such distance, or no pair.
     ModelError
         If a pair names no state.
     NumberTypeError
@@ -93,16 +92,19 @@ def bound(  # noqa: PLR0913
     ----------
     .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
        ATVA 2018, Definition 5 and Theorem 1.
+    .. [2] Chistikov, Murawski, Purser, "Asymmetric Distances for Approximate Differential Privacy",
+       CONCUR 2019.
     """
+    _check_distance(distance)
     skew = checked_alpha(alpha)
     asked = named_pairs(model, pairs)
     width = None if precision is None else _checked_precision(precision)
-    work = _Work(model, skew, asked, deadline, max(1, jobs), progress)
+    work = Work(model, distance, skew, asked, deadline, max(1, jobs), progress)
     status = work.run(partial(_bracket, width=width) if width is not None else _exact)
     return DistanceAnswer(
         model=model,
         alpha=skew,
-        distance="bd",
+        distance=distance,
         pairs=work.bounds(),
         status=status,
         method=work.method,
@@ -118,6 +120,7 @@ def bd_threshold(  # noqa: PLR0913
     target: str,
     theta: ExactNumber,
     *,
+    distance: str = "bd",
     deadline: Deadline = NEVER,
     jobs: int = 1,
     progress: Progress = silent,
@@ -129,7 +132,7 @@ def bd_threshold(  # noqa: PLR0913
 
     Parameters
     ----------
-    model, alpha, deadline, jobs, progress
+    model, alpha, distance, deadline, jobs, progress
         As for `bound`.
     source, target
         The pair.
@@ -154,18 +157,19 @@ def bd_threshold(  # noqa: PLR0913
     .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
        ATVA 2018, Section 6.
     """
+    _check_distance(distance)
     skew = checked_alpha(alpha)
     threshold = to_fmpq(theta)
     if not 0 <= threshold <= 1:
         raise UsageError(f"theta is {format_rational(threshold)}; expected a number in [0, 1]")
     asked = named_pairs(model, [(source, target)])
-    work = _Work(model, skew, asked, deadline, max(1, jobs), progress)
+    work = Work(model, distance, skew, asked, deadline, max(1, jobs), progress)
     status = work.run(partial(_decide, threshold=threshold))
     pair = work.bounds()[0]
     return ThresholdAnswer(
         model=model,
         alpha=skew,
-        distance="bd",
+        distance=distance,
         threshold=threshold,
         holds=pair.bracket.at_most(threshold),
         bound=pair,
@@ -176,6 +180,11 @@ def bd_threshold(  # noqa: PLR0913
     )
 
 
+def _check_distance(distance: str) -> None:
+    if distance not in DISTANCES:
+        raise UsageError(f"there is no distance {distance!r}; expected one of {', '.join(DISTANCES)}")
+
+
 def _checked_precision(precision: ExactNumber) -> fmpq:
     width = to_fmpq(precision)
     if width <= 0:
@@ -183,98 +192,32 @@ def _checked_precision(precision: ExactNumber) -> fmpq:
     return width
 
 
-@dataclass(slots=True)
-class _Work:
-    """One question on its way: the best proof so far, whatever happens."""
-
-    model: LMC
-    alpha: fmpq
-    asked: tuple[Pair, ...]
-    deadline: Deadline
-    jobs: int
-    progress: Progress
-    question: Question | None = None
-    proof: Proof | None = None
-    method: str = "no bound was proved"
-
-    def run(self, engine: Callable[[_Work, Question, Approximation], Status]) -> Status:
-        """Let an engine work; a limit or an interruption ends it, and what is proved stays."""
-        try:
-            self.progress("linear programs", 0, None)
-            self.question = prepare(self.model, self.alpha, self.asked)
-            guess = approximate(self.question, jobs=self.jobs, deadline=self.deadline, progress=self.progress)
-            return engine(self, self.question, guess)
-        except KeyboardInterrupt:
-            self.method += "; interrupted"
-        except (LimitError, SingularSystemError) as error:
-            self.method += f"; {error}"
-        return Status.LIMIT
-
-    def keep(self, proof: Proof, method: str) -> None:
-        """Remember a better proof."""
-        self.proof, self.method = proof, method
-
-    def bracket(self, question: Question, guess: Approximation, width: fmpq) -> None:
-        """Prove a bracket and keep it."""
-        proof = prove_bracket(question, guess, width, deadline=self.deadline, progress=self.progress)
-        self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
-
-    def bounds(self) -> tuple[PairBound, ...]:
-        """Return the best bounds known."""
-        result = []
-        for s, t in self.asked:
-            lower, upper = self._best((s, t))
-            result.append(PairBound(self.model.states[s], self.model.states[t], upper, lower, lower == upper))
-        return tuple(result)
-
-    def _best(self, pair: Pair) -> tuple[fmpq, fmpq]:
-        if self.proof is not None:
-            return self.proof.lower(pair), self.proof.upper(pair)
-        return fmpq(0), fmpq(0 if pair[0] == pair[1] else 1)
-
-    def certificate(self) -> dict[str, object]:
-        """Write the proof of the bounds."""
-        if self.proof is None:
-            return trivial_certificate(
-                self.model, self.alpha, [(pair, *reversed(self._best(pair))) for pair in self.asked]
-            )
-        return certificate_of(self.proof)
-
-    def statistics(self) -> dict[str, int | str]:
-        """Return counts of what the question came to."""
-        if self.question is None:
-            return {}
-        return {
-            "pairs": self.question.functional.size,
-            "programs": len(self.question.functional.batch),
-        }
-
-
-def _exact(work: _Work, question: Question, guess: Approximation) -> Status:
+def _exact(work: Work, question: Question, guess: Approximation) -> Status:
     """Prove the distance itself; with a bracket in hand where that may take long."""
     if question.functional.size > QUICK or work.deadline.moment is not None:
         try:
-            work.bracket(question, _apart(guess), SAFETY_NET)
+            work.bracket(question, guess, SAFETY_NET)
         except (LimitError, SingularSystemError):
             work.deadline.check()
     if not question.sharp:
         proof = prove_above(question, guess, deadline=work.deadline, progress=work.progress)
         work.keep(proof, "least pre-fixed point of direct couplings: too many pairs for the distance itself")
         return Status.UPPER
-    proof = prove_exactly(question, guess, deadline=work.deadline, progress=work.progress)
+    try:
+        proof = prove_exactly(question, guess, deadline=work.deadline, progress=work.progress)
+    except (LimitError, SingularSystemError):
+        work.deadline.check()
+        if work.proof is None:
+            work.bracket(question, guess, SAFETY_NET)
+        raise
     work.keep(proof, "strategy iteration, made exact and proved least")
     return Status.EXACT
 
 
-def _apart(guess: Approximation) -> Approximation:
-    """Return a guess that shares nothing that work on it would change."""
-    return replace(guess, basis=guess.basis.copy(), direction=guess.direction.copy())
-
-
-def _bracket(work: _Work, question: Question, guess: Approximation, *, width: fmpq) -> Status:
+def _bracket(work: Work, question: Question, guess: Approximation, *, width: fmpq) -> Status:
     """Prove bounds of a width; where 64 bits do not reach that far, the distance itself."""
     try:
-        work.bracket(question, _apart(guess), width)
+        work.bracket(question, guess, width)
     except (LimitError, SingularSystemError):
         work.deadline.check()
         return _exact(work, question, guess)
@@ -283,11 +226,11 @@ def _bracket(work: _Work, question: Question, guess: Approximation, *, width: fm
     return Status.EXACT if all(pair.exact for pair in work.bounds()) else Status.BRACKET
 
 
-def _decide(work: _Work, question: Question, guess: Approximation, *, threshold: fmpq) -> Status:
+def _decide(work: Work, question: Question, guess: Approximation, *, threshold: fmpq) -> Status:
     """Prove ever narrower bounds until they decide the threshold."""
     for width in REFINEMENTS:
         try:
-            work.bracket(question, _apart(guess), width)
+            work.bracket(question, guess, width)
         except (LimitError, SingularSystemError):
             work.deadline.check()
             break

@@ -32,7 +32,7 @@ def certificate_of(proof: Proof) -> dict[str, object]:
     """
     question = proof.question
     claims = [(pair, proof.upper(pair), proof.lower(pair)) for pair in question.asked]
-    result = _frame(question.model, question.alpha, claims)
+    result = _frame(question.model, question.distance, question.alpha, claims)
     upper = _closure(proof, partial(_couplings, proof))
     result["upper"] = _table(
         proof.upper_values,
@@ -47,24 +47,24 @@ def certificate_of(proof: Proof) -> dict[str, object]:
 
 
 def trivial_certificate(
-    model: LMC, alpha: fmpq, bounds: Sequence[tuple[tuple[int, int], fmpq, fmpq]]
+    model: LMC, distance: str, alpha: fmpq, bounds: Sequence[tuple[tuple[int, int], fmpq, fmpq]]
 ) -> dict[str, object]:
     """Return the certificate of bounds that need no proof: 0 and 1, and what the classes alone say."""
-    result = _frame(model, alpha, bounds)
+    result = _frame(model, distance, alpha, bounds)
     result["upper"] = {"pairs": []}
     result["lower"] = {"pairs": []}
     return result
 
 
 def _frame(
-    model: LMC, alpha: fmpq, claims: Iterable[tuple[tuple[int, int], fmpq, fmpq]]
+    model: LMC, distance: str, alpha: fmpq, claims: Iterable[tuple[tuple[int, int], fmpq, fmpq]]
 ) -> dict[str, object]:
     return {
         "format": "bisimdist-certificate",
         "version": 1,
         "model": model.canonical(),
         "digest": model.digest(),
-        "distance": "bd",
+        "distance": distance,
         "alpha": rational_text(alpha),
         "claims": [
             {
@@ -108,14 +108,12 @@ def _closure(proof: Proof, look: Callable[[int], tuple[Found, Iterable[int]]]) -
     return result
 
 
-def _couplings(proof: Proof, pair: int) -> tuple[tuple[Coupling, Coupling], set[int]]:
-    """Return the couplings of both directions, and the numbers of the pairs to which they move mass."""
-    both = (
-        coupling(proof.upper_strategy, 2 * pair),
-        coupling(proof.upper_strategy, 2 * pair + 1),
-    )
+def _couplings(proof: Proof, pair: int) -> tuple[tuple[Coupling, ...], set[int]]:
+    """Return the couplings of all directions, and the numbers of the pairs to which they move mass."""
     space = proof.question.functional.space
-    return both, {space.number(i, j) for side in both for i, j in side.moves}
+    sides = (2 * pair,) if space.ordered else (2 * pair, 2 * pair + 1)
+    found = tuple(coupling(proof.upper_strategy, side) for side in sides)
+    return found, {space.number(i, j) for side in found for i, j in side.moves}
 
 
 def _witness(proof: Proof, pair: int) -> tuple[tuple[int, Witness] | None, set[int]]:
@@ -136,11 +134,11 @@ def _witness(proof: Proof, pair: int) -> tuple[tuple[int, Witness] | None, set[i
     return (side, found), limits
 
 
-def _upper_entry(proof: Proof, pair: int, couplings: tuple[Coupling, Coupling]) -> Entry:
+def _upper_entry(proof: Proof, pair: int, couplings: tuple[Coupling, ...]) -> Entry:
     names = proof.question.model.states
     s, t = proof.question.functional.space.pairs[pair]
     entry: Entry = {"pair": [names[s], names[t]]}
-    for direction, found in zip(("forward", "backward"), couplings, strict=True):
+    for direction, found in zip(("forward", "backward"), couplings, strict=False):
         entry[direction] = {
             "moves": [[names[i], names[j], rational_text(w)] for (i, j), w in sorted(found.moves.items())],
             "given_up": [[names[i], rational_text(w)] for i, w in sorted(found.given_up.items())],

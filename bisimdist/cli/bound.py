@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import DistanceAnswer, PairBound, Status, ThresholdAnswer
+from bisimdist.analysis.answer import DISTANCES, DistanceAnswer, PairBound, Status, ThresholdAnswer
 from bisimdist.cli.engine import load_engine
 from bisimdist.cli.failure import ExitCode, note
 from bisimdist.cli.numbers import alpha_number, numbered, positive_number, seconds, unit_number
@@ -16,7 +16,7 @@ from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.source import read_model
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.exact.logarithm import alpha_above, alpha_below
+from bisimdist.exact.logarithm import alpha_below
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.lmc import LMC
@@ -24,8 +24,6 @@ from bisimdist.progress import Deadline
 from bisimdist.report.distances import answer_report, common_status, pair_data, threshold_report
 
 __all__ = ["run_bound"]
-
-DISTANCES = ("bd",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +94,7 @@ def run_bound(
     threshold
         Asks only whether the distance is at most this number.
     jobs
-        How many processes may work at once.
+        How many threads may work at once.
     timeout
         After how many seconds to stop with what is known by then.
     certificate
@@ -116,7 +114,7 @@ def run_bound(
     theta = unit_number("--threshold", threshold)
     wanted = positive_number("--precision", precision)
     if distance not in DISTANCES:
-        raise UsageError(f"--distance {distance}: no such distance; there is {', '.join(DISTANCES)}")
+        raise UsageError(f"--distance {distance}: no such distance; expected {' or '.join(DISTANCES)}")
     if theta is not None and wanted is not None:
         raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
     if jobs < 1:
@@ -184,6 +182,7 @@ def _answer_distance(question: _Question, proof: OutputFile, *, as_json: bool) -
             answer = load_engine().bound(
                 question.model,
                 question.alpha,
+                distance=question.distance,
                 pairs=question.pairs,
                 precision=question.precision,
                 deadline=question.deadline,
@@ -227,14 +226,15 @@ def _write_proof(answer: DistanceAnswer | ThresholdAnswer, proof: OutputFile) ->
     return True
 
 
-def _decide(question: _Question, alpha: fmpq, pair: tuple[str, str], theta: fmpq) -> ThresholdAnswer:
+def _decide(question: _Question, pair: tuple[str, str], theta: fmpq) -> ThresholdAnswer:
     try:
         with shown_progress() as progress:
             return load_engine().bd_threshold(
                 question.model,
-                alpha,
+                question.alpha,
                 *pair,
                 theta,
+                distance=question.distance,
                 deadline=question.deadline,
                 jobs=question.jobs,
                 progress=progress,
@@ -244,7 +244,7 @@ def _decide(question: _Question, alpha: fmpq, pair: tuple[str, str], theta: fmpq
         bound = _trivial(pair)
         return ThresholdAnswer(
             model=question.model,
-            alpha=alpha,
+            alpha=question.alpha,
             distance=question.distance,
             threshold=theta,
             holds=bound.bracket.at_most(theta),
@@ -254,24 +254,9 @@ def _decide(question: _Question, alpha: fmpq, pair: tuple[str, str], theta: fmpq
         )
 
 
-def _verdict(question: _Question, answer: ThresholdAnswer) -> str:
-    """Return the verdict about the alpha that was asked.
-
-    Where that is e**epsilon, the answer is about a smaller alpha: it proves ``holds``, but ``violated`` only
-    together with the answer about a larger one, since the distance does not increase with alpha.
-    """
-    if question.epsilon is None or answer.verdict != "violated":
-        return answer.verdict
-    above = alpha_above(question.epsilon)
-    if above == question.alpha:
-        return "violated"
-    pair = (answer.bound.source, answer.bound.target)
-    return "violated" if _decide(question, above, pair, answer.threshold).holds is False else "unknown"
-
-
 def _answer_threshold(question: _Question, theta: fmpq, proof: OutputFile, *, as_json: bool) -> int:
-    answers = [_decide(question, question.alpha, pair, theta) for pair in question.pairs]
-    verdicts = [_verdict(question, answer) for answer in answers]
+    answers = [_decide(question, pair, theta) for pair in question.pairs]
+    verdicts = [answer.verdict for answer in answers]
     written = _write_proof(answers[0], proof)
     verdict = next((word for word in ("violated", "unknown") if word in verdicts), "holds")
     if as_json:

@@ -56,14 +56,14 @@ def command_line() -> None:
 @click.argument("model")
 @click.option("--alpha", metavar="A", help="The skew: an exact number of at least 1.")
 @click.option("--epsilon", metavar="E", help="Stands for alpha = e^E, rounded down to stay sound.")
-@click.option("--distance", metavar="NAME", default="bd", show_default=True, help="Which distance: bd.")
+@click.option("--distance", metavar="NAME", default="bd", show_default=True, help="bd or lbd.")
 @click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair of states; repeatable.")
 @click.option("--precision", metavar="P", help="Be content with bounds at most P apart, in short rationals.")
 @click.option("--threshold", metavar="THETA", help="Ask only whether the distance is at most THETA.")
 @click.option(
     "--quotient", "merge_bisimilar", is_flag=True, help="Merge bisimilar states first (another distance)."
 )
-@click.option("--jobs", metavar="N", type=int, default=1, show_default=True, help="Processes to use.")
+@click.option("--jobs", metavar="N", type=int, default=1, show_default=True, help="Threads to use.")
 @click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
 @click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
 @as_json

@@ -10,6 +10,7 @@ point is a pseudometric and no detour ever helps. See the note on detours in doc
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +66,8 @@ class ZeroDetours:
         )
         _, component = connected_components(graph, directed=False)
         sizes = np.bincount(component)
-        if int((sizes * (sizes - 1) // 2).sum()) == int(free.sum()):
+        cliques = int((sizes * (sizes - 1)).sum())
+        if cliques == int(free.sum()) * (1 if self.functional.space.ordered else 2):
             return None
         return np.asarray(component, dtype=np.int64)
 
@@ -129,9 +131,8 @@ def shortcuts(
     if size < 3:
         return set()
     exact = [[fmpz(0)] * size for _ in members]
-    for a, i in enumerate(members):
-        for b in range(a):
-            exact[a][b] = exact[b][a] = value(i, members[b])
+    for a, b in permutations(range(size), 2):
+        exact[a][b] = value(members[a], members[b])
     whole = int(one)
     guess: npt.NDArray[np.float64] = np.array(
         [[int(x) / whole for x in row] for row in exact], dtype=np.float64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import combinations, permutations
 
 import networkx as nx
 from flint import fmpq
@@ -17,9 +17,10 @@ __all__ = ["PairSpace", "components_bottom_up", "reached_by_classes", "reached_b
 
 @dataclass(frozen=True, slots=True)
 class PairSpace:
-    """A numbering of unordered pairs of different states of one distinguishable class.
+    """A numbering of pairs of different states of one distinguishable class.
 
-    States of different classes are at distance 1 and equal states at distance 0: neither is numbered.
+    States of different classes are at distance 1 and equal states at distance 0: neither is numbered. The
+    pairs are unordered for a symmetric distance, ordered for an asymmetric one.
 
     Parameters
     ----------
@@ -28,32 +29,40 @@ class PairSpace:
     members
         The states of every class, ascending.
     pairs
-        The numbered pairs, smaller state first, by number.
+        The numbered pairs by number; the smaller state first where they are unordered.
+    ordered
+        Whether (s, t) and (t, s) are two pairs.
     whole
         Whether with one pair of a class all of them are numbered.
     numbers
-        The number of every numbered pair.
+        The number of every numbered pair; of an unordered one in both orders.
     """
 
     classes: tuple[int, ...]
     members: tuple[tuple[int, ...], ...]
     pairs: tuple[tuple[int, int], ...]
+    ordered: bool
     whole: bool
     numbers: Mapping[tuple[int, int], int]
 
     @classmethod
-    def of_classes(cls, classes: Sequence[int], wanted: Iterable[int] | None = None) -> PairSpace:
+    def of_classes(
+        cls, classes: Sequence[int], wanted: Iterable[int] | None = None, *, ordered: bool = False
+    ) -> PairSpace:
         """Return the numbering of all pairs within the `wanted` classes (by default all)."""
         members = _members(classes)
         keep = range(len(members)) if wanted is None else sorted(set(wanted))
-        pairs = tuple(pair for kind in keep for pair in combinations(members[kind], 2))
-        return cls._numbered(classes, members, pairs, whole=True)
+        choose = permutations if ordered else combinations
+        pairs = tuple(pair for kind in keep for pair in choose(members[kind], 2))
+        return cls._numbered(classes, members, pairs, ordered=ordered, whole=True)
 
     @classmethod
-    def of_pairs(cls, classes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> PairSpace:
+    def of_pairs(
+        cls, classes: Sequence[int], pairs: Iterable[tuple[int, int]], *, ordered: bool = False
+    ) -> PairSpace:
         """Return the numbering of the given pairs only."""
-        ordered = tuple(sorted({(min(pair), max(pair)) for pair in pairs}))
-        return cls._numbered(classes, _members(classes), ordered, whole=False)
+        chosen = set(pairs) if ordered else {(min(pair), max(pair)) for pair in pairs}
+        return cls._numbered(classes, _members(classes), tuple(sorted(chosen)), ordered=ordered, whole=False)
 
     @classmethod
     def _numbered(
@@ -62,20 +71,25 @@ class PairSpace:
         members: tuple[tuple[int, ...], ...],
         pairs: tuple[tuple[int, int], ...],
         *,
+        ordered: bool,
         whole: bool,
     ) -> PairSpace:
-        return cls(tuple(classes), members, pairs, whole, {pair: k for k, pair in enumerate(pairs)})
+        numbers = {pair: number for number, pair in enumerate(pairs)}
+        if not ordered:
+            numbers |= {(t, s): number for (s, t), number in numbers.items()}
+        return cls(tuple(classes), members, pairs, ordered, whole, numbers)
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     def number(self, first: int, second: int) -> int:
-        """Return the number of a numbered pair, given in either order."""
-        return self.numbers[(first, second) if first < second else (second, first)]
+        """Return the number of a numbered pair; unordered ones may be given in either order."""
+        return self.numbers[first, second]
 
     def of_class(self, kind: int) -> list[int]:
         """Return the numbers of the pairs of a class whose pairs are all numbered."""
-        return [self.numbers[pair] for pair in combinations(self.members[kind], 2)]
+        choose = permutations if self.ordered else combinations
+        return [self.numbers[pair] for pair in choose(self.members[kind], 2)]
 
     def whole_classes(self) -> list[int]:
         """Return the classes all of whose pairs are numbered (with at least one pair)."""
@@ -109,15 +123,16 @@ def reached_by_classes(lmc: LMC, classes: Sequence[int], pairs: Iterable[tuple[i
     return starts.union(*(nx.descendants(graph, start) for start in starts))
 
 
-def reached_by_pairs(
+def reached_by_pairs(  # noqa: PLR0913
     lmc: LMC,
     classes: Sequence[int],
     pairs: Iterable[tuple[int, int]],
     alpha: fmpq,
     *,
     limit: int,
+    ordered: bool = False,
 ) -> set[tuple[int, int]]:
-    """Return the pairs (first < second) that direct couplings reach from the given ones.
+    """Return the pairs that direct couplings reach from the given ones; unordered ones smaller state first.
 
     Enough for exactness at alpha = 1, where no detour through a third state ever helps, and for upper
     bounds always.
@@ -127,12 +142,19 @@ def reached_by_pairs(
     LimitError
         If there are more than `limit`.
     """
-    found = {(min(p), max(p)) for p in pairs if p[0] != p[1] and classes[p[0]] == classes[p[1]]}
+
+    def arranged(i: int, j: int) -> tuple[int, int]:
+        return (i, j) if ordered or i < j else (j, i)
+
+    found = {arranged(s, t) for s, t in pairs if s != t and classes[s] == classes[t]}
     stack = list(found)
     while stack:
         s, t = stack.pop()
         left, right = dict(lmc.rows[s]), dict(lmc.rows[t])
-        for pair in chain(_cells(left, right, classes, alpha), _cells(right, left, classes, alpha)):
+        cells = list(_cells(left, right, classes, alpha))
+        if not ordered:
+            cells.extend(_cells(right, left, classes, alpha))
+        for pair in (arranged(i, j) for i, j in cells):
             if pair not in found:
                 found.add(pair)
                 stack.append(pair)
@@ -144,7 +166,7 @@ def reached_by_pairs(
 def _cells(
     left: Mapping[int, fmpq], right: Mapping[int, fmpq], classes: Sequence[int], alpha: fmpq
 ) -> Iterator[tuple[int, int]]:
-    """Yield the pairs between which a direct coupling of one direction may move mass."""
+    """Yield (from, to) for all moves that a direct coupling of one direction can make."""
     sinks: dict[int, list[int]] = {}
     for j, p in right.items():
         if left.get(j, 0) < alpha * p:
@@ -152,7 +174,7 @@ def _cells(
     for i, p in left.items():
         if p > alpha * right.get(i, fmpq(0)):
             for j in sinks.get(classes[i], ()):
-                yield (i, j) if i < j else (j, i)
+                yield i, j
 
 
 def components_bottom_up(lmc: LMC, classes: Sequence[int]) -> list[tuple[tuple[int, ...], bool]]:

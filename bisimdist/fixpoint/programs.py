@@ -22,9 +22,13 @@ IntegerRow = tuple[dict[int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Functional:
-    """Gamma_alpha on numbered pairs, as transportation programs.
+    """A functional on numbered pairs, as transportation programs.
 
-    A *side* is a pair with a direction: side ``2 k`` of the k-th pair (s, t), s < t, is the direction
+    On unordered pairs it is Gamma_alpha, the maximum of the lifting in both directions, whose least fixed
+    point is bd_alpha; on ordered pairs the lifting in the direction of the pair, whose least fixed point is
+    the asymmetric distance lbd_alpha.
+
+    A *side* is a pair with a direction: side ``2 k`` of the k-th pair (s, t) is the direction
     (mu_s, mu_t), side ``2 k + 1`` the other. Its value is the sum over its programs (one a class of
     successors), divided by `scale`.
     """
@@ -47,15 +51,18 @@ class Functional:
 
     @property
     def both_sides(self) -> bool:
-        """Whether the two directions differ; at alpha = 1 they are mirror images."""
-        return bool(self.alpha != 1)
+        """Whether the maximiser has a choice of two directions.
+
+        Not at alpha = 1, where they are mirror images, and not for ordered pairs, which say the direction.
+        """
+        return bool(self.alpha != 1) and not self.space.ordered
 
     @property
     def detours(self) -> bool:
         """Whether detours through third states count.
 
         They do not at alpha = 1, where the distance is a pseudometric; nor where only the pairs that direct
-        couplings reach are numbered: then the functional is an upper bound of Gamma_alpha.
+        couplings reach are numbered: then the functional is an upper bound of the true one.
         """
         return bool(self.alpha != 1) and self.space.whole
 
@@ -70,7 +77,7 @@ class Functional:
 
 
 def build_functional(lmc: LMC, space: PairSpace, alpha: fmpq) -> Functional:
-    """Make the programs of the pairs; at alpha = 1 only of the first direction.
+    """Make the programs of the pairs; at alpha = 1 and for ordered pairs only of the first direction.
 
     With m = M/R, m' = M'/R and alpha = p/q, a source i holds m(i) - alpha m'(i) and a sink j takes
     m'(j) - m(j)/alpha units of shipped mass; in units of 1/(p q R) both are integers.
@@ -81,7 +88,7 @@ def build_functional(lmc: LMC, space: PairSpace, alpha: fmpq) -> Functional:
     side_start = [0]
     side_of: list[int] = []
     scales = []
-    directions = (0, 1) if alpha != 1 else (0,)
+    directions = (0,) if alpha == 1 or space.ordered else (0, 1)
     for s, t in space.pairs:
         split, common = _split(rows[s], rows[t], space.classes)
         scales.append(common * p * q)

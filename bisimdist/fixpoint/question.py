@@ -33,9 +33,14 @@ class Question:
     stages: tuple[Stage, ...]
 
     @property
+    def distance(self) -> str:
+        """The name of the distance: ``"bd"``, or ``"lbd"`` where pairs are ordered."""
+        return "lbd" if self.functional.space.ordered else "bd"
+
+    @property
     def sharp(self) -> bool:
-        """Whether the functional is Gamma_alpha itself and not only an upper bound of it."""
-        return not self.functional.both_sides or self.functional.detours
+        """Whether the functional is that of the distance and not only an upper bound of it."""
+        return bool(self.alpha == 1) or self.functional.detours
 
     def number(self, pair: tuple[int, int]) -> int | None:
         """Return the number of a pair, or None where its distance is 0 or 1 without any computation."""
@@ -80,9 +85,14 @@ def named_pairs(model: LMC, pairs: Sequence[tuple[str, str]] | None) -> tuple[tu
 
 
 def prepare(
-    model: LMC, alpha: fmpq, asked: tuple[tuple[int, int], ...], *, max_pairs: int = MAX_PAIRS
+    model: LMC,
+    alpha: fmpq,
+    asked: tuple[tuple[int, int], ...],
+    *,
+    ordered: bool = False,
+    max_pairs: int = MAX_PAIRS,
 ) -> Question:
-    """Find the pairs that matter and make their linear programs.
+    """Find the pairs that matter and make their linear programs: of bd, or of lbd where they are ordered.
 
     At alpha = 1 these are the pairs that direct couplings reach. For alpha > 1 every pair of a class counts
     as soon as one of its states can be entered, since the supremum is over functions on all states; where
@@ -97,11 +107,12 @@ def prepare(
     classes = distinguishable_classes(model)
     kinds = reached_by_classes(model, classes, asked)
     size = Counter(classes)
-    if alpha != 1 and sum(size[kind] * (size[kind] - 1) // 2 for kind in kinds) <= max_pairs:
-        space = PairSpace.of_classes(classes, kinds)
+    count = sum(size[kind] * (size[kind] - 1) for kind in kinds)
+    if alpha != 1 and (count if ordered else count // 2) <= max_pairs:
+        space = PairSpace.of_classes(classes, kinds, ordered=ordered)
     else:
-        found = reached_by_pairs(model, classes, asked, alpha, limit=max_pairs)
-        space = PairSpace.of_pairs(classes, found)
+        found = reached_by_pairs(model, classes, asked, alpha, limit=max_pairs, ordered=ordered)
+        space = PairSpace.of_pairs(classes, found, ordered=ordered)
     functional = build_functional(model, space, alpha)
     order = stages(functional, components_bottom_up(model, classes))
     return Question(model, alpha, asked, functional, tuple(order))

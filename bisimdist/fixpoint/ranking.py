@@ -152,7 +152,7 @@ class _Group:
             return None
         sources = len(program.sources)
         gaining = [state for k, state in enumerate(program.sources) if basis.potential[k] > 0]
-        if not functional.both_sides:
+        if functional.alpha == 1:
             potential = {state: fmpq(1) for state in gaining}
             for k, state in enumerate(program.sinks):
                 if basis.potential[sources + k] > 0:

@@ -17,6 +17,7 @@ __all__ = ["answer_report", "common_status", "pair_data", "threshold_report"]
 ENDINGS = {
     Status.EXACT: "",
     Status.BRACKET: "The bounds are certified and as close to the distances as was asked.",
+    Status.UPPER: "The upper bounds are certified; the distances themselves depend on too many pairs.",
     Status.LIMIT: "A limit ended the work before the distances were known; what is shown is certified.",
 }
 
@@ -35,7 +36,7 @@ def pair_data(pair: PairBound, distance: str, names: tuple[str, str]) -> dict[st
 
 def common_status(statuses: Sequence[Status]) -> Status:
     """Return the weakest of the statuses, which is that of all of them together."""
-    for status in (Status.LIMIT, Status.BRACKET):
+    for status in (Status.LIMIT, Status.UPPER, Status.BRACKET):
         if status in statuses:
             return status
     return Status.EXACT

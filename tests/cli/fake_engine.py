@@ -47,6 +47,7 @@ class FakeEngine:
         model: LMC,
         alpha: fmpq,
         *,
+        distance: str = "bd",
         pairs: Sequence[tuple[str, str]] | None = None,
         precision: fmpq | None = None,
         deadline: Deadline,
@@ -65,7 +66,7 @@ class FakeEngine:
         return DistanceAnswer(
             model=model,
             alpha=alpha,
-            distance="bd",
+            distance=distance,
             pairs=bounds,
             status=self.status or (Status.LIMIT if deadline.passed() else found),
             make_certificate=self._certificate,
@@ -79,6 +80,7 @@ class FakeEngine:
         target: str,
         theta: fmpq,
         *,
+        distance: str = "bd",
         deadline: Deadline,
         jobs: int = 1,
         progress: Progress,
@@ -91,7 +93,7 @@ class FakeEngine:
         return ThresholdAnswer(
             model=model,
             alpha=alpha,
-            distance="bd",
+            distance=distance,
             threshold=theta,
             holds=holds,
             bound=bound,

@@ -1,0 +1,31 @@
+"""Certificates of other kinds than distances: which module checks which kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["KINDS", "OtherReport"]
+
+
+@dataclass(frozen=True)
+class OtherReport:
+    """The verdict on a certificate of another kind.
+
+    Parameters
+    ----------
+    valid
+        Whether the certificate proves all of its claims.
+    claims
+        The claims as plain data (texts, numbers as exact texts).
+    reason
+        Which rule fails, in words; empty if the certificate is valid.
+    """
+
+    valid: bool
+    claims: tuple[Mapping[str, object], ...]
+    reason: str = ""
+
+
+KINDS: dict[str, str] = {}
+"""By kind the module of this package whose ``check_document(document, model)`` judges it."""
