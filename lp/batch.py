@@ -22,7 +22,7 @@ from bisimdist.lp.compiled import (
 __all__ = ["BatchBasis", "Program", "TransportBatch", "pack"]
 
 INTERPRETED = 600
-"""So many programs run interpreted before the machine code is loaded (half a second, more where it is made)."""
+"""So many programs run interpreted before the machine code is loaded, which takes half a second or more."""
 
 MAX_EXPONENT = 900
 """Doubles are used up to 2 to this power."""
@@ -109,7 +109,12 @@ class BatchBasis:
     def copy(self) -> BatchBasis:
         """Return a copy that can go its own way."""
         return BatchBasis(
-            self.parent.copy(), self.flow.copy(), self.potential.copy(), self.value.copy(), self.jobs, self.solved
+            self.parent.copy(),
+            self.flow.copy(),
+            self.potential.copy(),
+            self.value.copy(),
+            self.jobs,
+            self.solved,
         )
 
     def solve(
@@ -150,6 +155,22 @@ class BatchBasis:
                 pivots = sum(pool.map(run, slices))
         self.value[chosen] = value / batch.unit[chosen]
         return int(pivots)
+
+    def proved(
+        self, batch: TransportBatch, chosen: Int64Array, distance: Int64Array, *, one: int
+    ) -> BoolArray:
+        """Tell which of the chosen programs are proved optimal for these very distances.
+
+        In integers: the flows of the basis are not negative and no cell outside it would lower the cost. A
+        program whose amounts were rounded is never proved.
+        """
+        wrong = self.undecided(batch, chosen, distance, one=one, band=-1)
+        node_start = batch.source_start + batch.sink_start
+        owner = np.repeat(np.arange(len(batch)), np.diff(node_start))
+        wrong |= np.bincount(owner, self.flow < 0, minlength=len(batch))[chosen] > 0
+        if batch.rounded:
+            wrong |= np.isin(chosen, np.array(sorted(batch.rounded), dtype=np.int64))
+        return ~wrong
 
     def undecided(
         self, batch: TransportBatch, chosen: Int64Array, distance: Int64Array, *, one: int, band: int

@@ -13,7 +13,15 @@ import numpy.typing as npt
 from bisimdist.lp import kernel
 from bisimdist.lp.kernel import basis_flows, simplex
 
-__all__ = ["BoolArray", "Float64Array", "Int64Array", "compiled_batch", "compiled_undecided", "interpreted_batch", "interpreted_undecided"]
+__all__ = [
+    "BoolArray",
+    "Float64Array",
+    "Int64Array",
+    "compiled_batch",
+    "compiled_undecided",
+    "interpreted_batch",
+    "interpreted_undecided",
+]
 
 Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
@@ -22,7 +30,7 @@ BoolArray = npt.NDArray[np.bool_]
 _HELPERS = ("basis_flows", "basis_potentials", "sort_tree", "_enter", "_pivot", "simplex")
 
 
-def interpreted_batch(  # noqa: PLR0913 - a kernel works on flat arrays
+def interpreted_batch(
     chosen: Int64Array,
     source_start: Int64Array,
     sink_start: Int64Array,
@@ -80,7 +88,7 @@ def interpreted_batch(  # noqa: PLR0913 - a kernel works on flat arrays
     return pivots
 
 
-def interpreted_undecided(  # noqa: PLR0913
+def interpreted_undecided(
     chosen: Int64Array,
     source_start: Int64Array,
     sink_start: Int64Array,

@@ -24,7 +24,7 @@ __all__ = ["basis_flows", "basis_potentials", "simplex", "sort_tree"]
 Array = Any  # list of Python integers when interpreted, numpy array of int64 when compiled
 
 
-def basis_flows(  # noqa: PLR0913 - a kernel works on flat arrays
+def basis_flows(
     sources: int, sinks: int, supply: Array, capacity: Array, parent: Array, order: Array, flow: Array
 ) -> None:
     """Write into `flow` what the basis ships on the edge from every node to its parent.
@@ -42,7 +42,7 @@ def basis_flows(  # noqa: PLR0913 - a kernel works on flat arrays
             flow[above] -= flow[v]
 
 
-def basis_potentials(  # noqa: PLR0913
+def basis_potentials(
     sources: int, sinks: int, cost: Array, one: int, parent: Array, order: Array, potential: Array
 ) -> None:
     """Write into `potential` the dual value of every node: f_i of a source, alpha f_j of a sink."""
@@ -76,9 +76,7 @@ def sort_tree(nodes: int, parent: Array, depth: Array, order: Array) -> None:
         filled += steps
 
 
-def _enter(  # noqa: PLR0913
-    sources: int, sinks: int, cost: Array, one: int, potential: Array
-) -> tuple[int, int, int]:
+def _enter(sources: int, sinks: int, cost: Array, one: int, potential: Array) -> tuple[int, int, int]:
     """Return (tail, head, reduced cost) of the most negative cell; -1 stands for the root."""
     best = 0
     tail = -1
@@ -104,9 +102,7 @@ def _enter(  # noqa: PLR0913
     return tail, head, best
 
 
-def _pivot(  # noqa: PLR0913
-    sources: int, tail: int, head: int, parent: Array, depth: Array, flow: Array
-) -> None:
+def _pivot(sources: int, tail: int, head: int, parent: Array, depth: Array, flow: Array) -> None:
     """Bring the cell (tail, head) into the basis and throw out the edge that it empties."""
     a = tail
     b = head
@@ -159,7 +155,7 @@ def _pivot(  # noqa: PLR0913
         node = following
 
 
-def simplex(  # noqa: PLR0913
+def simplex(
     sources: int,
     sinks: int,
     supply: Array,
@@ -186,7 +182,7 @@ def simplex(  # noqa: PLR0913
     parent
         The basis to start from, feasible; overwritten by the optimal one. All -1 is always feasible.
     order, depth, flow, potential
-        Work space for ``sources + sinks`` numbers each; holds the final order, (perturbed) flows and potentials.
+        Work space for ``sources + sinks`` numbers each; ends as the order, (perturbed) flows and potentials.
     tolerance
         A cell enters only if its reduced cost is below minus this.
     """

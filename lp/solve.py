@@ -13,7 +13,7 @@ __all__ = ["solve"]
 
 
 def solve(
-    problem: SkewedProblem, backend: str | Backend = "simplex", *, deadline: Deadline = NEVER
+    problem: SkewedProblem, backend: str | Backend = "transport", *, deadline: Deadline = NEVER
 ) -> SkewedOptimum:
     """Solve a skewed problem exactly with a back-end.
 

@@ -51,7 +51,12 @@ class TransportBasis:
 
 
 def improve(
-    program: Program, costs: Sequence[int], one: int, parent: Sequence[int] | None = None, *, stay: bool = False
+    program: Program,
+    costs: Sequence[int],
+    one: int,
+    parent: Sequence[int] | None = None,
+    *,
+    stay: bool = False,
 ) -> TransportBasis:
     """Return an optimal basis, starting from the given one where that is feasible.
 

@@ -92,6 +92,7 @@ _MODULES = {
     "pulp": "bisimdist.lp.backends.pulp_backend",
     "scipy": "bisimdist.lp.backends.scipy_backend",
     "simplex": "bisimdist.lp.backends.simplex_backend",
+    "transport": "bisimdist.lp.backends.transport_backend",
     "z3": "bisimdist.lp.backends.z3_backend",
 }
 _FACTORIES: dict[str, BackendFactory] = {}

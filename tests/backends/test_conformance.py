@@ -15,7 +15,7 @@ from bisimdist.lp.solve import solve
 from bisimdist.progress import Deadline
 from tests.backends.problems import INSTANCES, Instance, make_problem, problems
 
-EVERY = ("networkx", "pulp", "pulp:HiGHS", "scipy", "simplex", "z3")
+EVERY = ("networkx", "pulp", "pulp:HiGHS", "scipy", "simplex", "transport", "z3")
 
 
 def usable(name: str, problem: SkewedProblem) -> bool:
