@@ -198,7 +198,8 @@ def evaluate(
             spec = witness[x]
             path[x] = None
             if isinstance(spec, Fraction):
-                parts[x] = (spec.numerator * N, spec.denominator)
+                whole, rest = divmod(N, spec.denominator)
+                parts[x] = (spec.numerator * N, spec.denominator) if rest else (spec.numerator * whole, 1)
             elif spec[1] not in witness or spec[1] in path:
                 raise RuleViolation(
                     f"L2: f at {shown(x)} refers to {shown(spec[1])}: not in the witness, or in a circle"
@@ -232,17 +233,16 @@ def extends(setting: Setting, lower: Bounds, members: list[str], f: Mapping[str,
     p, q = setting.p, setting.q
     fine = p ** len(members)  # makes every division below exact: paths have fewer edges than that
     F = {k: f.get(k, 0) * fine for k in members}
-    grown = [k for k in members if k in f]
-    while grown:
-        before, grown = grown, []
-        for x in before:
-            for k in members:
-                reach = q * (F[x] - lower.at(x, k) * scale * fine)
-                if reach > p * F[k]:
-                    if k in f:
-                        return False
-                    F[k] = -(-reach // p)
-                    grown.append(k)
+    waiting = dict.fromkeys(members)
+    while waiting:
+        x = max(waiting, key=F.__getitem__)  # final: what still grows, grows to no more than F(x) / alpha
+        del waiting[x]
+        for k in waiting:
+            rest = F[x] - lower.at(x, k) * scale * fine
+            if rest > F[k] and q * rest > p * F[k]:
+                if k in f:
+                    return False
+                F[k] = -(-q * rest // p)
     return True
 
 

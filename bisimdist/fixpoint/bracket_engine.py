@@ -166,12 +166,20 @@ def _copy(strategy: Strategy) -> Strategy:
     return Strategy(strategy.functional, strategy.basis.copy(), strategy.direction.copy(), strategy.zero)
 
 
+def _solve(strategy: Strategy, chosen: Int64Array, numerators: Int64Array, grid: int) -> None:
+    """Make couplings optimal for these very values; programs that do not fit 64 bits one by one."""
+    batch = strategy.functional.batch
+    strategy.basis.solve(batch, chosen, numerators, one=grid)
+    for index in batch.rounded.intersection(chosen.tolist()):
+        costs = [int(numerators[cell]) for cell in batch.programs[index].cells]
+        strategy.settle(index, costs, grid)
+
+
 def _checked_above(strategy: Strategy, upper: Int64Array, grid: int) -> Strategy | None:
     """Return couplings of both directions that cost no more than the values, or None."""
     result = _copy(strategy)
     functional = result.functional
-    everything = np.arange(len(functional.batch))
-    result.basis.solve(functional.batch, everything, upper, one=grid)
+    _solve(result, np.arange(len(functional.batch)), upper, grid)
     numerators = upper.tolist()
     directions = (0, 1) if functional.both_sides else (0,)
     for pair in range(functional.size):
@@ -191,7 +199,7 @@ def _optimal_below(strategy: Strategy, lower: Int64Array, grid: int) -> Strategy
     result = _copy(strategy)
     functional = result.functional
     chosen = np.flatnonzero(result.direction[functional.side_of // 2] == functional.side_of % 2)
-    result.basis.solve(functional.batch, chosen, lower, one=grid)
+    _solve(result, chosen, lower, grid)
     _with_detours(result, lower, grid, chosen)
     return result
 

@@ -130,15 +130,8 @@ def make_optimal(strategy: Strategy, pair: int, values: Values) -> None:
 
 def _improve_program(strategy: Strategy, index: int, values: Values) -> bool:
     """Make the basis of one program optimal for the exact values; tell whether it was not."""
-    program = strategy.functional.batch.programs[index]
-    costs = _exact_costs(program.cells, values)
-    before = strategy.parents(index)
-    better = improve(program, costs, values.denominator, before)
-    nodes = strategy.nodes_of(index)
-    strategy.basis.parent[nodes] = better.parent
-    if index not in strategy.functional.batch.rounded:
-        strategy.basis.flow[nodes] = better.flow
-    return better.parent != tuple(before)
+    costs = _exact_costs(strategy.functional.batch.programs[index].cells, values)
+    return strategy.settle(index, costs, values.denominator)
 
 
 def _improve_general(strategy: Strategy, index: int, coupling: GeneralCoupling, values: Values) -> bool:

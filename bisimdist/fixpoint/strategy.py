@@ -95,6 +95,16 @@ class Strategy:
             return improve(made, zeros, 0, self.parents(program), stay=True).flow
         return [int(x) for x in self.basis.flow[self.nodes_of(program)]]
 
+    def settle(self, program: int, costs: Sequence[fmpz | int], one: fmpz | int) -> bool:
+        """Make the basis of one program optimal for exact costs; tell whether it was not."""
+        before = self.parents(program)
+        better = improve(self.functional.batch.programs[program], costs, one, before)
+        nodes = self.nodes_of(program)
+        self.basis.parent[nodes] = better.parent
+        if program not in self.functional.batch.rounded:
+            self.basis.flow[nodes] = better.flow
+        return better.parent != tuple(before)
+
     def side(self, pair: int) -> int:
         """Return the side that the maximiser takes at a pair."""
         return 2 * pair + int(self.direction[pair])
