@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
+from bisimdist.errors import LimitError, LinearProgramError
 from bisimdist.lp.compiled import (
     BoolArray,
     Float64Array,
@@ -18,8 +19,10 @@ from bisimdist.lp.compiled import (
     interpreted_batch,
     interpreted_undecided,
 )
+from bisimdist.lp.program import Program
+from bisimdist.lp.transport import TransportBasis, improve
 
-__all__ = ["BatchBasis", "Program", "TransportBatch", "pack"]
+__all__ = ["BatchBasis", "TransportBatch", "pack"]
 
 INTERPRETED = 600
 """So many programs run interpreted before the machine code is loaded, which takes half a second or more."""
@@ -30,32 +33,11 @@ MAX_EXPONENT = 900
 SPLIT = 4096
 """Fewer programs than this are not worth a second thread."""
 
+MAX_NODES = 1 << 14
+"""A program of more nodes would leave its potentials less than 48 bits a distance."""
+
 ROOM = 1 << 61
 """Amounts of one program, perturbed, add up to less than this: so no sum of flows overflows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """One transportation program: exact integer amounts, and where to find its costs.
-
-    Parameters
-    ----------
-    sources, sinks
-        Names (indices of states) of the nodes on either side.
-    supply, capacity
-        Positive integers, all in the same unit.
-    cells
-        For every source and sink, row by row, the index of their distance in the distance vector.
-    whole
-        The integer that stands for mass 1.
-    """
-
-    sources: tuple[int, ...]
-    sinks: tuple[int, ...]
-    supply: tuple[int, ...]
-    capacity: tuple[int, ...]
-    cells: tuple[int, ...]
-    whole: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +54,25 @@ class TransportBatch:
     unit: Float64Array
     """By program: what stands for mass 1 among its packed amounts."""
     rounded: frozenset[int]
-    """The programs whose amounts did not fit and were rounded: their bases are guesses only."""
+    """The programs whose amounts did not fit and were rounded: the kernel only guesses their bases."""
     room: int
     """The largest number of nodes of a program."""
+    widest: int
+    """The largest number of cells of a program."""
+
+    @property
+    def finest(self) -> int:
+        """The largest power of two that may stand for distance 1, such that no potential overflows."""
+        return 1 << min(53, 62 - self.room.bit_length())
 
     def __len__(self) -> int:
         return len(self.programs)
+
+    def nodes_of(self, program: int) -> slice:
+        """Return where the nodes of a program stand in the arrays of a basis."""
+        start = int(self.source_start[program] + self.sink_start[program])
+        made = self.programs[program]
+        return slice(start, start + len(made.sources) + len(made.sinks))
 
 
 @dataclass(slots=True)
@@ -93,6 +88,8 @@ class BatchBasis:
     """How many threads share the programs of a call."""
     solved: int = 0
     """How many programs were solved: the first few are not worth loading machine code for."""
+    long_flow: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """By program whose amounts were rounded: the exact flows, which do not fit the array."""
 
     @classmethod
     def start(cls, batch: TransportBatch, *, jobs: int = 1) -> BatchBasis:
@@ -115,12 +112,37 @@ class BatchBasis:
             self.value.copy(),
             self.jobs,
             self.solved,
+            dict(self.long_flow),
         )
 
-    def solve(
-        self, batch: TransportBatch, chosen: Int64Array, distance: Int64Array, *, one: int, tolerance: int = 0
+    def solve(  # noqa: PLR0913
+        self,
+        batch: TransportBatch,
+        chosen: Int64Array,
+        distance: Int64Array,
+        *,
+        one: int,
+        tolerance: int = 0,
+        guess: bool = False,
     ) -> int:
-        """Solve the chosen programs for the given distances, each from its last basis; return the pivots."""
+        """Solve the chosen programs for the given distances, each from its last basis; return the pivots.
+
+        Parameters
+        ----------
+        batch
+            The programs.
+        chosen
+            Indices of those to solve.
+        distance
+            The distance vector that the cells of the programs refer to.
+        one
+            What stands for distance 1; at most `TransportBatch.finest`.
+        tolerance
+            Reduced costs that are negative by no more than this are left.
+        guess
+            Leave the bases of programs whose amounts were rounded as the kernel guesses them; they are then
+            good for values only. By default they are made feasible and optimal in exact arithmetic.
+        """
         self.solved += len(chosen)
         kernel = interpreted_batch if self.solved <= INTERPRETED else compiled_batch()
         value = np.empty(len(chosen), dtype=np.float64)
@@ -141,6 +163,7 @@ class BatchBasis:
                 self.potential,
                 value[part],
                 np.empty((4, batch.room), dtype=np.int64),
+                np.empty(batch.widest, dtype=np.int64),
                 tolerance,
             )
 
@@ -154,7 +177,40 @@ class BatchBasis:
             with ThreadPoolExecutor(parts) as pool:
                 pivots = sum(pool.map(run, slices))
         self.value[chosen] = value / batch.unit[chosen]
+        if batch.rounded and not guess:
+            for index in sorted(batch.rounded.intersection(chosen.tolist())):
+                costs = [int(distance[cell]) for cell in batch.programs[index].cells]
+                basis = self.settle(batch, index, costs, one)
+                self.potential[batch.nodes_of(index)] = basis.potential
+                cost = basis.cost(batch.programs[index], costs, one)
+                self.value[index] = cost / batch.programs[index].whole
+                pivots += basis.pivots
         return int(pivots)
+
+    def settle(self, batch: TransportBatch, program: int, costs: Sequence[int], one: int) -> TransportBasis:
+        """Make the basis of one program optimal for exact costs of any size, and return it."""
+        nodes = batch.nodes_of(program)
+        better = improve(batch.programs[program], costs, one, self.parent[nodes].tolist())
+        self.parent[nodes] = better.parent
+        if program in batch.rounded:
+            self.long_flow[program] = better.flow
+        else:
+            self.flow[nodes] = better.flow
+        return better
+
+    def flows(self, batch: TransportBatch, program: int) -> Sequence[int]:
+        """Return the exact flows of the basis of a program, in the unit of its amounts.
+
+        Raises
+        ------
+        LinearProgramError
+            If its amounts were rounded and it was never solved exactly.
+        """
+        if program not in batch.rounded:
+            return self.flow[batch.nodes_of(program)].tolist()  # type: ignore[no-any-return]
+        if program not in self.long_flow:
+            raise LinearProgramError(f"the program {program} was only guessed")
+        return self.long_flow[program]
 
     def proved(
         self, batch: TransportBatch, chosen: Int64Array, distance: Int64Array, *, one: int
@@ -204,7 +260,13 @@ def _float(amount: int) -> float:
 
 
 def pack(programs: Sequence[Program]) -> TransportBatch:
-    """Pack programs into arrays; amounts that do not fit 64 bits are rounded, and said to be."""
+    """Pack programs into arrays; amounts that do not fit 64 bits are rounded, and said to be.
+
+    Raises
+    ------
+    LimitError
+        If a program has more nodes than potentials in 64 bits allow (16384).
+    """
     rounded = []
     supply: list[int] = []
     capacity: list[int] = []
@@ -215,6 +277,8 @@ def pack(programs: Sequence[Program]) -> TransportBatch:
     for index, program in enumerate(programs):
         sources, sinks = len(program.sources), len(program.sinks)
         room = max(room, sources + sinks)
+        if room > MAX_NODES:
+            raise LimitError(f"a linear program has {room} nodes; at most {MAX_NODES} are taken on")
         total = sum(program.supply) + sum(program.capacity)
         shift = (total * (sources + 2) // ROOM).bit_length()
         unit.append(_float(program.whole >> shift))
@@ -240,4 +304,5 @@ def pack(programs: Sequence[Program]) -> TransportBatch:
         np.array(unit, dtype=np.float64),
         frozenset(rounded),
         room,
+        max((len(program.cells) for program in programs), default=0),
     )

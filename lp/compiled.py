@@ -45,15 +45,14 @@ def interpreted_batch(
     potential: Int64Array,
     value: Float64Array,
     work: Int64Array,
+    cost: Int64Array,
     tolerance: int,
 ) -> int:
     """Solve the `chosen` programs; `value[k]` is the optimum of the k-th in units of one / supply."""
-    room = work.shape[1]
     order = work[0]
     depth = work[1]
     raised_supply = work[2]
     raised_capacity = work[3]
-    cost = np.empty(room * room, np.int64)
     pivots = 0
     for k in range(chosen.shape[0]):
         b = chosen[k]

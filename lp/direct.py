@@ -6,10 +6,10 @@ from math import lcm
 
 from flint import fmpq
 
-from bisimdist.lp.batch import Program
 from bisimdist.lp.network import given_up_column, move_column, slack_column
 from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
+from bisimdist.lp.program import Program
 from bisimdist.lp.simplex import solve_simplex
 from bisimdist.lp.transport import TransportBasis, solve_program
 from bisimdist.progress import NEVER, Deadline

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bisimdist.errors import LinearProgramError
 from bisimdist.lp import kernel
-from bisimdist.lp.batch import Program
+from bisimdist.lp.program import Program
 
 __all__ = ["TransportBasis", "improve", "solve_program"]
 
@@ -72,6 +73,11 @@ def improve(
         A basis to start from.
     stay
         Only work out the flows and potentials of the basis that is given, without any pivot.
+
+    Raises
+    ------
+    LinearProgramError
+        If it is to stay at a basis that is not feasible.
     """
     sources, sinks = len(program.sources), len(program.sinks)
     nodes = sources + sinks
@@ -84,6 +90,8 @@ def improve(
     kernel.sort_tree(nodes, up, depth, order)
     kernel.basis_flows(sources, sinks, supply, capacity, up, order, flow)
     if min(flow, default=0) < 0:
+        if stay:
+            raise LinearProgramError("the basis is not feasible")
         up = [-1] * nodes
     pivots = 0
     if not stay:

@@ -16,7 +16,7 @@ from bisimdist.exact.simplest import simplest_between
 
 __all__ = ["alpha_above", "alpha_below", "log_enclosure"]
 
-MAX_EPSILON = 10_000
+MAX_EPSILON = 700
 RELATIVE_BITS = 40
 MAX_RELATIVE_BITS = 128
 
@@ -70,13 +70,13 @@ def _rational_near_exp(epsilon: fmpq, bits: int, *, upward: bool) -> fmpq:
 def alpha_below(epsilon: ExactNumber, *, denominator_bits: int | None = None) -> fmpq:
     """Return a short rational at most e**epsilon: what an upper bound on delta at epsilon needs.
 
-    bd_alpha does not increase with alpha, so that the distance at the smaller alpha bounds the one at
-    e**epsilon from above.
+    delta does not increase with alpha, so that a bound on delta at the smaller alpha bounds delta at
+    e**epsilon too. (The distance bd_alpha itself is not monotone in alpha.)
 
     Parameters
     ----------
     epsilon
-        An exact number from 0 to 10000.
+        An exact number from 0 to 700.
     denominator_bits
         The relative error is at most ``2**-denominator_bits`` and the denominator at most
         ``2**(denominator_bits + 1)``. By default 40 bits (an error below 1e-12), and more for an epsilon

@@ -14,26 +14,26 @@ from flint import fmpq, fmpz
 from scipy.sparse import csr_array
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint.detours import shortcuts, solve_block
-from bisimdist.fixpoint.improvement import FINE, improve_roughly
+from bisimdist.fixpoint.improvement import improve_roughly
 from bisimdist.fixpoint.iteration import ONE, Approximation
 from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
-from bisimdist.fixpoint.strategy import GeneralCoupling, Plan, Strategy, Values
+from bisimdist.fixpoint.strategy import Plan, Strategy, Values
+from bisimdist.fixpoint.tables import Tables
 from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["prove_bracket"]
-
-GRID = 1 << 53
-"""Finest denominator of a bracket: what the compiled kernel takes exactly."""
 
 SETTLED = 1e-7
 """A direction whose value is this close to the best one counts when the steps are estimated."""
 
 ATTEMPTS = 8
 """How often slower couplings are let in before a bracket is given up."""
+
+FOREVER = 1e15
+"""More steps than any bracket in 64 bits could stand."""
 
 LONGEST = 2000
 """Rounds in which the expected number of steps is estimated."""
@@ -58,6 +58,7 @@ def prove_bracket(
     strategy = Strategy(functional, guess.basis.copy(), guess.direction.copy(), guess.zero)
     value = _polished(strategy, guess, deadline, progress)
     good, taken = _steps_by_direction(strategy, value)
+    finest = functional.batch.finest
     for attempt in range(ATTEMPTS):
         deadline.check()
         progress("certified bracket", attempt, None)
@@ -65,14 +66,14 @@ def prove_bracket(
         margin = float(precision) / (
             4 * max(1.0, float(rising.max(initial=1.0)), float(falling.max(initial=1.0)))
         )
-        if margin * GRID < 16:
+        if margin * finest < 16:
             break
-        grid = min(GRID, 1 << max(1, int(np.ceil(np.log2(8 / margin)))))
+        grid = min(finest, 1 << max(1, int(np.ceil(np.log2(8 / margin)))))
         upper = _rounded(strategy, np.ceil((value + margin * rising) * grid), grid)
         if not question.sharp:
             falling = np.full_like(falling, np.inf)  # direct couplings alone prove nothing from below
         lower = _rounded(strategy, np.floor((value - margin * falling) * grid), grid)
-        above, below = _checked_above(strategy, upper, grid), _optimal_below(strategy, lower, grid)
+        above, below = _checked_above(strategy, upper, grid), _optimal_below(strategy, lower, grid, deadline)
         if above is not None and _exceeds(below, lower, grid):
             return Proof(question, _values(upper, grid), above, _values(lower, grid), below, ranked=None)
         # among couplings of equal cost the lower bound meets the slowest ones: let them count too
@@ -87,7 +88,9 @@ def _polished(
 ) -> Float64Array:
     """Return distances in doubles: of improved strategies, or the iterate where these are singular."""
     try:
-        return improve_roughly(strategy, deadline=deadline, progress=progress) / FINE
+        return (
+            improve_roughly(strategy, deadline=deadline, progress=progress) / strategy.functional.batch.finest
+        )
     except SingularSystemError:
         return guess.distance / ONE
 
@@ -144,6 +147,7 @@ def _longest(strategy: Strategy, walks: list[_Walk]) -> Float64Array:
         fresh = np.ones(len(live))
         for walk in walks:
             fresh = np.maximum(fresh, 1.0 + walk.matrix @ steps + walk.penalty)
+        fresh = np.minimum(fresh, FOREVER)
         change = float(np.abs(fresh - steps[live]).max(initial=0.0))
         steps[live] = fresh
         if change <= 0.01:
@@ -163,16 +167,19 @@ def _values(numerators: Int64Array, grid: int) -> Values:
 
 
 def _copy(strategy: Strategy) -> Strategy:
-    return Strategy(strategy.functional, strategy.basis.copy(), strategy.direction.copy(), strategy.zero)
+    return Strategy(
+        strategy.functional,
+        strategy.basis.copy(),
+        strategy.direction.copy(),
+        strategy.zero,
+        dict(strategy.general),
+    )
 
 
 def _solve(strategy: Strategy, chosen: Int64Array, numerators: Int64Array, grid: int) -> None:
-    """Make couplings optimal for these very values; programs that do not fit 64 bits one by one."""
+    """Make couplings optimal for these very values."""
     batch = strategy.functional.batch
     strategy.basis.solve(batch, chosen, numerators, one=grid)
-    for index in batch.rounded.intersection(chosen.tolist()):
-        costs = [int(numerators[cell]) for cell in batch.programs[index].cells]
-        strategy.settle(index, costs, grid)
 
 
 def _checked_above(strategy: Strategy, upper: Int64Array, grid: int) -> Strategy | None:
@@ -194,13 +201,16 @@ def _cost(plan: Plan, numerators: list[int], grid: int) -> fmpq:
     return fmpq(total, plan.scale)
 
 
-def _optimal_below(strategy: Strategy, lower: Int64Array, grid: int) -> Strategy:
+def _optimal_below(strategy: Strategy, lower: Int64Array, grid: int, deadline: Deadline) -> Strategy:
     """Return couplings that are optimal for the values in the directions taken."""
     result = _copy(strategy)
     functional = result.functional
-    chosen = np.flatnonzero(result.direction[functional.side_of // 2] == functional.side_of % 2)
+    pair_of = functional.side_of // 2
+    chosen = np.flatnonzero((result.direction[pair_of] == functional.side_of % 2) & (lower[pair_of] > 0))
     _solve(result, chosen, lower, grid)
-    _with_detours(result, lower, grid, chosen)
+    tables = Tables(result, lower, grid, deadline=deadline)
+    for index in chosen.tolist() if functional.detours else ():
+        tables.mend(index)
     return result
 
 
@@ -212,29 +222,3 @@ def _exceeds(strategy: Strategy, lower: Int64Array, grid: int) -> bool:
         or _cost(strategy.plan(strategy.side(pair)), numerators, grid) > numerators[pair]
         for pair in range(strategy.functional.size)
     )
-
-
-def _with_detours(strategy: Strategy, lower: Int64Array, grid: int, chosen: Int64Array) -> None:
-    """Solve on whole classes the programs whose potentials might not extend."""
-    functional = strategy.functional
-    if not functional.detours:
-        return
-    space = functional.space
-    for kind in space.whole_classes():
-        members = space.members[kind]
-        found = shortcuts(
-            members, lambda i, j: fmpz(int(lower[space.number(i, j)])), fmpz(grid), functional.alpha
-        )
-        if not found:
-            continue
-        for index in chosen.tolist():
-            program = functional.batch.programs[index]
-            ends = program.sources + program.sinks
-            if space.classes[ends[0]] == kind and any((i, j) in found for i in ends for j in ends):
-                optimum = solve_block(
-                    functional,
-                    int(functional.side_of[index]),
-                    members,
-                    lambda i, j: fmpq(int(lower[space.number(i, j)]), grid),
-                )
-                strategy.general[index] = GeneralCoupling(members, optimum)

@@ -1,38 +1,52 @@
 """Detours: couplings that reach a sink through third states, which skewed distances can make cheaper.
 
 For alpha > 1 the distances obey no triangle inequality. A unit that goes from i to j through k costs
-``d_ik + alpha d_kj`` (and uses up alpha times the capacity of a direct one). Where that is never less than
-``d_ij`` the potentials of a transportation program extend to all states of the class and the program is
-exact; where it is less (a *shortcut*), the whole class has to be looked at. At alpha = 1 the least fixed
-point is a pseudometric and no detour ever helps. See the note on detours in docs/theory.
+``d_ik + alpha d_kj`` (and uses up alpha times the capacity of a direct one). A direct coupling is optimal
+exactly where its potentials extend to all states of the class; where they do not, the states on the paths
+that pull them up are let in, and the program is solved again with all their arcs. At alpha = 1 the least
+fixed point is a pseudometric and no detour ever helps. See the note on detours in docs/theory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import permutations
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq, fmpz
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
+from flint import fmpq
 
 from bisimdist.fixpoint.programs import Functional
-from bisimdist.lp.batch import BatchBasis
-from bisimdist.lp.compiled import Int64Array
 from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.simplex import solve_simplex
+from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["ZeroDetours", "shortcuts", "solve_block"]
+__all__ = ["ClassDistances", "GeneralCoupling", "solve_block", "solve_with_detours"]
 
 MARGIN = 1e-9
 """Sums of doubles that differ by more than this differ for certain; closer ones are compared exactly."""
 
+Arc = tuple[int, int]
+Matrix = npt.NDArray[np.float64]
 
-def solve_block(
-    functional: Functional, side: int, nodes: tuple[int, ...], distance: Callable[[int, int], fmpq]
+
+@dataclass(frozen=True, slots=True)
+class GeneralCoupling:
+    """A coupling of one program on chosen states of its class, with detours through them."""
+
+    nodes: tuple[int, ...]
+    optimum: SkewedOptimum
+
+
+def solve_block(  # noqa: PLR0913
+    functional: Functional,
+    side: int,
+    nodes: tuple[int, ...],
+    distance: Callable[[int, int], fmpq],
+    *,
+    basis: tuple[int, ...] | None = None,
+    deadline: Deadline = NEVER,
 ) -> SkewedOptimum:
     """Solve one direction of the lifting on the given states of a class, with all detours through them."""
     s, t = functional.ordered(side)
@@ -40,135 +54,182 @@ def solve_block(
     zero = fmpq(0)
     rows = tuple(tuple(zero if i == j else distance(i, j) for j in nodes) for i in nodes)
     here, there = (tuple(row.get(i, zero) for i in nodes) for row in (left, right))
-    return solve_simplex(SkewedProblem(functional.alpha, here, there, rows))
+    return solve_simplex(SkewedProblem(functional.alpha, here, there, rows), basis, deadline=deadline)
 
 
-class ZeroDetours:
-    """Judges, for costs of 0 and 1 only, whether a free detour makes a paying program free after all."""
+class ClassDistances:
+    """The distances within one class: in doubles to find detours, exact to decide."""
 
-    def __init__(self, functional: Functional) -> None:
-        self.functional = functional
-        self.first = np.empty(0, dtype=np.int64)
-        self.second = self.first
-        if functional.detours:
-            pairs = np.array(functional.space.pairs, dtype=np.int64).reshape(-1, 2)
-            self.first, self.second = pairs[:, 0], pairs[:, 1]
+    __slots__ = ("alpha", "distance", "guess", "index", "members", "skew")
 
-    def components(self, cost: Int64Array) -> Int64Array | None:
-        """Return the connected components of the free pairs, or None where each of them is a clique."""
-        if not self.functional.detours:
-            return None
-        free = cost == 0
-        size = len(self.functional.lmc)
-        graph = coo_matrix(
-            (np.ones(int(free.sum()), dtype=np.int8), (self.first[free], self.second[free])),
-            shape=(size, size),
-        )
-        _, component = connected_components(graph, directed=False)
-        sizes = np.bincount(component)
-        cliques = int((sizes * (sizes - 1)).sum())
-        if cliques == int(free.sum()) * (1 if self.functional.space.ordered else 2):
-            return None
-        return np.asarray(component, dtype=np.int64)
+    def __init__(
+        self, members: tuple[int, ...], guess: Matrix, distance: Callable[[int, int], fmpq], alpha: fmpq
+    ) -> None:
+        self.members = members
+        self.index = {state: k for k, state in enumerate(members)}
+        self.guess = guess
+        self.distance = distance
+        self.alpha = alpha
+        self.skew = float(alpha)
 
-    def active(self, cost: Int64Array) -> bool:
-        """Tell whether free detours exist that are not free directly."""
-        return self.components(cost) is not None
-
-    def confirmed(self, programs: Int64Array, cost: Int64Array, basis: BatchBasis) -> Int64Array:
-        """Return those of the paying programs that pay whatever detour is taken."""
-        component = self.components(cost)
-        if component is None:
-            return programs
-        kept = [index for index in programs.tolist() if self._pays(index, component, cost, basis)]
-        return np.array(kept, dtype=np.int64)
-
-    def _pays(self, index: int, component: Int64Array, cost: Int64Array, basis: BatchBasis) -> bool:
-        functional = self.functional
-        program = functional.batch.programs[index]
-        start = int(functional.batch.source_start[index] + functional.batch.sink_start[index])
-        potential = basis.potential[start:]
-        paying = {int(component[i]) for k, i in enumerate(program.sources) if potential[k] > 0}
-        offset = len(program.sources)
-        cheap = {int(component[j]) for k, j in enumerate(program.sinks) if potential[offset + k] == 0}
-        if not paying & cheap:
-            return True  # f extends by 0 and by powers of 1 / alpha along the free paths
+    @classmethod
+    def of_class(
+        cls,
+        functional: Functional,
+        kind: int,
+        rough: npt.NDArray[np.float64],
+        distance: Callable[[int], fmpq],
+    ) -> ClassDistances:
+        """Return the distances of a class from vectors by number of pair."""
         space = functional.space
-        wanted = {int(component[i]) for i in program.sources + program.sinks}
-        members = space.members[space.classes[program.sources[0]]]
-        nodes = tuple(i for i in members if int(component[i]) in wanted)
-        free, paid = fmpq(0), fmpq(1)
+        members = space.members[kind]
+        size = len(members)
+        guess = np.zeros((size, size), dtype=np.float64)
+        if size > 1:
+            rows, columns = np.nonzero(~np.eye(size, dtype=np.bool_))
+            numbers = [
+                space.number(members[a], members[b])
+                for a, b in zip(rows.tolist(), columns.tolist(), strict=True)
+            ]
+            guess[rows, columns] = rough[np.array(numbers, dtype=np.int64)]
+        return cls(members, guess, lambda i, j: distance(space.number(i, j)), functional.alpha)
 
-        def distance(i: int, j: int) -> fmpq:
-            return paid if cost[space.number(i, j)] else free
+    def has_detours(self) -> bool:
+        """Tell whether some detour may be cheaper than the direct way; False is certain."""
+        guess, size = self.guess, len(self.members)
+        for k in range(size):
+            near = guess[:, k : k + 1] + self.skew * guess[k : k + 1, :] < guess + MARGIN
+            near[k, :] = near[:, k] = False
+            np.fill_diagonal(near, val=False)
+            if near.any():
+                return True
+        return False
 
-        return bool(solve_block(functional, int(functional.side_of[index]), nodes, distance).value > 0)
+    def missing(
+        self,
+        rough: Mapping[int, float],
+        exact: Callable[[], Mapping[int, fmpq]],
+        certified: Callable[[int, int], bool],
+    ) -> set[int] | None:
+        """Return the states to let in because the potential does not extend to the class; None if it does.
+
+        Parameters
+        ----------
+        rough
+            The potential f on some states of the class, in doubles.
+        exact
+            Computes it exactly; called only where doubles do not decide.
+        certified
+            Tells of two of these states (i, j) whether ``f_i - alpha f_j <= d_ij`` is known.
+
+        Returns
+        -------
+        set of int or None
+            Middle states of the detours that pull f up; empty where only arcs between the given states do.
+        """
+        ends = [self.index[state] for state in rough]
+        f = np.array(list(rough.values()), dtype=np.float64)
+        direct = f[:, None] - self.skew * f[None, :] - self.guess[np.ix_(ends, ends)]
+        known = np.array([[i == j or certified(i, j) for j in rough] for i in rough], dtype=np.bool_)
+        direct[known] = -np.inf
+        if float(direct.max(initial=-np.inf)) > MARGIN:
+            return set()
+        pulled, before = self._extended(ends, f)
+        back = pulled[:, None] - self.skew * f[None, :] - self.guess[:, ends]
+        back[ends, :] = -np.inf
+        middles: set[int] = set()
+        for k in np.flatnonzero(back.max(axis=1, initial=-np.inf) > MARGIN).tolist():
+            middles |= self._path(k, before, set(ends))
+        if middles:
+            return middles
+        if max(float(direct.max(initial=-np.inf)), float(back.max(initial=-np.inf))) > -MARGIN:
+            return self._missing_exactly(exact(), certified)
+        return None
+
+    def missing_from(self, potential: Mapping[int, fmpq]) -> set[int] | None:
+        """Return the same of an exact potential whose arcs are all known to be right."""
+        rough = {state: float(f) for state, f in potential.items()}
+        return self.missing(rough, lambda: potential, lambda _i, _j: True)
+
+    def _extended(self, ends: list[int], f: Matrix) -> tuple[Matrix, list[int]]:
+        """Return the least extension to the other states of the class, and where each value comes from."""
+        steps = (f[:, None] - self.guess[ends, :]) / self.skew
+        pulled = np.maximum(steps.max(axis=0, initial=0.0), 0.0)
+        before = [ends[k] for k in steps.argmax(axis=0)] if len(ends) else []
+        pulled[ends] = 0.0
+        for _ in range(len(self.members)):
+            onward = (pulled[:, None] - self.guess) / self.skew
+            best = onward.max(axis=0)
+            best[ends] = 0.0
+            higher = best > pulled + MARGIN / (8 * len(self.members))
+            if not higher.any():
+                break
+            origin = onward.argmax(axis=0)
+            for k in np.flatnonzero(higher).tolist():
+                before[k] = int(origin[k])
+            pulled = np.where(higher, best, pulled)
+        return pulled, before
+
+    def _path(self, k: int, before: list[int], ends: set[int]) -> set[int]:
+        found: set[int] = set()
+        while k not in ends and self.members[k] not in found:
+            found.add(self.members[k])
+            k = before[k]
+        return found
+
+    def _missing_exactly(
+        self, f: Mapping[int, fmpq], certified: Callable[[int, int], bool]
+    ) -> set[int] | None:
+        """Decide in exact arithmetic, by the same relaxation."""
+        alpha, distance = self.alpha, self.distance
+        for i, value in f.items():
+            for j, other in f.items():
+                if i != j and not certified(i, j) and value - alpha * other > distance(i, j):
+                    return set()
+        pulled: dict[int, fmpq] = {}
+        before: dict[int, int] = {}
+        outside = [state for state in self.members if state not in f]
+        layer: dict[int, fmpq] = {i: value for i, value in f.items() if value > 0}
+        while layer:
+            following: dict[int, fmpq] = {}
+            for i, value in layer.items():
+                for k in outside:
+                    if k != i:
+                        least = (value - distance(i, k)) / alpha
+                        if least > 0 and least > pulled.get(k, fmpq(0)):
+                            pulled[k] = following[k] = least
+                            before[k] = i
+            layer = following
+        for k, value in pulled.items():
+            if any(value - alpha * other > distance(k, j) for j, other in f.items()):
+                found = {k}
+                last = before[k]
+                while last not in f and last not in found:
+                    found.add(last)
+                    last = before[last]
+                return found
+        return None
 
 
-def shortcuts(
-    members: tuple[int, ...], value: Callable[[int, int], fmpz], one: fmpz, alpha: fmpq
-) -> set[tuple[int, int]]:
-    """Return the ordered pairs (i, j) of a class that some detour makes cheaper than ``d_ij``.
+def solve_with_detours(  # noqa: PLR0913
+    functional: Functional,
+    side: int,
+    distances: ClassDistances,
+    nodes: set[int],
+    *,
+    basis: tuple[int, ...] | None = None,
+    deadline: Deadline = NEVER,
+) -> GeneralCoupling:
+    """Solve one direction on the given states of a class and on all others that make it cheaper.
 
-    Parameters
-    ----------
-    members
-        The states of the class.
-    value
-        The distance of two different members, in units of 1 / `one`.
-    one
-        Distance 1.
-    alpha
-        The skew.
-
-    Returns
-    -------
-    set of tuple of int
-        The shortcuts, found by doubles and decided by integers. Empty exactly where
-        ``d_ij <= d_ik + alpha d_kj`` for all members.
+    The result is optimal on the whole class: its potential extends to all states.
     """
-    size = len(members)
-    if size < 3:
-        return set()
-    exact = [[fmpz(0)] * size for _ in members]
-    for a, b in permutations(range(size), 2):
-        exact[a][b] = value(members[a], members[b])
-    whole = int(one)
-    guess: npt.NDArray[np.float64] = np.array(
-        [[int(x) / whole for x in row] for row in exact], dtype=np.float64
-    )
-    p, q = alpha.p, alpha.q
-    found = np.zeros((size, size), dtype=np.bool_)
-    skew = float(alpha)
-    for k in range(size):
-        sums = guess[:, k : k + 1] + skew * guess[k : k + 1, :]
-        near = sums < guess + MARGIN
-        near[k, :] = near[:, k] = False
-        np.fill_diagonal(near, val=False)
-        near &= ~found
-        for a, b in zip(*np.nonzero(near), strict=True):
-            if q * exact[a][k] + p * exact[k][b] < q * exact[a][b]:
-                found[a, b] = True
-    closed = _closure(exact, found, alpha)
-    return {(members[a], members[b]) for a, b in closed}
-
-
-def _closure(exact: list[list[fmpz]], found: npt.NDArray[np.bool_], alpha: fmpq) -> set[tuple[int, int]]:
-    """Add the pairs that only become shortcuts through a longer detour."""
-    pairs = {(int(a), int(b)) for a, b in zip(*np.nonzero(found), strict=True)}
-    if not pairs:
-        return pairs
-    size = len(exact)
-    best = [[fmpq(x) for x in row] for row in exact]
-    changed = True
-    while changed:
-        changed = False
-        for a in range(size):
-            for b in range(size):
-                if a != b:
-                    least = min(exact[a][k] + alpha * best[k][b] for k in range(size) if k not in {a, b})
-                    if least < best[a][b]:
-                        best[a][b] = least
-                        pairs.add((a, b))
-                        changed = True
-    return pairs
+    while True:
+        deadline.check()
+        chosen = tuple(sorted(nodes))
+        optimum = solve_block(functional, side, chosen, distances.distance, basis=basis, deadline=deadline)
+        middles = distances.missing_from(dict(zip(chosen, optimum.potential, strict=True)))
+        if middles is None:
+            return GeneralCoupling(chosen, optimum)
+        nodes = nodes | middles
+        basis = None

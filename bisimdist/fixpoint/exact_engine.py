@@ -7,7 +7,7 @@ from flint import fmpz
 
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.improvement import improve_exactly, improve_roughly, make_optimal
-from bisimdist.fixpoint.iteration import Approximation
+from bisimdist.fixpoint.iteration import ONE, Approximation
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.ranking import rank_pairs
@@ -29,6 +29,8 @@ def approximate(
     guess.direction[:] = signs.direction
     for stage in question.stages:
         guess.run(stage, deadline=deadline, progress=progress)
+    inexact = np.array(sorted(functional.batch.rounded), dtype=np.int64)
+    guess.basis.solve(functional.batch, inexact, guess.distance, one=ONE)
     return guess
 
 
@@ -75,7 +77,7 @@ def prove_exactly(
     for pair, found in ranked.items():
         if found.direction != strategy.direction[pair]:
             strategy.direction[pair] = found.direction
-            make_optimal(strategy, pair, fixed.values)
+            make_optimal(strategy, pair, fixed)
     unproved = int((~strategy.zero).sum()) - len(ranked)
     if unproved:
         raise LimitError(f"{unproved} pairs of the fixed point could not be proved least")

@@ -9,16 +9,13 @@ import numpy as np
 from flint import fmpz
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint.detours import shortcuts, solve_block
-from bisimdist.fixpoint.strategy import GeneralCoupling, Strategy, Values
+from bisimdist.fixpoint.strategy import Strategy, Values
+from bisimdist.fixpoint.tables import Tables
 from bisimdist.lp.compiled import BoolArray, Int64Array
 from bisimdist.lp.transport import improve
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["FINE", "ExactFixedPoint", "improve_exactly", "improve_roughly", "make_optimal"]
-
-FINE = 1 << 53
-"""Distance 1 in the fixed-point filter of exact comparisons."""
+__all__ = ["ExactFixedPoint", "improve_exactly", "improve_roughly", "make_optimal"]
 
 ROUNDS = 60
 """More rounds of improvement than were ever seen to be needed; then the work ends undecided."""
@@ -38,31 +35,51 @@ def improve_roughly(
 ) -> Int64Array:
     """Improve both players' strategies on values in doubles until they stand still; return the distances.
 
-    The result (by pair, in units of 1 / FINE) and the strategies are guesses that nothing rests on.
+    The result (by pair, in units of 1 / `TransportBatch.finest`) and the strategies are guesses that
+    nothing rests on.
     """
-    functional = strategy.functional
-    tolerance = FINE >> 40
-    size = functional.size
+    functional, batch = strategy.functional, strategy.functional.batch
+    fine = batch.finest
+    tolerance = max(1, fine >> 40)
+    rows = np.arange(functional.size)
     distance = np.zeros(functional.size, dtype=np.int64)
     for round_ in range(rounds):
         deadline.check()
         progress("strategy iteration", round_, None)
-        distance = (np.clip(strategy.rough_values(), 0.0, 1.0) * FINE).astype(np.int64)
+        distance = (np.clip(strategy.rough_values(), 0.0, 1.0) * fine).astype(np.int64)
         taken, others = _programs(strategy)
-        batch = functional.batch
-        pivots = strategy.basis.solve(batch, taken, distance, one=FINE, tolerance=tolerance)
-        strategy.basis.solve(batch, others, distance, one=FINE, tolerance=tolerance)
-        value = np.bincount(functional.side_of, strategy.basis.value, minlength=2 * size).reshape(-1, 2)
-        rows = np.arange(size)
-        kept = value[rows, strategy.direction]
-        switch = (value.max(axis=1) > kept + 16 * tolerance) & ~strategy.zero
-        if strategy.functional.both_sides:
-            strategy.direction[switch] = 1 - strategy.direction[switch]
-        elif pivots == 0:
-            break
-        if pivots == 0 and not switch.any():
+        pivots = strategy.basis.solve(batch, taken, distance, one=fine, tolerance=tolerance)
+        strategy.basis.solve(batch, others, distance, one=fine, tolerance=tolerance)
+        cheaper = _mend_roughly(strategy, distance, 16 * tolerance, deadline)
+        value = np.bincount(functional.side_of, strategy.basis.value, minlength=2 * functional.size)
+        sides = value.reshape(-1, 2)
+        kept = sides[rows, strategy.direction]
+        switch = (sides.max(axis=1) > kept + 16 * tolerance) & ~strategy.zero & functional.both_sides
+        strategy.direction[switch] = 1 - strategy.direction[switch]
+        if pivots == 0 and not cheaper and not switch.any():
             break
     return distance
+
+
+def _mend_roughly(strategy: Strategy, distance: Int64Array, tolerance: int, deadline: Deadline) -> bool:
+    """Give programs detours where these pay; tell whether a coupling that counts became cheaper."""
+    functional = strategy.functional
+    if not functional.detours:
+        return False
+    fine = functional.batch.finest
+    tables = Tables(strategy, distance, fine, deadline=deadline)
+    cheaper = False
+    for index in range(len(functional.batch)):
+        known = strategy.general.get(index)
+        if not tables.mend(index):
+            continue
+        before = float(strategy.basis.value[index]) if known is None else float(tables.cost(known)) * fine
+        after = float(strategy.general[index].optimum.value) * fine
+        strategy.basis.value[index] = after
+        side = int(functional.side_of[index])
+        counts = strategy.side(side // 2) == side and not strategy.zero[side // 2]
+        cheaper |= counts and after < before - tolerance
+    return cheaper
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +89,8 @@ class ExactFixedPoint:
     values: Values
     tied: BoolArray
     """By pair: those whose other direction is worth exactly as much."""
+    tables: Tables
+    """The distances within the classes."""
 
 
 def improve_exactly(
@@ -89,13 +108,15 @@ def improve_exactly(
     for _ in range(ROUNDS):
         deadline.check()
         values = strategy.values(deadline=deadline, progress=progress)
-        changed = _improve_couplings(strategy, values)
+        fine = strategy.functional.batch.finest
+        tables = Tables(strategy, values.fixed_point(fine), fine, values=values, deadline=deadline)
+        changed = _improve_couplings(strategy, values, tables)
         if not changed:
-            changed, tied = _improve_directions(strategy, values)
+            changed, tied = _improve_directions(strategy, values, tables)
         if not changed:
-            changed = _improve_by_detours(strategy, values)
+            changed = _improve_by_detours(strategy, values, tables)
         if not changed:
-            return ExactFixedPoint(values, tied)
+            return ExactFixedPoint(values, tied, tables)
     raise LimitError(f"the strategies did not settle within {ROUNDS} rounds")
 
 
@@ -103,29 +124,32 @@ def _exact_costs(cells: Sequence[int], values: Values) -> list[fmpz]:
     return [values.numerators[cell] for cell in cells]
 
 
-def _improve_couplings(strategy: Strategy, values: Values) -> bool:
+def _improve_couplings(strategy: Strategy, values: Values, tables: Tables) -> bool:
     """Make the couplings of the directions taken optimal; tell whether one was not."""
     batch = strategy.functional.batch
-    distance = values.fixed_point(FINE)
     band = 2 * (batch.room + 2)
     taken, others = _programs(strategy)
-    pivots = strategy.basis.solve(batch, taken, distance, one=FINE, tolerance=band)
-    strategy.basis.solve(batch, others, distance, one=FINE, tolerance=band)
+    pivots = strategy.basis.solve(batch, taken, tables.numerators, one=tables.one, tolerance=band)
+    strategy.basis.solve(batch, others, tables.numerators, one=tables.one, tolerance=band)
     changed = pivots > 0
-    flagged = strategy.basis.undecided(batch, taken, distance, one=FINE, band=band)
-    suspects = set(taken[flagged].tolist()) | (batch.rounded & set(taken.tolist()))
-    for index in sorted(suspects):
+    flagged = strategy.basis.undecided(batch, taken, tables.numerators, one=tables.one, band=band)
+    for index in taken[flagged].tolist():
         changed |= _improve_program(strategy, index, values)
     for index, coupling in list(strategy.general.items()):
-        changed |= _improve_general(strategy, index, coupling, values)
+        tables.mend(index)
+        side = int(strategy.functional.side_of[index])
+        taken_side = strategy.side(side // 2) == side and not strategy.zero[side // 2]
+        cheaper = bool(strategy.general[index].optimum.value < tables.cost(coupling))
+        changed |= taken_side and cheaper
     return changed
 
 
-def make_optimal(strategy: Strategy, pair: int, values: Values) -> None:
-    """Make the couplings of the direction taken at a pair optimal for the exact values."""
+def make_optimal(strategy: Strategy, pair: int, fixed: ExactFixedPoint) -> None:
+    """Make the couplings of the direction taken at a pair optimal for the exact values, on whole classes."""
     for index in strategy.functional.programs_of(strategy.side(pair)):
         if index not in strategy.general:
-            _improve_program(strategy, index, values)
+            _improve_program(strategy, index, fixed.values)
+            fixed.tables.mend(index)
 
 
 def _improve_program(strategy: Strategy, index: int, values: Values) -> bool:
@@ -134,21 +158,7 @@ def _improve_program(strategy: Strategy, index: int, values: Values) -> bool:
     return strategy.settle(index, costs, values.denominator)
 
 
-def _improve_general(strategy: Strategy, index: int, coupling: GeneralCoupling, values: Values) -> bool:
-    """Solve the program of a whole class again; tell whether its coupling became cheaper."""
-    functional = strategy.functional
-    space = functional.space
-    side = int(functional.side_of[index])
-    optimum = solve_block(functional, side, coupling.nodes, lambda i, j: values.value(space.number(i, j)))
-    before = sum(coupling.optimum.given_up.values(), fmpz(0))
-    for (a, b), amount in coupling.optimum.moves.items():
-        before += amount * values.value(space.number(coupling.nodes[a], coupling.nodes[b]))
-    strategy.general[index] = GeneralCoupling(coupling.nodes, optimum)
-    taken = strategy.side(side // 2) == side and not strategy.zero[side // 2]
-    return bool(optimum.value < before) and taken
-
-
-def _improve_directions(strategy: Strategy, values: Values) -> tuple[bool, BoolArray]:
+def _improve_directions(strategy: Strategy, values: Values, tables: Tables) -> tuple[bool, BoolArray]:
     """Switch where the direction not taken is worth more; tell whether one was, and where both tie."""
     functional = strategy.functional
     tied = np.zeros(functional.size, dtype=np.bool_)
@@ -156,13 +166,13 @@ def _improve_directions(strategy: Strategy, values: Values) -> tuple[bool, BoolA
     for pair, numerator in enumerate(values.numerators):
         if strategy.zero[pair]:
             for direction in (0, 1):
-                if _cheapen(strategy, 2 * pair + direction, values, numerator) > 0:
+                if _cheapen(strategy, 2 * pair + direction, tables, values, numerator) > 0:
                     raise LimitError("a pair found to be at distance 0 has no coupling that proves it")
             continue
         if not functional.both_sides:
             continue
         other = strategy.side(pair) ^ 1
-        excess = _cheapen(strategy, other, values, numerator)
+        excess = _cheapen(strategy, other, tables, values, numerator)
         tied[pair] = excess == 0
         if excess > 0:
             strategy.direction[pair] = other % 2
@@ -170,60 +180,39 @@ def _improve_directions(strategy: Strategy, values: Values) -> tuple[bool, BoolA
     return changed, tied
 
 
-def _cheapen(strategy: Strategy, side: int, values: Values, wanted: fmpz) -> fmpz:
+def _cheapen(strategy: Strategy, side: int, tables: Tables, values: Values, wanted: fmpz) -> fmpz:
     """Improve the couplings of a side if they cost more than `wanted`; return what is still too much."""
-    plan = strategy.plan(side)
-    excess = values.cost(plan) - wanted * plan.scale
+    programs = strategy.functional.programs_of(side)
+    excess = _excess(strategy, side, values, wanted)
     if excess > 0:
-        for index in strategy.functional.programs_of(side):
+        for index in programs:
             if index not in strategy.general:
                 _improve_program(strategy, index, values)
-        plan = strategy.plan(side)
-        excess = values.cost(plan) - wanted * plan.scale
-    if excess > 0 and strategy.functional.detours:
-        for index in strategy.functional.programs_of(side):
-            _take_detours(strategy, index, values)
-        plan = strategy.plan(side)
-        excess = values.cost(plan) - wanted * plan.scale
+        excess = _excess(strategy, side, values, wanted)
+    mended = excess > 0 and sum(tables.mend(index) for index in programs) > 0
+    if mended:
+        excess = _excess(strategy, side, values, wanted)
     return excess
 
 
-def _take_detours(strategy: Strategy, index: int, values: Values) -> None:
-    functional = strategy.functional
-    space = functional.space
-    nodes = space.members[space.classes[functional.batch.programs[index].sources[0]]]
-    side = int(functional.side_of[index])
-    optimum = solve_block(functional, side, nodes, lambda i, j: values.value(space.number(i, j)))
-    strategy.general[index] = GeneralCoupling(nodes, optimum)
+def _excess(strategy: Strategy, side: int, values: Values, wanted: fmpz) -> fmpz:
+    plan = strategy.plan(side)
+    return values.cost(plan) - wanted * plan.scale
 
 
-def _improve_by_detours(strategy: Strategy, values: Values) -> bool:
-    """Give every program taken that a shortcut touches the whole class; tell whether one became cheaper."""
-    functional = strategy.functional
-    if not functional.detours:
+def _improve_by_detours(strategy: Strategy, values: Values, tables: Tables) -> bool:
+    """Give programs taken detours where their potentials do not extend; tell whether one became cheaper."""
+    if not strategy.functional.detours:
         return False
-    space = functional.space
-    touched: dict[int, set[tuple[int, int]]] = {}
-    for kind in space.whole_classes():
-        found = shortcuts(
-            space.members[kind],
-            lambda i, j: values.numerators[space.number(i, j)],
-            values.denominator,
-            functional.alpha,
-        )
-        if found:
-            touched[kind] = found
+    batch = strategy.functional.batch
     changed = False
     taken, _ = _programs(strategy)
-    for index in taken.tolist() if touched else ():
-        program = functional.batch.programs[index]
-        pairs = touched.get(space.classes[program.sources[0]], set())
-        ends = program.sources + program.sinks
-        if any((i, j) in pairs for i in ends for j in ends):
+    for index in taken.tolist():
+        if tables.mend(index):
+            program = batch.programs[index]
             costs = _exact_costs(program.cells, values)
             direct = improve(program, costs, values.denominator, strategy.parents(index), stay=True)
             before = direct.cost(program, costs, values.denominator)
-            _take_detours(strategy, index, values)
             cost = strategy.general[index].optimum.value * values.denominator * program.whole
             changed |= bool(cost < before)
     return changed

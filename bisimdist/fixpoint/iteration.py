@@ -83,7 +83,7 @@ class Approximation:
         """Return Gamma of `distance` on the stage: both directions' values, an array (pairs, 2)."""
         functional = self.functional
         if len(stage.programs):
-            self.pivots += self.basis.solve(functional.batch, stage.programs, distance, one=ONE)
+            self.pivots += self.basis.solve(functional.batch, stage.programs, distance, one=ONE, guess=True)
         value: Float64Array = np.bincount(
             functional.side_of[stage.programs],
             self.basis.value[stage.programs],

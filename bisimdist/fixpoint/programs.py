@@ -10,8 +10,9 @@ import numpy as np
 from flint import fmpq
 
 from bisimdist.fixpoint.pairs import PairSpace
-from bisimdist.lp.batch import Program, TransportBatch, pack
+from bisimdist.lp.batch import TransportBatch, pack
 from bisimdist.lp.compiled import Int64Array
+from bisimdist.lp.program import Program
 from bisimdist.models.lmc import LMC
 
 __all__ = ["Functional", "build_functional", "integer_rows"]

@@ -18,6 +18,9 @@ from bisimdist.models.lmc import LMC
 
 __all__ = ["MAX_PAIRS", "Question", "checked_alpha", "named_pairs", "prepare"]
 
+MAX_ALPHA = fmpq(1 << 1020)
+"""Larger skews are refused: their doubles, which guide the search, would overflow."""
+
 MAX_PAIRS = 4_000_000
 """More pairs than this do not fit the memory of an ordinary machine."""
 
@@ -55,12 +58,16 @@ def checked_alpha(alpha: ExactNumber) -> fmpq:
     Raises
     ------
     UsageError
-        If it is less than 1.
+        If it is less than 1, or absurdly large.
     """
     value = to_fmpq(alpha)
     if value < 1:
         raise UsageError(
             f"alpha is {format_rational(value)}; expected at least 1 (alpha = e^epsilon with epsilon >= 0)"
+        )
+    if value > MAX_ALPHA:
+        raise UsageError(
+            f"alpha is more than 2^{MAX_ALPHA.p.bit_length() - 1}; no epsilon of use is so large"
         )
     return value
 

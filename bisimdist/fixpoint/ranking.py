@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from bisimdist.fixpoint.detours import solve_block
+from bisimdist.fixpoint.free_detours import potential_gain, spread
 from bisimdist.fixpoint.iteration import Stage
 from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.lp.transport import solve_program
@@ -158,38 +159,10 @@ class _Group:
                 if basis.potential[sources + k] > 0:
                     potential[state] = fmpq(1)
             return potential
-        potential = self._spread(gaining)
-        gain = self._gain(potential, side)
-        if gain > 0:
+        potential = spread(functional, gaining, self.open.__contains__)
+        if potential_gain(functional, side, potential) > 0:
             return potential
         return self._by_whole_class(index, side)
-
-    def _spread(self, gaining: list[int]) -> dict[int, fmpq]:
-        """Return the least potential that is 1 on the given states: powers of 1 / alpha along open pairs."""
-        space, alpha = self.functional.space, self.functional.alpha
-        members = space.members[space.classes[gaining[0]]]
-        potential = {state: fmpq(1) for state in gaining}
-        layer, height = gaining, fmpq(1)
-        while layer:
-            height = height / alpha
-            following = []
-            for i in layer:
-                for j in members:
-                    if j not in potential and space.number(i, j) in self.open:
-                        potential[j] = height
-                        following.append(j)
-            layer = following
-        return potential
-
-    def _gain(self, potential: Mapping[int, fmpq], side: int) -> fmpq:
-        functional = self.functional
-        s, t = functional.ordered(side)
-        left, right = dict(functional.lmc.rows[s]), dict(functional.lmc.rows[t])
-        zero = fmpq(0)
-        return sum(
-            (y * (left.get(i, zero) - functional.alpha * right.get(i, zero)) for i, y in potential.items()),
-            zero,
-        )
 
     def _by_whole_class(self, index: int, side: int) -> dict[int, fmpq] | None:
         functional = self.functional

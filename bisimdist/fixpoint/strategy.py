@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from flint import fmpq, fmpz
 
+from bisimdist.errors import LimitError
+from bisimdist.fixpoint.detours import GeneralCoupling
 from bisimdist.fixpoint.linear import SparseRow, SparseSystem, solve_exact, solve_float
 from bisimdist.fixpoint.programs import Functional
 from bisimdist.lp.batch import BatchBasis
 from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
-from bisimdist.lp.optimum import SkewedOptimum
-from bisimdist.lp.transport import improve
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["GeneralCoupling", "Plan", "Strategy", "Values"]
+__all__ = ["Plan", "Strategy", "Values"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +45,21 @@ class Values:
         return total
 
     def fixed_point(self, one: int) -> Int64Array:
-        """Return the distances in units of 1 / `one`, rounded down."""
+        """Return the distances in units of 1 / `one`, rounded down.
+
+        Raises
+        ------
+        LimitError
+            If they are not in [0, 1], as only those of strategies that are far from optimal can be.
+        """
         whole = int(self.denominator)
+        if not all(0 <= x <= whole for x in self.numerators):
+            raise LimitError("the values of the strategies left [0, 1]")
         return np.array([int(x) * one // whole for x in self.numerators], dtype=np.int64)
 
     def value(self, pair: int) -> fmpq:
         """Return one distance."""
         return fmpq(self.numerators[pair], self.denominator)
-
-
-@dataclass(frozen=True, slots=True)
-class GeneralCoupling:
-    """A coupling of one program on a whole class, with detours: where transportation is not enough."""
-
-    nodes: tuple[int, ...]
-    optimum: SkewedOptimum
 
 
 @dataclass(slots=True)
@@ -75,35 +75,18 @@ class Strategy:
     general: dict[int, GeneralCoupling] = field(default_factory=dict)
     """By program: couplings that take the place of the transportation basis."""
 
-    def nodes_of(self, program: int) -> slice:
-        """Return where the nodes of a program stand in the arrays of the basis."""
-        batch = self.functional.batch
-        start = int(batch.source_start[program] + batch.sink_start[program])
-        made = batch.programs[program]
-        return slice(start, start + len(made.sources) + len(made.sinks))
-
     def parents(self, program: int) -> list[int]:
         """Return the basis of a program."""
-        return [int(v) for v in self.basis.parent[self.nodes_of(program)]]
+        return self.basis.parent[self.functional.batch.nodes_of(program)].tolist()  # type: ignore[no-any-return]
 
     def flows(self, program: int) -> Sequence[int]:
         """Return the exact flows of the basis of a program, in the unit of its amounts."""
-        batch = self.functional.batch
-        if program in batch.rounded:
-            made = batch.programs[program]
-            zeros = [0] * len(made.cells)
-            return improve(made, zeros, 0, self.parents(program), stay=True).flow
-        return [int(x) for x in self.basis.flow[self.nodes_of(program)]]
+        return self.basis.flows(self.functional.batch, program)
 
     def settle(self, program: int, costs: Sequence[fmpz | int], one: fmpz | int) -> bool:
         """Make the basis of one program optimal for exact costs; tell whether it was not."""
-        before = self.parents(program)
-        better = improve(self.functional.batch.programs[program], costs, one, before)
-        nodes = self.nodes_of(program)
-        self.basis.parent[nodes] = better.parent
-        if program not in self.functional.batch.rounded:
-            self.basis.flow[nodes] = better.flow
-        return better.parent != tuple(before)
+        before = tuple(self.parents(program))
+        return self.basis.settle(self.functional.batch, program, costs, one).parent != before
 
     def side(self, pair: int) -> int:
         """Return the side that the maximiser takes at a pair."""
@@ -122,9 +105,9 @@ class Strategy:
                 continue
             program = functional.batch.programs[index]
             sources, sinks = len(program.sources), len(program.sinks)
-            parent = self.basis.parent[self.nodes_of(index)]
+            parent = self.parents(index)
             for v, carried in enumerate(self.flows(index)):
-                above = int(parent[v])
+                above = parent[v]
                 if carried == 0:
                     continue
                 if v < sources and above < 0:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bisimdist.fixpoint.detours import ZeroDetours
+from bisimdist.fixpoint.free_detours import ZeroDetours
 from bisimdist.fixpoint.iteration import ONE
 from bisimdist.fixpoint.programs import Functional
 from bisimdist.lp.batch import BatchBasis
 from bisimdist.lp.compiled import Int64Array
-from bisimdist.lp.transport import solve_program
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["Positivity", "positivity"]
@@ -51,13 +50,16 @@ def positivity(functional: Functional, *, deadline: Deadline = NEVER) -> Positiv
     scratch = BatchBasis.start(batch)
     detours = ZeroDetours(functional)
     todo = np.arange(len(batch))
+    held = np.zeros(len(batch), dtype=np.bool_)
     cell_program = np.repeat(np.arange(len(batch)), np.diff(batch.cell_start))
     undecided = todo
     while len(todo):
         deadline.check()
         scratch.solve(batch, todo, cost, one=ONE)
-        _exact_where_rounded(functional, todo, cost, scratch)
-        paying = detours.confirmed(todo[scratch.value[todo] > 0], cost, scratch)
+        candidates = todo[scratch.value[todo] > 0]
+        paying = detours.confirmed(candidates, cost, scratch)
+        held[candidates] = True
+        held[paying] = False
         sides = side_of[paying]
         pairs = sides // 2
         if not len(pairs):
@@ -72,22 +74,6 @@ def positivity(functional: Functional, *, deadline: Deadline = NEVER) -> Positiv
         touched[decided] = True
         affected = np.zeros(len(batch), dtype=np.bool_)
         affected[cell_program[touched[batch.cells]]] = True
-        todo = undecided if detours.active(cost) else undecided[affected[undecided]]
+        # and programs that only a free detour saved, which may cost something by now
+        todo = undecided[affected[undecided] | held[undecided]]
     return Positivity(positive, direction)
-
-
-def _exact_where_rounded(
-    functional: Functional, todo: Int64Array, cost: Int64Array, scratch: BatchBasis
-) -> None:
-    """Decide by exact integers the programs whose amounts the packed batch holds only rounded."""
-    batch = functional.batch
-    if not batch.rounded:
-        return
-    for index in todo.tolist():
-        if index in batch.rounded:
-            program = batch.programs[index]
-            costs = [int(cost[cell]) for cell in program.cells]
-            basis = solve_program(program, costs, ONE)
-            scratch.value[index] = 1.0 if basis.cost(program, costs, ONE) > 0 else 0.0
-            start = int(batch.source_start[index] + batch.sink_start[index])
-            scratch.potential[start : start + len(basis.potential)] = basis.potential
