@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from flint import fmpz
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint.improvement import improve_exactly, improve_roughly, make_optimal
+from bisimdist.fixpoint.improvement import improve_exactly, improve_roughly, other_direction_ties
 from bisimdist.fixpoint.iteration import ONE, Approximation
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
@@ -72,12 +74,10 @@ def prove_exactly(
     strategy = Strategy(question.functional, guess.basis, guess.direction, guess.zero)
     improve_roughly(strategy, deadline=deadline, progress=progress)
     fixed = improve_exactly(strategy, deadline=deadline, progress=progress)
-    tied = {int(pair): True for pair in np.flatnonzero(fixed.tied)}
+    tied = partial(other_direction_ties, strategy, fixed)
     ranked = rank_pairs(strategy, fixed.values, question.stages, tied, deadline=deadline)
     for pair, found in ranked.items():
-        if found.direction != strategy.direction[pair]:
-            strategy.direction[pair] = found.direction
-            make_optimal(strategy, pair, fixed)
+        strategy.direction[pair] = found.direction
     unproved = int((~strategy.zero).sum()) - len(ranked)
     if unproved:
         raise LimitError(f"{unproved} pairs of the fixed point could not be proved least")

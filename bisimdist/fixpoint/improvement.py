@@ -15,7 +15,7 @@ from bisimdist.lp.compiled import BoolArray, Int64Array
 from bisimdist.lp.transport import improve
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["ExactFixedPoint", "improve_exactly", "improve_roughly", "make_optimal"]
+__all__ = ["ExactFixedPoint", "improve_exactly", "improve_roughly", "other_direction_ties"]
 
 ROUNDS = 60
 """More rounds of improvement than were ever seen to be needed; then the work ends undecided."""
@@ -88,7 +88,7 @@ class ExactFixedPoint:
 
     values: Values
     tied: BoolArray
-    """By pair: those whose other direction is worth exactly as much."""
+    """By pair: those where the couplings of the other direction, not known to be optimal, cost as much."""
     tables: Tables
     """The distances within the classes."""
 
@@ -144,12 +144,16 @@ def _improve_couplings(strategy: Strategy, values: Values, tables: Tables) -> bo
     return changed
 
 
-def make_optimal(strategy: Strategy, pair: int, fixed: ExactFixedPoint) -> None:
-    """Make the couplings of the direction taken at a pair optimal for the exact values, on whole classes."""
-    for index in strategy.functional.programs_of(strategy.side(pair)):
+def other_direction_ties(strategy: Strategy, fixed: ExactFixedPoint, pair: int) -> bool:
+    """Tell whether the direction not taken at a pair is worth as much; its couplings are made optimal."""
+    if not fixed.tied[pair]:
+        return False  # its couplings, optimal or not, already cost less
+    side = strategy.side(pair) ^ 1
+    for index in strategy.functional.programs_of(side):
         if index not in strategy.general:
             _improve_program(strategy, index, fixed.values)
             fixed.tables.mend(index)
+    return bool(_excess(strategy, side, fixed.values, fixed.values.numerators[pair]) == 0)
 
 
 def _improve_program(strategy: Strategy, index: int, values: Values) -> bool:

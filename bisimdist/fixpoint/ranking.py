@@ -9,7 +9,7 @@ rank, excludes that. See the note on leastness in docs/theory.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -49,7 +49,7 @@ def rank_pairs(
     strategy: Strategy,
     values: Values,
     stages: Iterable[Stage],
-    tied: Mapping[int, bool],
+    tied: Callable[[int], bool],
     *,
     deadline: Deadline = NEVER,
 ) -> dict[int, Ranked]:
@@ -62,7 +62,8 @@ def rank_pairs(
     stages
         The components of classes, successors first.
     tied
-        Positions whose other direction is optimal too and may be taken if that helps.
+        Tells of a pair whether the other direction is worth exactly as much, and if so makes its couplings
+        optimal, so that it may be taken where that helps.
     """
     result: dict[int, Ranked] = {}
     base = 0
@@ -93,7 +94,7 @@ def rank_pairs(
 class _Group:
     """The pairs of one distance in one component, with those that are not ranked yet."""
 
-    def __init__(self, strategy: Strategy, members: list[int], tied: Mapping[int, bool]) -> None:
+    def __init__(self, strategy: Strategy, members: list[int], tied: Callable[[int], bool]) -> None:
         self.strategy = strategy
         self.functional = strategy.functional
         self.members = members
@@ -113,13 +114,13 @@ class _Group:
             round_ += 1
             found: dict[int, Ranked] = {}
             for pair in pending:
-                direction = int(self.strategy.direction[pair])
-                options = (direction, 1 - direction) if self.tied.get(pair) else (direction,)
-                for option in options:
-                    progress = self._progress(2 * pair + option)
-                    if progress is not None:
-                        found[pair] = Ranked(base + round_, option, progress)
-                        break
+                side = self.strategy.side(pair)
+                progress = self._progress(side)
+                if progress is None and self.tied(pair):
+                    side ^= 1
+                    progress = self._progress(side)
+                if progress is not None:
+                    found[pair] = Ranked(base + round_, side % 2, progress)
             if not found:
                 break
             for pair in found:

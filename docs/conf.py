@@ -1,0 +1,33 @@
+"""Settings of the documentation: ``sphinx-build -W docs docs/_build``, without any network."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as installed_version
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "bisimdist"
+author = "the bisimdist developers"
+version = release = installed_version("bisimdist")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click", "mathml"]
+exclude_patterns = ["_build"]
+source_suffix = {".md": "markdown"}
+
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"  # formulas need neither scripts nor a network to be read
+
+autodoc_typehints = "none"  # numpydoc says what a parameter is; the types stand in the signatures of the code
+autosummary_generate = False
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+suppress_warnings = ["ref.footnote"]  # a docstring names its sources without pointing at them again
+
+html_theme = "furo"
+html_title = f"bisimdist {release}"
+html_show_copyright = False
+html_show_sphinx = False
+html_copy_source = False

@@ -1,0 +1,82 @@
+"""The pages lead somewhere: their links to files, the names of the code, the options of the commands."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import click
+import pytest
+
+from bisimdist.cli.main import command_line
+from tests.docs.markdown import ROOT, pages
+
+LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
+HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+NAME = re.compile(r"`(bisimdist(?:\.\w+)+)`")
+PATH = re.compile(r"`((?:lp|models|bisimdist|tests|benchmarks|docs)/[\w./-]+)`")
+ENTRY = re.compile(r"^@\w+\{(\w+),", re.MULTILINE)
+
+
+def identified(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def anchors(page: Path) -> set[str]:
+    titles = (re.sub(r"[^\w\- ]", "", title.lower()) for title in HEADING.findall(page.read_text()))
+    return {title.strip().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", pages(), ids=identified)
+def test_links_lead_to_files_that_exist(page: Path) -> None:
+    for target, anchor in LINK.findall(page.read_text()):
+        path = (page.parent / target).resolve()
+        assert path.exists(), f"{target} is linked, but is not there"
+        if anchor and path.suffix == ".md":
+            assert anchor[1:] in anchors(path), f"{target} has no heading {anchor}"
+
+
+@pytest.mark.parametrize("page", pages(), ids=identified)
+def test_names_of_the_code_exist(page: Path) -> None:
+    text = page.read_text()
+    for name in NAME.findall(text):
+        assert resolves(name), f"{name} is named, but is not there"
+    for path in PATH.findall(text):
+        assert (ROOT / path).exists(), f"{path} is named, but is not there"
+
+
+def resolves(name: str) -> bool:
+    """Tell whether a dotted name is a module, or something in one."""
+    parts = name.split(".")
+    for split in range(len(parts), 0, -1):
+        try:
+            found: object = import_module(".".join(parts[:split]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[split:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+def test_the_list_of_references_is_the_bibliography() -> None:
+    keys = ENTRY.findall((ROOT / "docs/references.bib").read_text())
+    listed = re.findall(r"^### (\w+)$", (ROOT / "docs/references.md").read_text(), re.MULTILINE)
+    assert sorted(keys) == sorted(listed)
+
+
+def test_the_reference_names_every_command() -> None:
+    text = (ROOT / "docs/reference/command-line.md").read_text()
+    assert isinstance(command_line, click.Group)
+    assert "nested: full" in text  # the options themselves are read from the commands when the page is built
+    for name in ("bound", "check", "example", "show"):
+        assert name in command_line.commands
+        assert f"`{name}" in text
+
+
+def test_the_reference_takes_the_public_names_from_the_package() -> None:
+    text = (ROOT / "docs/reference/python.md").read_text()
+    assert ".. automodule:: bisimdist\n   :members:\n   :imported-members:\n" in text
