@@ -143,7 +143,7 @@ class ClassDistances:
         if middles:
             return middles
         if max(float(direct.max(initial=-np.inf)), float(back.max(initial=-np.inf))) > -MARGIN:
-            return self._missing_exactly(exact(), certified)
+            return self._missing_exactly(exact(), certified, pulled)
         return None
 
     def missing_from(self, potential: Mapping[int, fmpq]) -> set[int] | None:
@@ -178,9 +178,9 @@ class ClassDistances:
         return found
 
     def _missing_exactly(
-        self, f: Mapping[int, fmpq], certified: Callable[[int, int], bool]
+        self, f: Mapping[int, fmpq], certified: Callable[[int, int], bool], rough: Matrix
     ) -> set[int] | None:
-        """Decide in exact arithmetic, by the same relaxation."""
+        """Decide in exact arithmetic, by the same relaxation along all steps that doubles do not rule out."""
         alpha, distance = self.alpha, self.distance
         for i, value in f.items():
             for j, other in f.items():
@@ -193,8 +193,10 @@ class ClassDistances:
         while layer:
             following: dict[int, fmpq] = {}
             for i, value in layer.items():
+                steps = (float(value) - self.guess[self.index[i]]) / self.skew
+                close = steps > rough - MARGIN
                 for k in outside:
-                    if k != i:
+                    if k != i and close[self.index[k]]:
                         least = (value - distance(i, k)) / alpha
                         if least > 0 and least > pulled.get(k, fmpq(0)):
                             pulled[k] = following[k] = least
