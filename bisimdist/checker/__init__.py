@@ -12,7 +12,9 @@ prove what is claimed, in ``docs/theory/certificates.md``. The parts, in the ord
 ``rules``
     the two tables of a certificate and the rules that each of their entries must obey;
 ``verdict``
-    the whole: what is claimed, what is checked, and the answer.
+    the whole: what is claimed, what is checked, and the answer;
+``other``
+    which module judges certificates of other kinds than distances.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from bisimdist.checker.document import Claim
@@ -11,12 +13,17 @@ from bisimdist.checker.verdict import check_certificate
 
 
 def sentence(claim: Claim) -> str:
-    """Say what a claim says."""
+    """Say what a claim about a distance says."""
     name = f"{claim.distance}({shown(claim.source)}, {shown(claim.target)}) at alpha = {text_of(claim.alpha)}"
     if claim.exact:
         return f"{name} is exactly {text_of(claim.upper)}"
     below = "" if claim.lower is None else f" and at least {text_of(claim.lower)}"
     return f"{name} is at most {text_of(claim.upper)}{below}"
+
+
+def listed(claim: Mapping[str, object]) -> str:
+    """List what a claim of another kind says, in printable ASCII characters."""
+    return ", ".join(f"{ascii(key)[1:-1]} {json.dumps(value)}" for key, value in claim.items())
 
 
 def main(arguments: list[str]) -> int:
@@ -33,8 +40,11 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         err.write(f"{ascii(error.filename)[1:-1]}: {error.strerror}\n")
         return 2
+    verdict = "proved" if report.valid else "not proved"
     for claim in report.claims:
-        out.write(f"{'proved' if report.valid else 'not proved'}: {sentence(claim)}\n")
+        out.write(f"{verdict}: {sentence(claim)}\n")
+    for other in report.other_claims:
+        out.write(f"{verdict}: {report.kind}: {listed(other)}\n")
     if not report.valid:
         out.write(f"not valid: {report.reason}\n")
     return 0 if report.valid else 1

@@ -11,6 +11,7 @@ from fractions import Fraction
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
+    decimal_text,
     decode,
     item,
     model_number,
@@ -29,7 +30,10 @@ class Chain:
 
     def digest(self) -> str:
         """Return the SHA-256 of the chain as canonical JSON: sorted keys, lowest terms, no zero entries."""
-        rows = {state: {target: str(p) for target, p in row.items()} for state, row in self.rows.items()}
+        rows = {
+            state: {target: _decimal_rational(p) for target, p in row.items()}
+            for state, row in self.rows.items()
+        }
         canonical = {"kind": "lmc", "states": dict(self.labels), "transitions": rows}
         text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
@@ -60,6 +64,11 @@ class Chain:
             if len(groups) == len(set(of.values())):
                 return list(groups.values())
             of = {state: k for k, members in enumerate(groups.values()) for state in members}
+
+
+def _decimal_rational(p: Fraction) -> str:
+    above, below = decimal_text(p.numerator), decimal_text(p.denominator)
+    return above if below == "1" else f"{above}/{below}"
 
 
 def read_chain(document: Mapping[str, object]) -> Chain:

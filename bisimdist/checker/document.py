@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 
 from bisimdist.checker.reading import (
     MalformedCertificate,
-    decode,
     integer,
     item,
     items,
@@ -30,6 +29,7 @@ __all__ = [
     "Table",
     "UpperEntry",
     "read_certificate",
+    "read_frame",
 ]
 
 MAX_TABLE_BITS = 1 << 33
@@ -37,7 +37,10 @@ MAX_TABLE_BITS = 1 << 33
 
 Pair = tuple[str, str]
 
-_UPPER_KEYS = (("pair", "value", "forward", "backward"), ())
+_UPPER_KEYS = {
+    "bd": (("pair", "value", "forward", "backward"), ()),
+    "lbd": (("pair", "value", "forward"), ()),  # of the ordered pair alone
+}
 _LOWER_KEYS = (("pair", "value", "witness"), ("rank", "progress"))
 
 
@@ -81,12 +84,15 @@ class Coupling:
 
 @dataclass(frozen=True)
 class UpperEntry:
-    """A pair with its upper bound (a numerator over the table's denominator) and its two couplings."""
+    """A pair with its upper bound (a numerator over the table's denominator) and its couplings.
+
+    Where pairs are ordered there is no coupling backward.
+    """
 
     pair: Pair
     value: int
     forward: Coupling
-    backward: Coupling
+    backward: Coupling | None
 
 
 @dataclass(frozen=True)
@@ -131,50 +137,65 @@ class Certificate:
 
     model: dict[str, object]
     digest: str
+    distance: str
     alpha: Fraction
     claims: tuple[Claim, ...]
     upper: Table[UpperEntry]
     lower: Table[LowerEntry]
 
 
-def read_certificate(text: str | bytes) -> Certificate:
-    """Read a certificate and check its shape.
+def read_frame(document: object) -> dict[str, object]:
+    """Return a decoded document that says to be a certificate of version 1, of whatever kind.
 
     Raises
     ------
     MalformedCertificate
-        If the text is not a certificate of version 1.
+        If it does not say so.
     """
-    document = decode(text, numbers=False)
     if not isinstance(document, dict) or document.get("format") != "bisimdist-certificate":
         raise MalformedCertificate('the document is not an object with "format": "bisimdist-certificate"')
     version = document.get("version")
     if version != 1 or isinstance(version, bool):
         raise MalformedCertificate(f"the version is {shown(version)}; this checker knows version 1")
+    return document
+
+
+def read_certificate(document: Mapping[str, object]) -> Certificate:
+    """Read a certificate of a distance and check its shape.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document has not that shape.
+    """
     needed = ("format", "version", "model", "digest", "distance", "alpha", "claims", "upper")
     record(document, "the certificate", needed, ("lower",))
-    if document["distance"] != "bd":
-        raise MalformedCertificate(f"the distance is {shown(document['distance'])}; version 1 knows 'bd'")
+    distance = item(document["distance"], "the distance")
+    if distance not in _UPPER_KEYS:
+        raise MalformedCertificate(f"the distance is {shown(distance)}; version 1 knows 'bd' and 'lbd'")
     alpha = rational(document["alpha"], "alpha")
-    claims = tuple(_claim(claim, alpha) for claim in items(document["claims"], "the list of claims"))
+    claims = tuple(
+        _claim(claim, distance, alpha) for claim in items(document["claims"], "the list of claims")
+    )
     if not claims:
         raise MalformedCertificate("the list of claims is empty")
     return Certificate(
         model=record(document["model"], "the model", ("kind", "states", "transitions")),
         digest=item(document["digest"], "the digest"),
+        distance=distance,
         alpha=alpha,
         claims=claims,
-        upper=_table(document["upper"], "the upper table", _UPPER_KEYS, _upper_entry),
+        upper=_table(document["upper"], "the upper table", _UPPER_KEYS[distance], _upper_entry),
         lower=_table(document.get("lower", {"pairs": []}), "the lower table", _LOWER_KEYS, _lower_entry),
     )
 
 
-def _claim(value: object, alpha: Fraction) -> Claim:
+def _claim(value: object, distance: str, alpha: Fraction) -> Claim:
     claim = record(value, "a claim", ("from", "to", "upper"), ("lower",))
     source, target = (item(claim[key], "a state of a claim") for key in ("from", "to"))
     upper = rational(claim["upper"], "the upper bound of a claim")
     lower = rational(claim["lower"], "the lower bound of a claim") if "lower" in claim else None
-    return Claim(source, target, "bd", alpha, upper, lower)
+    return Claim(source, target, distance, alpha, upper, lower)
 
 
 def _rational_at(value: object, where: str) -> tuple[str, Fraction]:
@@ -194,7 +215,8 @@ def _coupling(value: object, where: str) -> Coupling:
 
 def _upper_entry(entry: Mapping[str, Any], value: int, where: str) -> UpperEntry:
     source, target = strings(entry["pair"], f"the pair of {where}", 2)
-    forward, backward = (_coupling(entry[key], f"{key} of {where}") for key in ("forward", "backward"))
+    forward = _coupling(entry["forward"], f"forward of {where}")
+    backward = _coupling(entry["backward"], f"backward of {where}") if "backward" in entry else None
     return UpperEntry((source, target), value, forward, backward)
 
 

@@ -11,6 +11,7 @@ __all__ = [
     "MalformedCertificate",
     "RuleViolation",
     "Written",
+    "decimal_text",
     "decode",
     "integer",
     "item",
@@ -28,6 +29,7 @@ MAX_DIGITS = 4000
 
 MAX_EXPONENT = 10_000
 
+_CHUNK = 500  # digits that every interpreter converts, whatever limit it was started with
 _DECIMAL_BITS = 13_288  # every integer of at most 4000 decimal digits fits
 _INTEGER = re.compile(r"0|-?(?:[1-9][0-9]*|0x[0-9a-fA-F]+)")
 _MODEL_FRACTION = re.compile(r"([+-]?[0-9]+)\s*/\s*([0-9]+)")
@@ -52,7 +54,10 @@ def shown(value: object) -> str:
     """Return at most 60 printable ASCII characters that show a value."""
     if isinstance(value, list | dict):
         return "an array" if isinstance(value, list) else "an object"
-    text = ascii(str(value)) if isinstance(value, str) else ascii(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        text = decimal_text(value)
+    else:
+        text = ascii(str(value)) if isinstance(value, str) else ascii(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -81,6 +86,8 @@ def decode(text: str | bytes, *, numbers: bool) -> object:
 
     try:
         content = text.decode("utf-8") if isinstance(text, bytes) else text
+        if isinstance(text, str):
+            text.encode("utf-8")  # refuses halves of characters, which no file can hold
         result: object = json.loads(
             content,
             object_pairs_hook=unique,
@@ -90,6 +97,8 @@ def decode(text: str | bytes, *, numbers: bool) -> object:
         )
     except UnicodeDecodeError as error:
         raise MalformedCertificate(f"byte {error.start} is not UTF-8") from error
+    except UnicodeEncodeError as error:
+        raise MalformedCertificate(f"character {error.start} is no character of UTF-8") from error
     except json.JSONDecodeError as error:
         raise MalformedCertificate(f"line {error.lineno}: not JSON: {error.msg}") from error
     except RecursionError as error:
@@ -144,14 +153,26 @@ def integer(value: object, where: str) -> int:
 
 
 def _decimal(text: str, where: str) -> int:
-    if len(text.lstrip("+-")) > MAX_DIGITS:
+    digits = text.lstrip("+-")
+    if len(digits) > MAX_DIGITS:
         raise MalformedCertificate(
             f"{where} has {len(text)} decimal digits; integers of more than {MAX_DIGITS} are written as 0x..."
         )
-    try:
-        return int(text)
-    except ValueError as error:  # the interpreter was started with a lower limit of its own
-        raise MalformedCertificate(f"{where} has too many digits for this interpreter's settings") from error
+    result = 0
+    for start in range(0, len(digits), _CHUNK):
+        chunk = digits[start : start + _CHUNK]
+        result = result * 10 ** len(chunk) + int(chunk)
+    return -result if text[0] == "-" else result
+
+
+def decimal_text(number: int) -> str:
+    """Write an integer in decimal, however low the interpreter's own limit of digits is."""
+    chunks = []
+    rest = abs(number)
+    while rest >= 10**_CHUNK:
+        rest, chunk = divmod(rest, 10**_CHUNK)
+        chunks.append(f"{chunk:0{_CHUNK}d}")
+    return ("-" if number < 0 else "") + str(rest) + "".join(reversed(chunks))
 
 
 def rational(value: object, where: str) -> Fraction:
@@ -188,4 +209,4 @@ def model_number(value: object, where: str) -> Fraction:
 def text_of(number: Fraction) -> str:
     """Write a rational in lowest terms, with hexadecimal integers where decimal ones are too long."""
     parts = (number.numerator,) if number.denominator == 1 else (number.numerator, number.denominator)
-    return "/".join(str(part) if part.bit_length() < _DECIMAL_BITS else hex(part) for part in parts)
+    return "/".join(decimal_text(part) if part.bit_length() < _DECIMAL_BITS else hex(part) for part in parts)

@@ -1,6 +1,7 @@
 """The rules of the two tables, named U1 ... U4 and L1 ... L7 as in the specification.
 
 Throughout, alpha = p/q; an entry is about a pair (s, t), m is mu_s, m' is mu_t, and c_i = m(i) - alpha m'(i).
+A table of bd speaks of unordered pairs; a table of lbd of ordered ones, and (s, t) says nothing of (t, s).
 The values of a table may have thousands of digits: they stay integers over the table's denominator N, every
 comparison is multiplied out, and no fraction of that size is ever reduced.
 """
@@ -19,15 +20,19 @@ from bisimdist.checker.reading import RuleViolation, shown
 
 __all__ = ["Bounds", "Setting", "check_lower", "check_upper"]
 
-Partners = Mapping[str, list[tuple[str, int]]]
+Partners = Mapping[str, list[tuple[str, str, int]]]
+"""By state the ordered pairs (i, j) that it takes part in, with the ranks of their entries."""
+
+Costs = dict[str, dict[str, int]]
 
 
 class Setting:
-    """A chain with its classes, and alpha."""
+    """A chain with its classes, alpha, and whether the distance is one of ordered pairs."""
 
-    def __init__(self, chain: Chain, alpha: Fraction) -> None:
+    def __init__(self, chain: Chain, alpha: Fraction, *, ordered: bool = False) -> None:
         self.chain = chain
         self.alpha = alpha
+        self.ordered = ordered
         self.p, self.q = alpha.numerator, alpha.denominator
         self.classes = chain.classes()
         self.kind = {state: number for number, members in enumerate(self.classes) for state in members}
@@ -37,6 +42,10 @@ class Setting:
         for state in states:
             if state not in self.kind:
                 raise RuleViolation(f"{where} names {shown(state)}, which is no state of the model")
+
+    def orders(self, pair: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+        """Return the ordered pairs that an entry of a table speaks of."""
+        return (pair,) if self.ordered else (pair, pair[::-1])
 
     def difference(self, s: str, t: str) -> dict[str, Fraction]:
         """Return c_i = m(i) - alpha m'(i) for the states where it is not zero."""
@@ -69,7 +78,8 @@ class Bounds:
                 raise RuleViolation(f"{where}: the pair is listed twice")
             if not 0 <= entry.value <= self.denominator or (name == "lower" and entry.value == 0):
                 raise RuleViolation(f"{where}: the value is outside of {interval}")
-            self.listed[s, t] = self.listed[t, s] = entry.value
+            for pair in setting.orders(entry.pair):
+                self.listed[pair] = entry.value
 
     def at(self, i: str, j: str) -> int:
         """Return the numerator of the bound for two states."""
@@ -89,17 +99,15 @@ def check_upper(setting: Setting, table: Table[UpperEntry]) -> Bounds:
     """Check that the table is a pre-fixed point, so that it bounds the distance from above."""
     upper = Bounds(setting, table, "upper", unlisted=table.denominator)
     for number, entry in enumerate(table.entries, 1):
-        s, t = entry.pair
-        for direction, pair, coupling in (
-            ("forward", (s, t), entry.forward),
-            ("backward", (t, s), entry.backward),
-        ):
+        for direction, pair in zip(("forward", "backward"), setting.orders(entry.pair), strict=False):
+            coupling = entry.forward if direction == "forward" else entry.backward
+            where = f"{place('upper', number, entry.pair)}, {direction}"
+            if coupling is None:
+                raise RuleViolation(f"{where}: U3: there is no coupling")
             try:
                 check_coupling(setting, upper, pair, entry.value, coupling)
             except RuleViolation as violation:
-                raise RuleViolation(
-                    f"{place('upper', number, entry.pair)}, {direction}: {violation}"
-                ) from None
+                raise RuleViolation(f"{where}: {violation}") from None
     return upper
 
 
@@ -136,12 +144,13 @@ def check_lower(setting: Setting, table: Table[LowerEntry]) -> Bounds:
     equals: dict[int, Partners] = defaultdict(lambda: defaultdict(list))  # the ranked pairs of equal value
     for entry in table.entries:
         if entry.progress is not None:
-            for i, j in (entry.pair, entry.pair[::-1]):
-                equals[entry.value][i].append((j, entry.rank))
-    has_shortcuts: dict[int, bool] = {}
+            for i, j in setting.orders(entry.pair):
+                for state in (i, j):
+                    equals[entry.value][state].append((i, j, entry.rank))
+    costs: dict[int, Costs | None] = {}
     for number, entry in enumerate(table.entries, 1):
         try:
-            strict = check_witness(setting, lower, entry, has_shortcuts)
+            strict = check_witness(setting, lower, entry, costs)
             if entry.progress is not None:
                 check_progress(setting, entry, entry.progress, equals[entry.value])
             elif not strict:
@@ -153,7 +162,7 @@ def check_lower(setting: Setting, table: Table[LowerEntry]) -> Bounds:
     return lower
 
 
-def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, has_shortcuts: dict[int, bool]) -> bool:
+def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, costs: dict[int, Costs | None]) -> bool:
     """Check that f proves the lifting to be at least the value; return whether it proves more."""
     p, q, kind, N = setting.p, setting.q, setting.kind, lower.denominator
     setting.known(entry.witness, "L2: the witness")
@@ -173,10 +182,10 @@ def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, has_shortc
                 raise RuleViolation(f"L4: f differs by more than the table allows at {shown(x)}, {shown(y)}")
     if p > q:
         for number in sorted(touched):
-            members = setting.classes[number]
-            if number not in has_shortcuts:
-                has_shortcuts[number] = not triangles_hold(setting, lower, members)
-            if has_shortcuts[number] and not extends(setting, lower, members, f, scale):
+            if number not in costs:
+                costs[number] = costs_with_shortcuts(setting, lower, setting.classes[number])
+            within = costs[number]
+            if within is not None and not extends(setting, within, f, scale):
                 raise RuleViolation("L5: f does not extend to the other states of a class")
     unit = math.lcm(*(value.denominator for value in c.values()))
     total = sum(f[x] * c[x].numerator * (unit // c[x].denominator) for x in c if x in f)
@@ -209,36 +218,43 @@ def evaluate(
         for x in reversed(path):
             spec = witness[x]
             if isinstance(spec, tuple):
-                n, e = parts[spec[1]]
-                bound = e * lower.at(x, spec[1])
-                parts[x] = (p * n + q * bound, q * e) if spec[0] == "above" else (q * (n - bound), p * e)
+                relation, y = spec
+                n, e = parts[y]
+                if relation == "above":
+                    parts[x] = p * n + q * e * lower.at(x, y), q * e
+                else:
+                    parts[x] = q * (n - e * lower.at(y, x)), p * e
     scale = math.lcm(*(e for _, e in parts.values()))
     return {x: n * (scale // e) for x, (n, e) in parts.items()}, scale
 
 
-def triangles_hold(setting: Setting, lower: Bounds, members: list[str]) -> bool:
-    """Return whether L(i,j) <= L(i,k) + alpha L(k,j) in the class: then every f extends."""
+def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) -> Costs | None:
+    """Return L inside a class, refined for `extends`; None if L(i,j) <= L(i,k) + alpha L(k,j) throughout.
+
+    In that case there is no shortcut, and every f extends.
+    """
     near = {i: [setting.q * lower.at(i, k) for k in members] for i in members}
-    far = {j: [setting.p * lower.at(j, k) for k in members] for j in members}
-    for i in members:
-        for j in members:
-            bound = setting.q * lower.at(i, j)
-            if bound and any(bound > first + second for first, second in zip(near[i], far[j], strict=True)):
-                return False
-    return True
+    far = {j: [setting.p * lower.at(k, j) for k in members] for j in members}
+    for (i, j), value in lower.listed.items():
+        if i in near and any(setting.q * value > a + b for a, b in zip(near[i], far[j], strict=True)):
+            fine = setting.p ** len(members)
+            return {x: {k: lower.at(x, k) * fine for k in members} for x in members}
+    return None
 
 
-def extends(setting: Setting, lower: Bounds, members: list[str], f: Mapping[str, int], scale: int) -> bool:
-    """Return whether f extends to a class: the least extension, grown along paths, raises no value of f."""
+def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) -> bool:
+    """Return whether f extends to a class: the least extension, grown along paths, raises no value of f.
+
+    All numbers are finer by p to the number of states, so that every division is exact: no path is longer.
+    """
     p, q = setting.p, setting.q
-    fine = p ** len(members)  # makes every division below exact: paths have fewer edges than that
-    F = {k: f.get(k, 0) * fine for k in members}
-    waiting = dict.fromkeys(members)
+    F = {k: f.get(k, 0) * p ** len(costs) for k in costs}
+    waiting = dict.fromkeys(costs)
     while waiting:
         x = max(waiting, key=F.__getitem__)  # final: what still grows, grows to no more than F(x) / alpha
         del waiting[x]
         for k in waiting:
-            rest = F[x] - lower.at(x, k) * scale * fine
+            rest = F[x] - costs[x][k] * scale
             if rest > F[k] and q * rest > p * F[k]:
                 if k in f:
                     return False
@@ -251,7 +267,8 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
     alpha, kind, c = setting.alpha, setting.kind, setting.difference(*entry.pair)
     if progress.stuck is not None:
         setting.known((progress.stuck,), "L7: the progress")
-        if progress.stuck not in c or any(rank >= entry.rank for _, rank in partners.get(progress.stuck, ())):
+        held = any(rank >= entry.rank for _, _, rank in partners.get(progress.stuck, ()))
+        if progress.stuck not in c or held:
             raise RuleViolation(f"L7: {shown(progress.stuck)} is not stuck")
         return
     if progress.common is not None:
@@ -269,12 +286,9 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
         return progress.states.get(state, default.get(kind[state], Fraction(0)))
 
     for x in progress.states:
-        for z, rank in partners.get(x, ()):
-            for i, j in ((x, z), (z, x)):
-                needed = rank >= entry.rank and (alpha > 1 or c.get(i, 0) > 0 > c.get(j, 0))
-                if needed and y(i) > alpha * y(j):
-                    raise RuleViolation(
-                        f"L7: y is more than alpha times as large at {shown(i)} as at {shown(j)}"
-                    )
+        for i, j, rank in partners.get(x, ()):
+            needed = rank >= entry.rank and (alpha > 1 or c.get(i, 0) > 0 > c.get(j, 0))
+            if needed and y(i) > alpha * y(j):
+                raise RuleViolation(f"L7: y is more than alpha times as large at {shown(i)} as at {shown(j)}")
     if sum(y(state) * value for state, value in c.items()) <= 0:
         raise RuleViolation("L7: the sum of y c is not positive")

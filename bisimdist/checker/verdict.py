@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 
 from bisimdist.checker.chain import read_chain, read_model_file
-from bisimdist.checker.document import Certificate, Claim, read_certificate
-from bisimdist.checker.reading import RuleViolation, shown
+from bisimdist.checker.document import Certificate, Claim, read_certificate, read_frame
+from bisimdist.checker.other import KINDS, OtherReport
+from bisimdist.checker.reading import MalformedCertificate, RuleViolation, decode, shown
 from bisimdist.checker.rules import Setting, check_lower, check_upper
 
 __all__ = ["CheckReport", "check_certificate"]
@@ -21,14 +24,28 @@ class CheckReport:
     valid
         Whether the certificate proves all of its claims.
     claims
-        The claims, as they stand in the certificate; if it is not valid, nothing is known of them.
+        The claims about distances, as they stand in the certificate; if it is not valid, nothing is known
+        of them. Empty for certificates of other kinds.
     reason
         Which rule of which entry fails; empty if the certificate is valid.
+    kind
+        The kind of the certificate: ``"distance"``, or one of `bisimdist.checker.other.KINDS`.
+    other_claims
+        The claims of a certificate of another kind, as plain data. Empty for distances.
+    digest
+        The digest of the model, as it stands in the certificate; None where it has none.
     """
 
     valid: bool
     claims: tuple[Claim, ...]
     reason: str = ""
+    kind: str = "distance"
+    other_claims: tuple[Mapping[str, object], ...] = ()
+    digest: str | None = None
+
+    def plain_claims(self) -> tuple[Mapping[str, object], ...]:
+        """Return the claims as plain data, whatever they are about."""
+        return (*(claim.as_dict() for claim in self.claims), *self.other_claims)
 
 
 def check_certificate(text: str | bytes, model_text: str | bytes | None = None) -> CheckReport:
@@ -37,10 +54,11 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
     Parameters
     ----------
     text
-        The certificate, a JSON document as in ``docs/certificate-spec.md``.
+        The certificate, a JSON document: of a distance as in ``docs/certificate-spec.md``, or of a kind
+        that it names.
     model_text
-        A model file (JSON, kind ``lmc``); the certificate must then be about the same states, labels and
-        transitions. Without it the claims are about the model that the certificate holds.
+        A model file (JSON; for distances of kind ``lmc``); the certificate must then be about the same
+        model. Without it the claims are about the model that the certificate holds.
 
     Returns
     -------
@@ -50,13 +68,22 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
     Raises
     ------
     MalformedCertificate
-        If the text is not a certificate, or `model_text` not a model.
+        If the text is not a certificate of a kind that is known, or `model_text` not a model.
 
     References
     ----------
-    The proof that a valid certificate's claims are true is in ``docs/theory/certificates.md``.
+    The proof that the claims of a valid certificate of a distance are true is in
+    ``docs/theory/certificates.md``.
     """
-    certificate = read_certificate(text)
+    document = read_frame(decode(text, numbers=False))
+    try:
+        return _check_other(document, model_text) if "kind" in document else _check(document, model_text)
+    except RecursionError as error:
+        raise MalformedCertificate("the document is nested too deeply") from error
+
+
+def _check(document: Mapping[str, object], model_text: str | bytes | None) -> CheckReport:
+    certificate = read_certificate(document)
     model = None if model_text is None else read_model_file(model_text)
     try:
         chain = read_chain(certificate.model)
@@ -66,10 +93,37 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
             raise RuleViolation("G3: the digest is not that of the embedded model")
         if certificate.alpha < 1:
             raise RuleViolation("G4: alpha is less than 1")
-        check_claims(certificate, Setting(chain, certificate.alpha))
+        check_claims(certificate, Setting(chain, certificate.alpha, ordered=certificate.distance == "lbd"))
     except RuleViolation as violation:
-        return CheckReport(False, certificate.claims, str(violation))
-    return CheckReport(True, certificate.claims)
+        return CheckReport(False, certificate.claims, str(violation), digest=certificate.digest)
+    return CheckReport(True, certificate.claims, digest=certificate.digest)
+
+
+def _check_other(document: dict[str, object], model_text: str | bytes | None) -> CheckReport:
+    kind, digest = document["kind"], document.get("digest")
+    if not isinstance(kind, str) or kind not in KINDS:
+        known = ", ".join(sorted(KINDS))
+        raise MalformedCertificate(
+            f"the kind is {shown(kind)}; this checker knows {known} (and distances, which have none)"
+        )
+    try:
+        model = None if model_text is None else decode(model_text, numbers=True)
+    except MalformedCertificate as error:
+        raise MalformedCertificate(f"model file: {error}") from error
+    try:
+        report: OtherReport = import_module(KINDS[kind]).check_document(document, model)
+    except RuleViolation as violation:
+        report = OtherReport(False, (), str(violation))
+    if report.valid and not report.claims:
+        raise MalformedCertificate("there is no claim")
+    return CheckReport(
+        report.valid,
+        (),
+        report.reason,
+        kind,
+        report.claims,
+        digest if isinstance(digest, str) else None,
+    )
 
 
 def check_claims(certificate: Certificate, setting: Setting) -> None:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path, PurePath
 
 from flint import fmpq, fmpz
 
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
+from bisimdist.checker.reading import rational
 from bisimdist.cli.failure import ExitCode, note
 from bisimdist.cli.output import emit_data, emit_report
 from bisimdist.cli.source import EXAMPLE_PREFIX, STANDARD_INPUT, read_any_model, read_model, standard_input
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
+from bisimdist.models.hmm import HMM
+from bisimdist.models.io import write_model
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
 from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.tables import Report
 
@@ -21,6 +28,14 @@ __all__ = ["run_check"]
 
 MAX_BYTES = 1 << 30
 """How large a certificate may be."""
+
+MAX_CELL = 80
+"""How many characters of a text a person is shown."""
+
+NUMBERS = {"lower": at_least, "upper": at_most, "alpha": short_rational, "ratio": short_rational}
+"""How a person is shown the numbers in claims of other kinds."""
+
+KINDS_OF_MODELS = {"lmc": LMC, "pa": PA, "hmm": HMM}
 
 
 def run_check(certificate: str, model: str | None = None, *, as_json: bool = False) -> int:
@@ -43,7 +58,7 @@ def run_check(certificate: str, model: str | None = None, *, as_json: bool = Fal
     if certificate == STANDARD_INPUT and model == STANDARD_INPUT:
         raise UsageError("certificate and model cannot both come from standard input")
     text = _certificate_text(certificate)
-    model_text = None if model is None else _model_text(model)
+    model_text = None if model is None else _model_text(model, text)
     try:
         report = check_certificate(text, model_text)
     except MalformedCertificate as error:
@@ -68,28 +83,41 @@ def _certificate_text(certificate: str) -> bytes:
     return text
 
 
-def _model_text(model: str) -> str | bytes:
+def _model_text(model: str, certificate: bytes) -> str | bytes:
     """Return the model as the JSON text that the checker reads with its own parser."""
     is_json_file = PurePath(model).suffix.lower() == ".json" and not model.startswith(EXAMPLE_PREFIX)
+    kind = _model_kind(certificate)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
-    if is_json_file and isinstance(read_any_model(model), LMC):
+    if is_json_file and isinstance(read_any_model(model), KINDS_OF_MODELS.get(kind, LMC)):
         return Path(model).read_bytes()
-    text = json.dumps(read_model(model).canonical())
+    # A fully probabilistic automaton may stand for its chain.
+    found = read_model(model) if kind == "lmc" else read_any_model(model)
     note(f"{model}: read by bisimdist itself, since the checker reads models in JSON only")
-    return text
+    return write_model(found, "json")
+
+
+def _model_kind(certificate: bytes) -> str:
+    """Return which kind of model a certificate is about; whether it is one is for the checker to say."""
+    try:
+        return str(json.loads(certificate)["model"]["kind"])
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return "lmc"
 
 
 def _data(report: CheckReport) -> dict[str, object]:
+    digest = {} if report.digest is None else {"digest": report.digest}
     return {
         "command": "check",
         "valid": report.valid,
-        "claim": [_claim_data(claim) for claim in report.claims],
+        "kind": report.kind,
+        "claim": [*(_claim_data(claim) for claim in report.claims), *map(dict, report.other_claims)],
         "reason": report.reason,
+        **digest,
     }
 
 
-def _exact(numerator: int, denominator: int) -> fmpq:
-    return fmpq(fmpz(numerator), fmpz(denominator))
+def _exact(number: Fraction) -> fmpq:
+    return fmpq(fmpz(number.numerator), fmpz(number.denominator))
 
 
 def _claim_data(claim: Claim) -> dict[str, object]:
@@ -97,32 +125,54 @@ def _claim_data(claim: Claim) -> dict[str, object]:
         "from": claim.source,
         "to": claim.target,
         "distance": claim.distance,
-        "alpha": format_rational(_exact(claim.alpha.numerator, claim.alpha.denominator)),
-        "upper": format_rational(_exact(claim.upper.numerator, claim.upper.denominator)),
-        "lower": None
-        if claim.lower is None
-        else format_rational(_exact(claim.lower.numerator, claim.lower.denominator)),
+        "alpha": format_rational(_exact(claim.alpha)),
+        "upper": format_rational(_exact(claim.upper)),
+        "lower": None if claim.lower is None else format_rational(_exact(claim.lower)),
         "exact": claim.exact,
     }
 
 
 def _report(report: CheckReport, name: str) -> Report:
-    rows = []
-    for claim in report.claims:
-        upper = _exact(claim.upper.numerator, claim.upper.denominator)
-        alpha = short_rational(_exact(claim.alpha.numerator, claim.alpha.denominator))
-        lower = (
-            "none"
-            if claim.lower is None
-            else at_least(_exact(claim.lower.numerator, claim.lower.denominator))
-        )
-        rows.append((claim.source, claim.target, claim.distance, alpha, lower, at_most(upper)))
+    columns, rows = _other_table(report.other_claims) if report.other_claims else _table(report.claims)
     verdict = "The certificate is valid: it proves every claim."
     if not report.valid:
         verdict = f"The certificate is NOT valid, nothing is proved: {report.reason}"
-    return Report(
-        heading=f"{name}: claims",
-        columns=("from", "to", "distance", "alpha", "lower bound", "upper bound"),
-        rows=tuple(rows),
-        remarks=(verdict,),
+    return Report(heading=f"{name}: claims", columns=columns, rows=rows, remarks=(verdict,))
+
+
+def _table(claims: Sequence[Claim]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    rows = tuple(
+        (
+            claim.source,
+            claim.target,
+            claim.distance,
+            short_rational(_exact(claim.alpha)),
+            "none" if claim.lower is None else at_least(_exact(claim.lower)),
+            at_most(_exact(claim.upper)),
+        )
+        for claim in claims
     )
+    return ("from", "to", "distance", "alpha", "lower bound", "upper bound"), rows
+
+
+def _other_table(
+    claims: Sequence[Mapping[str, object]],
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Show claims of whatever kind: a column for each of their keys."""
+    columns = tuple(dict.fromkeys(key for claim in claims for key in claim))
+    return columns, tuple(
+        tuple(_cell(key, claim[key]) if key in claim else "" for key in columns) for claim in claims
+    )
+
+
+def _cell(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        return _shortened(json.dumps(value))
+    if key in NUMBERS:
+        with contextlib.suppress(MalformedCertificate):
+            return NUMBERS[key](_exact(rational(value, key)))
+    return _shortened(value)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_CELL else f"{text[:MAX_CELL]}… ({len(text)} characters, all in --json)"

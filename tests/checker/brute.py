@@ -56,11 +56,15 @@ class Lifting:
 
 @dataclass
 class Tiny:
-    """A tiny chain with alpha, and the classes of states that are surely told apart."""
+    """A tiny chain with alpha, and the classes of states that are surely told apart.
+
+    With `ordered` everything is about lbd, the distance of ordered pairs, instead of bd.
+    """
 
     labels: Mapping[str, str]
     rows: Mapping[str, Mapping[str, Fraction]]
     alpha: Fraction
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         self.states = list(self.labels)
@@ -81,14 +85,22 @@ class Tiny:
                 break
             block = finer
         self.block = block
-        self.pairs = [(s, t) for s, t in itertools.combinations(self.states, 2) if block[s] == block[t]]
+        self.pairs = [(s, t) for s, t in self.all_pairs() if block[s] == block[t]]
+
+    def all_pairs(self) -> list[Pair]:
+        choose = itertools.permutations if self.ordered else itertools.combinations
+        return [(s, t) for s, t in choose(self.states, 2)]
+
+    def orders(self, pair: Pair) -> list[Pair]:
+        """Return the ordered pairs, and so the directions, that a pair stands for."""
+        return [pair] if self.ordered else [pair, pair[::-1]]
 
     def at(self, d: Mapping[Pair, Fraction], i: str, j: str) -> Fraction:
         if i == j:
             return ZERO
         if self.block[i] != self.block[j]:
             return ONE
-        return d[i, j] if (i, j) in d else d[j, i]
+        return d[i, j] if self.ordered or (i, j) in d else d[j, i]
 
     def c(self, s: str, t: str) -> dict[str, Fraction]:
         return {i: self.rows[s].get(i, ZERO) - self.alpha * self.rows[t].get(i, ZERO) for i in self.states}
@@ -110,8 +122,8 @@ class Tiny:
         )
 
     def step(self, d: Mapping[Pair, Fraction]) -> dict[Pair, Fraction]:
-        """Apply Gamma once."""
-        return {(s, t): max(self.lifting(d, s, t).value, self.lifting(d, t, s).value) for s, t in self.pairs}
+        """Apply the functional once."""
+        return {pair: max(self.lifting(d, *p).value for p in self.orders(pair)) for pair in self.pairs}
 
     def kleene(self, rounds: int, bits: int = 60) -> dict[Pair, Fraction]:
         """Iterate from 0, rounding down: lower bounds of the distance."""
@@ -139,12 +151,12 @@ class Tiny:
         index = {pair: k for k, pair in enumerate(alive)}
         matrix = []
         for s, t in alive:
-            best = max((self.lifting(d, s, t), self.lifting(d, t, s)), key=lambda found: found.value)
+            best = max((self.lifting(d, *p) for p in self.orders((s, t))), key=lambda found: found.value)
             line = [ZERO] * (len(alive) + 1)
             line[index[s, t]] += 1
             line[-1] = sum(best.given_up.values(), ZERO)
             for (i, j), w in best.moves.items():
-                pair = (i, j) if (i, j) in index else (j, i)
+                pair = (i, j) if self.ordered or (i, j) in index else (j, i)
                 if pair in index:
                     line[index[pair]] -= w
             matrix.append(line)
@@ -180,7 +192,7 @@ class Tiny:
                 "pair": [s, t],
                 "value": str(d[s, t]),
                 "forward": self.coupling(d, s, t),
-                "backward": self.coupling(d, t, s),
+                **({} if self.ordered else {"backward": self.coupling(d, t, s)}),
             }
             for s, t in self.pairs
             if d[s, t] < 1
@@ -197,10 +209,9 @@ class Tiny:
             result[x] = str(f[x])
             for y in list(result):
                 if x != y and pick.random() < 0.7:
-                    bound = self.at(d, x, y)
-                    if f[x] == self.alpha * f[y] + bound:
+                    if f[x] == self.alpha * f[y] + self.at(d, x, y):
                         result[x] = ["above", y]
-                    elif f[x] == (f[y] - bound) / self.alpha:
+                    elif f[x] == (f[y] - self.at(d, y, x)) / self.alpha:
                         result[x] = ["below", y]
         return result
 
@@ -217,7 +228,7 @@ class Tiny:
         ties = [
             (i, j)
             for pair in among
-            for i, j in (pair, pair[::-1])
+            for i, j in self.orders(pair)
             if self.alpha > 1 or (c[i] > 0 and c[j] < 0)
         ]
         rows = [[ONE if k == i else -self.alpha if k == j else ZERO for k in self.states] for i, j in ties]
@@ -242,7 +253,7 @@ class Tiny:
         entries: dict[Pair, Document] = {}
         for s, t in self.pairs:
             if d[s, t]:
-                best = max((self.lifting(d, *p).value, p) for p in ((s, t), (t, s)))
+                best = max((self.lifting(d, *p).value, p) for p in self.orders((s, t)))
                 if best[0] < d[s, t]:
                     raise ArithmeticError(f"{(s, t)} is not post-fixed")
                 first, second = best[1]
@@ -281,7 +292,7 @@ class Tiny:
         exact = self.distance() if upper is None or lower is None else {}
         upper, lower = upper or exact, lower or exact
         claims = []
-        for s, t in itertools.combinations(self.states, 2):
+        for s, t in self.all_pairs():
             claim = {"from": s, "to": t, "upper": str(self.at(upper, s, t))}
             claims.append(claim | {"lower": str(self.at(lower, s, t))})
         return {
@@ -289,7 +300,7 @@ class Tiny:
             "version": 1,
             "model": self.model(),
             "digest": digest(self.model()),
-            "distance": "bd",
+            "distance": "lbd" if self.ordered else "bd",
             "alpha": str(self.alpha),
             "claims": claims,
             "upper": {"pairs": self.upper_entries(upper)},
@@ -303,13 +314,15 @@ def digest(model: Document) -> str:
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-def tiny(labels: Mapping[str, str], rows: Mapping[str, Mapping[str, str]], alpha: str) -> Tiny:
+def tiny(
+    labels: Mapping[str, str], rows: Mapping[str, Mapping[str, str]], alpha: str, *, ordered: bool = False
+) -> Tiny:
     """Make a chain from strings; a state without a row loops."""
     full = {s: {t: Fraction(p) for t, p in rows.get(s, {s: "1"}).items()} for s in labels}
-    return Tiny(labels, full, Fraction(alpha))
+    return Tiny(labels, full, Fraction(alpha), ordered)
 
 
-def random_tiny(seed: int) -> Tiny:
+def random_tiny(seed: int, *, ordered: bool = False) -> Tiny:
     """Make a random cyclic chain of three to five states, with small probabilities and many ties."""
     pick = random.Random(seed)
     states = [f"s{k}" for k in range(pick.randint(3, 5))]
@@ -319,4 +332,5 @@ def random_tiny(seed: int) -> Tiny:
         targets = pick.sample(states, pick.randint(1, 3))
         weights = [pick.randint(1, 3) for _ in targets]
         rows[s] = {t: Fraction(w, sum(weights)) for t, w in zip(targets, weights, strict=True)}
-    return Tiny(labels, rows, Fraction(pick.choice(["1", "1", "5001/5000", "11/10", "3/2", "2"])))
+    alpha = pick.choice(["1", "1", "5001/5000", "11/10", "3/2", "2"])
+    return Tiny(labels, rows, Fraction(alpha), ordered)

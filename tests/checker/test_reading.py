@@ -15,7 +15,7 @@ import pytest
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
 from bisimdist.checker.chain import read_chain, read_model_file
-from bisimdist.checker.reading import integer, model_number, rational, text_of
+from bisimdist.checker.reading import decimal_text, integer, model_number, rational, text_of
 from bisimdist.models.lmc import LMC
 from tests.checker.brute import digest, random_tiny
 
@@ -36,7 +36,37 @@ def test_integers(text: str, value: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "-", "+1", "01", "-0", "1 ", " 1", "1\n", "1_0", "1.0", "1e3", "0x", "x1", "0X1", "٣", "9" * 4001],
+    [
+        "",
+        "-",
+        "+1",
+        "01",
+        "-0",
+        "1 ",
+        " 1",
+        "1\n",
+        "1_0",
+        "1.0",
+        "1e3",
+        "0x",
+        "x1",
+        "0X1",
+        "٣",
+        "9" * 4001,
+        "00",
+        "-0x",
+        "--1",
+        "-+1",
+        "0x1_0",
+        "0x 1",
+        "\u00a01",
+        "1\u200b",
+        "\uff11",
+        "0b1",
+        "0o7",
+        "0x-1",
+        "²",
+    ],
 )
 def test_what_is_no_integer(text: str) -> None:
     with pytest.raises(MalformedCertificate):
@@ -51,7 +81,21 @@ def test_the_longest_decimal_integer() -> None:
 def test_rationals() -> None:
     assert rational("0x10/0x20", "r") == Fraction(1, 2)
     assert rational("-3/6", "r") == Fraction(-1, 2)
-    for text in ("1/0", "1/-2", "1/", "/2", "1/2/3", "1 / 2", "0.5"):
+    for text in (
+        "1/0",
+        "1/-2",
+        "1/",
+        "/2",
+        "1/2/3",
+        "1 / 2",
+        "0.5",
+        "1/0x0",
+        "1/-0x1",
+        "½",
+        "1\u20442",
+        "/",
+        "",
+    ):
         with pytest.raises(MalformedCertificate):
             rational(text, "r")
 
@@ -85,6 +129,65 @@ def test_numbers_are_written_back() -> None:
     assert text_of(Fraction(-3)) == "-3"
     long = Fraction(10**5000 + 1, 10**5000)
     assert rational(text_of(long), "r") == long
+
+
+@pytest.mark.parametrize("number", [0, 7, -7, 10**500 - 1, 10**500, -(10**1000), 10**1499 + 3, 7**4700])
+def test_decimal_numbers_are_written_in_pieces(number: int) -> None:
+    assert decimal_text(number) == str(number)
+    assert integer(decimal_text(number), "n") == number
+
+
+def test_a_low_limit_of_digits_changes_nothing() -> None:
+    """Models, digests, claims and refusals with integers of 4000 digits, under the lowest limit there is."""
+    numerator, denominator = 10**3998 + 1, 10**3999 + 7
+    model = {
+        "kind": "lmc",
+        "states": {"s": "a", "t": "b"},
+        "transitions": {
+            "s": {"s": f"{numerator}/{denominator}", "t": f"{denominator - numerator}/{denominator}"},
+            "t": {"t": "1"},
+        },
+    }
+    document = {
+        "format": "bisimdist-certificate",
+        "version": 1,
+        "model": model,
+        "digest": digest(model),
+        "distance": "lbd",
+        "alpha": f"{denominator}/{numerator}",
+        "claims": [{"from": "s", "to": "t", "upper": "1", "lower": f"{numerator}/{denominator}"}],
+        "upper": {"pairs": []},
+    }
+    texts = [json.dumps(document), json.dumps(document | {"version": 10**3999})]
+    texts.append(json.dumps(document).replace('"pairs": []', f'"pairs": [{"9" * 4000}]'))
+    texts.append(json.dumps(document).replace('"lbd"', "9" * 4001))
+    code = """
+import json, sys
+from bisimdist.checker import MalformedCertificate, check_certificate
+texts = json.load(sys.stdin)
+model = json.dumps(json.loads(texts[0])["model"])
+for text in texts:
+    try:
+        report = check_certificate(text, model)
+        print(report.valid, report.claims[0].as_dict()["lower"])
+    except MalformedCertificate as error:
+        print("malformed:", error)
+"""
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            input=json.dumps(texts),
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONINTMAXSTRDIGITS": limit},
+        ).stdout
+        for limit in ("640", "4300", "0")
+    ]
+    lines = said[0].splitlines()
+    assert lines[0] == f"True {numerator}/{denominator}"
+    assert [line.split(":")[0] for line in lines[1:]] == ["malformed"] * 3
+    assert said[0] == said[1] == said[2]
 
 
 def test_the_limit_of_the_interpreter_stays_as_it_is() -> None:
@@ -179,7 +282,10 @@ def test_claims_say_what_they_are_about() -> None:
     }
     assert not Claim("s", "t", "bd", Fraction(2), fifth).exact
     assert "lower" not in Claim("s", "t", "bd", Fraction(2), fifth).as_dict()
-    assert CheckReport(True, report.claims) == report
+    assert CheckReport(True, report.claims, digest=report.digest) == report
+    assert report.plain_claims() == tuple(claim.as_dict() for claim in report.claims)
+    assert (report.kind, report.other_claims) == ("distance", ())
+    assert report.digest == json.loads(FIGURE1.read_bytes())["digest"]
 
 
 def test_classes_of_states_that_are_surely_told_apart() -> None:

@@ -13,23 +13,29 @@ import pytest
 from bisimdist.checker import check_certificate
 from tests.checker.brute import ONE, ZERO, Document, Pair, Tiny, random_tiny, tiny
 
-SEEDS = range(40)
+CASES = [(seed, False) for seed in range(20)] + [(seed, True) for seed in range(100, 115)]
+"""Seeds, and whether the distance is lbd, of ordered pairs, or bd."""
+
+of_both_distances = pytest.mark.parametrize(("seed", "ordered"), CASES)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_exact_certificates_of_random_chains_are_accepted(seed: int) -> None:
-    chain = random_tiny(seed)
+@of_both_distances
+def test_exact_certificates_of_random_chains_are_accepted(seed: int, ordered: bool) -> None:
+    chain = random_tiny(seed, ordered=ordered)
     exact = chain.distance()
     report = check_certificate(json.dumps(chain.certificate(seed=seed)))
     assert report.reason == ""
     for claim in report.claims:
         assert claim.exact
+        assert claim.distance == ("lbd" if ordered else "bd")
         assert claim.upper == chain.at(exact, claim.source, claim.target)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_distance_of_the_tests_is_a_fixed_point_near_the_iteration_from_below(seed: int) -> None:
-    chain = random_tiny(seed)
+@of_both_distances
+def test_the_distance_of_the_tests_is_a_fixed_point_near_the_iteration_from_below(
+    seed: int, ordered: bool
+) -> None:
+    chain = random_tiny(seed, ordered=ordered)
     exact = chain.distance()
     assert chain.step(exact) == exact
     below = chain.kleene(40)
@@ -42,16 +48,18 @@ def values_of(chain: Tiny, lower: Mapping[Pair, Fraction], witness: Document) ->
         if isinstance(spec, str):
             values[x] = Fraction(spec)
         else:
-            bound = chain.at(lower, x, spec[1])
-            other = values[spec[1]]
-            values[x] = chain.alpha * other + bound if spec[0] == "above" else (other - bound) / chain.alpha
+            relation, y = spec
+            if relation == "above":
+                values[x] = chain.alpha * values[y] + chain.at(lower, x, y)
+            else:
+                values[x] = (values[y] - chain.at(lower, y, x)) / chain.alpha
     return values
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_witness_may_leave_out_what_counts_for_nothing(seed: int) -> None:
+@of_both_distances
+def test_a_witness_may_leave_out_what_counts_for_nothing(seed: int, ordered: bool) -> None:
     """A function that has an extension is accepted, however few of its states are listed."""
-    chain = random_tiny(seed)
+    chain = random_tiny(seed, ordered=ordered)
     exact = chain.distance()
     document = chain.certificate(seed=seed)
     for entry in document["lower"]["pairs"]:
@@ -72,7 +80,7 @@ def extends(chain: Tiny, lower: Mapping[Pair, Fraction], f: Mapping[str, Fractio
     return all(least[x] == f[x] for x in f)
 
 
-def leafy(seed: int) -> Tiny:
+def leafy(seed: int, *, ordered: bool) -> Tiny:
     """Make a chain in two layers: distances of the second are far from a triangle inequality."""
     pick = random.Random(seed)
     middle = ["i", "j", "k", "h"][: pick.randint(3, 4)]
@@ -85,13 +93,14 @@ def leafy(seed: int) -> Tiny:
         targets = pick.sample([*middle, "v", "w"], pick.randint(1, 3))
         weights = [pick.randint(1, 3) for _ in targets]
         rows[x] = {y: str(Fraction(w, sum(weights))) for y, w in zip(targets, weights, strict=True)}
-    return tiny(labels, rows, pick.choice(["3/2", "2"]))
+    return tiny(labels, rows, pick.choice(["3/2", "2"]), ordered=ordered)
 
 
-def test_a_function_on_the_supports_alone_is_accepted_exactly_if_it_extends() -> None:
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_function_on_the_supports_alone_is_accepted_exactly_if_it_extends(ordered: bool) -> None:
     verdicts = set()
     for seed in range(80, 150):
-        chain = leafy(seed)
+        chain = leafy(seed, ordered=ordered)
         exact = chain.distance()
         if exact.get(("s", "t"), ZERO) in (0, 1):
             continue
@@ -99,7 +108,7 @@ def test_a_function_on_the_supports_alone_is_accepted_exactly_if_it_extends() ->
         index = next(
             k for k, entry in enumerate(document["lower"]["pairs"]) if set(entry["pair"]) == {"s", "t"}
         )
-        for s, t in (("s", "t"), ("t", "s")):
+        for s, t in chain.orders(("s", "t")):
             c = chain.c(s, t)
             local = chain.lifting(exact, s, t, [x for x in chain.states if c[x]])
             if local.value < exact["s", "t"]:
@@ -142,18 +151,19 @@ def some_progress(chain: Tiny, pick: random.Random) -> Document:
     return {"classes": [[state, pick.choice(values[:4])]] if choice == 2 else [], "states": states}
 
 
-@pytest.mark.parametrize("seed", range(16))
-def test_a_fixed_point_that_is_not_the_least_is_never_accepted(seed: int) -> None:
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_fixed_point_that_is_not_the_least_is_never_accepted(seed: int, ordered: bool) -> None:
     """Mass that moves round for ever supports every value; no ranks and no y may hide that."""
     pick = random.Random(seed)
     states = [f"s{k}" for k in range(pick.randint(4, 5))]
     labels = dict.fromkeys(states, "a")
     rows = {state: {pick.choice(states): "1"} for state in states}
-    chain = tiny(labels, rows, pick.choice(["1", "3/2"]))
+    chain = tiny(labels, rows, pick.choice(["1", "3/2"]), ordered=ordered)
     false = greatest(chain)
     if not any(false.values()):
         rows = {state: {states[(k + 1) % len(states)]: "1"} for k, state in enumerate(states)}
-        chain = tiny(labels, rows, pick.choice(["1", "3/2"]))
+        chain = tiny(labels, rows, pick.choice(["1", "3/2"]), ordered=ordered)
         false = greatest(chain)
     assert any(false.values())
     assert not any(chain.distance().values())
@@ -176,11 +186,11 @@ def test_a_fixed_point_that_is_not_the_least_is_never_accepted(seed: int) -> Non
             assert "L7" in check_certificate(json.dumps(document)).reason
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_table_above_the_distance_is_accepted(seed: int) -> None:
+@of_both_distances
+def test_no_table_above_the_distance_is_accepted(seed: int, ordered: bool) -> None:
     """Raise some values of the lower table, prove what can be proved of them: it is refused."""
     pick = random.Random(seed)
-    chain = random_tiny(seed)
+    chain = random_tiny(seed, ordered=ordered)
     exact = chain.distance()
     positive = [pair for pair in chain.pairs if 0 < exact[pair] < 1]
     if not positive:
@@ -192,18 +202,17 @@ def test_no_table_above_the_distance_is_accepted(seed: int) -> None:
         document = chain.certificate(seed=seed)
         for entry in document["lower"]["pairs"]:
             s, t = entry["pair"]
-            pair = (s, t) if (s, t) in raised else (t, s)
-            entry["value"] = str(raised[pair])
+            entry["value"] = str(chain.at(raised, s, t))
             entry["witness"] = chain.witness(raised, s, t, pick)
         report = check_certificate(json.dumps(document))
         assert not report.valid
         assert report.reason
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_strict_brackets_need_no_progress(seed: int) -> None:
+@of_both_distances
+def test_strict_brackets_need_no_progress(seed: int, ordered: bool) -> None:
     """Rounded towards the outside, both tables are short and still prove themselves where they are strict."""
-    chain = random_tiny(seed)
+    chain = random_tiny(seed, ordered=ordered)
     exact = chain.distance()
     lower = {pair: value * Fraction(999, 1000) for pair, value in exact.items()}
     document = chain.certificate(upper=exact, lower=lower, seed=seed)
@@ -237,3 +246,85 @@ def test_the_optimal_coupling_may_move_more_than_one_and_nothing_goes_wrong() ->
     assert sum(best.moves.values()) > 1
     assert exact["s", "t"] == Fraction(51, 100)
     assert check_certificate(json.dumps(chain.certificate())).valid
+
+
+@pytest.mark.parametrize("seed", range(200, 230))
+def test_the_ordered_distance_is_the_unordered_one_at_one_and_never_more(seed: int) -> None:
+    """The iterates of lbd, of both orders, stay below those of bd, and are the same at alpha = 1."""
+    ordered, both = random_tiny(seed, ordered=True), random_tiny(seed)
+    below, above = ordered.kleene(6), both.kleene(6)
+    for s, t in both.pairs:
+        larger = max(below[s, t], below[t, s])
+        assert larger <= above[s, t]
+        if ordered.alpha == 1:
+            assert below[s, t] == below[t, s] == above[s, t]
+
+
+def one_way() -> Tiny:
+    """Make a chain whose distances differ by direction: u emits what v emits, and more."""
+    return tiny(
+        {"s": "a", "t": "a", "u": "b", "v": "b", "x": "c", "y": "d"},
+        {
+            "s": {"u": "1"},
+            "t": {"v": "1"},
+            "u": {"x": "1/2", "y": "1/2"},
+            "v": {"x": "1/8", "y": "7/8"},
+        },
+        "2",
+        ordered=True,
+    )
+
+
+def test_an_entry_says_nothing_of_the_pair_turned_round() -> None:
+    chain = one_way()
+    exact = chain.distance()
+    assert (exact["u", "v"], exact["v", "u"]) == (Fraction(1, 4), ZERO)
+    document = chain.certificate()
+    assert check_certificate(json.dumps(document)).valid
+    for table in ("upper", "lower"):
+        bound = {"upper": "1/4", "lower": "1/4"}
+        bound["lower" if table == "upper" else "upper"] = "0" if table == "upper" else "1"
+        for source, target, valid in (("u", "v", True), ("v", "u", table == "upper")):
+            document["claims"] = [{"from": source, "to": target, **bound}]
+            assert check_certificate(json.dumps(document)).valid == valid
+
+
+@pytest.mark.parametrize("table", ["upper", "lower"])
+def test_a_table_of_ordered_pairs_is_not_completed_by_symmetry(table: str) -> None:
+    """At alpha = 1 the distance is symmetric, but an entry still speaks of its own pair only."""
+    chain = one_way()
+    chain.alpha = ONE
+    document = chain.certificate()
+    entries = document[table]["pairs"]
+    document[table]["pairs"] = [entry for entry in entries if entry["pair"] not in (["v", "u"], ["t", "s"])]
+    document["claims"] = [{"from": "u", "to": "v", "upper": "3/8", "lower": "3/8"}]
+    assert check_certificate(json.dumps(document)).valid
+    document["claims"] = [{"from": "v", "to": "u", "upper": "3/8", "lower": "3/8"}]
+    report = check_certificate(json.dumps(document))
+    assert not report.valid
+    assert "C1" in report.reason
+
+
+def test_both_orders_of_a_pair_may_be_listed_where_pairs_are_ordered_and_only_there() -> None:
+    document = one_way().certificate()
+    pairs = [tuple(entry["pair"]) for entry in document["upper"]["pairs"]]
+    assert ("s", "t") in pairs
+    assert ("t", "s") in pairs
+    document["upper"]["pairs"].append(document["upper"]["pairs"][0])
+    assert "listed twice" in check_certificate(json.dumps(document)).reason
+
+
+@pytest.mark.parametrize("rank", [1, 10**3000])
+def test_mass_that_circulates_through_ordered_pairs(rank: int) -> None:
+    """The pairs (s, t) and (t, s) lead to one another for ever: neither may lean on the other."""
+    chain = tiny({"s": "a", "t": "a"}, {"s": {"t": "1"}, "t": {"s": "1"}}, "2", ordered=True)
+    document = chain.certificate()
+    for pair in (["s", "t"], ["t", "s"]):
+        x, y = pair[::-1]
+        entry = {"pair": pair, "value": "1", "witness": {x: "1", y: "0"}}
+        document["lower"]["pairs"].append(entry | {"rank": rank, "progress": {"stuck": x}})
+    document["claims"] = [{"from": "s", "to": "t", "upper": "1", "lower": "1"}]
+    assert "L7" in check_certificate(json.dumps(document)).reason
+    # one of them alone has nothing to lean on
+    del document["lower"]["pairs"][1]
+    assert "L4" in check_certificate(json.dumps(document)).reason

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from bisimdist.analysis.distances import bound
+from bisimdist.checker.other import KINDS, OtherReport
 from bisimdist.cli.check import run_check
 from bisimdist.models.io import load_model, write_model
 from bisimdist.models.lmc import LMC
@@ -52,7 +55,8 @@ def test_a_valid_certificate(command: Command, document: dict[str, Any], tmp_pat
     ended = command("check", path, "--json")
     assert (ended.code, ended.err) == (0, "")
     answer = json.loads(ended.out)
-    assert (answer["command"], answer["valid"]) == ("check", True)
+    assert (answer["command"], answer["valid"], answer["kind"]) == ("check", True, "distance")
+    assert (answer["reason"], answer["digest"]) == ("", document["digest"])
     assert answer["claim"][1] == {
         "from": "s2",
         "to": "s3",
@@ -122,3 +126,107 @@ def test_files_that_are_not_there(command: Command, document: dict[str, Any], tm
     command("check", "a\0b").assert_refused()
     command("check", path, tmp_path / "model.json").assert_refused("model.json")
     command("check").assert_refused("CERTIFICATE")
+
+
+def test_the_asymmetric_distance(command: Command, chain: LMC, tmp_path: Path) -> None:
+    answer = bound(chain, "6/5", distance="lbd", pairs=[("s0", "s1")])
+    path = stored(tmp_path / "c.json", answer.certificate())
+    ended = command("check", path, "example:figure1", "--json")
+    assert ended.code == 0
+    claims = json.loads(ended.out)["claim"]
+    assert [(c["from"], c["to"], c["distance"], c["exact"]) for c in claims] == [
+        ("s0", "s1", "lbd", True),
+        ("s1", "s0", "lbd", True),
+    ]
+    assert "lbd" in command("check", path).out
+
+
+LONG = "0123456789" * 30
+CLAIM = {"from": "1/2", "to": "t\n", "upper": "2/6", "ratio": "9/4", "event": [LONG], "note": LONG}
+
+
+@pytest.fixture
+def other(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Register a kind of certificates that are valid unless they say otherwise."""
+    models: list[Any] = []
+
+    def check_document(document: dict[str, object], model: object) -> OtherReport:
+        models.append(model)
+        reason = str(document.get("fails", ""))
+        return OtherReport(not reason, (CLAIM, {"from": "s", "holds": True}), reason)
+
+    monkeypatch.setitem(sys.modules, "other_module", SimpleNamespace(check_document=check_document))
+    monkeypatch.setitem(KINDS, "other", "other_module")
+    return models
+
+
+FRAME = {"format": "bisimdist-certificate", "version": 1, "kind": "other"}
+
+
+def test_a_certificate_of_another_kind(command: Command, other: list[Any], tmp_path: Path) -> None:
+    path = stored(tmp_path / "c.json", FRAME)
+    ended = command("check", path, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    assert json.loads(ended.out) == {
+        "command": "check",
+        "valid": True,
+        "kind": "other",
+        "claim": [CLAIM, {"from": "s", "holds": True}],
+        "reason": "",
+    }
+    out = command("check", path).out
+    assert "1/3 <= 0.333334" in out
+    assert "1/2 " in out
+    assert "300 characters, all in --json" in out
+    assert "t\\n" in out
+    stored(path, FRAME | {"fails": "Z9: because", "digest": "sha256:1"})
+    ended = command("check", path, "--json")
+    assert ended.code == 1
+    assert json.loads(ended.out)["reason"] == "Z9: because"
+    assert json.loads(ended.out)["digest"] == "sha256:1"
+    assert "NOT valid, nothing is proved: Z9" in command("check", path).out
+    stored(path, FRAME | {"kind": "no such kind"})
+    command("check", path).assert_refused("this checker knows delta, ")
+    assert other == [None] * 4
+
+
+MODELS = {
+    "hmm": """
+kind: hmm
+observations: [x, y]
+states: {s: {x: 0.25, y: 3/4}}
+transitions: {s: {s: 1}}
+distributions: {pi: {s: 1}}
+""",
+    "pa": """
+kind: pa
+states: [s, t]
+transitions:
+  - {from: s, action: a, to: {t: 1/2, s: 0.5}}
+""",
+    "lmc": """
+kind: lmc
+states: {s: a}
+transitions: {s: {s: 1}}
+""",
+}
+
+
+@pytest.mark.parametrize("kind", sorted(MODELS))
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_a_model_of_another_kind(
+    command: Command, other: list[Any], tmp_path: Path, kind: str, suffix: str
+) -> None:
+    model = tmp_path / f"model.{suffix}"
+    (tmp_path / "model.yaml").write_text(MODELS[kind])
+    model.write_text(write_model(load_model(tmp_path / "model.yaml"), suffix))
+    path = stored(tmp_path / "c.json", FRAME | {"model": {"kind": kind}})
+    assert command("check", path, model, "--json").code == 0
+    assert other[0]["kind"] == kind
+    if kind == "hmm":
+        assert other[0]["states"]["s"] == {"x": "1/4", "y": "3/4"}
+    # a fully probabilistic automaton stands for its chain where a certificate is about one
+    stored(path, FRAME | {"model": {"kind": "lmc"}})
+    ended = command("check", path, model, "--json")
+    assert ended.code == (2 if kind == "hmm" else 0)
+    assert all(given["kind"] == "lmc" for given in other[1:])
