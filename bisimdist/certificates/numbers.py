@@ -19,7 +19,7 @@ def integer_text(value: fmpz | int, *, digits: int = DECIMAL_DIGITS) -> str:
     ('-12', '0x1000')
     """
     number = int(value)
-    if number.bit_length() * 3 <= digits * 10:
+    if number.bit_length() * 30103 // 100000 < digits:  # at most so many digits, one in doubt included
         return str(number)
     return hex(number)
 

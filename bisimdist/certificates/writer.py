@@ -10,6 +10,7 @@ from flint import fmpq
 
 from bisimdist.certificates.numbers import integer_text, rational_text
 from bisimdist.certificates.witnesses import Coupling, Witness, coupling, witness
+from bisimdist.errors import UsageError
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.ranking import Ranked
 from bisimdist.fixpoint.strategy import Values
@@ -56,9 +57,19 @@ def trivial_certificate(
     return result
 
 
+def _check_lengths(model: LMC) -> None:
+    """Refuse models whose numbers no reader of certificates takes."""
+    longest = max(max(p.p.bit_length(), p.q.bit_length()) for row in model.rows for _, p in row)
+    if longest * 30103 // 100000 >= CLAIM_DIGITS:
+        raise UsageError(
+            f"a probability of the model has more than {CLAIM_DIGITS} digits: no certificate can hold it"
+        )
+
+
 def _frame(
     model: LMC, distance: str, alpha: fmpq, claims: Iterable[tuple[tuple[int, int], fmpq, fmpq]]
 ) -> dict[str, object]:
+    _check_lengths(model)
     return {
         "format": "bisimdist-certificate",
         "version": 1,

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.improvement import improve_roughly
 from bisimdist.fixpoint.iteration import ONE, Approximation
-from bisimdist.fixpoint.linear import SingularSystemError
+from bisimdist.fixpoint.linear import SingularSystemError, SparseSystem, solve_float
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.strategy import Plan, Strategy, Values
@@ -35,8 +35,11 @@ ATTEMPTS = 8
 FOREVER = 1e15
 """More steps than any bracket in 64 bits could stand."""
 
-LONGEST = 2000
-"""Rounds in which the expected number of steps is estimated."""
+LONGEST = 100
+"""Rounds of iteration for the expected number of steps, before linear systems are solved for it."""
+
+CHOICES = 20
+"""Linear systems that are solved for it."""
 
 
 def prove_bracket(
@@ -104,6 +107,7 @@ def _live(strategy: Strategy) -> list[int]:
 class _Walk:
     """Where the couplings of some sides, one for each live pair, lead: the steps of a random walk."""
 
+    plans: list[Plan]
     matrix: csr_array
     penalty: Float64Array
     """By live pair: 0, or minus infinity where the side does not count."""
@@ -126,7 +130,7 @@ class _Walk:
             pairs = np.array([side // 2 for side in sides], dtype=np.int64)
             cost = matrix @ value + np.array([plan.constant / plan.scale for plan in plans])
             penalty = np.where(cost < value[pairs] - SETTLED, -np.inf, 0.0)
-        return cls(matrix, penalty)
+        return cls(plans, matrix, penalty)
 
 
 def _steps_by_direction(strategy: Strategy, value: Float64Array) -> tuple[list[_Walk], list[_Walk]]:
@@ -144,15 +148,34 @@ def _longest(strategy: Strategy, walks: list[_Walk]) -> Float64Array:
     live = np.array(_live(strategy), dtype=np.int64)
     steps = np.zeros(strategy.functional.size, dtype=np.float64)
     for _ in range(LONGEST):
-        fresh = np.ones(len(live))
-        for walk in walks:
-            fresh = np.maximum(fresh, 1.0 + walk.matrix @ steps + walk.penalty)
-        fresh = np.minimum(fresh, FOREVER)
+        fresh = np.minimum(1.0 + _onward(walks, steps).max(axis=0), FOREVER)
         change = float(np.abs(fresh - steps[live]).max(initial=0.0))
         steps[live] = fresh
         if change <= 0.01:
+            return steps * 1.05
+    # slow walks: solve for the steps of the slowest choice instead, until the choice stands still
+    place = {int(pair): index for index, pair in enumerate(live)}
+    choice = np.full(len(live), -1)
+    for _ in range(CHOICES):
+        slowest = _onward(walks, steps).argmax(axis=0)
+        if (slowest == choice).all():
+            return steps * 1.05
+        choice = slowest
+        plans = [walks[int(walk)].plans[index] for index, walk in enumerate(choice)]
+        rows = [
+            (plan.scale, plan.scale, tuple((place[n], w) for n, w in plan.entries if n in place))
+            for plan in plans
+        ]
+        solved = solve_float(SparseSystem(tuple(rows)))
+        if not (np.isfinite(solved).all() and (solved >= 0.9).all() and (solved <= FOREVER).all()):
             break
-    return steps * 1.05
+        steps[live] = solved
+    raise LimitError("mass goes round for too long for a bracket in 64 bits")
+
+
+def _onward(walks: list[_Walk], steps: Float64Array) -> Float64Array:
+    """Return A w of every walk, by walk and live pair; minus infinity where a side does not count."""
+    return np.array([walk.matrix @ steps + walk.penalty for walk in walks])
 
 
 def _rounded(strategy: Strategy, numerators: Float64Array, grid: int) -> Int64Array:

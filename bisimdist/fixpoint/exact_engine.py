@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -10,6 +11,7 @@ from flint import fmpz
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.improvement import improve_exactly, improve_roughly, other_direction_ties
 from bisimdist.fixpoint.iteration import ONE, Approximation
+from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.ranking import rank_pairs
@@ -51,7 +53,8 @@ def prove_above(
         If the deadline passes, or the strategies do not settle.
     """
     strategy = Strategy(question.functional, guess.basis, guess.direction, guess.zero)
-    improve_roughly(strategy, deadline=deadline, progress=progress)
+    with suppress(SingularSystemError):  # in doubles: exact numbers will tell
+        improve_roughly(strategy, deadline=deadline, progress=progress)
     fixed = improve_exactly(strategy, deadline=deadline, progress=progress)
     nothing = Values([fmpz(0)] * question.functional.size, fmpz(1))
     return Proof(question, fixed.values, strategy, nothing, strategy, ranked=None)
@@ -72,7 +75,8 @@ def prove_exactly(
         If the deadline passes, or the strategies do not settle on a fixed point that is proved least.
     """
     strategy = Strategy(question.functional, guess.basis, guess.direction, guess.zero)
-    improve_roughly(strategy, deadline=deadline, progress=progress)
+    with suppress(SingularSystemError):  # in doubles: exact numbers will tell
+        improve_roughly(strategy, deadline=deadline, progress=progress)
     fixed = improve_exactly(strategy, deadline=deadline, progress=progress)
     tied = partial(other_direction_ties, strategy, fixed)
     ranked = rank_pairs(strategy, fixed.values, question.stages, tied, deadline=deadline)
