@@ -144,6 +144,23 @@ class BatchBasis:
             good for values only. By default they are made feasible and optimal in exact arithmetic.
         """
         self.solved += len(chosen)
+        exactly = [] if guess else sorted(batch.rounded.intersection(chosen.tolist()))
+        # what was made exact before starts from there, not from another guess
+        ready = [index for index in exactly if index in self.long_flow]
+        rest = chosen[~np.isin(chosen, ready)] if ready else chosen
+        pivots = self._run(batch, rest, distance, one, tolerance)
+        for index in exactly:
+            costs = [int(distance[cell]) for cell in batch.programs[index].cells]
+            basis = self.settle(batch, index, costs, one, tolerance=tolerance)
+            self.potential[batch.nodes_of(index)] = basis.potential
+            self.value[index] = basis.cost(batch.programs[index], costs, one) / batch.programs[index].whole
+            pivots += basis.pivots
+        return pivots
+
+    def _run(
+        self, batch: TransportBatch, chosen: Int64Array, distance: Int64Array, one: int, tolerance: int
+    ) -> int:
+        """Run the kernel on the chosen programs, in as many threads as there are jobs."""
         kernel = interpreted_batch if self.solved <= INTERPRETED else compiled_batch()
         value = np.empty(len(chosen), dtype=np.float64)
 
@@ -177,20 +194,21 @@ class BatchBasis:
             with ThreadPoolExecutor(parts) as pool:
                 pivots = sum(pool.map(run, slices))
         self.value[chosen] = value / batch.unit[chosen]
-        if batch.rounded and not guess:
-            for index in sorted(batch.rounded.intersection(chosen.tolist())):
-                costs = [int(distance[cell]) for cell in batch.programs[index].cells]
-                basis = self.settle(batch, index, costs, one)
-                self.potential[batch.nodes_of(index)] = basis.potential
-                cost = basis.cost(batch.programs[index], costs, one)
-                self.value[index] = cost / batch.programs[index].whole
-                pivots += basis.pivots
         return int(pivots)
 
-    def settle(self, batch: TransportBatch, program: int, costs: Sequence[int], one: int) -> TransportBasis:
+    def settle(
+        self,
+        batch: TransportBatch,
+        program: int,
+        costs: Sequence[int],
+        one: int,
+        *,
+        tolerance: int = 0,
+    ) -> TransportBasis:
         """Make the basis of one program optimal for exact costs of any size, and return it."""
         nodes = batch.nodes_of(program)
-        better = improve(batch.programs[program], costs, one, self.parent[nodes].tolist())
+        before = self.parent[nodes].tolist()
+        better = improve(batch.programs[program], costs, one, before, tolerance=tolerance)
         self.parent[nodes] = better.parent
         if program in batch.rounded:
             self.long_flow[program] = better.flow

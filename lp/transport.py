@@ -51,12 +51,13 @@ class TransportBasis:
         return min(self.flow, default=0) >= 0
 
 
-def improve(
+def improve(  # noqa: PLR0913
     program: Program,
     costs: Sequence[int],
     one: int,
     parent: Sequence[int] | None = None,
     *,
+    tolerance: int = 0,
     stay: bool = False,
 ) -> TransportBasis:
     """Return an optimal basis, starting from the given one where that is feasible.
@@ -71,6 +72,8 @@ def improve(
         The cost of giving up one unit.
     parent
         A basis to start from.
+    tolerance
+        Reduced costs that are negative by no more than this are left.
     stay
         Only work out the flows and potentials of the basis that is given, without any pivot.
 
@@ -96,7 +99,7 @@ def improve(
     pivots = 0
     if not stay:
         pivots = kernel.simplex(
-            sources, sinks, supply, capacity, costs, one, up, order, depth, flow, potential, 0
+            sources, sinks, supply, capacity, costs, one, up, order, depth, flow, potential, tolerance
         )
     kernel.sort_tree(nodes, up, depth, order)
     kernel.basis_flows(sources, sinks, program.supply, program.capacity, up, order, flow)
