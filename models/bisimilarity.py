@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 
 from flint import fmpq
 
 from bisimdist.models.lmc import LMC, Row
+from bisimdist.models.partition import canonical_numbering, refined_blocks
 
 __all__ = ["bisimilarity_classes", "canonical_numbering", "quotient"]
-
-
-def canonical_numbering(classes: Iterable[Hashable]) -> tuple[int, ...]:
-    """Return classes renumbered 0, 1, … in the order in which their first states come.
-
-    Examples
-    --------
-    >>> canonical_numbering([7, 3, 7, 0])
-    (0, 1, 0, 2)
-    """
-    numbers: dict[Hashable, int] = {}
-    return tuple(numbers.setdefault(value, len(numbers)) for value in classes)
 
 
 def _masses(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
@@ -29,60 +18,6 @@ def _masses(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
         block = block_of[target]
         mass[block] = mass[block] + probability if block in mass else probability
     return frozenset(mass.items())
-
-
-class _Partition:
-    """Blocks of states, with the predecessors that must be looked at again when a block splits."""
-
-    def __init__(self, lmc: LMC) -> None:
-        self.rows = lmc.rows
-        self.block_of = list(canonical_numbering(lmc.labels))
-        self.members: list[set[int]] = [set() for _ in range(max(self.block_of) + 1)]
-        for state, block in enumerate(self.block_of):
-            self.members[block].add(state)
-        self.predecessors: list[list[int]] = [[] for _ in lmc.rows]
-        for state, row in enumerate(lmc.rows):
-            for target, _ in row:
-                self.predecessors[target].append(state)
-
-    def refine(self) -> None:
-        """Split until all states of a block give every block the same mass."""
-        stale = set(range(len(self.rows)))
-        while stale:
-            # Every mass of a round is taken before the first split, hence under one numbering.
-            parts: dict[int, dict[frozenset[tuple[int, fmpq]], list[int]]] = {}
-            for state in sorted(stale):
-                block = parts.setdefault(self.block_of[state], {})
-                block.setdefault(_masses(self.rows[state], self.block_of), []).append(state)
-            stale = {
-                source
-                for number, block in parts.items()
-                for state in self._split(number, list(block.values()))
-                for source in self.predecessors[state]
-            }
-
-    def _split(self, number: int, parts: list[list[int]]) -> list[int]:
-        """Split a block into `parts` and the untouched rest; return the states that are in another block now.
-
-        The rest is a part of its own: its states gave equal masses before, still do, and have no successor in
-        the blocks made last, while every state of `parts` has one. The largest part keeps the number of the
-        block, so a state gets a new number at most log2(n) times.
-        """
-        largest = max(parts, key=len)
-        rest = len(self.members[number]) - sum(map(len, parts))
-        if rest >= len(largest):
-            largest = []
-        elif rest:
-            parts.append(list(self.members[number].difference(*parts)))
-        moved: list[int] = []
-        for part in parts:
-            if part is not largest:
-                self.members[number].difference_update(part)
-                for state in part:
-                    self.block_of[state] = len(self.members)
-                self.members.append(set(part))
-                moved += part
-        return moved
 
 
 def bisimilarity_classes(lmc: LMC) -> tuple[int, ...]:
@@ -119,9 +54,12 @@ def bisimilarity_classes(lmc: LMC) -> tuple[int, ...]:
     >>> bisimilarity_classes(chain)
     (0, 0, 1, 2)
     """
-    partition = _Partition(lmc)
-    partition.refine()
-    return canonical_numbering(partition.block_of)
+    blocks = refined_blocks(
+        canonical_numbering(lmc.labels),
+        [[target for target, _ in row] for row in lmc.rows],
+        lambda state, block_of: _masses(lmc.rows[state], block_of),
+    )
+    return canonical_numbering(blocks)
 
 
 def quotient(lmc: LMC) -> tuple[LMC, tuple[int, ...]]:

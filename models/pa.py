@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Container
 from dataclasses import dataclass
 
 from flint import fmpq
 
 from bisimdist.errors import ModelError
-from bisimdist.exact.rational import shorten_rational
+from bisimdist.exact.rational import format_rational, shorten_rational
 from bisimdist.models.lmc import LMC, Row, check_names, row_total
 
-__all__ = ["PA", "Transition", "action_labelled_lmc"]
+__all__ = ["PA", "Transition", "action_labelled_lmc", "chain_as_automaton"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,51 @@ class PA:
         """Whether no state has more than one transition."""
         return len({transition.source for transition in self.transitions}) == len(self.transitions)
 
+    def index(self, name: str) -> int:
+        """Return the index of a state.
+
+        Raises
+        ------
+        ModelError
+            If there is no state of that name.
+        """
+        try:
+            return self.states.index(name)
+        except ValueError:
+            raise ModelError(
+                f"there is no such state; expected one of {len(self.states)}, such as {self.states[0]!r}",
+                place=f"state {name!r}",
+            ) from None
+
+    def canonical(self) -> dict[str, object]:
+        """Return the automaton as plain data without its pairs; states and transitions keep their order."""
+        return {
+            "kind": "pa",
+            "states": list(self.states),
+            "transitions": [
+                {
+                    "from": self.states[step.source],
+                    "action": step.action,
+                    "to": {self.states[target]: format_rational(p) for target, p in step.row},
+                }
+                for step in self.transitions
+            ],
+        }
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical form with its lists sorted: their order does not matter."""
+        states = json.dumps(sorted(self.states), separators=(",", ":"))
+        steps = sorted(
+            json.dumps(
+                [self.states[step.source], step.action, {self.states[t]: str(p) for t, p in step.row}],
+                sort_keys=True,
+                separators=(",", ":"),
+            )
+            for step in self.transitions
+        )
+        text = f'{{"kind":"pa","states":{states},"transitions":[{",".join(steps)}]}}'
+        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
     def __len__(self) -> int:
         return len(self.states)
 
@@ -175,6 +222,21 @@ def action_labelled_lmc(automaton: PA) -> LMC:
         labels.append(halt_label)
         rows.append(((halt, fmpq(1)),))
     return LMC(states, tuple(labels), tuple(rows), automaton.pairs)
+
+
+def chain_as_automaton(lmc: LMC) -> PA:
+    """Return a chain as the fully probabilistic automaton whose actions are the labels of the states.
+
+    Examples
+    --------
+    >>> chain = LMC.from_mappings({"s": "a"}, {"s": {"s": 1}})
+    >>> chain_as_automaton(chain).transitions
+    (Transition(source=0, action='a', row=((0, 1),)),)
+    """
+    steps = (
+        Transition(s, label, row) for s, (label, row) in enumerate(zip(lmc.labels, lmc.rows, strict=True))
+    )
+    return PA(lmc.states, tuple(steps), lmc.pairs)
 
 
 def _free_name(name: str, taken: Container[str]) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from flint import fmpq
 from hypothesis import strategies as st
 
+from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC, Row
+from bisimdist.models.pa import PA, Transition
 
-__all__ = ["alphas", "lmcs", "rows", "weights"]
+__all__ = ["alphas", "hmms", "lmcs", "rows", "similar_automata", "weights"]
 
 ALPHAS = ("1", "5001/5000", "11/10", "3/2", "2")
 
@@ -58,6 +60,68 @@ def lmcs(
         final = not cyclic and (not targets or draw(st.integers(0, 4)) == 0)
         drawn.append(((index, fmpq(1)),) if final else draw(rows(targets, max_successors=max_successors)))
     return LMC(tuple(f"s{index}" for index in range(size)), tuple(labels), tuple(drawn))
+
+
+@st.composite
+def hmms(draw: st.DrawFn, max_states: int = 3, max_symbols: int = 2, *, ends: bool = True) -> HMM:
+    """Draw a hidden Markov model with the distributions pi and tau; some states may end the sequence."""
+    states = range(draw(st.integers(1, max_states)))
+    symbols = range(draw(st.integers(1, max_symbols)))
+    emissions = [draw(rows(symbols)) for _ in states]
+    steps = [() if ends and draw(st.integers(0, 3)) == 0 else draw(rows(states)) for _ in states]
+    return HMM(
+        tuple(f"s{index}" for index in states),
+        tuple(f"o{index}" for index in symbols),
+        tuple(emissions),
+        tuple(steps),
+        (("pi", draw(rows(states))), ("tau", draw(rows(states)))),
+        (("pi", "tau"),),
+    )
+
+
+HALVES = ("1/2", "1/4", "1/8")
+MIXED = ("1/2", "1/3", "1/4", "1/6", "2/3")
+
+
+@st.composite
+def similar_automata(
+    draw: st.DrawFn,
+    max_states: int = 4,
+    *,
+    copies: int = 2,
+    halves: bool = False,
+    deterministic: bool = False,
+) -> PA:
+    """Draw copies of one automaton that differ in their probabilities alone, each with its own first letter.
+
+    So bijections exist and their ratios matter. With ``halves`` all probabilities are powers of 1/2 and all
+    ratios powers of 2; with ``deterministic`` no state has two transitions of one action. Rows need not sum
+    to one. The first states of the first two copies are the pair.
+    """
+    size = draw(st.integers(1, max_states))
+    cyclic = draw(st.booleans())
+    values = [_rational(text) for text in (HALVES if halves else MIXED)]
+    steps: list[Transition] = []
+    for source in range(size):
+        targets = range(size) if cyclic else range(source + 1, size)
+        actions = st.lists(st.sampled_from("ab"), max_size=2, unique=deterministic)
+        for action in draw(actions) if targets else []:
+            chosen = sorted(draw(st.lists(st.sampled_from(targets), min_size=1, max_size=3, unique=True)))
+            drawn: list[fmpq] = []
+            for copy in range(copies):
+                for _ in range(1 if deterministic else draw(st.sampled_from((1, 1, 1, 2)))):
+                    again: bool = draw(st.booleans())
+                    if drawn and again:
+                        drawn = list(draw(st.permutations(drawn)))
+                    else:
+                        drawn = [draw(st.sampled_from(values)) for _ in chosen]
+                    scale = fmpq(2) if sum(drawn, fmpq(0)) > 1 else fmpq(1)
+                    row = tuple(
+                        (copy * size + target, p / scale) for target, p in zip(chosen, drawn, strict=True)
+                    )
+                    steps.append(Transition(copy * size + source, action, row))
+    names = tuple(f"{'stuvw'[copy]}{index}" for copy in range(copies) for index in range(size))
+    return PA(names, tuple(steps), ((0, size),) if copies > 1 else ())
 
 
 def _rational(text: str) -> fmpq:

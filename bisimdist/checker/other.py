@@ -27,5 +27,13 @@ class OtherReport:
     reason: str = ""
 
 
-KINDS: dict[str, str] = {}
+KINDS: dict[str, str] = {
+    "hmm-budget": "bisimdist.checker.hmm_budget",
+    "hmm-all-lengths": "bisimdist.checker.hmm_all_lengths",
+    "hmm-no-budget": "bisimdist.checker.hmm_no_budget",
+    "hmm-parametric": "bisimdist.checker.hmm_parametric",
+    "mechanism-budget": "bisimdist.checker.mechanism_budget",
+    "delta": "bisimdist.checker.delta",
+    "metric": "bisimdist.checker.metric",
+}
 """By kind the module of this package whose ``check_document(document, model)`` judges it."""

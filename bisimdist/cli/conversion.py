@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from bisimdist.cli.output import OutputFile, emit_text
 from bisimdist.errors import UsageError
+from bisimdist.models.hmm import HMM
 from bisimdist.models.io import write_dot, write_model, write_prism
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
@@ -44,7 +45,7 @@ def format_for(format_name: str | None, output: str | None, default: str) -> str
     return EXTENSIONS[suffix]
 
 
-def convert_model(model: LMC | PA, chosen: str, output: str | None) -> None:
+def convert_model(model: LMC | PA | HMM, chosen: str, output: str | None) -> None:
     """Write a model to a file, or to standard output where that is None.
 
     PRISM's format is several files beside each other: the name of `output` with an extension for each.
@@ -54,10 +55,15 @@ def convert_model(model: LMC | PA, chosen: str, output: str | None) -> None:
     UsageError
         If a file cannot be written, or the model has no place in that format.
     """
-    if chosen == "prism":
+    if isinstance(model, HMM) and chosen in {"prism", "dot"}:
+        raise UsageError(f"--format {chosen}: hidden Markov models are written as json or yaml only")
+    if isinstance(model, HMM):
+        text = write_model(model, chosen)
+    elif chosen == "prism":
         _write_prism_files(model, output)
         return
-    text = write_dot(model) if chosen == "dot" else write_model(model, chosen)
+    else:
+        text = write_dot(model) if chosen == "dot" else write_model(model, chosen)
     if output is None:
         emit_text(text)
         return

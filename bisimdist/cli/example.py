@@ -7,7 +7,7 @@ from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.output import emit_data, emit_report
 from bisimdist.cli.source import EXAMPLE_PREFIX
 from bisimdist.errors import UsageError
-from bisimdist.models.library.registry import build_example, list_examples
+from bisimdist.models.library.registry import build_any_example, list_examples
 from bisimdist.report.tables import Report
 
 __all__ = ["run_example"]
@@ -45,7 +45,7 @@ def run_example(
             raise UsageError("--format and -o write an example; say which one (without NAME they are listed)")
         return _list(as_json=as_json)
     chosen = format_for("json" if as_json else format_name, output, "json")
-    convert_model(build_example(name.removeprefix(EXAMPLE_PREFIX)), chosen, output)
+    convert_model(build_any_example(name.removeprefix(EXAMPLE_PREFIX)), chosen, output)
     return ExitCode.ANSWERED
 
 

@@ -6,12 +6,13 @@ import sys
 
 from bisimdist.cli.failure import note
 from bisimdist.errors import ModelError
+from bisimdist.models.hmm import HMM
 from bisimdist.models.io.load import MAX_BYTES, load_model, parse_model
-from bisimdist.models.library.registry import build_example
+from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc
 
-__all__ = ["EXAMPLE_PREFIX", "STANDARD_INPUT", "read_any_model", "read_model", "standard_input"]
+__all__ = ["EXAMPLE_PREFIX", "STANDARD_INPUT", "read_any_model", "read_hmm", "read_model", "standard_input"]
 
 EXAMPLE_PREFIX = "example:"
 STANDARD_INPUT = "-"
@@ -34,7 +35,7 @@ def standard_input(limit: int) -> bytes:
     return content
 
 
-def read_any_model(model: str) -> LMC | PA:
+def read_any_model(model: str) -> LMC | PA | HMM:
     """Return the model that an argument names, whatever its kind.
 
     Raises
@@ -45,7 +46,7 @@ def read_any_model(model: str) -> LMC | PA:
     if model == STANDARD_INPUT:
         return parse_model(standard_input(MAX_BYTES), source=INPUT_NAME)
     if model.startswith(EXAMPLE_PREFIX):
-        return build_example(model.removeprefix(EXAMPLE_PREFIX))
+        return build_any_example(model.removeprefix(EXAMPLE_PREFIX))
     return load_model(model)
 
 
@@ -62,9 +63,30 @@ def read_model(model: str) -> LMC:
     found = read_any_model(model)
     if isinstance(found, LMC):
         return found
+    source = INPUT_NAME if model == STANDARD_INPUT else model
+    if isinstance(found, HMM):
+        raise ModelError("this is a hidden Markov model (kind hmm); expected a Markov chain", source=source)
     try:
         chain = action_labelled_lmc(found)
     except ModelError as error:
-        raise error.with_source(INPUT_NAME if model == STANDARD_INPUT else model) from None
+        raise error.with_source(source) from None
     note("the automaton is fully probabilistic: taken as a Markov chain that shows the actions")
     return chain
+
+
+def read_hmm(model: str) -> HMM:
+    """Return the hidden Markov model that an argument names.
+
+    Raises
+    ------
+    BisimdistError
+        If there is no such model, it is not usable, or it is of another kind.
+    """
+    found = read_any_model(model)
+    if isinstance(found, HMM):
+        return found
+    kind = "a labelled Markov chain" if isinstance(found, LMC) else "a probabilistic automaton"
+    raise ModelError(
+        f"this is {kind}; expected a hidden Markov model (kind hmm)",
+        source=INPUT_NAME if model == STANDARD_INPUT else model,
+    )

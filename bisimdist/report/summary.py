@@ -9,11 +9,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from bisimdist.models.bisimilarity import bisimilarity_classes
+from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc
 from bisimdist.report.tables import Report
 
-__all__ = ["AutomatonSummary", "ChainSummary", "summarise", "summary_data", "summary_report"]
+__all__ = ["AutomatonSummary", "ChainSummary", "HiddenSummary", "summarise", "summary_data", "summary_report"]
 
 PAIRS_SHOWN = 5
 
@@ -67,6 +68,31 @@ class AutomatonSummary:
     chain: ChainSummary | None
 
 
+@dataclass(frozen=True, slots=True)
+class HiddenSummary:
+    """Counts that describe a hidden Markov model.
+
+    Parameters
+    ----------
+    states, transitions, observations, distributions
+        How many there are.
+    parameters
+        The names of the parameters.
+    pairs
+        The pairs of distributions to be compared, by name.
+    digest
+        The SHA-256 of the canonical form.
+    """
+
+    states: int
+    transitions: int
+    observations: int
+    distributions: int
+    parameters: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    digest: str
+
+
 def _component_sizes(model: LMC) -> Counter[int]:
     ends = [0]
     targets: list[int] = []
@@ -77,7 +103,7 @@ def _component_sizes(model: LMC) -> Counter[int]:
     return Counter(connected_components(graph, directed=True, connection="strong")[1].tolist())
 
 
-def summarise(model: LMC | PA) -> ChainSummary | AutomatonSummary:
+def summarise(model: LMC | PA | HMM) -> ChainSummary | AutomatonSummary | HiddenSummary:
     """Describe a model.
 
     Examples
@@ -88,6 +114,16 @@ def summarise(model: LMC | PA) -> ChainSummary | AutomatonSummary:
     """
     if isinstance(model, LMC):
         return _chain_summary(model)
+    if isinstance(model, HMM):
+        return HiddenSummary(
+            states=len(model),
+            transitions=sum(len(row) for row in model.rows),
+            observations=len(model.observations),
+            distributions=len(model.distributions),
+            parameters=model.parameter_names,
+            pairs=model.pairs,
+            digest=model.digest(),
+        )
     return AutomatonSummary(
         states=len(model),
         transitions=len(model.transitions),
@@ -115,8 +151,19 @@ def _chain_summary(chain: LMC) -> ChainSummary:
     )
 
 
-def summary_data(summary: ChainSummary | AutomatonSummary) -> dict[str, object]:
+def summary_data(summary: ChainSummary | AutomatonSummary | HiddenSummary) -> dict[str, object]:
     """Return a summary as plain data for a JSON answer."""
+    if isinstance(summary, HiddenSummary):
+        return {
+            "kind": "hmm",
+            "digest": summary.digest,
+            "states": summary.states,
+            "transitions": summary.transitions,
+            "observations": summary.observations,
+            "distributions": summary.distributions,
+            "parameters": list(summary.parameters),
+            "pairs": [list(pair) for pair in summary.pairs],
+        }
     if isinstance(summary, AutomatonSummary):
         return {
             "kind": "pa",
@@ -163,10 +210,23 @@ def _chain_rows(summary: ChainSummary) -> tuple[tuple[str, str], ...]:
     )
 
 
-def summary_report(summary: ChainSummary | AutomatonSummary, name: str) -> Report:
+def summary_report(summary: ChainSummary | AutomatonSummary | HiddenSummary, name: str) -> Report:
     """Return a summary as a report for a person."""
     if isinstance(summary, ChainSummary):
         return Report(heading=f"{name}: labelled Markov chain", rows=_chain_rows(summary))
+    if isinstance(summary, HiddenSummary):
+        return Report(
+            heading=f"{name}: hidden Markov model",
+            rows=(
+                ("states", str(summary.states)),
+                ("transitions", str(summary.transitions)),
+                ("observations", str(summary.observations)),
+                ("distributions", str(summary.distributions)),
+                ("parameters", ", ".join(summary.parameters) or "none"),
+                ("pairs", _shown_pairs(summary.pairs)),
+                ("digest", summary.digest),
+            ),
+        )
     rows = (
         ("states", str(summary.states)),
         ("transitions", str(summary.transitions)),

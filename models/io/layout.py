@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
+from bisimdist.models.hmm import HMM
+from bisimdist.models.io.hmm_document import hmm_text
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA
 
@@ -21,7 +23,7 @@ _LONGEST_KEY = 1000  # YAML wants a key of more than 1024 characters to be annou
 _Text = Callable[[str], str]
 
 
-def write_model(model: LMC | PA, format: str) -> str:
+def write_model(model: LMC | PA | HMM, format: str) -> str:
     """Write a model so that it reads back as the same model.
 
     Parameters
@@ -48,9 +50,11 @@ def write_model(model: LMC | PA, format: str) -> str:
       s: {s: 1/2, t: 1/2}
       t: {t: 1}
     """
-    if format == "json":
+    if isinstance(model, HMM) and format in {"json", "yaml"}:
+        return hmm_text(model, format, _yaml_text)
+    if format == "json" and not isinstance(model, HMM):
         return _write_json(model)
-    if format == "yaml":
+    if format == "yaml" and not isinstance(model, HMM):
         return _write_yaml(model)
     raise UsageError(f"models are not written in the format {format!r}; expected json or yaml")
 

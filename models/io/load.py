@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.hmm import HMM
+from bisimdist.models.io.ccsp import automaton_from_ccsp, looks_like_ccsp
 from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import expect_text
+from bisimdist.models.io.hmm_document import hmm_from_document
 from bisimdist.models.io.json_text import read_json
 from bisimdist.models.io.lmc_document import lmc_from_document
 from bisimdist.models.io.pa_document import pa_from_document
@@ -21,11 +24,15 @@ __all__ = ["MAX_BYTES", "load_model", "parse_model"]
 MAX_BYTES = 256 * 1024 * 1024
 """How large a model file may be."""
 
-_KINDS: dict[str, Callable[[MapNode], LMC | PA]] = {"lmc": lmc_from_document, "pa": pa_from_document}
-_FORMATS = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".tra": "prism"}
+_KINDS: dict[str, Callable[[MapNode], LMC | PA | HMM]] = {
+    "lmc": lmc_from_document,
+    "pa": pa_from_document,
+    "hmm": hmm_from_document,
+}
+_FORMATS = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".tra": "prism", ".ccsp": "ccsp"}
 
 
-def load_model(source: str | Path, *, format: str | None = None) -> LMC | PA:
+def load_model(source: str | Path, *, format: str | None = None) -> LMC | PA | HMM:
     """Load a model from a file.
 
     Parameters
@@ -33,11 +40,12 @@ def load_model(source: str | Path, *, format: str | None = None) -> LMC | PA:
     source
         The path. The ``.lab`` file of a ``.tra`` file must lie beside it, and the ``.sta`` file may.
     format
-        ``"json"``, ``"yaml"`` or ``"prism"``; by default what the extension says (.json, .yaml, .yml, .tra).
+        ``"json"``, ``"yaml"``, ``"prism"`` or ``"ccsp"``; by default what the extension says (.json, .yaml,
+        .yml, .tra, .ccsp).
 
     Returns
     -------
-    LMC or PA
+    LMC, PA or HMM
         The model.
 
     Raises
@@ -72,15 +80,16 @@ def load_model(source: str | Path, *, format: str | None = None) -> LMC | PA:
     )
 
 
-def parse_model(text: str | bytes, *, format: str | None = None, source: str = "") -> LMC | PA:
-    """Read a model from the text of a JSON or YAML file.
+def parse_model(text: str | bytes, *, format: str | None = None, source: str = "") -> LMC | PA | HMM:
+    """Read a model from the text of a JSON, YAML or CCS_p file.
 
     Parameters
     ----------
     text
         The text; bytes are taken as UTF-8.
     format
-        ``"json"`` or ``"yaml"``; by default JSON where the text begins with ``{``, else YAML.
+        ``"json"``, ``"yaml"`` or ``"ccsp"``; by default JSON where the text begins with ``{``, CCS_p where it
+        begins with a definition such as ``X = a.0;`` or with ``main`` or ``pairs``, else YAML.
     source
         What errors call the text.
 
@@ -97,10 +106,14 @@ def parse_model(text: str | bytes, *, format: str | None = None, source: str = "
     >>> model.states
     ('s',)
     """
-    if format not in {None, "json", "yaml"}:
-        raise UsageError(f"a model is not read from one text in the format {format!r}; expected json or yaml")
+    if format not in {None, "json", "yaml", "ccsp"}:
+        raise UsageError(
+            f"a model is not read from one text in the format {format!r}; expected json, yaml or ccsp"
+        )
     content = _decode(text, source) if isinstance(text, bytes) else text.removeprefix("\ufeff")
     try:
+        if format == "ccsp" or (format is None and looks_like_ccsp(content)):
+            return automaton_from_ccsp(content)
         return _model(_document(content, format))
     except ModelError as error:
         raise error.with_source(source) from None
@@ -119,8 +132,8 @@ def _document(content: str, format: str | None) -> Node:
     return read_yaml(content)
 
 
-def _model(root: Node) -> LMC | PA:
-    known = " or ".join(_KINDS)
+def _model(root: Node) -> LMC | PA | HMM:
+    known = ", ".join(_KINDS)
     if not isinstance(root, MapNode):
         raise ModelError(
             f"the file holds {root.describe()}; expected a mapping with the key 'kind' ({known})",

@@ -10,7 +10,9 @@ from flint import fmpq
 
 from bisimdist.errors import NumberError, UsageError
 from bisimdist.exact.rational import format_rational, parse_rational
+from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
 
 __all__ = ["Choice", "Example", "Integer", "Parameter", "Rational", "shown"]
 
@@ -143,4 +145,4 @@ class Example:
     name: str
     description: str
     parameters: tuple[Parameter, ...]
-    build: Callable[..., LMC]
+    build: Callable[..., LMC | PA | HMM]

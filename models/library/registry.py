@@ -5,21 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bisimdist.errors import UsageError
+from bisimdist.models.hmm import HMM
 from bisimdist.models.library import (
     dining_cryptographers,
+    dining_cryptographers_pa,
     figure1,
+    hidden_markov,
     leaky_retry,
+    pin_checking,
     random_chain,
     randomised_response,
 )
 from bisimdist.models.library.parameters import Example, shown
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
 
-__all__ = ["ExampleInfo", "ParameterInfo", "build_example", "list_examples"]
+__all__ = ["ExampleInfo", "ParameterInfo", "build_any_example", "build_example", "list_examples"]
 
 _EXAMPLES: dict[str, Example] = {
     module.EXAMPLE.name: module.EXAMPLE
     for module in (figure1, dining_cryptographers, randomised_response, leaky_retry, random_chain)
+} | {
+    example.name: example
+    for example in (pin_checking.EXAMPLE, dining_cryptographers_pa.EXAMPLE, *hidden_markov.EXAMPLES)
 }
 
 
@@ -60,7 +68,32 @@ def list_examples() -> tuple[ExampleInfo, ...]:
 
 
 def build_example(text: str) -> LMC:
-    """Return the example that a text asks for.
+    """Return the Markov chain that a text asks for.
+
+    Parameters
+    ----------
+    text
+        ``NAME`` or ``NAME,key=value,…``: what follows ``example:`` on the command line.
+
+    Raises
+    ------
+    UsageError
+        As `build_any_example`, and if the example is a model of another kind.
+
+    Examples
+    --------
+    >>> len(build_example("dining-cryptographers,n=2,bias=0.49"))
+    17
+    """
+    model = build_any_example(text)
+    if not isinstance(model, LMC):
+        name = text.split(",", maxsplit=1)[0].strip()
+        raise UsageError(f"example {name} is no Markov chain; expected one that is")
+    return model
+
+
+def build_any_example(text: str) -> LMC | PA | HMM:
+    """Return the example that a text asks for, whatever its kind.
 
     Parameters
     ----------
@@ -69,8 +102,8 @@ def build_example(text: str) -> LMC:
 
     Returns
     -------
-    LMC
-        The chain, with its pairs.
+    LMC, PA or HMM
+        The model, with its pairs.
 
     Raises
     ------
@@ -79,8 +112,8 @@ def build_example(text: str) -> LMC:
 
     Examples
     --------
-    >>> len(build_example("dining-cryptographers,n=2,bias=0.49"))
-    17
+    >>> len(build_any_example("geometric,levels=4"))
+    4
     """
     name, *settings = (part.strip() for part in text.split(","))
     example = _EXAMPLES.get(name)

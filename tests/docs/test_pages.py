@@ -26,7 +26,7 @@ def test_a_page_shows_what_happens(
     namespace: dict[str, object] = {}
     for block in blocks(page.read_text()):
         where = f"{page.relative_to(ROOT)}, line {block.line}"
-        if block.language == "yaml" and (block.caption or "kind:" in block.text):
+        if block.caption or (block.language == "yaml" and "kind:" in block.text):
             (tmp_path / (block.caption or "model.yaml")).write_text(block.text)
         elif block.language == "python":
             wrong = failures(block, where, namespace)

@@ -1,0 +1,418 @@
+"""The true delta of pairs of states: certified from below and from above, exact where that is possible."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from itertools import permutations
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.certificates.delta import delta_certificate
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.logarithm import alpha_above, alpha_below
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.fixpoint.bracket_engine import prove_bracket
+from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
+from bisimdist.fixpoint.linear import SingularSystemError
+from bisimdist.fixpoint.pairs import reached_by_classes
+from bisimdist.fixpoint.proof import Proof
+from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
+from bisimdist.models.distinguishable import distinguishable_classes
+from bisimdist.models.lmc import LMC
+from bisimdist.privacy.ceiling import ceiling_of
+from bisimdist.privacy.closure import Closure
+from bisimdist.privacy.directions import PairQuestion, TwoSided
+from bisimdist.privacy.event import Event
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["DEFAULT_GAP", "DeltaAnswer", "DeltaBound", "WitnessEvent", "delta"]
+
+DEFAULT_GAP = fmpq(1, 10**9)
+"""How narrow the interval of a cyclic chain has to be if nobody says otherwise."""
+
+WITHOUT_DISTANCES = 5_000
+"""So many nodes are expanded before distances of pairs are worked out to bound the leaves."""
+
+EXACT_PAIRS = 400
+"""Up to so many pairs the exact distances are used, beyond it a bracket in short rationals."""
+
+MAX_CEILING_PAIRS = 50_000
+"""With more pairs the distances cost more than they gain."""
+
+DISTANCE_PRECISION = fmpq(1, 10**9)
+
+DIGITS = 10
+MAX_ROWS = 200
+"""How many pairs a page shows; it says how many it leaves out."""
+
+RESERVE = 0.85
+"""The part of the time that goes into refinement; the rest is for exact arithmetic at the end."""
+
+
+@dataclass(frozen=True)
+class WitnessEvent:
+    """An event of traces that gains at least a lower bound: ``probability_from - alpha probability_to``.
+
+    Parameters
+    ----------
+    source, target
+        The direction: the event is more likely from `source`.
+    event
+        The event, as an automaton that reads labels.
+    probability_from, probability_to
+        Its probabilities from the two states.
+    """
+
+    source: str
+    target: str
+    event: Event
+    probability_from: fmpq
+    probability_to: fmpq
+
+    def data(self) -> dict[str, object]:
+        """Return the witness as plain data."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "probabilities": [format_rational(self.probability_from), format_rational(self.probability_to)],
+            "event": self.event.data(),
+        }
+
+
+@dataclass(frozen=True)
+class DeltaBound:
+    """Bounds on the delta of a pair.
+
+    Parameters
+    ----------
+    source, target
+        The names of the states.
+    lower, upper
+        Proved bounds, ``0 <= lower <= upper <= 1``.
+    """
+
+    source: str
+    target: str
+    lower: fmpq
+    upper: fmpq
+    _work: _Work = field(repr=False, compare=False)
+    _question: PairQuestion = field(repr=False, compare=False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        return bool(self.lower == self.upper)
+
+    @cached_property
+    def witness(self) -> WitnessEvent:
+        """The event behind the lower bound, with its two probabilities."""
+        return self._work.witness(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaAnswer:
+    """Two-sided bounds on delta for each pair that was asked.
+
+    Parameters
+    ----------
+    model
+        The chain.
+    alpha_lower, alpha_upper
+        The alpha of the lower and of the upper bounds: the same, unless epsilon was asked. The bounds hold
+        for every alpha between the two.
+    pairs
+        The bounds, in the order in which the pairs were asked.
+    status
+        How the work ended.
+    statistics
+        Counts of what was done.
+    """
+
+    model: LMC
+    alpha_lower: fmpq
+    alpha_upper: fmpq
+    pairs: tuple[DeltaBound, ...]
+    status: Status
+    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+    _work: _Work = field(repr=False, compare=False)
+
+    @property
+    def worst(self) -> DeltaBound:
+        """The pair with the largest upper bound: the model is (ln alpha, upper)-differentially private."""
+        return max(self.pairs, key=lambda pair: (pair.upper, pair.lower))
+
+    @property
+    def lower(self) -> fmpq:
+        """A lower bound on the delta of the model: the largest of all pairs."""
+        return max(pair.lower for pair in self.pairs)
+
+    @property
+    def upper(self) -> fmpq:
+        """An upper bound on the delta of the model: the largest of all pairs."""
+        return self.worst.upper
+
+    def certificate(self) -> dict[str, object]:
+        """Return the proof of all bounds, as plain data that ``json.dumps`` writes."""
+        return self._work.certificate(self)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(p.source)}</td><td>{escape(p.target)}</td>"
+            f"<td>{decimal_below(p.lower, DIGITS)[0]}</td><td>{decimal_above(p.upper, DIGITS)[0]}</td>"
+            f"<td>{'yes' if p.exact else 'no'}</td></tr>"
+            for p in self.pairs[:MAX_ROWS]
+        )
+        if len(self.pairs) > MAX_ROWS:
+            rows += f"<tr><td colspan=5>and {len(self.pairs) - MAX_ROWS} more pairs</td></tr>"
+        head = "".join(f"<th>{name}</th>" for name in ("from", "to", "lower", "upper", "exact"))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def delta(  # noqa: PLR0913
+    model: LMC,
+    alpha: ExactNumber | None = None,
+    *,
+    epsilon: ExactNumber | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    gap: ExactNumber | None = None,
+    worst: bool = False,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    distances: bool = True,
+    progress: Progress = silent,
+) -> DeltaAnswer:
+    """Bound the true delta of pairs of states from both sides.
+
+    Parameters
+    ----------
+    model
+        The chain.
+    alpha, epsilon
+        One of the two. For epsilon, alpha = e^epsilon is rounded up for the lower bounds and down for the
+        upper ones.
+    pairs
+        Pairs of names of states; by default those of the model.
+    gap
+        Stop as soon as upper - lower is at most this. By default 0 where all runs come to rest, so that delta
+        is a finite sum, and ``DEFAULT_GAP`` otherwise. With 0 the work ends only where the interval closes.
+    worst
+        Refine only what the largest delta of all pairs depends on.
+    deadline, memory
+        When to give up, and how many bytes the process may hold. What is proved by then is returned with
+        ``Status.LIMIT``; an interruption (``KeyboardInterrupt``) does the same.
+    distances
+        Whether bisimilarity distances may bound what is left open.
+    progress
+        Told how the interval closes.
+
+    Returns
+    -------
+    DeltaAnswer
+        With an event for every lower bound.
+
+    Raises
+    ------
+    UsageError
+        If not exactly one of alpha and epsilon is given, alpha is less than 1, the gap is negative, or there
+        is no pair.
+    ModelError
+        If a pair names no state.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.dining_cryptographers import dining_cryptographers
+    >>> pair = delta(dining_cryptographers(2), "1.0002").pairs[0]
+    >>> str(pair.lower), pair.exact
+    ('7501/25000000', True)
+
+    Notes
+    -----
+    The proofs are in ``docs/theory/delta.md``.
+    """
+    if (alpha is None) == (epsilon is None):
+        raise UsageError("expected one of alpha and epsilon")
+    if epsilon is not None:
+        above, below = alpha_above(epsilon), alpha_below(epsilon)
+    else:
+        above = below = checked_alpha(to_fmpq(alpha if alpha is not None else 1))
+    wanted = None if gap is None else to_fmpq(gap)
+    if wanted is not None and wanted < 0:
+        raise UsageError(f"the gap is {format_rational(wanted)}; expected at least 0")
+    asked = named_pairs(model, pairs)
+    two = TwoSided(model, above, below, memory)
+    work = _Work(two, asked, wanted, worst, deadline, distances, progress)
+    status = work.run()
+    return DeltaAnswer(
+        model=model,
+        alpha_lower=above,
+        alpha_upper=below,
+        pairs=work.bounds(),
+        status=status,
+        statistics=work.statistics(),
+        _work=work,
+    )
+
+
+@dataclass(slots=True)
+class _Work:
+    two: TwoSided
+    asked: tuple[tuple[int, int], ...]
+    gap: fmpq | None
+    worst: bool
+    deadline: Deadline
+    distances: bool
+    progress: Progress
+    questions: list[PairQuestion] = field(default_factory=list)
+    closure: Closure | None = None
+    ceiling_pairs: int = 0
+
+    def run(self) -> Status:
+        """Refine until it is enough; whatever ends the work, exact bounds are worked out at the end."""
+        with suppress(LimitError):
+            self.two.use_ratios(self.asked, deadline=self._refining_deadline())
+        self.questions = [self.two.question(pair) for pair in self.asked]
+        gap = self._gap()
+        reached = False
+        with suppress(LimitError, KeyboardInterrupt):
+            reached = self._refine(gap)
+        self.progress("exact bounds", self.two.refinement.expanded, None)
+        self.closure = self.two.close(self.questions)
+        if all(low == high for low, high, _ in self._all()):
+            return Status.EXACT
+        return Status.BRACKET if reached else Status.LIMIT
+
+    def _gap(self) -> fmpq:
+        if self.gap is not None:
+            return self.gap
+        starts = tuple({state for question in self.questions for state in question.pair})
+        return fmpq(0) if self.two.refinement.chain.acyclic(starts) else DEFAULT_GAP
+
+    def _refine(self, gap: fmpq) -> bool:
+        deadline = self._refining_deadline()
+        rest = {"gap": gap, "worst": self.worst, "deadline": deadline, "progress": self.progress}
+        if self.distances:
+            if self.two.refine(self.questions, most=WITHOUT_DISTANCES, **rest) and self._narrow(gap):
+                return True
+            self._ask_distances(deadline)
+        while True:
+            self.two.refine(self.questions, **{**rest, "gap": gap})
+            if self._narrow(self.gap if self.gap is not None else gap):
+                return True
+            if gap == 0:
+                return True
+            gap /= 2
+
+    def _narrow(self, gap: fmpq) -> bool:
+        """Tell whether the exact bounds are as narrow as wanted (doubles only said that they are)."""
+        self.closure = self.two.close(self.questions)
+        found = self._all()
+        most = max(low for low, _, _ in found)
+        return all(
+            high - low <= gap or (self.worst and high - max(low, most) <= gap) for low, high, _ in found
+        )
+
+    def _refining_deadline(self) -> Deadline:
+        if self.deadline.moment is None:
+            return NEVER
+        now = time.monotonic()
+        return Deadline(now + RESERVE * max(0.0, self.deadline.moment - now))
+
+    def _ask_distances(self, deadline: Deadline) -> None:
+        """Work out bounds on all pairs that leaves may ask for; without them the work goes on as before."""
+        try:
+            proof = self._distances(deadline)
+        except (LimitError, SingularSystemError):
+            deadline.check()
+            return
+        if proof is None:
+            return
+        self.ceiling_pairs = proof.question.functional.size
+        refinement = self.two.refinement
+        refinement.ceiling = ceiling_of(proof)
+        for question in self.questions:
+            for _, root in (*question.below, *question.above):
+                refinement.bound(refinement.nodes[root.node])
+
+    def _distances(self, deadline: Deadline) -> Proof | None:
+        merged = self.two.merged
+        asked = [question.pair for question in self.questions if question.below]
+        if not asked:
+            return None
+        classes = distinguishable_classes(merged)
+        wanted = sorted(reached_by_classes(merged, classes, asked))
+        size = Counter(classes)
+        if not 0 < sum(size[kind] * (size[kind] - 1) for kind in wanted) <= MAX_CEILING_PAIRS:
+            return None
+        pairs = tuple(
+            pair
+            for kind in wanted
+            for pair in permutations([i for i, k in enumerate(classes) if k == kind], 2)
+        )
+        # one direction at a time is tighter; at alpha = 1 both distances are one
+        ordered = bool(self.two.alpha_upper != 1)
+        question = prepare(merged, self.two.alpha_upper, pairs, ordered=ordered)
+        guess = approximate(question, deadline=deadline, progress=self.progress)
+        if question.functional.size <= EXACT_PAIRS:
+            return prove_exactly(question, guess, deadline=deadline, progress=self.progress)
+        return prove_bracket(question, guess, DISTANCE_PRECISION, deadline=deadline, progress=self.progress)
+
+    def _all(self) -> list[tuple[fmpq, fmpq, tuple[int, int]]]:
+        closure = self._closure()
+        return [self.two.bounds(question, closure) for question in self.questions]
+
+    def _closure(self) -> Closure:
+        if self.closure is None:
+            self.closure = self.two.close(self.questions)
+        return self.closure
+
+    def bounds(self) -> tuple[DeltaBound, ...]:
+        """Return the proved bounds."""
+        states = self.two.model.states
+        return tuple(
+            DeltaBound(states[s], states[t], low, high, self, question)
+            for (s, t), question, (low, high, _) in zip(self.asked, self.questions, self._all(), strict=True)
+        )
+
+    def witness(self, bound: DeltaBound) -> WitnessEvent:
+        """Return the event behind a lower bound, with its probabilities."""
+        found = self.two.found(bound._question, self._closure())
+        forward = found.direction == bound._question.pair
+        source, target = (bound.source, bound.target) if forward else (bound.target, bound.source)
+        s, t = found.direction
+        merged = self.two.merged
+        return WitnessEvent(
+            source,
+            target,
+            found.event,
+            found.event.probability(merged, s),
+            found.event.probability(merged, t),
+        )
+
+    def certificate(self, answer: DeltaAnswer) -> dict[str, object]:
+        """Return the proof of all bounds."""
+        return delta_certificate(
+            self.two,
+            self.asked,
+            self.questions,
+            self._closure(),
+            [(pair.lower, pair.upper, pair.witness) for pair in answer.pairs],
+        )
+
+    def statistics(self) -> dict[str, int]:
+        """Return counts of what was done."""
+        refinement = self.two.refinement
+        return {
+            "states": len(self.two.merged),
+            "nodes": len(refinement.nodes),
+            "expanded": refinement.expanded,
+            "programs": refinement.programs,
+            "distances": self.ceiling_pairs,
+        }

@@ -1,0 +1,419 @@
+"""Questions about hidden Markov models: does a budget hold, and what is the least one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from flint import fmpq
+
+from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget, PairVerdict, Verdict, VerifyAnswer
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.logarithm import alpha_above, alpha_below
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.hmm.beam import guessed_words
+from bisimdist.hmm.forward import is_possible, probability
+from bisimdist.hmm.integers import IntegerModel
+from bisimdist.hmm.parametric import ParametricProof, prove_for_all
+from bisimdist.hmm.search import Violation, decide_ratio, least_ratio
+from bisimdist.models.hmm import HMM
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = [
+    "ENGINES",
+    "BudgetAnswer",
+    "PairBudget",
+    "PairVerdict",
+    "Verdict",
+    "VerifyAnswer",
+    "epsilon",
+    "verify",
+]
+
+ENGINES = ("auto", "exact", "smt", "both")
+"""``exact``: information states, or Bernstein coefficients where there are parameters; ``smt``: Z3."""
+
+MAX_LENGTH = 100_000
+
+ROUNDINGS = (None, 128, 512)
+"""How many bits e**epsilon is enclosed with, one attempt after the other."""
+
+APART = "the budget fails for a rational below e^epsilon and holds for one above"
+
+
+def _asked(
+    model: HMM, pairs: Sequence[tuple[str, str]] | None, length: int, up_to: bool
+) -> tuple[tuple[str, str], ...]:
+    chosen = model.pairs if pairs is None else tuple(pairs)
+    if not chosen:
+        raise UsageError("the model has no pairs of its own; say which distributions to compare")
+    for pair in chosen:
+        for name in pair:
+            model.distribution(name)
+    if not 1 <= length <= MAX_LENGTH:
+        raise UsageError(f"the length is {length}; expected 1 to {MAX_LENGTH}")
+    for first, second in () if up_to else chosen:
+        if not is_possible(model, [model.distribution(first), model.distribution(second)], length):
+            raise UsageError(
+                f"no sequence of {length} observations is possible from {first!r} or {second!r}: "
+                "every budget would hold, and mean nothing"
+            )
+    return tuple((first, second) for first, second in chosen)
+
+
+def _name(model: HMM, word: Sequence[int]) -> tuple[str, ...]:
+    return tuple(model.observations[symbol] for symbol in word)
+
+
+def verify(  # noqa: PLR0913
+    model: HMM,
+    ratio: ExactNumber | None = None,
+    *,
+    epsilon: ExactNumber | None = None,
+    length: int,
+    up_to: bool = False,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    engine: str = "auto",
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> VerifyAnswer:
+    """Decide whether Pr(w | pi) <= C Pr(w | tau), and the converse, for every sequence w of a length.
+
+    Parameters
+    ----------
+    model
+        The model; where it has parameters, the question is about all their values inside the box.
+    ratio, epsilon
+        One of the two: the budget C >= 1, or epsilon >= 0 for C = e**epsilon. The latter is irrational, and
+        is decided by rational numbers close below and above it; where they disagree the verdict is unknown.
+    length
+        How many observations the sequences have.
+    up_to
+        Whether shorter sequences count too.
+    pairs
+        Names of distributions; by default the pairs of the model.
+    engine
+        ``"exact"``, ``"smt"``, ``"both"`` (and compare) or ``"auto"``.
+    deadline, progress
+        As everywhere. A limit makes a verdict unknown.
+
+    Raises
+    ------
+    UsageError
+        If an argument is out of range, or no sequence of the length is possible from either distribution.
+    ModelError
+        If a name is not that of a distribution.
+
+    References
+    ----------
+    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.hidden_markov import contagious_disease
+    >>> verify(contagious_disease(), 2, length=1).pairs[0].counterexample
+    ('2',)
+    >>> verify(contagious_disease(), 4, length=1).verdict
+    <Verdict.HOLDS: 'holds'>
+    """
+    if (ratio is None) == (epsilon is None):
+        raise UsageError("one of ratio and epsilon is needed, and only one")
+    if engine not in ENGINES:
+        raise UsageError(f"engine={engine!r} is not usable; expected {', '.join(ENGINES)}")
+    asked = _asked(model, pairs, length, up_to)
+    exponent = None if epsilon is None else to_fmpq(epsilon)
+    budget = None if ratio is None else to_fmpq(ratio)
+    if budget is not None and budget < 1:
+        raise UsageError(f"the ratio is {format_rational(budget)}; expected at least 1")
+    if exponent is not None:
+        alpha_below(exponent)  # refuses what is no epsilon before any work
+    work = _Verification(model, length, up_to, engine, deadline, progress)
+    return VerifyAnswer(
+        model=model,
+        ratio=budget,
+        epsilon=exponent,
+        length=length,
+        up_to=up_to,
+        pairs=tuple(work.asked(pair, budget, exponent) for pair in asked),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Verification:
+    """One call of `verify`, pair by pair."""
+
+    model: HMM
+    length: int
+    up_to: bool
+    engine: str
+    deadline: Deadline
+    progress: Progress
+
+    def asked(self, pair: tuple[str, str], ratio: fmpq | None, exponent: fmpq | None) -> PairVerdict:
+        """Decide a budget, or e**exponent by rationals ever closer to it."""
+        if ratio is not None or exponent is None:
+            return self.decided(pair, ratio if ratio is not None else fmpq(1))
+        found = None
+        for bits in ROUNDINGS:
+            low, high = (alpha(exponent, denominator_bits=bits) for alpha in (alpha_below, alpha_above))
+            found = self.between(pair, low, high)
+            if found.verdict is not Verdict.UNKNOWN or not found.note.startswith(APART):
+                return found
+        return found if found is not None else self.unknown(pair, fmpq(1), APART)
+
+    def between(self, pair: tuple[str, str], low: fmpq, high: fmpq) -> PairVerdict:
+        """Decide a budget of which only rationals below and above are known."""
+        found = self.decided(pair, low)
+        if low == high or found.verdict is Verdict.HOLDS:
+            return found
+        if found.verdict is Verdict.VIOLATED and found.probabilities is not None:
+            small, large = sorted(found.probabilities)
+            if large > high * small:
+                return replace(found, ratio=high)
+        above = self.decided(pair, high)
+        if above.verdict is Verdict.VIOLATED:
+            return above
+        return PairVerdict(
+            source=pair[0],
+            target=pair[1],
+            verdict=Verdict.UNKNOWN,
+            ratio=low,
+            note=APART
+            if above.verdict is Verdict.HOLDS and found.verdict is Verdict.VIOLATED
+            else above.note or found.note,
+        )
+
+    def decided(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
+        """Decide a rational budget by the engines that were asked for."""
+        if self.engine == "exact":
+            return self.exact(pair, ratio)
+        if self.engine == "smt":
+            return self.smt(pair, ratio)
+        first = self.exact(pair, ratio)
+        if self.engine == "auto":
+            return first if first.verdict is not Verdict.UNKNOWN else self.smt(pair, ratio)
+        second = self.smt(pair, ratio)
+        if Verdict.UNKNOWN not in {first.verdict, second.verdict} and first.verdict is not second.verdict:
+            raise LimitError(
+                f"the engines disagree on ({pair[0]}, {pair[1]}): {first.verdict.value} by "
+                f"{', '.join(first.ways)}, {second.verdict.value} by {', '.join(second.ways)}"
+            )
+        if first.verdict is Verdict.UNKNOWN:
+            return second
+        ways = first.ways + (second.ways if second.verdict is first.verdict else ())
+        return replace(first, ways=ways, note=first.note if len(ways) == len(first.ways) else "")
+
+    def exact(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
+        try:
+            if self.model.parametric:
+                return self.for_all(pair, ratio)
+            found = decide_ratio(
+                self.model,
+                pair,
+                ratio,
+                self.length,
+                up_to=self.up_to,
+                deadline=self.deadline,
+                progress=self.progress,
+            )
+        except LimitError as error:
+            return self.unknown(pair, ratio, str(error))
+        if isinstance(found, Violation):
+            return self.violated(pair, ratio, found.word, {}, ("information states",))
+        return PairVerdict(
+            source=pair[0],
+            target=pair[1],
+            verdict=Verdict.HOLDS,
+            ratio=ratio,
+            ways=("information states",),
+            proofs=found,
+        )
+
+    def lengths(self) -> range:
+        return range(1 if self.up_to else self.length, self.length + 1)
+
+    def for_all(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
+        """Prove a budget for all parameter values, length by length."""
+        proofs: list[ParametricProof] = []
+        ways: set[str] = set()
+        for length in self.lengths():
+            proof = prove_for_all(
+                self.model, pair, ratio, length, deadline=self.deadline, progress=self.progress
+            )
+            if proof.violation is not None:
+                word = tuple(self.model.observation(name) for name in proof.violation.word)
+                return self.violated(pair, ratio, word, proof.violation.parameters, ("evaluation",))
+            if not proof.holds:
+                return self.unknown(pair, ratio, "no proof for all parameter values was found")
+            proofs.append(proof)
+            ways.update(proof.ways)
+        return PairVerdict(
+            source=pair[0],
+            target=pair[1],
+            verdict=Verdict.HOLDS,
+            ratio=ratio,
+            ways=tuple(sorted(ways)),
+            note="" if ways <= {"bernstein"} else "in part only Z3 says so; no second way confirmed it",
+            parametric=tuple(proofs),
+        )
+
+    def smt(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
+        """Ask Z3; an unsatisfiable nonlinear question is asked in the other form too."""
+        from bisimdist.hmm.smt import decide_by_smt  # noqa: PLC0415  (slow to load)
+
+        confirmed = True
+        variants = ("sequences", "chosen") if self.model.parametric else ("chosen",)
+        for length in self.lengths():
+            held = []
+            for variant in variants:
+                answer = decide_by_smt(
+                    self.model, pair, ratio, length, variant=variant, deadline=self.deadline
+                )
+                if answer.holds is False:
+                    return self.violated(pair, ratio, answer.word, answer.parameters, (f"z3 {variant}",))
+                if answer.holds:
+                    held.append(variant)
+                reason = answer.reason
+            if not held:
+                return self.unknown(pair, ratio, reason)
+            confirmed = confirmed and len(held) == len(variants)
+        only = self.model.parametric and not confirmed
+        return PairVerdict(
+            source=pair[0],
+            target=pair[1],
+            verdict=Verdict.HOLDS,
+            ratio=ratio,
+            ways=tuple(f"z3 {variant}" for variant in (held if only else variants)),
+            note="one way alone says so: a nonlinear query of Z3 that is unsatisfiable" if only else "",
+        )
+
+    def violated(
+        self,
+        pair: tuple[str, str],
+        ratio: fmpq,
+        word: Sequence[int],
+        parameters: Mapping[str, fmpq],
+        ways: tuple[str, ...],
+    ) -> PairVerdict:
+        """Return a violation, measured once more from the model alone."""
+        model = self.model.at(parameters) if self.model.parameters and self.model.parametric else self.model
+        first, second = (probability(model, model.distribution(name), word) for name in pair)
+        if not isinstance(first, fmpq) or not isinstance(second, fmpq):
+            raise LimitError("a counterexample without parameter values")  # pragma: no cover
+        if not (first > ratio * second or second > ratio * first):
+            return self.unknown(pair, ratio, "a counterexample did not survive its exact check")
+        return PairVerdict(
+            source=pair[0],
+            target=pair[1],
+            verdict=Verdict.VIOLATED,
+            ratio=ratio,
+            counterexample=_name(self.model, word),
+            probabilities=(first, second),
+            parameters=dict(parameters),
+            ways=ways,
+        )
+
+    def unknown(self, pair: tuple[str, str], ratio: fmpq, note: str) -> PairVerdict:
+        return PairVerdict(source=pair[0], target=pair[1], verdict=Verdict.UNKNOWN, ratio=ratio, note=note)
+
+
+def epsilon(  # noqa: PLR0913
+    model: HMM,
+    *,
+    length: int,
+    up_to: bool = False,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> BudgetAnswer:
+    """Return the least budget that `verify` accepts, exactly, with a sequence that attains it.
+
+    Parameters
+    ----------
+    model
+        A model without parameters.
+    length, up_to, pairs, deadline, progress
+        As in `verify`. A limit leaves a lower bound.
+
+    Raises
+    ------
+    UsageError
+        If the model has parameters, the length is out of range, or no sequence of it is possible.
+    ModelError
+        If a name is not that of a distribution.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.hidden_markov import geometric
+    >>> [pair.ratio for pair in epsilon(geometric(), length=1).pairs]
+    [2, 2]
+    """
+    asked = _asked(model, pairs, length, up_to)
+    if model.parametric:
+        raise UsageError(
+            f"the model has the parameters {', '.join(model.parameter_names)}; expected one without "
+            "(a budget for all values is a question for verify)"
+        )
+    return BudgetAnswer(
+        model=model,
+        length=length,
+        up_to=up_to,
+        pairs=tuple(_pair_budget(model, pair, length, up_to, deadline, progress) for pair in asked),
+    )
+
+
+def _pair_budget(  # noqa: PLR0913, PLR0917
+    model: HMM, pair: tuple[str, str], length: int, up_to: bool, deadline: Deadline, progress: Progress
+) -> PairBudget:
+    try:
+        found = least_ratio(model, pair, length, up_to=up_to, deadline=deadline, progress=progress)
+    except LimitError:
+        return _lower_bound(model, pair, length, up_to)
+    chances = found.witness.probabilities
+    if found.witness.first != pair[0]:
+        chances = (chances[1], chances[0])
+    return PairBudget(
+        source=pair[0],
+        target=pair[1],
+        ratio=found.ratio,
+        exact=True,
+        witness=_name(model, found.witness.word),
+        probabilities=chances,
+        at_least=found.ratio,
+        proofs=found.proofs,
+        rounds=found.rounds,
+    )
+
+
+def _lower_bound(model: HMM, pair: tuple[str, str], length: int, up_to: bool) -> PairBudget:
+    """Return what one beam search finds."""
+    resolved = IntegerModel.from_model(model, length, up_to=up_to)
+    first, second = (resolved.start(model.distribution(name)) for name in pair)
+    best: PairBudget | None = None
+    for word in (*guessed_words(resolved, first, second)[:4], *guessed_words(resolved, second, first)[:4]):
+        one, two = (probability(model, model.distribution(name), word) for name in pair)
+        if not isinstance(one, fmpq) or not isinstance(two, fmpq) or not (one or two):
+            continue
+        small, large = sorted((one, two))
+        at_least = None if small == 0 else large / small
+        if best is None or at_least is None or (best.at_least is not None and at_least > best.at_least):
+            best = PairBudget(
+                source=pair[0],
+                target=pair[1],
+                ratio=None,
+                exact=at_least is None,
+                witness=_name(model, word),
+                probabilities=(one, two),
+                at_least=at_least,
+            )
+    if best is None:
+        return PairBudget(
+            source=pair[0],
+            target=pair[1],
+            ratio=None,
+            exact=False,
+            witness=(),
+            probabilities=None,
+            at_least=fmpq(1),
+        )
+    return best

@@ -1,0 +1,426 @@
+"""Questions about hidden Markov models that no length bounds, and about mechanisms as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from flint import fmpq
+
+from bisimdist.analysis.distances import bd_threshold
+from bisimdist.analysis.hmm_answer import Verdict
+from bisimdist.certificates.hmm_proofs import (
+    cone_invariant,
+    coupling_invariant,
+    factors_invariant,
+    invariant_certificate,
+    mechanism_certificate,
+    parametric_certificate,
+    pump_certificate,
+)
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.hmm.beam import guessed_words
+from bisimdist.hmm.budget import Adjacency, BudgetResult, QueryFamily, privacy_budget
+from bisimdist.hmm.chain import FIRST, SECOND, as_chain
+from bisimdist.hmm.cone import find_cone, worst_ratio
+from bisimdist.hmm.functions import NumericModel
+from bisimdist.hmm.integers import IntegerModel
+from bisimdist.hmm.multiplicative import find_factors
+from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict, word_probability
+from bisimdist.hmm.pump import Impossible, Pump, find_pump
+from bisimdist.models.bisimilarity import quotient
+from bisimdist.models.hmm import HMM
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = [
+    "AllLengthsAnswer",
+    "LengthVerdict",
+    "MechanismBudget",
+    "for_all_lengths",
+    "mechanism_budget",
+]
+
+METHODS = ("auto", "cone", "factors", "coupling")
+GUESSED_LENGTHS = (1, 2, 3, 5, 8, 13, 21)
+MAX_CHAIN = 200
+"""A chain of more states is not tried for a coupling, whose pairs would be too many."""
+
+Certificate = Callable[[], dict[str, object]]
+
+
+def _no_certificate() -> dict[str, object]:
+    raise UsageError("nothing was decided, so there is no proof to write")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthVerdict:
+    """Whether a budget holds for one pair and sequences of every length.
+
+    Parameters
+    ----------
+    source, target
+        The names of the two distributions.
+    verdict
+        The answer.
+    method
+        What proves it: ``cone``, ``factors``, ``coupling``, ``counterexample``, ``pump`` or ``impossible``;
+        empty where nothing does.
+    proved
+        A budget that was proved for all lengths, where one was.
+    attained
+        The largest ratio of a single sequence that is known.
+    counterexample, probabilities
+        A sequence that violates the budget, with its probabilities from `source` and `target`.
+    pump
+        The refutation of every budget, where there is one: prefix, cycle and suffix, by name.
+    growth
+        With a pump: the growth factors of a round of the cycle, the larger one first.
+    """
+
+    source: str
+    target: str
+    verdict: Verdict
+    method: str = field(default="", compare=False)
+    proved: fmpq | None = field(default=None, compare=False)
+    attained: fmpq | None = field(default=None, compare=False)
+    counterexample: tuple[str, ...] | None = field(default=None, compare=False)
+    probabilities: tuple[fmpq, fmpq] | None = field(default=None, compare=False)
+    pump: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
+    growth: tuple[fmpq, fmpq] | None = field(default=None, compare=False)
+    make_certificate: Certificate = field(default=_no_certificate, repr=False, compare=False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the budget that was proved is attained: no smaller one holds for all lengths."""
+        return self.proved is not None and self.proved == self.attained
+
+    @property
+    def no_budget(self) -> bool:
+        """Whether every budget is refuted."""
+        return self.method in {"pump", "impossible"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllLengthsAnswer:
+    """Whether a budget holds for each pair and sequences of every length.
+
+    Parameters
+    ----------
+    model
+        The model.
+    ratio
+        The budget; None where the question was for any.
+    pairs
+        The answers, in the order in which the pairs were asked.
+    """
+
+    model: HMM
+    ratio: fmpq | None
+    pairs: tuple[LengthVerdict, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict about all pairs together."""
+        found = {pair.verdict for pair in self.pairs}
+        for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN):
+            if verdict in found:
+                return verdict
+        return Verdict.HOLDS
+
+    def certificate(self) -> dict[str, object]:
+        """Return the proof, as plain data that ``json.dumps`` writes.
+
+        Raises
+        ------
+        UsageError
+            If nothing was decided, or there is more than one pair.
+        """
+        if len(self.pairs) != 1:
+            raise UsageError(f"a certificate is about one pair; {len(self.pairs)} were asked")
+        return self.pairs[0].make_certificate()
+
+
+def for_all_lengths(  # noqa: PLR0913
+    model: HMM,
+    ratio: ExactNumber | None = None,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    method: str = "auto",
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> AllLengthsAnswer:
+    """Decide whether a budget holds for observation sequences of every length.
+
+    Refutations come first: a sequence above the budget, then sequences whose ratio grows without bound. Then
+    invariants are looked for: a closed polyhedral cone, a table of factors, a skewed coupling of cost zero.
+    None of them is complete, so the answer may be unknown.
+
+    Parameters
+    ----------
+    model
+        A model without parameters.
+    ratio
+        The budget, at least 1; None asks whether there is any, and the smallest one that is found.
+    pairs
+        Names of distributions; by default the pairs of the model.
+    method
+        ``"auto"``, or the one invariant to look for.
+    deadline, progress
+        As everywhere. A limit makes a verdict unknown.
+
+    Raises
+    ------
+    UsageError
+        If the model has parameters, or an argument is out of range.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.hidden_markov import contagious_disease
+    >>> answer = for_all_lengths(contagious_disease())
+    >>> answer.verdict.value, answer.pairs[0].proved, answer.pairs[0].exact
+    ('holds', 38/11, True)
+    """
+    budget = None if ratio is None else to_fmpq(ratio)
+    if budget is not None and budget < 1:
+        raise UsageError(f"the ratio is {format_rational(budget)}; expected at least 1")
+    if method not in METHODS:
+        raise UsageError(f"method={method!r} is not usable; expected {', '.join(METHODS)}")
+    if method == "coupling" and budget is None:
+        raise UsageError("a coupling is looked for at a ratio; say which")
+    asked = model.pairs if pairs is None else tuple(pairs)
+    if not asked:
+        raise UsageError("the model has no pairs of its own; say which distributions to compare")
+    work = [_Search(NumericModel.of(model, pair), pair, budget, deadline, progress) for pair in asked]
+    return AllLengthsAnswer(model=model, ratio=budget, pairs=tuple(one.run(method) for one in work))
+
+
+@dataclass(slots=True)
+class _Search:
+    """The work on one pair: what is known so far, whatever happens."""
+
+    model: NumericModel
+    pair: tuple[str, str]
+    ratio: fmpq | None
+    deadline: Deadline
+    progress: Progress
+    attained: fmpq = field(default_factory=lambda: fmpq(1))
+
+    def run(self, method: str) -> LengthVerdict:
+        steps: list[Callable[[], LengthVerdict | None]] = [self.guess, self.pump]
+        names = METHODS[1:] if method == "auto" else (method,)
+        proofs = {"cone": self.cone, "factors": self.factors, "coupling": self.coupling}
+        steps += [proofs[name] for name in names]
+        for step in steps:
+            try:
+                found = step()
+            except LimitError:
+                break
+            if found is not None:
+                return replace(found, attained=None if found.no_budget else self.attained)
+        return LengthVerdict(
+            source=self.pair[0], target=self.pair[1], verdict=Verdict.UNKNOWN, attained=self.attained
+        )
+
+    def guess(self) -> LengthVerdict | None:
+        """Measure the sequences that a beam search in doubles proposes."""
+        hmm = self.model.model
+        for length in GUESSED_LENGTHS:
+            self.deadline.check()
+            resolved = IntegerModel.from_model(hmm, length, up_to=True)
+            first, second = (resolved.start(hmm.distribution(name)) for name in self.pair)
+            for one, two in ((first, second), (second, first)):
+                for word in guessed_words(resolved, one, two, width=16)[:3]:
+                    found = self.measured(word)
+                    if found is not None:
+                        return found
+        return None
+
+    def measured(self, word: tuple[int, ...]) -> LengthVerdict | None:
+        """Remember the ratio of a sequence; return the violation that it is, if it is one."""
+        first, second = (word_probability(self.model.model, name, word) for name in self.pair)
+        small, large = sorted((first, second))
+        if small == 0:
+            return self.refuted(Impossible(word, swapped=first == 0)) if large else None
+        self.attained = max(self.attained, large / small)
+        if self.ratio is None or large <= self.ratio * small:
+            return None
+        names = tuple(self.model.model.observations[symbol] for symbol in word)
+        return LengthVerdict(
+            source=self.pair[0],
+            target=self.pair[1],
+            verdict=Verdict.VIOLATED,
+            method="counterexample",
+            counterexample=names,
+            probabilities=(first, second),
+            make_certificate=partial(
+                parametric_certificate,
+                ParametricProof(
+                    model=self.model.model,
+                    pair=self.pair,
+                    ratio=self.ratio,
+                    length=len(word),
+                    holds=False,
+                    violation=SequenceVerdict(word=names, parameters={}, probabilities=(first, second)),
+                ),
+            ),
+        )
+
+    def pump(self) -> LengthVerdict | None:
+        found = find_pump(self.model, deadline=self.deadline, progress=self.progress)
+        return None if found is None else self.refuted(found)
+
+    def refuted(self, found: Pump | Impossible) -> LengthVerdict:
+        names = self.model.model.observations
+
+        def named(word: tuple[int, ...]) -> tuple[str, ...]:
+            return tuple(names[symbol] for symbol in word)
+
+        certificate = partial(pump_certificate, self.model, self.pair, found)
+        if isinstance(found, Impossible):
+            first, second = (word_probability(self.model.model, name, found.word) for name in self.pair)
+            return LengthVerdict(
+                source=self.pair[0],
+                target=self.pair[1],
+                verdict=Verdict.VIOLATED,
+                method="impossible",
+                counterexample=named(found.word),
+                probabilities=(first, second),
+                make_certificate=certificate,
+            )
+        return LengthVerdict(
+            source=self.pair[0],
+            target=self.pair[1],
+            verdict=Verdict.VIOLATED,
+            method="pump",
+            pump=(named(found.prefix), named(found.cycle), named(found.suffix)),
+            growth=(found.fast, found.slow),
+            make_certificate=certificate,
+        )
+
+    def proved(self, method: str, ratio: fmpq, invariant: Callable[[], dict[str, object]]) -> LengthVerdict:
+        claimed = ratio if self.ratio is None else self.ratio
+        return LengthVerdict(
+            source=self.pair[0],
+            target=self.pair[1],
+            verdict=Verdict.HOLDS,
+            method=method,
+            proved=ratio,
+            make_certificate=lambda: invariant_certificate(self.model.model, self.pair, claimed, invariant()),
+        )
+
+    def cone(self) -> LengthVerdict | None:
+        cone = find_cone(self.model, deadline=self.deadline, progress=self.progress)
+        if cone is None:
+            return None
+        ratio, place = worst_ratio(self.model, cone.generators)
+        word = None if place is None else cone.words[place]
+        if word is not None:
+            found = self.measured(word)
+            if found is not None:
+                return found
+        if ratio is None or (self.ratio is not None and ratio > self.ratio):
+            return None
+        return self.proved("cone", ratio, partial(cone_invariant, self.model, cone))
+
+    def factors(self) -> LengthVerdict | None:
+        found = find_factors(self.model, deadline=self.deadline, progress=self.progress)
+        if found is None or (self.ratio is not None and found.ratio > self.ratio):
+            return None
+        return self.proved("factors", found.ratio, partial(factors_invariant, self.model, found))
+
+    def coupling(self) -> LengthVerdict | None:
+        """Look for a coupling of cost zero in the chain whose bisimilar states are merged.
+
+        Merging does not change which sequences are how probable, and makes couplings of cost zero more
+        frequent.
+        """
+        chain = as_chain(self.model.model, self.pair)
+        if self.ratio is None or len(chain) > MAX_CHAIN:
+            return None
+        merged, classes = quotient(chain)
+        first, second = (merged.states[classes[chain.index(name)]] for name in (FIRST, SECOND))
+        answer = bd_threshold(
+            merged, self.ratio, first, second, 0, deadline=self.deadline, progress=self.progress
+        )
+        if not answer.holds:
+            return None
+        names = {
+            name: merged.states[block]
+            for name, block in zip(chain.states, classes, strict=True)
+            if merged.states[block] != name
+        }
+        return self.proved("coupling", self.ratio, lambda: coupling_invariant(answer.certificate(), names))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MechanismBudget:
+    """The exact budget of a mechanism over all neighbouring inputs.
+
+    Parameters
+    ----------
+    result
+        The value, with the pair and the answer that attain it, and the adjacency.
+    """
+
+    result: BudgetResult
+
+    @property
+    def ratio(self) -> fmpq | None:
+        """The value; None where no budget holds."""
+        return self.result.ratio
+
+    @property
+    def epsilon(self) -> tuple[str, str] | None:
+        """Decimals below and above the logarithm of the value, where it is finite."""
+        return None if self.result.ratio is None else log_enclosure(self.result.ratio)
+
+    def certificate(self) -> dict[str, object]:
+        """Return what the checker needs to look at all pairs again, as plain data.
+
+        Raises
+        ------
+        UsageError
+            If the mechanism is none that the checker knows.
+        """
+        return mechanism_certificate(self.result)
+
+
+def mechanism_budget(
+    family: QueryFamily,
+    adjacency: Adjacency | str,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> MechanismBudget:
+    """Return the exact budget of a mechanism over all neighbouring inputs.
+
+    Parameters
+    ----------
+    family
+        The mechanism, such as `noisy_max_family(5)`.
+    adjacency
+        ``"one"``: one query result differs, by one; ``"all"``: every one may.
+    deadline, progress
+        As everywhere.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes.
+    UsageError
+        If the adjacency is another word.
+
+    Examples
+    --------
+    >>> from bisimdist.hmm.budget import noisy_max_family
+    >>> mechanism_budget(noisy_max_family(5), "all").ratio
+    288/73
+    """
+    try:
+        chosen = Adjacency(adjacency)
+    except ValueError:
+        raise UsageError(f"the adjacency is {adjacency!r}; expected 'one' or 'all'") from None
+    return MechanismBudget(result=privacy_budget(family, chosen, deadline=deadline, progress=progress))

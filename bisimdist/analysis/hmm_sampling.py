@@ -1,0 +1,222 @@
+"""Testing joined to verification: candidates by sampling, judged exactly, and budgets that are narrowed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from flint import fmpq
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict, prove_for_all, word_probability
+from bisimdist.hmm.sampling import Candidate, narrow, sample_candidates, sampler_of
+from bisimdist.models.hmm import HMM
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["NarrowedBudget", "SampledVerdict", "narrow_budget", "sample_and_verify"]
+
+MAX_DOUBLINGS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampledVerdict:
+    """A candidate of the sampling tester, judged exactly.
+
+    Parameters
+    ----------
+    candidate
+        What the samples say.
+    probabilities
+        The exact probabilities from the two distributions.
+    ratio
+        The larger one divided by the smaller one; None where that is 0.
+    violates
+        Whether the candidate violates the budget that was asked.
+    """
+
+    candidate: Candidate
+    probabilities: tuple[fmpq, fmpq]
+    ratio: fmpq | None
+    violates: bool
+
+
+def sample_and_verify(  # noqa: PLR0913
+    model: HMM,
+    pair: tuple[str, str],
+    ratio: ExactNumber,
+    length: int,
+    *,
+    samples: int = 20_000,
+    confidence: ExactNumber = "99/100",
+    seed: int = 0,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> tuple[SampledVerdict, ...]:
+    """Look for violations of a budget by sampling, and certify or refute each candidate exactly.
+
+    Parameters
+    ----------
+    model
+        A model without parameters.
+    pair
+        The names of two distributions.
+    ratio
+        The budget.
+    length
+        How many observations.
+    samples, confidence, seed
+        As for `sample_candidates`.
+    deadline, progress
+        As everywhere.
+
+    Returns
+    -------
+    tuple of SampledVerdict
+        The candidates, the exact violations first, the largest ratio first.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes.
+    """
+    budget = to_fmpq(ratio)
+    sides = [sampler_of(model, name, length) for name in pair]
+    found = sample_candidates(
+        sides[0],
+        sides[1],
+        samples=samples,
+        confidence=confidence,
+        seed=seed,
+        deadline=deadline,
+        progress=progress,
+    )
+    verdicts = []
+    for candidate in found:
+        word = tuple(model.observation(name) for name in candidate.word)
+        first, second = (word_probability(model, name, word) for name in pair)
+        small, large = sorted((first, second))
+        verdicts.append(
+            SampledVerdict(
+                candidate=candidate,
+                probabilities=(first, second),
+                ratio=None if small == 0 else large / small,
+                violates=bool(large > budget * small) and len(word) == length,
+            )
+        )
+    return tuple(sorted(verdicts, key=lambda v: (not v.violates, v.ratio is not None, -(v.ratio or fmpq(0)))))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NarrowedBudget:
+    """A bracket of the least budget, for all parameter values where the model has parameters.
+
+    Parameters
+    ----------
+    low
+        A ratio that some sequence attains or exceeds, for some values of the parameters; 1 if none is known.
+    high
+        A budget that is proved; None where none was.
+    witness
+        The sequence behind `low`.
+    proof
+        The proof behind `high`.
+    """
+
+    low: fmpq
+    high: fmpq | None
+    witness: SequenceVerdict | None
+    proof: ParametricProof | None
+
+
+def narrow_budget(  # noqa: PLR0913
+    model: HMM,
+    pair: tuple[str, str],
+    length: int,
+    precision: ExactNumber,
+    *,
+    start: ExactNumber = 1,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> NarrowedBudget:
+    """Bracket the least budget of a length, by deciding budgets in between.
+
+    Every refutation is a sequence with exact probabilities, which moves the lower end to its ratio; every
+    proof moves the upper end.
+
+    Parameters
+    ----------
+    model
+        The model; the budget is one for all values of its parameters.
+    pair
+        The names of two distributions.
+    length
+        How many observations.
+    precision
+        How narrow the bracket is to be.
+    start
+        A budget to begin with, such as a ratio that sampling found.
+    deadline, progress
+        As everywhere. A limit leaves a wider bracket.
+
+    Raises
+    ------
+    UsageError
+        If the precision is not positive, or no sequence of the length is possible.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.hidden_markov import independent_disease
+    >>> model = independent_disease()
+    >>> found = narrow_budget(model, model.pairs[0], 1, "1/100")
+    >>> found.low, found.high
+    (2, 2)
+    """
+    width = to_fmpq(precision)
+    if width <= 0:
+        raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
+    work = _Narrowing(model, pair, length, deadline, progress)
+    high = max(to_fmpq(start), fmpq(1))
+    for _ in range(MAX_DOUBLINGS):
+        answer = work.refute(high)
+        if answer is True:
+            break
+        if answer is None or answer is False:
+            return NarrowedBudget(low=work.low, high=None, witness=work.witness, proof=None)
+        high = 2 * max(high, answer)
+    else:
+        return NarrowedBudget(low=work.low, high=None, witness=work.witness, proof=None)
+    if work.low < high and work.refute(work.low) is True:
+        high = work.low
+    _, high = narrow(work.refute, work.low, high, width)
+    return NarrowedBudget(low=work.low, high=high, witness=work.witness, proof=work.proof)
+
+
+@dataclass(slots=True)
+class _Narrowing:
+    """The best of both ends so far."""
+
+    model: HMM
+    pair: tuple[str, str]
+    length: int
+    deadline: Deadline
+    progress: Progress
+    low: fmpq = field(default_factory=lambda: fmpq(1))
+    witness: SequenceVerdict | None = None
+    proof: ParametricProof | None = None
+
+    def refute(self, budget: fmpq) -> fmpq | bool | None:
+        answer = prove_for_all(
+            self.model, self.pair, budget, self.length, deadline=self.deadline, progress=self.progress
+        )
+        if answer.holds:
+            self.proof = answer
+            return True
+        if answer.violation is None:
+            return None
+        small, large = sorted(answer.violation.probabilities)
+        if small == 0:
+            self.witness = answer.violation
+            return None  # no budget holds at all
+        if large / small > self.low:
+            self.low, self.witness = large / small, answer.violation
+        return large / small

@@ -1,0 +1,507 @@
+"""The privacy profile: delta as a function of epsilon, certified from above and from below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.delta import delta
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.logarithm import alpha_below, log_enclosure
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.exact.simplest import simplest_between
+from bisimdist.fixpoint.question import named_pairs
+from bisimdist.models.lmc import LMC
+from bisimdist.privacy.losses import LossDistribution, exact_losses
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["LeastAlpha", "ProfileAnswer", "ProfilePoint", "least_alpha", "profile"]
+
+GRID_BITS = 20
+"""Points of a grid in epsilon become alphas with about so many bits below."""
+
+DEFAULT_POINTS = 33
+COARSE = 9
+"""How many points are spread evenly before the rest goes where the curve bends."""
+
+SMALL = fmpq(1, 1000)
+"""By default the curve ends where delta has fallen to this part of its value at epsilon = 0."""
+
+LARGEST_EPSILON = fmpq(16)
+LOSS_POINTS = 5000
+"""With more losses than this delta is computed at each point alone."""
+
+NARROWEST = fmpq(1, 2**30)
+"""Where a bisection ends at the latest."""
+
+RELATIVE_GAP = fmpq(1, 1000)
+"""How narrow the intervals of a cyclic chain have to be, relative to delta at epsilon = 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePoint:
+    """Bounds on the delta of the model at one alpha; epsilon is its logarithm."""
+
+    alpha: fmpq
+    lower: fmpq
+    upper: fmpq
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        return bool(self.lower == self.upper)
+
+
+@dataclass(frozen=True, slots=True)
+class LeastAlpha:
+    """Where delta falls to a threshold: delta > threshold at `above`, delta <= threshold at `enough`.
+
+    Parameters
+    ----------
+    threshold
+        The threshold.
+    above
+        An alpha that is not enough; None where there is none, or none was found.
+    enough
+        An alpha that is enough; None where none was found.
+    exact
+        Whether `enough` is the least alpha itself.
+    """
+
+    threshold: fmpq
+    above: fmpq | None
+    enough: fmpq | None
+    exact: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileAnswer:
+    """The privacy profile of a chain over all pairs that were asked.
+
+    Parameters
+    ----------
+    model
+        The chain.
+    pairs
+        The pairs of names.
+    points
+        Bounds, by ascending alpha.
+    status
+        How the work ended: exact where all points are.
+    losses
+        By pair the exact losses, where they are finitely many: then delta is known for every alpha.
+    runs
+        How many independent runs the answer is about.
+    """
+
+    model: LMC
+    pairs: tuple[tuple[str, str], ...]
+    points: tuple[ProfilePoint, ...]
+    status: Status
+    losses: tuple[LossDistribution, ...] | None = field(default=None, compare=False)
+    runs: int = 1
+
+    def upper_at(self, alpha: ExactNumber) -> fmpq:
+        """Return an upper bound on delta at any alpha: delta is convex and does not increase.
+
+        Raises
+        ------
+        UsageError
+            If alpha is below the first point.
+        """
+        value = to_fmpq(alpha)
+        before = [point for point in self.points if point.alpha <= value]
+        after = [point for point in self.points if point.alpha > value]
+        if not before:
+            raise UsageError(f"the profile begins at alpha = {format_rational(self.points[0].alpha)}")
+        if not after:
+            return before[-1].upper
+        left, right = before[-1], after[0]
+        part = (value - left.alpha) / (right.alpha - left.alpha)
+        return left.upper + part * (right.upper - left.upper)
+
+    def lower_at(self, alpha: ExactNumber) -> fmpq:
+        """Return a lower bound on delta at any alpha of at least 1.
+
+        Beyond its two points a chord of a convex function lies below it; and delta does not increase.
+        """
+        value = to_fmpq(alpha)
+        best = fmpq(0)
+        for point in self.points:
+            if point.alpha >= value:
+                best = max(best, point.lower)
+        for left, right in pairwise(self.points):
+            for near, far, beyond in (
+                (right, left, value >= right.alpha),
+                (left, right, value <= left.alpha),
+            ):
+                if beyond:
+                    # the steepest chord that the bounds allow: low where we are near, high where we are far
+                    slope = (near.lower - far.upper) / (near.alpha - far.alpha)
+                    best = max(best, near.lower + slope * (value - near.alpha))
+        return best
+
+
+def profile(  # noqa: PLR0913
+    model: LMC,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    alphas: Sequence[ExactNumber] | None = None,
+    epsilons: Sequence[ExactNumber] | None = None,
+    points: int = DEFAULT_POINTS,
+    largest: ExactNumber | None = None,
+    gap: ExactNumber | None = None,
+    runs: int = 1,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> ProfileAnswer:
+    """Compute the privacy profile: the largest delta of all pairs as a function of alpha = e^epsilon.
+
+    Parameters
+    ----------
+    model
+        The chain.
+    pairs
+        Pairs of names of states; by default those of the model.
+    alphas, epsilons
+        Where to compute delta; an epsilon stands for a short rational just below e^epsilon, which the answer
+        names. By default the points are chosen: some evenly in epsilon, the others where the curve bends.
+    points
+        How many points to choose.
+    largest
+        The largest epsilon; by default where delta is small, or stops to fall.
+    gap
+        How narrow intervals have to be where the curve is not exact.
+    runs
+        Compute the profile of so many independent runs; needs finitely many losses.
+    deadline, memory, progress
+        As for `delta`. The points that are known when a limit comes are returned with ``Status.LIMIT``.
+
+    Raises
+    ------
+    UsageError
+        If there is no pair, a number is out of range, or several runs are asked for where the losses are not
+        finitely many.
+    LimitError
+        If a limit comes before the first point.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.figure1 import figure1
+    >>> [str(point.upper) for point in profile(figure1(), alphas=[1, "5/4", "3/2"]).points]
+    ['1/5', '1/10', '0']
+    """
+    if points < 2:
+        raise UsageError(f"{points} points were asked for; expected at least 2")
+    if runs < 1:
+        raise UsageError(f"{runs} runs were asked for; expected at least 1")
+    asked = named_pairs(model, pairs)
+    names = tuple((model.states[s], model.states[t]) for s, t in asked)
+    losses = _all_losses(model, asked, runs, deadline)
+    if losses is None and runs > 1:
+        raise UsageError("several runs need finitely many losses, which this chain does not have")
+    curve = _Curve(model, names, losses, None if gap is None else to_fmpq(gap), deadline, memory, progress)
+    try:
+        _fill(curve, alphas, epsilons, points, None if largest is None else to_fmpq(largest))
+        stopped = False
+    except (LimitError, KeyboardInterrupt):
+        if not curve.known:
+            raise
+        stopped = True
+    found = tuple(curve.known[alpha] for alpha in sorted(curve.known))
+    exact = all(point.exact for point in found)
+    status = Status.EXACT if exact else Status.BRACKET
+    if stopped or curve.limited:
+        status = Status.LIMIT
+    return ProfileAnswer(model=model, pairs=names, points=found, status=status, losses=losses, runs=runs)
+
+
+def _all_losses(
+    model: LMC, asked: Sequence[tuple[int, int]], runs: int, deadline: Deadline
+) -> tuple[LossDistribution, ...] | None:
+    found = []
+    for s, t in asked:
+        try:
+            losses = exact_losses(model, s, t, deadline=deadline)
+        except LimitError:
+            deadline.check()
+            return None
+        if len(losses.points) > LOSS_POINTS:
+            return None
+        found.append(losses.repeated(runs))
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class _Curve:
+    model: LMC
+    names: tuple[tuple[str, str], ...]
+    losses: tuple[LossDistribution, ...] | None
+    gap: fmpq | None
+    deadline: Deadline
+    memory: int | None
+    progress: Progress
+    known: dict[fmpq, ProfilePoint] = field(default_factory=dict)
+    limited: bool = False
+
+    def at(self, alpha: fmpq) -> ProfilePoint:
+        """Return the bounds at an alpha."""
+        found = self.known.get(alpha)
+        if found is not None:
+            return found
+        self.deadline.check()
+        self.progress("points of the profile", len(self.known), None)
+        if self.losses is not None:
+            value = max(losses.delta(alpha) for losses in self.losses)
+            point = ProfilePoint(alpha, value, value)
+        else:
+            answer = delta(
+                self.model,
+                alpha,
+                pairs=self.names,
+                gap=self._gap(),
+                worst=True,
+                deadline=self.deadline,
+                memory=self.memory,
+            )
+            self.limited |= answer.status is Status.LIMIT
+            point = ProfilePoint(alpha, answer.lower, answer.upper)
+        self.known[alpha] = point
+        return point
+
+    def _gap(self) -> fmpq | None:
+        if self.gap is not None or not self.known:
+            return self.gap
+        first = self.known[min(self.known)]
+        return min(first.upper * RELATIVE_GAP, fmpq(1, 10**6)) if first.upper else None
+
+
+def _fill(
+    curve: _Curve,
+    alphas: Sequence[ExactNumber] | None,
+    epsilons: Sequence[ExactNumber] | None,
+    points: int,
+    largest: fmpq | None,
+) -> None:
+    if alphas is not None or epsilons is not None:
+        wanted = [to_fmpq(alpha) for alpha in alphas or ()]
+        wanted += [alpha_below(epsilon) for epsilon in epsilons or ()]
+        for alpha in sorted(set(wanted)):
+            if alpha < 1:
+                raise UsageError(f"alpha is {format_rational(alpha)}; expected at least 1")
+            curve.at(alpha)
+        return
+    end = _end(curve) if largest is None else largest
+    if end <= 0:
+        raise UsageError(f"the largest epsilon is {format_rational(end)}; expected a number above 0")
+    coarse = min(points, COARSE)
+    for k in range(coarse):
+        curve.at(_grid(end * k / (coarse - 1)))
+    for ratio in _kinks(curve, points - coarse):
+        curve.at(ratio)
+    _bisect(curve, points)
+
+
+def _kinks(curve: _Curve, most: int) -> list[fmpq]:
+    """Return the likelihood ratios at which an exact curve bends, if they are few."""
+    end = max(curve.known)
+    ratios = {ratio for losses in curve.losses or () for ratio in losses.ratios() if ratio <= end}
+    return sorted(ratios) if len(ratios) <= most else []
+
+
+def _grid(epsilon: fmpq) -> fmpq:
+    if epsilon == 0:
+        return fmpq(1)
+    size = max(0, int(epsilon.q.bit_length()) - int(epsilon.p.bit_length()))
+    return alpha_below(epsilon, denominator_bits=GRID_BITS + size)
+
+
+def _end(curve: _Curve) -> fmpq:
+    """Return an epsilon by which delta has become small, or has stopped to fall."""
+    start = curve.at(fmpq(1)).upper
+    if start == 0:
+        return fmpq(1)
+    if curve.losses is not None:
+        ratios = [ratio for losses in curve.losses for ratio in losses.ratios()]
+        largest = max(ratios)
+
+        def low_enough(alpha: fmpq) -> bool:
+            return bool(alpha >= largest or curve.at(alpha).upper <= start * SMALL)
+
+    else:
+
+        def low_enough(alpha: fmpq) -> bool:
+            return bool(curve.at(alpha).upper <= start * SMALL)
+
+    epsilon = fmpq(1, 4096)
+    before = None
+    while epsilon < LARGEST_EPSILON:
+        alpha = _grid(epsilon)
+        if low_enough(alpha):
+            break
+        now = curve.at(alpha)
+        if before is not None and epsilon >= 1 and now.lower >= before.upper * (1 - SMALL):
+            break
+        before = now
+        epsilon *= 2
+    # what was only tried does not belong to the picture
+    for alpha in [alpha for alpha in curve.known if alpha != 1]:
+        del curve.known[alpha]
+    if curve.losses is not None and largest > 1:
+        # beyond the largest likelihood ratio delta is constant
+        epsilon = min(epsilon, to_fmpq(log_enclosure(largest)[1]) * fmpq(21, 20))
+    return epsilon
+
+
+def _bisect(curve: _Curve, points: int) -> None:
+    """Halve, again and again, the piece on which the curve may differ most from its chord.
+
+    Every other time that is measured relative to delta, as the logarithmic form shows it.
+    """
+    done: set[tuple[fmpq, fmpq]] = set()
+    small = curve.known[min(curve.known)].upper * SMALL
+    while len(curve.known) < points:
+        order = sorted(curve.known)
+        pieces = []
+        for k in range(len(order) - 1):
+            left, right = curve.known[order[k]], curve.known[order[k + 1]]
+            if (left.alpha, right.alpha) in done:
+                continue
+            middle = (left.alpha + right.alpha) / 2
+            below = [right.lower]
+            if k > 0:
+                below.append(_extended(curve.known[order[k - 1]], left, middle))
+            if k + 2 < len(order):
+                below.append(_extended(curve.known[order[k + 2]], right, middle))
+            chord = (left.upper + right.upper) / 2
+            unit = max(chord, small) if len(curve.known) % 2 and chord else fmpq(1)
+            pieces.append(((chord - max(below)) / unit, left.alpha, right.alpha))
+        if not pieces:
+            return
+        worst, low, high = max(pieces)
+        if worst <= 0:
+            return
+        third = (high - low) / 8
+        middle = simplest_between((low + high) / 2 - third, (low + high) / 2 + third)
+        done.add((low, high))
+        curve.at(middle)
+
+
+def _extended(far: ProfilePoint, near: ProfilePoint, alpha: fmpq) -> fmpq:
+    slope = (near.lower - far.upper) / (near.alpha - far.alpha)
+    return near.lower + slope * (alpha - near.alpha)
+
+
+def least_alpha(  # noqa: PLR0913
+    model: LMC,
+    threshold: ExactNumber,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    precision: ExactNumber = "1e-6",
+    runs: int = 1,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> LeastAlpha:
+    """Find the least alpha = e^epsilon for which delta is at most a threshold.
+
+    Where the losses are finitely many it is computed exactly; otherwise by bisection on short rationals, each
+    step of which is decided by certified bounds.
+
+    Parameters
+    ----------
+    model, pairs, runs, deadline, memory, progress
+        As for `profile`.
+    threshold
+        From 0 to 1.
+    precision
+        How far apart, relative to alpha - 1, the two sides of the bisection may stay.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.figure1 import figure1
+    >>> str(least_alpha(figure1(), "1/10").enough)
+    '5/4'
+    """
+    theta, width = to_fmpq(threshold), to_fmpq(precision)
+    if not 0 <= theta <= 1:
+        raise UsageError(f"the threshold is {format_rational(theta)}; expected a number from 0 to 1")
+    if width <= 0:
+        raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
+    asked = named_pairs(model, pairs)
+    losses = _all_losses(model, asked, runs, deadline)
+    if losses is not None:
+        found = [one.least_alpha(theta) for one in losses]
+        if any(alpha is None for alpha in found):
+            return LeastAlpha(theta, None, None, True)
+        least = max(alpha for alpha in found if alpha is not None)
+        return LeastAlpha(theta, None, least, True)
+    if runs > 1:
+        raise UsageError("several runs need finitely many losses, which this chain does not have")
+    names = tuple((model.states[s], model.states[t]) for s, t in asked)
+
+    def decide(alpha: fmpq) -> bool | None:
+        gap = fmpq(1, 16)
+        while gap > theta * fmpq(1, 10**6) / 4 or gap > fmpq(1, 10**9):
+            answer = delta(
+                model,
+                alpha,
+                pairs=names,
+                gap=gap,
+                worst=True,
+                deadline=deadline,
+                memory=memory,
+                progress=progress,
+            )
+            if answer.upper <= theta:
+                return True
+            if answer.lower > theta:
+                return False
+            if answer.status is Status.LIMIT or answer.lower == answer.upper:
+                return None
+            gap /= 64
+        return None
+
+    return _bisected(decide, theta, width)
+
+
+def _bisected(decide: Callable[[fmpq], bool | None], theta: fmpq, width: fmpq) -> LeastAlpha:
+    first = decide(fmpq(1))
+    if first:
+        return LeastAlpha(theta, None, fmpq(1), True)
+    # a tie at alpha = 1 may stay open for ever, and just above it be decided at once
+    above = None if first is None else fmpq(1)
+    low, step = fmpq(1), fmpq(1, 1024)
+    enough = None
+    while enough is None and step <= 2**40:
+        verdict = decide(1 + step)
+        if verdict:
+            enough = 1 + step
+        elif verdict is None:
+            return LeastAlpha(theta, above, None, False)
+        else:
+            above = low = 1 + step
+            step *= 4
+    if enough is None:
+        return LeastAlpha(theta, above, None, False)
+    while enough - low > max(width * (enough - 1), NARROWEST):
+        quarter = (enough - low) / 4
+        middle = simplest_between(low + quarter, enough - quarter)
+        verdict = decide(middle)
+        if verdict is None:
+            break
+        if verdict:
+            enough = middle
+        else:
+            above = low = middle
+    return LeastAlpha(theta, above, enough, False)

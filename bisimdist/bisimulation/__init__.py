@@ -1,0 +1,1 @@
+"""Bisimulations of probabilistic automata: strong, accumulative and amortised, with exact distances."""

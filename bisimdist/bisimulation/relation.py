@@ -1,0 +1,305 @@
+"""Is a given relation a bisimulation? If not, which clause of which triple fails, in words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from flint import fmpq
+
+from bisimdist.bisimulation.assignment import perfect_flow
+from bisimdist.bisimulation.strong import outgoing
+from bisimdist.errors import ModelError, NumberError
+from bisimdist.exact.rational import format_rational, parse_rational, shorten_rational
+from bisimdist.models.io.document import MapNode, Node, Scalar, ScalarKind
+from bisimdist.models.io.expect import check_keys, expect_list, expect_map, expect_text
+from bisimdist.models.io.json_text import read_json
+from bisimdist.models.lmc import Row
+from bisimdist.models.pa import PA, Transition
+
+__all__ = ["Relation", "RelationVerdict", "Violation", "check_relation", "load_relation"]
+
+Triple = tuple[int, int, fmpq]
+MAX_BYTES = 64 * 2**20
+SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A finite relation of triples (s, t, ratio), the ratio being e to the number of the definition.
+
+    Parameters
+    ----------
+    triples
+        Indices of states, and positive ratios.
+    ratio
+        e to the bound that the ratios must keep; None for the least that they do keep.
+    """
+
+    triples: tuple[Triple, ...]
+    ratio: fmpq | None = None
+
+    def least_ratio(self) -> fmpq:
+        """Return the largest ratio of a triple, or of its inverse; 1 where there is none."""
+        return max((max(c, 1 / c) for _, _, c in self.triples), default=fmpq(1))
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A clause that fails.
+
+    Parameters
+    ----------
+    triple
+        Which triple.
+    clause
+        ``"bound"``, ``"left"`` (a transition of s is not answered) or ``"right"`` (one of t is not).
+    text
+        What fails, in words.
+    """
+
+    triple: Triple
+    clause: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelationVerdict:
+    """Whether a relation is a bisimulation.
+
+    Parameters
+    ----------
+    ratio
+        e to the epsilon of the bisimulation that was asked for.
+    violations
+        Every clause that fails, triple by triple; empty if the relation is a bisimulation.
+    proved
+        The pairs (s, t) whose distance it bounds: those with a triple (s, t, 1).
+    """
+
+    ratio: fmpq
+    violations: tuple[Violation, ...]
+    proved: tuple[tuple[int, int], ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no clause fails."""
+        return not self.violations
+
+
+def check_relation(automaton: PA, kind: str, relation: Relation) -> RelationVerdict:
+    """Check every clause of the definition for every triple.
+
+    Parameters
+    ----------
+    automaton
+        The automaton.
+    kind
+        ``"accumulative"`` or ``"amortised"``.
+    relation
+        The relation.
+
+    Examples
+    --------
+    >>> half, third = fmpq(1, 2), fmpq(1, 3)
+    >>> steps = (Transition(0, "a", ((2, half),)), Transition(1, "a", ((2, third),)))
+    >>> automaton = PA(("s", "t", "u"), steps)
+    >>> check_relation(automaton, "amortised", Relation(((0, 1, fmpq(1)), (2, 2, fmpq(3, 2))))).holds
+    True
+    >>> print(check_relation(automaton, "amortised", Relation(((0, 1, fmpq(1)),))).violations[0].text)
+    s --a--> {u: 1/2} is not answered: t --a--> {u: 1/3} would need (u, u, 3/2), which is not in the relation
+
+    References
+    ----------
+    .. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014.
+    """
+    ratio = relation.least_ratio() if relation.ratio is None else relation.ratio
+    checker = _Checker(automaton, kind, frozenset(relation.triples), ratio)
+    unique = dict.fromkeys(relation.triples)
+    violations = tuple(violation for triple in unique for violation in checker.violations(triple))
+    proved = tuple(dict.fromkeys((s, t) for s, t, c in unique if c == 1))
+    return RelationVerdict(ratio, violations, proved)
+
+
+class _Checker:
+    def __init__(self, automaton: PA, kind: str, triples: frozenset[Triple], ratio: fmpq) -> None:
+        self.names = automaton.states
+        self.steps = outgoing(automaton)
+        self.accumulative = kind == "accumulative"
+        self.triples = triples
+        self.ratio = ratio
+
+    def violations(self, triple: Triple) -> Iterator[Violation]:
+        s, t, credit = triple
+        least = fmpq(1) if self.accumulative else 1 / self.ratio
+        if not least <= credit <= self.ratio:
+            yield Violation(
+                triple,
+                "bound",
+                f"its ratio is not between {format_rational(least)} and {format_rational(self.ratio)}",
+            )
+        for clause, mine, other in (("left", s, t), ("right", t, s)):
+            for step in self.steps[mine]:
+                reasons = []
+                for answer in self.steps[other]:
+                    if answer.action != step.action:
+                        continue
+                    rows = (step.row, answer.row) if clause == "left" else (answer.row, step.row)
+                    reason = self._fails(*rows, credit)
+                    if reason is None:
+                        break
+                    reasons.append(f"{self._shown(answer)} {reason}")
+                else:
+                    why = "; ".join(reasons) or f"{self.names[other]} has no transition {step.action}"
+                    yield Violation(triple, clause, f"{self._shown(step)} is not answered: {why}")
+
+    def _shown(self, step: Transition) -> str:
+        entries = [f"{self.names[t]}: {format_rational(p)}" for t, p in step.row[:SHOWN]]
+        if len(step.row) > SHOWN:
+            entries.append(f"{len(step.row) - SHOWN} more")
+        return f"{self.names[step.source]} --{step.action}--> {{{', '.join(entries)}}}"
+
+    def _fails(self, ours: Row, theirs: Row, credit: fmpq) -> str | None:
+        """Return why no bijection of two supports keeps inside the relation, or None where one does."""
+        if len(ours) != len(theirs):
+            return f"has a support of another size ({len(ours)} against {len(theirs)}): there is no bijection"
+        if self.accumulative:
+            return self._fails_accumulative(ours, theirs, credit)
+        wanted = [[(u, v, credit * p / q) for v, q in theirs] for u, p in ours]
+        edges = [
+            (i, j) for i, row in enumerate(wanted) for j, triple in enumerate(row) if triple in self.triples
+        ]
+        if perfect_flow([1] * len(ours), [1] * len(theirs), edges) is not None:
+            return None
+        for row in wanted:
+            if not any(triple in self.triples for triple in row):
+                return self._missing(row)
+        return "has no bijection all triples of which are in the relation"
+
+    def _fails_accumulative(self, ours: Row, theirs: Row, credit: fmpq) -> str | None:
+        sizes = [[max(p / q, q / p) for _, q in theirs] for _, p in ours]
+        counts = [1] * len(ours)
+        if not ours:
+            return None
+        costs = sorted({size for row in sizes for size in row})
+        for cost in costs:
+            edges = [
+                (i, j)
+                for i, row in enumerate(sizes)
+                for j, size in enumerate(row)
+                if size <= cost and (ours[i][0], theirs[j][0], credit * cost) in self.triples
+            ]
+            # the largest term must be the cost itself, so one of its pairs has to be used
+            for i, j in [(i, j) for i, j in edges if sizes[i][j] == cost]:
+                kept = [(k, m) for k, m in edges if (k == i) == (m == j)]
+                if perfect_flow(counts, counts, kept) is not None:
+                    return None
+        if len(ours) == 1:
+            return self._missing([(ours[0][0], theirs[0][0], credit * costs[0])])
+        listed = ", ".join(format_rational(credit * cost) for cost in costs[:SHOWN])
+        more = f" or {len(costs) - SHOWN} more" if len(costs) > SHOWN else ""
+        return f"has no bijection whose triples (all with the ratio {listed}{more}) are in the relation"
+
+    def _missing(self, row: Sequence[Triple]) -> str:
+        listed = [
+            f"({self.names[u]}, {self.names[v]}, {format_rational(c)})"
+            for u, v, c in dict.fromkeys(row[:SHOWN])
+        ]
+        if len(row) == 1:
+            return f"would need {listed[0]}, which is not in the relation"
+        more = f" or {len(row) - SHOWN} more" if len(row) > SHOWN else ""
+        return f"would need one of {', '.join(listed)}{more}, none of which is in the relation"
+
+
+def load_relation(source: str | Path, automaton: PA) -> Relation:
+    """Read a relation from a JSON or YAML file.
+
+    The file holds ``triples``, a list of ``[s, t, ratio]``, and optionally ``ratio``, the bound.
+
+    Raises
+    ------
+    ModelError
+        With file, place and line, where the file holds no relation on the states of the automaton.
+    """
+    name = os.fspath(source)
+    try:
+        return _relation(_document(Path(name)), automaton)
+    except ModelError as error:
+        raise error.with_source(name) from None
+
+
+def _document(path: Path) -> Node:
+    suffix = path.suffix.lower()
+    if suffix not in (".json", ".yaml", ".yml"):
+        raise ModelError(f"the extension {suffix!r} is not that of a relation; expected .json, .yaml or .yml")
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ModelError(f"the file cannot be read ({reason}); expected a relation") from None
+    if len(content) > MAX_BYTES:
+        raise ModelError(f"the file is larger than the {MAX_BYTES // 2**20} MiB allowed")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"byte {error.start} is not UTF-8; expected a text") from None
+    if not text.strip():
+        raise ModelError("the file is empty; expected a mapping with the key 'triples'")
+    if suffix == ".json":
+        return read_json(text)
+    # PyYAML takes a while to import, and JSON needs none of it.
+    from bisimdist.models.io.yaml_text import read_yaml  # noqa: PLC0415
+
+    return read_yaml(text)
+
+
+def _relation(root: Node, automaton: PA) -> Relation:
+    document: MapNode = expect_map(root, "the relation", "a mapping with the key 'triples'")
+    check_keys(document, "", required=("triples",), optional=("ratio", "kind"))
+    example = "a list of triples, such as [[s, t, 3/2]]"
+    listed = expect_list(document.entries["triples"], "triples", example)
+    position = {name: index for index, name in enumerate(automaton.states)}
+    triples = tuple(_triple(node, number, position) for number, node in enumerate(listed.items, 1))
+    bound = None
+    if "ratio" in document.entries:
+        bound = _number(document.entries["ratio"], "ratio")
+        if bound < 1:
+            raise ModelError("the ratio is less than 1", place="ratio", line=document.entries["ratio"].line)
+    return Relation(triples, bound)
+
+
+def _triple(node: Node, number: int, position: dict[str, int]) -> Triple:
+    place = f"triple number {number}"
+    entries = expect_list(node, place, "a triple such as [s, t, 3/2]").items
+    if len(entries) != 3:
+        raise ModelError(
+            f"it has {len(entries)} entries; expected two states and a ratio", place=place, line=node.line
+        )
+    states = []
+    for entry in entries[:2]:
+        name = expect_text(entry, place, "the name of a state")
+        if name not in position:
+            raise ModelError(f"{name!r} is no state of the model", place=place, line=entry.line)
+        states.append(position[name])
+    return states[0], states[1], _number(entries[2], place)
+
+
+def _number(node: Node, place: str) -> fmpq:
+    if not isinstance(node, Scalar) or node.kind in {ScalarKind.WORD, ScalarKind.NOTHING}:
+        raise ModelError(
+            f"found {node.describe()}; expected a positive exact number, such as 3/2",
+            place=place,
+            line=node.line,
+        )
+    try:
+        value = parse_rational(node.text)
+    except NumberError as error:
+        raise ModelError(str(error), place=place, line=node.line) from None
+    if value <= 0:
+        raise ModelError(
+            f"the ratio is {shorten_rational(value)}; expected a positive number", place=place, line=node.line
+        )
+    return value

@@ -1,0 +1,123 @@
+"""Certificates of kind ``hmm-budget``: budgets of hidden Markov models at a length.
+
+The format is specified in ``docs/certificates/hmm.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.certificates.numbers import integer_text, rational_text
+from bisimdist.hmm.integers import IntegerModel
+from bisimdist.hmm.search import DirectedProof
+from bisimdist.models.hmm import HMM
+
+__all__ = ["BudgetClaim", "budget_certificate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetClaim:
+    """One claim of a certificate.
+
+    Parameters
+    ----------
+    source, target
+        The names of the two distributions.
+    ratio
+        The budget; None stands for infinity.
+    holds
+        Whether the claim is that no sequence exceeds the ratio, in either direction.
+    word, parameters, probabilities
+        A sequence with its two probabilities: one that exceeds the ratio, or, where the claim is an exact
+        least ratio, one that attains it. None where there is none.
+    """
+
+    source: str
+    target: str
+    ratio: fmpq | None
+    holds: bool
+    word: tuple[str, ...] | None = None
+    parameters: Mapping[str, fmpq] | None = None
+    probabilities: tuple[fmpq, fmpq] | None = None
+
+    def plain(self) -> dict[str, object]:
+        """Return the claim as plain data."""
+        data: dict[str, object] = {
+            "from": self.source,
+            "to": self.target,
+            "ratio": "inf" if self.ratio is None else rational_text(self.ratio),
+            "holds": self.holds,
+        }
+        if self.word is not None and self.probabilities is not None:
+            data["word"] = list(self.word)
+            data["probabilities"] = [rational_text(value) for value in self.probabilities]
+            data["parameters"] = {name: rational_text(v) for name, v in (self.parameters or {}).items()}
+        return data
+
+
+def budget_certificate(
+    model: HMM, length: int, *, up_to: bool, claims: Iterable[BudgetClaim], proofs: Iterable[DirectedProof]
+) -> dict[str, object]:
+    """Return a certificate as plain data.
+
+    Parameters
+    ----------
+    model
+        The model.
+    length, up_to
+        The length of the sequences, and whether shorter ones count too.
+    claims
+        What is claimed.
+    proofs
+        For each direction of each claim that holds a proof for a ratio of at most the claimed one.
+    """
+    return {
+        "format": "bisimdist-certificate",
+        "version": 1,
+        "kind": "hmm-budget",
+        "model": model.canonical(),
+        "digest": model.digest(),
+        "length": str(length),
+        "up_to": up_to,
+        "claims": [claim.plain() for claim in claims],
+        "proofs": [_directed(model, length, up_to, proof) for proof in proofs],
+    }
+
+
+def _directed(model: HMM, length: int, up_to: bool, proof: DirectedProof) -> dict[str, object]:
+    resolved = IntegerModel.from_model(model, length, up_to=up_to)
+    scale = resolved.scale
+    first, second = (resolved.start(model.distribution(name)) for name in (proof.first, proof.second))
+    top = proof.proof.layers[0][0]
+    start = next(
+        ((first[s] - proof.ratio * second[s]) / value for s, value in enumerate(top) if value), fmpq(0)
+    )
+    layers = [
+        [
+            {model.states[state]: integer_text(value) for state, value in enumerate(vector) if value}
+            for vector in layer
+        ]
+        for layer in proof.proof.layers
+    ]
+    covers = []
+    for layer in proof.proof.covers:
+        rows = []
+        for row in layer:
+            entries = {}
+            for symbol, cover in enumerate(row):
+                if cover is not None:
+                    factor = fmpq(cover[1], cover[2]) / scale
+                    entries[model.observations[symbol]] = [str(cover[0]), rational_text(factor)]
+            rows.append(entries)
+        covers.append(rows)
+    return {
+        "from": proof.first,
+        "to": proof.second,
+        "ratio": rational_text(proof.ratio),
+        "start": rational_text(start),
+        "layers": layers,
+        "covers": covers,
+    }

@@ -1,0 +1,161 @@
+"""Writes the proof of a bisimulation metric as plain data (docs/certificates/metric.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from flint import fmpq
+
+from bisimdist.bisimulation.accumulative import Accumulated
+from bisimdist.bisimulation.amortised import Amortised
+from bisimdist.bisimulation.game import SAME, Arena, Challenge
+from bisimdist.bisimulation.windows import Credits
+from bisimdist.bisimulation.witness import Loss
+from bisimdist.certificates.numbers import rational_text
+
+__all__ = ["ProvedPair", "accumulative_certificate", "amortised_certificate"]
+
+Entry = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedPair:
+    """A pair with its bounds (None is infinity) and, for the amortised metric, what proves them.
+
+    Parameters
+    ----------
+    source, target
+        The indices of the states.
+    lower, upper
+        The bounds.
+    position
+        The position of the pair, where it has one.
+    held
+        The running products of the relation behind a finite upper bound.
+    losses
+        The challenger's strategy behind a finite lower bound.
+    """
+
+    source: int
+    target: int
+    lower: fmpq | None
+    upper: fmpq | None
+    position: int | None = None
+    held: Mapping[int, Credits] | None = None
+    losses: Mapping[tuple[int, fmpq], Loss] = field(default_factory=dict)
+
+
+def _ratio(value: fmpq | None) -> str:
+    return "inf" if value is None else rational_text(value)
+
+
+def _frame(arena: Arena, metric: str, proved: Sequence[ProvedPair]) -> Entry:
+    automaton = arena.automaton
+    return {
+        "format": "bisimdist-certificate",
+        "version": 1,
+        "kind": "metric",
+        "model": automaton.canonical(),
+        "digest": automaton.digest(),
+        "metric": metric,
+        "claims": [
+            {
+                "from": automaton.states[pair.source],
+                "to": automaton.states[pair.target],
+                "upper": _ratio(pair.upper),
+                "lower": _ratio(pair.lower),
+            }
+            for pair in proved
+        ],
+    }
+
+
+def _names(arena: Arena, position: int) -> list[str]:
+    s, t = arena.states_of(position)
+    return [arena.automaton.states[s], arena.automaton.states[t]]
+
+
+def _challenge(challenge: Challenge) -> int:
+    """Return the number of the transition, counted from one: it says which side moves, too."""
+    return challenge.transition + 1
+
+
+def accumulative_certificate(values: Accumulated, proved: Sequence[ProvedPair]) -> Entry:
+    """Return the certificate: one table of values, with ranks and challenges for the lower bounds."""
+    arena = values.arena
+    result = _frame(arena, "accumulative", proved)
+    starts = [arena.position(pair.source, pair.target) for pair in proved]
+    needed = _reachable(arena, (p for p in starts if p is not None and p != SAME))
+    result["upper"] = [
+        {"pair": _names(arena, position), "value": _ratio(values.values[position])}
+        for position in needed
+        if values.values[position] is not None
+    ]
+    result["lower"] = [
+        {
+            "pair": _names(arena, position),
+            "value": _ratio(values.values[position]),
+            "rank": values.ranks[position],
+            "side": values.challenges[position].side,
+            "challenge": _challenge(values.challenges[position]),
+        }
+        for position in needed
+    ]
+    return result
+
+
+def _reachable(arena: Arena, starts: Iterable[int]) -> list[int]:
+    found = set(starts)
+    waiting = list(found)
+    while waiting:
+        for challenge in arena.challenges[waiting.pop()]:
+            for number, _ in challenge.answers:
+                for edge in arena.duels[number].edges:
+                    if edge.position != SAME and edge.position not in found:
+                        found.add(edge.position)
+                        waiting.append(edge.position)
+    return sorted(found)
+
+
+def amortised_certificate(values: Amortised, proved: Sequence[ProvedPair]) -> Entry:
+    """Return the certificate: infinite positions once, a relation and a losing play for each claim."""
+    arena = values.arena
+    result = _frame(arena, "amortised", proved)
+    result["infinite"] = [
+        {
+            "pair": _names(arena, position),
+            "rank": escape.rank,
+            "direction": "up" if escape.up else "down",
+            "potential": rational_text(escape.potential),
+            "depth": escape.depth,
+            "side": escape.challenge.side,
+            "challenge": _challenge(escape.challenge),
+        }
+        for position, escape in sorted(values.escapes.items())
+    ]
+    result["relations"] = [
+        [
+            {
+                "pair": _names(arena, position),
+                "credits": [[rational_text(low), rational_text(high)] for low, high in credits],
+            }
+            for position, credits in sorted((pair.held or {}).items())
+            if credits
+        ]
+        for pair in proved
+    ]
+    result["losses"] = [
+        [
+            {
+                "pair": _names(arena, position),
+                "credit": rational_text(credit),
+                "rank": loss.rank,
+                "side": loss.challenge.side,
+                "challenge": _challenge(loss.challenge),
+            }
+            for (position, credit), loss in sorted(pair.losses.items(), key=lambda item: item[1].rank)
+        ]
+        for pair in proved
+    ]
+    return result

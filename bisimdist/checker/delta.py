@@ -1,0 +1,485 @@
+"""Certificates of kind ``delta``: two-sided bounds on the true delta (docs/certificates/delta.md).
+
+The rules are named D1 ... D8 and C1 as in the specification; why they prove the claims is in
+``docs/theory/delta.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bisimdist.checker.chain import Chain, read_chain
+from bisimdist.checker.delta_document import (
+    Automaton,
+    DeltaClaim,
+    DeltaDocument,
+    DeltaNode,
+    read_delta_document,
+)
+from bisimdist.checker.document import read_certificate
+from bisimdist.checker.other import OtherReport
+from bisimdist.checker.reading import MalformedCertificate, RuleViolation, shown, text_of
+from bisimdist.checker.rules import Setting
+from bisimdist.checker.verdict import check_claims
+
+__all__ = ["check_document"]
+
+ACCEPT = "accept"
+REJECT = "reject"
+
+
+def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+    """Check a certificate of kind ``delta``.
+
+    Parameters
+    ----------
+    document
+        The certificate, decoded.
+    model
+        The chain that it has to be about (a `Chain`, or a model file decoded); None for any.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document does not have the shape of such a certificate.
+    """
+    certificate = read_delta_document(document)
+    claims = tuple(_plain(claim, certificate) for claim in certificate.claims)
+    try:
+        _check(certificate, model)
+    except RuleViolation as violation:
+        return OtherReport(False, claims, str(violation))
+    return OtherReport(True, claims)
+
+
+def _plain(claim: DeltaClaim, certificate: DeltaDocument) -> dict[str, object]:
+    same = certificate.alpha_lower == certificate.alpha_upper
+    alpha: object = text_of(certificate.alpha_upper)
+    if not same:
+        alpha = [text_of(certificate.alpha_upper), text_of(certificate.alpha_lower)]
+    return {
+        "from": claim.source,
+        "to": claim.target,
+        "quantity": "delta",
+        "alpha": alpha,
+        "lower": text_of(claim.lower),
+        "upper": text_of(claim.upper),
+        "exact": claim.lower == claim.upper,
+    }
+
+
+def _check(certificate: DeltaDocument, model: object | None) -> None:
+    original = read_chain(certificate.model)
+    if model is not None:
+        if _given(model) != original:
+            raise RuleViolation("G2: the certificate is about another model than the one that is given")
+    if certificate.digest != original.digest():
+        raise RuleViolation("G3: the digest is not that of the embedded model")
+    if not 1 <= certificate.alpha_upper <= certificate.alpha_lower:
+        raise RuleViolation("D2: expected 1 <= alpha of the upper bounds <= alpha of the lower bounds")
+    representative = _check_merged(original, certificate.merged)
+    graph = _Graph(_merge(original, representative), certificate)
+    graph.check_nodes()
+    for number, claim in enumerate(certificate.claims, 1):
+        where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]"
+        _check_claim(graph, claim, representative, where)
+
+
+def _given(model: object) -> Chain:
+    """Return the chain that is given; whatever is wrong with it is malformed, not a broken rule."""
+    if isinstance(model, Chain):
+        return model
+    try:
+        if not isinstance(model, dict):
+            raise MalformedCertificate("not an object")
+        return read_chain(model)
+    except (MalformedCertificate, RuleViolation) as error:
+        raise MalformedCertificate(f"model file: {error}") from error
+
+
+def _check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Check that the classes may be merged, and return the representative of every state (rule D1)."""
+    representative = {state: state for state in chain.labels}
+    seen: set[str] = set()
+    for members in merged:
+        for state in members:
+            if state not in representative or state in seen:
+                raise RuleViolation(f"D1: {shown(state)} is no state, or is merged twice")
+            seen.add(state)
+            representative[state] = members[0]
+    for members in merged:
+        rows = [_row(chain, representative, state) for state in members]
+        labels = {chain.labels[state] for state in members}
+        if len(labels) > 1 or any(row != rows[0] for row in rows):
+            raise RuleViolation(f"D1: the states merged with {shown(members[0])} are not alike")
+    return representative
+
+
+def _row(chain: Chain, representative: Mapping[str, str], state: str) -> dict[str, Fraction]:
+    row: dict[str, Fraction] = {}
+    for target, probability in chain.rows[state].items():
+        name = representative[target]
+        row[name] = row.get(name, Fraction(0)) + probability
+    return row
+
+
+def _merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
+    kept = [state for state, name in representative.items() if state == name]
+    return Chain(
+        {state: chain.labels[state] for state in kept},
+        {state: _row(chain, representative, state) for state in kept},
+    )
+
+
+def _check_claim(graph: _Graph, claim: DeltaClaim, representative: Mapping[str, str], where: str) -> None:
+    for state in (claim.source, claim.target):
+        if state not in representative:
+            raise RuleViolation(f"{where}: C1: {shown(state)} is no state of the model")
+    if not 0 <= claim.lower <= claim.upper <= 1:
+        raise RuleViolation(f"{where}: C1: expected 0 <= lower <= upper <= 1")
+    s, t = representative[claim.source], representative[claim.target]
+    if claim.upper < 1:
+        for pair in ((s, t), (t, s)):
+            if graph.upper(pair) > claim.upper:
+                raise RuleViolation(f"{where}: C1: the upper bound is less than what the nodes prove")
+    if claim.lower > 0:
+        if set(claim.direction) != {claim.source, claim.target}:
+            raise RuleViolation(f"{where}: C1: the direction is not one of the pair")
+        first, second = (representative[state] for state in claim.direction)
+        if claim.event is None:
+            proved = graph.lower((first, second))
+        else:
+            proved = _event_gain(graph, claim, claim.event, (first, second), where)
+        if proved < claim.lower:
+            raise RuleViolation(f"{where}: C1: the lower bound is more than what is proved")
+
+
+def _event_gain(
+    graph: _Graph, claim: DeltaClaim, event: Automaton, direction: tuple[str, str], where: str
+) -> Fraction:
+    """Check the probabilities of an event, and return what it gains (rule D8)."""
+    if claim.probabilities is None:
+        raise RuleViolation(f"{where}: D8: the event has no probabilities")
+    order = _topological(event, where)
+    for state, probability in zip(direction, claim.probabilities, strict=True):
+        if _probability(graph.chain, event, order, state) != probability:
+            raise RuleViolation(f"{where}: D8: the probability of the event from {shown(state)} is another")
+    return claim.probabilities[0] - graph.alpha_lower * claim.probabilities[1]
+
+
+def _topological(event: Automaton, where: str) -> list[int]:
+    incoming = [0] * len(event.nodes)
+    for node in event.nodes:
+        for target in node.values():
+            if isinstance(target, int):
+                incoming[target] += 1
+    order = [number for number, count in enumerate(incoming) if not count]
+    for number in order:
+        for target in event.nodes[number].values():
+            if isinstance(target, int):
+                incoming[target] -= 1
+                if not incoming[target]:
+                    order.append(target)
+    if len(order) < len(event.nodes):
+        raise RuleViolation(f"{where}: D8: the event has a cycle")
+    return order
+
+
+def _probability(chain: Chain, event: Automaton, order: Sequence[int], start: str) -> Fraction:
+    if not isinstance(event.root, int):
+        return Fraction(event.root == ACCEPT)
+    accepted = Fraction(0)
+    inside: list[dict[str, Fraction]] = [{} for _ in event.nodes]
+
+    def enter(node: int, state: str, mass: Fraction) -> Fraction:
+        target = event.nodes[node].get(chain.labels[state], REJECT)
+        if isinstance(target, int):
+            inside[target][state] = inside[target].get(state, Fraction(0)) + mass
+        return mass if target == ACCEPT else Fraction(0)
+
+    accepted += enter(event.root, start, Fraction(1))
+    for node in order:
+        for state, mass in inside[node].items():
+            for target, probability in chain.rows[state].items():
+                accepted += enter(node, target, mass * probability)
+    return accepted
+
+
+@dataclass(frozen=True)
+class _Edge:
+    factor: Fraction
+    child: int
+
+
+class _Graph:
+    """The nodes of a certificate over the merged chain; nothing of them is believed before `check_nodes`."""
+
+    def __init__(self, chain: Chain, certificate: DeltaDocument) -> None:
+        self.chain = chain
+        self.nodes = certificate.nodes
+        self.alpha_lower = certificate.alpha_lower
+        self.alpha_upper = certificate.alpha_upper
+        self.number = {_key(node.vector): k for k, node in enumerate(certificate.nodes)}
+        self.ceiling = certificate.ceiling
+        self.bounds: dict[tuple[str, str], Fraction] = {}
+        self.ratios = certificate.ratios
+        self.denominator = math.lcm(*(p.denominator for row in chain.rows.values() for p in row.values()))
+        self.rows = {
+            state: [(target, int(p * self.denominator)) for target, p in row.items()]
+            for state, row in chain.rows.items()
+        }
+
+    def check_nodes(self) -> None:
+        """Check every node with its bounds (rules D3 to D7)."""
+        if self.ceiling is not None:
+            self.bounds = _check_ceiling(self.chain, self.ceiling)
+        _check_ratios(self.chain, self.ratios)
+        for number, node in enumerate(self.nodes):
+            self._check_vector(node, f"node {number}")
+        edges = [
+            [] if node.then is None else self._edges(node, node.then, f"node {number}")
+            for number, node in enumerate(self.nodes)
+        ]
+        for number, node in enumerate(self.nodes):
+            if node.upper is not None:
+                self._check_upper(node, node.upper, edges[number], f"node {number}")
+            if node.lower is not None:
+                self._check_lower(node, node.lower, edges[number], f"node {number}")
+        self._check_progress(edges)
+
+    def _check_vector(self, node: DeltaNode, where: str) -> None:
+        for state, value in node.vector.items():
+            if state not in self.chain.labels or not value:
+                raise RuleViolation(f"{where}: D3: {shown(state)} is no merged state, or its entry is 0")
+        if len({self.chain.labels[state] for state in node.vector}) > 1:
+            raise RuleViolation(f"{where}: D3: the states carry different labels")
+
+    def _edges(self, node: DeltaNode, then: Mapping[str, int], where: str) -> list[_Edge]:
+        """Return what follows a node, once it is known to be all that follows (rule D4)."""
+        seen: dict[str, dict[str, int]] = {}
+        for state, value in node.vector.items():
+            for target, weight in self.rows[state]:
+                into = seen.setdefault(self.chain.labels[target], {})
+                into[target] = into.get(target, 0) + value * weight
+        result = []
+        for label in seen.keys() | then.keys():
+            image = {state: value for state, value in seen.get(label, {}).items() if value}
+            if label not in then:
+                if image:
+                    raise RuleViolation(f"{where}: D4: the label {shown(label)} is missing")
+                continue
+            child = self.nodes[then[label]].vector
+            if image.keys() != child.keys():
+                raise RuleViolation(f"{where}: D4: the label {shown(label)} leads elsewhere")
+            factors = {Fraction(value, child[state]) for state, value in image.items()}
+            if len(factors) != 1 or min(factors) <= 0:
+                raise RuleViolation(f"{where}: D4: the label {shown(label)} leads elsewhere")
+            result.append(_Edge(factors.pop() / self.denominator, then[label]))
+        return result
+
+    def _check_upper(self, node: DeltaNode, upper: Fraction, edges: Sequence[_Edge], where: str) -> None:
+        if upper < max(0, sum(node.vector.values())):
+            raise RuleViolation(f"{where}: D5: the upper bound is less than all continuations gain")
+        if node.bound is not None:
+            if self._own_bound(node, where) > upper:
+                raise RuleViolation(f"{where}: D6: the coupling costs more than the upper bound")
+            return
+        if node.then is None:
+            raise RuleViolation(f"{where}: D5: an upper bound with neither 'then' nor 'bound'")
+        total = Fraction(0)
+        for edge in edges:
+            above = self.nodes[edge.child].upper
+            if above is None:
+                raise RuleViolation(f"{where}: D5: it leads to a node without upper bound")
+            total += edge.factor * above
+        if total > upper:
+            raise RuleViolation(f"{where}: D5: the upper bound is less than what follows adds up to")
+
+    def _own_bound(self, node: DeltaNode, where: str) -> Fraction:
+        """Return what the coupling of a node proves (rule D6)."""
+        bound = node.bound
+        if bound is not None and bound.covers is not None:
+            self._check_cover(node, bound.complement, bound.covers, where)
+            return Fraction(sum(node.vector.values()) if bound.complement else 0)
+        if bound is None or (not bound.moves and not bound.given_up and not bound.complement):
+            return Fraction(sum(max(0, value) for value in node.vector.values()))
+        if self.ceiling is None:
+            raise RuleViolation(f"{where}: D6: there is a coupling, but no ceiling")
+        sign = -1 if bound.complement else 1
+        surplus = {state: Fraction(-sign * value) for state, value in node.vector.items()}
+        cost = Fraction(0)
+        for i, j, amount in bound.moves:
+            if i == j or amount <= 0 or i not in self.chain.labels or j not in self.chain.labels:
+                raise RuleViolation(f"{where}: D6: a move is not one of a positive mass between two states")
+            surplus[i] = surplus.get(i, Fraction(0)) + amount
+            surplus[j] = surplus.get(j, Fraction(0)) - self.ceiling.alpha * amount
+            cost += amount * self.bounds.get((i, j), Fraction(1))
+        for i, amount in bound.given_up:
+            if amount <= 0 or i not in self.chain.labels:
+                raise RuleViolation(f"{where}: D6: a given-up mass is not positive, or at no state")
+            surplus[i] = surplus.get(i, Fraction(0)) + amount
+            cost += amount
+        if min(surplus.values()) < 0:
+            raise RuleViolation(f"{where}: D6: the coupling carries less away than it has to")
+        return cost + (sum(node.vector.values()) if bound.complement else 0)
+
+    def _check_cover(
+        self, node: DeltaNode, complement: bool, covers: Sequence[tuple[str, str, Fraction]], where: str
+    ) -> None:
+        """Check that negative masses cover the positive ones at the rates of the ratios (rule D9)."""
+        sign = -1 if complement else 1
+        rest = {state: Fraction(sign * value) for state, value in node.vector.items()}
+        for i, j, amount in covers:
+            ratio = self.ratios.get((i, j))
+            if ratio is None or amount <= 0 or i not in rest or j not in rest:
+                raise RuleViolation(f"{where}: D9: a move is not one of a positive mass at a known ratio")
+            rest[i] -= amount
+            rest[j] += amount * ratio
+        if max(rest.values()) > 0:
+            raise RuleViolation(f"{where}: D9: not all positive mass is covered")
+
+    def _check_lower(self, node: DeltaNode, lower: Fraction, edges: Sequence[_Edge], where: str) -> None:
+        if node.stop or node.then is None:
+            if lower > max(0, sum(node.vector.values())):
+                raise RuleViolation(f"{where}: D7: the lower bound is more than all continuations gain")
+            return
+        total = Fraction(0)
+        for edge in edges:
+            below = self.nodes[edge.child].lower
+            if below is None:
+                raise RuleViolation(f"{where}: D7: it leads to a node without lower bound")
+            total += edge.factor * below
+        if lower > total:
+            raise RuleViolation(f"{where}: D7: the lower bound is more than what follows adds up to")
+
+    def _check_progress(self, edges: Sequence[Sequence[_Edge]]) -> None:
+        """Check that every lower bound leads to a leaf, or to a node where masses cancel (rule D7)."""
+        mass = [sum(map(abs, node.vector.values())) for node in self.nodes]
+        before: dict[int, list[int]] = {}
+        good = []
+        for number, node in enumerate(self.nodes):
+            if node.lower is None:
+                continue
+            if node.stop or node.then is None:
+                good.append(number)
+                continue
+            if sum(edge.factor * mass[edge.child] for edge in edges[number]) < mass[number]:
+                good.append(number)
+            for edge in edges[number]:
+                before.setdefault(edge.child, []).append(number)
+        proved = set(good)
+        while good:
+            for number in before.get(good.pop(), ()):
+                if number not in proved:
+                    proved.add(number)
+                    good.append(number)
+        for number, node in enumerate(self.nodes):
+            if node.lower is not None and number not in proved:
+                raise RuleViolation(
+                    f"node {number}: D7: the lower bound rests on a cycle that nothing leaves"
+                )
+
+    def _root(self, pair: tuple[str, str], alpha: Fraction) -> dict[str, int]:
+        vector = {pair[0]: alpha.denominator}
+        vector[pair[1]] = vector.get(pair[1], 0) - alpha.numerator
+        factor = math.gcd(*vector.values())
+        return {state: value // factor for state, value in vector.items() if value}
+
+    def upper(self, pair: tuple[str, str]) -> Fraction:
+        """Return what is proved of one direction from above."""
+        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
+            return Fraction(1)
+        if pair[0] == pair[1]:
+            return Fraction(0)
+        # at alpha = 1 an event gains in one direction what its complement gains in the other
+        pairs = (pair, pair[::-1]) if self.alpha_upper == 1 else (pair,)
+        for chosen in pairs:
+            number = self.number.get(_key(self._root(chosen, self.alpha_upper)))
+            above = None if number is None else self.nodes[number].upper
+            if above is not None:
+                return above / self.alpha_upper.denominator
+        return Fraction(1)
+
+    def lower(self, pair: tuple[str, str]) -> Fraction:
+        """Return what is proved of one direction from below."""
+        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
+            return Fraction(1)
+        if pair[0] == pair[1]:
+            return Fraction(0)
+        number = self.number.get(_key(self._root(pair, self.alpha_lower)))
+        below = None if number is None else self.nodes[number].lower
+        return Fraction(0) if below is None else below / self.alpha_lower.denominator
+
+
+def _key(vector: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(vector.items()))
+
+
+def _check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Fraction]) -> None:
+    """Check that nu_i <= R(i, j) nu_j follows from the same for the states that come next (rule D9)."""
+    for (i, j), ratio in ratios.items():
+        where = f"ratio [{shown(i)}, {shown(j)}]: D9"
+        if i not in chain.labels or j not in chain.labels or chain.labels[i] != chain.labels[j]:
+            raise RuleViolation(f"{where}: not two merged states of one label")
+        if i == j or ratio < 1:
+            raise RuleViolation(f"{where}: expected two states and a ratio of at least 1")
+        for label in {chain.labels[target] for target in chain.rows[i]}:
+            left, right = (
+                {target: p for target, p in chain.rows[state].items() if chain.labels[target] == label}
+                for state in (i, j)
+            )
+            if not _stays_below(ratios, left, right, ratio):
+                raise RuleViolation(f"{where}: it does not follow for the label {shown(label)}")
+
+
+def _stays_below(
+    ratios: Mapping[tuple[str, str], Fraction],
+    left: Mapping[str, Fraction],
+    right: Mapping[str, Fraction],
+    ratio: Fraction,
+) -> bool:
+    if all(p <= ratio * right.get(k, Fraction(0)) for k, p in left.items()):
+        return True
+    total = Fraction(0)
+    for k, p in left.items():
+        reach = Fraction(0)
+        for other, there in right.items():
+            if k == other:
+                reach += there
+            elif (k, other) in ratios:
+                reach += there / ratios[k, other]
+        if not reach:
+            return False
+        total += p / reach
+    return total <= ratio
+
+
+def _check_ceiling(chain: Chain, ceiling: Any) -> dict[tuple[str, str], Fraction]:
+    """Check the bounds on pairs as what they are: claims about a distance of the merged chain."""
+    if not ceiling.bounds:
+        return {}
+    inner = {
+        "format": "bisimdist-certificate",
+        "version": 1,
+        "model": {"kind": "lmc", "states": {}, "transitions": {}},  # it is about the chain that is at hand
+        "digest": "",
+        "distance": ceiling.distance,
+        "alpha": text_of(ceiling.alpha),
+        "claims": [{"from": i, "to": j, "upper": text_of(value)} for (i, j), value in ceiling.bounds.items()],
+        "upper": ceiling.upper,
+    }
+    try:
+        certificate = read_certificate(inner)
+    except MalformedCertificate as error:
+        raise MalformedCertificate(f"the ceiling: {error}") from error
+    try:
+        if certificate.alpha < 1:
+            raise RuleViolation("alpha is less than 1")
+        check_claims(certificate, Setting(chain, certificate.alpha, ordered=certificate.distance == "lbd"))
+    except RuleViolation as violation:
+        raise RuleViolation(f"ceiling: {violation}") from violation
+    return dict(ceiling.bounds)

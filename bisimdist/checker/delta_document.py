@@ -1,0 +1,254 @@
+"""The shape of a certificate of kind ``delta``: everything read and typed, nothing of it believed yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bisimdist.checker.reading import (
+    MalformedCertificate,
+    integer,
+    item,
+    items,
+    rational,
+    record,
+    shown,
+    strings,
+)
+
+__all__ = [
+    "Automaton",
+    "Ceiling",
+    "DeltaClaim",
+    "DeltaDocument",
+    "DeltaNode",
+    "OwnBound",
+    "read_delta_document",
+]
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """An event: by node where labels lead, to a node, ``"accept"`` or ``"reject"``."""
+
+    root: int | str
+    nodes: tuple[Mapping[str, int | str], ...]
+
+
+@dataclass(frozen=True)
+class DeltaClaim:
+    """That delta of a pair lies between two bounds; a positive lower one has a direction."""
+
+    source: str
+    target: str
+    lower: Fraction
+    upper: Fraction
+    direction: tuple[str, ...]
+    event: Automaton | None
+    probabilities: tuple[Fraction, Fraction] | None
+
+
+@dataclass(frozen=True)
+class OwnBound:
+    """A coupling that bounds a node from above; an empty one gives all positive mass up.
+
+    With `covers`, negative masses cover the positive ones at the rates of the ratios.
+    """
+
+    complement: bool
+    moves: tuple[tuple[str, str, Fraction], ...]
+    given_up: tuple[tuple[str, Fraction], ...]
+    covers: tuple[tuple[str, str, Fraction], ...] | None = None
+
+
+@dataclass(frozen=True)
+class DeltaNode:
+    """A signed vector with what follows it and what is claimed of its value."""
+
+    vector: Mapping[str, int]
+    then: Mapping[str, int] | None
+    upper: Fraction | None
+    bound: OwnBound | None
+    lower: Fraction | None
+    stop: bool
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """Bounds on pairs of states, and the table that proves them."""
+
+    alpha: Fraction
+    distance: str
+    bounds: Mapping[tuple[str, str], Fraction]
+    upper: object
+
+
+@dataclass(frozen=True)
+class DeltaDocument:
+    """A document that has the shape of a certificate of kind ``delta``; `model` is still plain data."""
+
+    model: dict[str, object]
+    digest: str
+    merged: tuple[tuple[str, ...], ...]
+    alpha_lower: Fraction
+    alpha_upper: Fraction
+    claims: tuple[DeltaClaim, ...]
+    nodes: tuple[DeltaNode, ...]
+    ceiling: Ceiling | None
+    ratios: Mapping[tuple[str, str], Fraction]
+
+
+def read_delta_document(document: object) -> DeltaDocument:
+    """Check the shape of a document.
+
+    Raises
+    ------
+    MalformedCertificate
+        Saying what does not fit.
+    """
+    needed = ("format", "version", "kind", "model", "digest", "merged", "alpha", "claims", "nodes")
+    whole = record(document, "the certificate", needed, ("ceiling", "ratios"))
+    for key, expected in (("format", "bisimdist-certificate"), ("version", 1), ("kind", "delta")):
+        if whole[key] != expected or isinstance(whole[key], bool):
+            raise MalformedCertificate(f"the {key} is {shown(whole[key])}; expected {expected!r}")
+    alpha = record(whole["alpha"], "alpha", ("lower", "upper"))
+    nodes = items(whole["nodes"], "the list of nodes")
+    claims = items(whole["claims"], "the list of claims")
+    if not claims:
+        raise MalformedCertificate("the list of claims is empty")
+    merged = []
+    for group in items(whole["merged"], "the merged states"):
+        names = tuple(item(name, "a merged state") for name in items(group, "a group of merged states"))
+        if not names:
+            raise MalformedCertificate("a group of merged states is empty")
+        merged.append(names)
+    return DeltaDocument(
+        model=record(whole["model"], "the model", ("kind", "states", "transitions")),
+        digest=item(whole["digest"], "the digest"),
+        merged=tuple(merged),
+        alpha_lower=rational(alpha["lower"], "alpha of the lower bounds"),
+        alpha_upper=rational(alpha["upper"], "alpha of the upper bounds"),
+        claims=tuple(_claim(claim, f"claim {k}") for k, claim in enumerate(claims, 1)),
+        nodes=tuple(_node(node, f"node {k}", len(nodes)) for k, node in enumerate(nodes)),
+        ceiling=_ceiling(whole["ceiling"]) if "ceiling" in whole else None,
+        ratios=_by_pair(whole.get("ratios", []), "the ratios"),
+    )
+
+
+def _claim(value: object, where: str) -> DeltaClaim:
+    claim = record(value, where, ("from", "to", "lower", "upper"), ("direction", "event", "probabilities"))
+    probabilities = None
+    if "probabilities" in claim:
+        first, second = strings(claim["probabilities"], f"the probabilities of {where}", 2)
+        probabilities = (
+            rational(first, f"a probability of {where}"),
+            rational(second, f"a probability of {where}"),
+        )
+    return DeltaClaim(
+        item(claim["from"], where),
+        item(claim["to"], where),
+        rational(claim["lower"], f"the lower bound of {where}"),
+        rational(claim["upper"], f"the upper bound of {where}"),
+        tuple(strings(claim["direction"], f"the direction of {where}", 2)) if "direction" in claim else (),
+        _automaton(claim["event"], f"the event of {where}") if "event" in claim else None,
+        probabilities,
+    )
+
+
+def _automaton(value: object, where: str) -> Automaton:
+    event = record(value, where, ("root", "nodes"))
+    nodes = items(event["nodes"], where)
+    return Automaton(
+        _target(event["root"], len(nodes), where),
+        tuple(
+            {label: _target(target, len(nodes), where) for label, target in _mapping(node, where).items()}
+            for node in nodes
+        ),
+    )
+
+
+def _target(value: object, count: int, where: str) -> int | str:
+    if value in ("accept", "reject") and isinstance(value, str):
+        return value
+    return _place(value, count, where)
+
+
+def _place(value: object, count: int, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < count:
+        raise MalformedCertificate(f"{where} names the node {shown(value)}; there are {count}")
+    return value
+
+
+def _mapping(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected an object")
+    return value
+
+
+def _node(value: object, where: str, count: int) -> DeltaNode:
+    node = record(value, where, ("vector",), ("then", "upper", "bound", "lower", "stop"))
+    vector = {
+        state: integer(entry, f"an entry of {where}")
+        for state, entry in _mapping(node["vector"], f"the vector of {where}").items()
+    }
+    if not vector:
+        raise MalformedCertificate(f"the vector of {where} is empty")
+    then = None
+    if "then" in node:
+        then = {
+            label: _place(child, count, where)
+            for label, child in _mapping(node["then"], f"what follows {where}").items()
+        }
+    if node.get("stop", True) is not True:
+        raise MalformedCertificate(f"'stop' of {where} is not true")
+    return DeltaNode(
+        vector,
+        then,
+        rational(node["upper"], f"the upper bound of {where}") if "upper" in node else None,
+        _own_bound(node["bound"], f"the coupling of {where}") if "bound" in node else None,
+        rational(node["lower"], f"the lower bound of {where}") if "lower" in node else None,
+        "stop" in node,
+    )
+
+
+def _own_bound(value: object, where: str) -> OwnBound:
+    bound = record(value, where, (), ("complement", "moves", "given_up", "covers"))
+    if "covers" in bound and ("moves" in bound or "given_up" in bound):
+        raise MalformedCertificate(f"{where} has both 'covers' and a coupling")
+    complement = bound.get("complement", False)
+    if not isinstance(complement, bool):
+        raise MalformedCertificate(f"'complement' of {where} is neither true nor false")
+    moves: Sequence[Any] = items(bound.get("moves", []), where)
+    given_up: Sequence[Any] = items(bound.get("given_up", []), where)
+    return OwnBound(
+        complement,
+        _moves(moves, where),
+        tuple((i, rational(amount, where)) for i, amount in (strings(part, where, 2) for part in given_up)),
+        _moves(items(bound["covers"], where), where) if "covers" in bound else None,
+    )
+
+
+def _moves(value: Sequence[Any], where: str) -> tuple[tuple[str, str, Fraction], ...]:
+    entries = (strings(move, where, 3) for move in value)
+    return tuple((i, j, rational(amount, where)) for i, j, amount in entries)
+
+
+def _ceiling(value: object) -> Ceiling:
+    ceiling = record(value, "the ceiling", ("alpha", "distance", "bounds", "upper"))
+    return Ceiling(
+        rational(ceiling["alpha"], "alpha of the ceiling"),
+        item(ceiling["distance"], "the distance of the ceiling"),
+        _by_pair(ceiling["bounds"], "the bounds of the ceiling"),
+        ceiling["upper"],
+    )
+
+
+def _by_pair(value: object, where: str) -> dict[tuple[str, str], Fraction]:
+    found: dict[tuple[str, str], Fraction] = {}
+    for i, j, number in _moves(items(value, where), where):
+        if (i, j) in found:
+            raise MalformedCertificate(f"{where} name [{shown(i)}, {shown(j)}] twice")
+        found[i, j] = number
+    return found

@@ -1,0 +1,157 @@
+"""Certificates of kind ``hmm-no-budget``: no budget holds for sequences of all lengths.
+
+The rules are named H and U as in ``docs/certificates/hmm-proofs.md``; why they prove the claims is in
+``docs/theory/hmm-proofs.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from bisimdist.checker.hidden_markov import NumericMarkov, Row, embedded_model
+from bisimdist.checker.other import OtherReport
+from bisimdist.checker.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    item,
+    items,
+    rational,
+    record,
+    shown,
+)
+
+__all__ = ["check_document"]
+
+FRAME = ("format", "version", "kind", "model", "digest", "claims", "pump")
+PUMP = ("type", "swapped", "prefix", "cycle", "suffix", "fast", "slow", "below", "above", "counting")
+_ZERO = Fraction(0)
+
+
+def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+    """Check a certificate of kind ``hmm-no-budget``.
+
+    Parameters
+    ----------
+    document
+        The certificate, decoded.
+    model
+        The model that it has to be about; None for any.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document does not have the shape of such a certificate.
+    """
+    data = record(document, "the certificate", FRAME)
+    if data["version"] not in (1, "1"):
+        raise MalformedCertificate(f"the version is {shown(data['version'])}; expected 1")
+    claims = tuple(
+        record(claim, "a claim", ("from", "to", "ratio", "verdict", "length"))
+        for claim in items(data["claims"], "the claims")
+    )
+    if len(claims) != 1 or [claims[0][k] for k in ("ratio", "verdict", "length")] != [
+        "any",
+        "violated",
+        "all",
+    ]:
+        raise MalformedCertificate("expected one claim: verdict 'violated', ratio 'any', length 'all'")
+    pump = data["pump"]
+    kind = pump.get("type") if isinstance(pump, dict) else None
+    if kind not in ("pump", "impossible"):
+        raise MalformedCertificate(f"the pump's type is {shown(kind)}; expected 'pump' or 'impossible'")
+    data["pump"] = record(pump, "the pump", PUMP if kind == "pump" else ("type", "swapped", "word"))
+    if not isinstance(data["pump"]["swapped"], bool):
+        raise MalformedCertificate("'swapped' is neither true nor false")
+    names = [item(claims[0][key], "a claim") for key in ("from", "to")]
+    try:
+        numbers = embedded_model(data, model).numeric()
+        if data["pump"]["swapped"]:
+            names.reverse()
+        sides = numbers.distribution(names[0]), numbers.distribution(names[1])
+        if kind == "pump":
+            _check_pump(numbers, sides, data["pump"])
+        else:
+            _check_impossible(numbers, sides, data["pump"])
+    except RuleViolation as violation:
+        return OtherReport(False, claims, str(violation))
+    return OtherReport(True, claims)
+
+
+def _word(entry: object, where: str, *, empty: bool = False) -> list[str]:
+    word = [item(symbol, where) for symbol in items(entry, where)]
+    if not word and not empty:
+        raise MalformedCertificate(f"{where} is empty")
+    return word
+
+
+def _vector(entry: object, model: NumericMarkov, where: str) -> dict[str, Fraction]:
+    if not isinstance(entry, dict):
+        raise MalformedCertificate(f"{where} is {shown(entry)}; expected an object")
+    result = {}
+    for name, number in entry.items():
+        result[name] = rational(number, where)
+        if name not in model.rows or result[name] < 0:
+            raise RuleViolation(f"U1: {where} names {shown(name)}, which is no state, or is negative there")
+    return result
+
+
+def _check_impossible(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str, Any]) -> None:
+    word = _word(data["word"], "the word")
+    one, two = (sum(model.vector(side, word).values(), _ZERO) for side in sides)
+    if not (one > 0 and two == 0):
+        raise RuleViolation("U7: the word is not possible on one side only")
+
+
+def _round(model: NumericMarkov, masses: Mapping[str, Fraction], cycle: Sequence[str]) -> dict[str, Fraction]:
+    """Return masses after one round of the cycle: for each observation a step, then the observation."""
+    result = dict(masses)
+    for symbol in cycle:
+        moved = model.moved(result)
+        result = {
+            s: mass * model.emissions[s][symbol] for s, mass in moved.items() if symbol in model.emissions[s]
+        }
+    return result
+
+
+def _check_pump(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str, Any]) -> None:
+    prefix, cycle = _word(data["prefix"], "the prefix"), _word(data["cycle"], "the cycle")
+    suffix = _word(data["suffix"], "the suffix", empty=True)
+    for symbol in (*cycle, *suffix):
+        if symbol not in model.observations:
+            raise RuleViolation(f"H3: {shown(symbol)} is no observation of the model")
+    fast, slow = rational(data["fast"], "a factor"), rational(data["slow"], "a factor")
+    if not 0 <= slow < fast:
+        raise RuleViolation("U2: the fast factor is not larger than the slow one")
+    below = _vector(data["below"], model, "the lower vector")
+    above = _vector(data["above"], model, "the upper vector")
+    counting = {item(s, "a counting state") for s in items(data["counting"], "the counting states")}
+    first, second = (model.vector(side, prefix) for side in sides)
+    for state, mass in below.items():
+        if mass > first.get(state, _ZERO):
+            raise RuleViolation("U3: the lower vector is above the probable side after the prefix")
+    after = _round(model, below, cycle)
+    if any(after.get(s, _ZERO) < fast * mass for s, mass in below.items()):
+        raise RuleViolation("U4: one round of the cycle leaves less than the fast factor")
+    for state in counting:
+        if second.get(state, _ZERO) > above.get(state, _ZERO):
+            raise RuleViolation("U5: the upper vector is below the other side after the prefix")
+    after = _round(model, {s: mass for s, mass in above.items() if s in counting}, cycle)
+    if any(mass > slow * above.get(s, _ZERO) for s, mass in after.items() if s in counting):
+        raise RuleViolation("U5: one round of the cycle leaves more than the slow factor")
+    _check_suffix(model, cycle, suffix, counting, {s for s, mass in below.items() if mass})
+
+
+def _check_suffix(
+    model: NumericMarkov, cycle: Sequence[str], suffix: Sequence[str], counting: set[str], fast: set[str]
+) -> None:
+    """Check that nothing but the counting states counts, and that the fast states do."""
+    for state in model.rows:
+        if state not in counting and any(s in counting for s in _round(model, {state: Fraction(1)}, cycle)):
+            raise RuleViolation("U6: the cycle leads into a counting state from another state")
+    tail = {state: sum(_round(model, {state: Fraction(1)}, suffix).values(), _ZERO) for state in model.rows}
+    if any(chance and state not in counting for state, chance in tail.items()):
+        raise RuleViolation("U6: the suffix is possible outside of the counting states")
+    if not any(tail[state] for state in fast):
+        raise RuleViolation("U7: the suffix is impossible where the lower vector is positive")

@@ -1,0 +1,155 @@
+"""``bisimdist metric``: the accumulative or the amortised metric of a probabilistic automaton."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.metric import KINDS, MetricAnswer, metric
+from bisimdist.bisimulation.relation import check_relation, load_relation
+from bisimdist.bisimulation.strong import bisimilarity_quotient
+from bisimdist.cli.failure import ExitCode, note
+from bisimdist.cli.numbers import seconds
+from bisimdist.cli.output import OutputFile, emit_data, emit_report
+from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.source import INPUT_NAME, STANDARD_INPUT, read_any_model
+from bisimdist.errors import LimitError, ModelError, UsageError
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.progress import Deadline
+from bisimdist.report.metric import bound_data, metric_report, relation_data, relation_report
+
+__all__ = ["read_automaton", "run_metric"]
+
+
+def read_automaton(model: str) -> PA:
+    """Return the probabilistic automaton that an argument names; of a chain, that of its labels.
+
+    Raises
+    ------
+    BisimdistError
+        If there is no such model, it is not usable, or it is of another kind.
+    """
+    found = read_any_model(model)
+    if isinstance(found, PA):
+        return found
+    if isinstance(found, LMC):
+        note("the model is a labelled Markov chain: its labels are taken as actions")
+        return chain_as_automaton(found)
+    source = INPUT_NAME if model == STANDARD_INPUT else model
+    raise ModelError(
+        "this is a hidden Markov model (kind hmm); expected a probabilistic automaton", source=source
+    )
+
+
+def run_metric(
+    model: str,
+    *,
+    kind: str | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+    relation: str | None = None,
+    merge_bisimilar: bool = False,
+    timeout: str | None = None,
+    certificate: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Compute a bisimulation metric or check a relation, print the answer, and return the exit code.
+
+    Parameters
+    ----------
+    model
+        A file, ``-`` for standard input, or ``example:NAME``.
+    kind
+        ``accumulative`` or ``amortised``.
+    pairs
+        Pairs of states by name; without any, those of the model.
+    relation
+        A file with a relation: then it is only checked whether that is a bisimulation.
+    merge_bisimilar
+        Whether to merge bisimilar states first.
+    timeout
+        After how many seconds to stop with what is known by then.
+    certificate
+        Where to write the proof.
+    as_json
+        Whether to print one JSON object.
+
+    Raises
+    ------
+    BisimdistError
+        Where the input is not usable; nothing is printed then.
+    """
+    if kind not in KINDS:
+        given = "was not given" if kind is None else f"{kind}: there is no such metric"
+        raise UsageError(f"--kind {given}; expected {' or '.join(KINDS)}")
+    deadline = Deadline.after(seconds("--timeout", timeout))
+    automaton = read_automaton(model)
+    if relation is not None:
+        if pairs or certificate is not None or merge_bisimilar:
+            raise UsageError(
+                "--relation is checked by itself; --pair, --quotient and --certificate do not apply"
+            )
+        return _check(automaton, kind, relation, as_json=as_json)
+    names = _asked(automaton, pairs)
+    asked, used = names, automaton
+    if merge_bisimilar:
+        used, classes = bisimilarity_quotient(automaton)
+        note(f"bisimilar states are merged: {len(automaton)} states, {len(used)} classes")
+        asked = tuple(
+            (used.states[classes[automaton.index(s)]], used.states[classes[automaton.index(t)]])
+            for s, t in names
+        )
+    with OutputFile(certificate, option="--certificate") as proof:
+        with shown_progress() as progress:
+            answer = metric(used, kind, pairs=asked, deadline=deadline, progress=progress)
+        written = _write_proof(answer, proof)
+    if as_json:
+        data: dict[str, object] = {
+            "command": "metric",
+            "model": {"digest": used.digest(), "states": len(used)},
+        }
+        if used is not automaton:
+            data["quotient_of"] = {"digest": automaton.digest(), "states": len(automaton)}
+        data["kind"] = kind
+        data["pairs"] = [
+            bound_data(used, bound, name) for bound, name in zip(answer.pairs, names, strict=True)
+        ]
+        data["status"] = answer.status.value
+        emit_data(data)
+    else:
+        emit_report(metric_report(answer, names))
+    return ExitCode.ANSWERED if answer.status is Status.EXACT and written else ExitCode.UNDECIDED
+
+
+def _asked(automaton: PA, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    for name in (name for pair in pairs for name in pair):
+        automaton.index(name)
+    if pairs:
+        return tuple((source, target) for source, target in pairs)
+    if not automaton.pairs:
+        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    return tuple((automaton.states[s], automaton.states[t]) for s, t in automaton.pairs)
+
+
+def _write_proof(answer: MetricAnswer, proof: OutputFile) -> bool:
+    """Write the certificate where one was asked for; tell whether there was a proof to write."""
+    if proof.path is None:
+        return True
+    try:
+        text = json.dumps(answer.certificate(), ensure_ascii=True, separators=(",", ":"))
+    except (UsageError, LimitError, KeyboardInterrupt) as error:
+        note(f"no certificate was written to {proof.path}: {str(error) or 'interrupted'}")
+        return False
+    proof.write(text + "\n")
+    return True
+
+
+def _check(automaton: PA, kind: str, file: str, *, as_json: bool) -> int:
+    relation = load_relation(file, automaton)
+    verdict = check_relation(automaton, kind, relation)
+    if as_json:
+        emit_data(relation_data(automaton, kind, relation, verdict))
+    else:
+        emit_report(relation_report(automaton, kind, relation, verdict))
+    return ExitCode.ANSWERED if verdict.holds else ExitCode.VIOLATED

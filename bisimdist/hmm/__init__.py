@@ -1,0 +1,1 @@
+"""Hidden Markov models: budgets, proofs for all parameters and lengths, refutations of every budget."""

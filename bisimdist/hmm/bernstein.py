@@ -1,0 +1,387 @@
+"""Proofs that a polynomial has one sign on an open box: exact Bernstein coefficients and subdivision.
+
+Over a box, a polynomial is a convex combination of its Bernstein coefficients, so coefficients of one sign
+prove that sign; where they are mixed the box is halved. The coefficients at the corners of a box are values
+of the polynomial, which is how a proof that fails turns into a counterexample. See
+``docs/theory/hmm-proofs.md``.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise, product
+from math import comb, prod
+
+from flint import fmpq
+
+from bisimdist.errors import UsageError
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = [
+    "Box",
+    "Leaf",
+    "Sign",
+    "SignProof",
+    "SignResult",
+    "Split",
+    "bernstein_coefficients",
+    "coefficient_count",
+    "evaluate",
+    "proof_boxes",
+    "prove_sign",
+]
+
+Monomials = Mapping[tuple[int, ...], fmpq]
+"""A polynomial: the coefficient of each exponent vector."""
+
+Box = tuple[tuple[fmpq, fmpq], ...]
+"""An interval for each variable; the box of a question is open, whatever its proof looks at is closed."""
+
+MAX_BOXES = 20_000
+"""More boxes than this are no small proof; the question is then left to another method."""
+
+_APPROACH = 60
+"""How often a point is moved towards a corner of the box before the search for it gives up."""
+
+
+class Sign(Enum):
+    """What is to be shown on the open box."""
+
+    NONNEGATIVE = "nonnegative"
+    POSITIVE = "positive"
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A box whose Bernstein coefficients have the sign."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A box that is cut at a value of one variable; each part has a proof of its own."""
+
+    axis: int
+    at: fmpq
+    below: SignProof
+    above: SignProof
+
+
+SignProof = Leaf | Split
+"""A tree of boxes that cover the box; the coefficients are computed again by whoever checks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignResult:
+    """What came of an attempt to prove a sign.
+
+    Parameters
+    ----------
+    holds
+        True with a proof, False with a point of the open box that has the opposite sign, else None.
+    proof
+        The tree of boxes, where the sign holds.
+    point
+        Where it fails.
+    boxes
+        How many boxes were looked at.
+    """
+
+    holds: bool | None
+    proof: SignProof | None = None
+    point: tuple[fmpq, ...] | None = None
+    boxes: int = 0
+
+
+def degrees_of(polynomial: Monomials, variables: int) -> tuple[int, ...]:
+    """Return the degree in each variable."""
+    return tuple(max((exponents[axis] for exponents in polynomial), default=0) for axis in range(variables))
+
+
+def evaluate(polynomial: Monomials, point: Sequence[fmpq]) -> fmpq:
+    """Return the exact value of a polynomial at a point."""
+    total = fmpq(0)
+    for exponents, coefficient in polynomial.items():
+        term = coefficient
+        for value, power in zip(point, exponents, strict=True):
+            if power:
+                term = term * value**power
+        total += term
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Tensor:
+    """Bernstein coefficients over a box, in the order in which the last index runs fastest."""
+
+    shape: tuple[int, ...]
+    entries: tuple[fmpq, ...]
+
+    def lines(self, axis: int) -> Iterator[range]:
+        """Yield the positions of each line along an axis."""
+        step = prod(self.shape[axis + 1 :])
+        block = step * self.shape[axis]
+        for start in range(0, len(self.entries), block):
+            for offset in range(start, start + step):
+                yield range(offset, offset + block, step)
+
+    def variation(self, axis: int) -> fmpq:
+        """Return how much the coefficients change along an axis: the sum of all steps."""
+        total = fmpq(0)
+        for line in self.lines(axis):
+            for here, there in pairwise(line):
+                total += abs(self.entries[there] - self.entries[here])
+        return total
+
+    def halves(self, axis: int, weight: fmpq) -> tuple[_Tensor, _Tensor]:
+        """Return the coefficients over the two parts of the box (the algorithm of de Casteljau).
+
+        The cut is at `weight` of the interval; 1/2 is the middle.
+        """
+        below, above = list(self.entries), list(self.entries)
+        rest = 1 - weight
+        for line in self.lines(axis):
+            row = [self.entries[place] for place in line]
+            last = len(row) - 1
+            for step in range(len(row)):
+                below[line[step]] = row[0]
+                above[line[last - step]] = row[-1]
+                row = [rest * a + weight * b for a, b in pairwise(row)]
+        return _Tensor(self.shape, tuple(below)), _Tensor(self.shape, tuple(above))
+
+    def corners(self) -> Iterator[tuple[tuple[int, ...], fmpq]]:
+        """Yield the corners of the box (0 or 1 for each axis) with the value of the polynomial there."""
+        for corner in product((0, 1), repeat=len(self.shape)):
+            place = 0
+            for side, size in zip(corner, self.shape, strict=True):
+                place = place * size + side * (size - 1)
+            yield corner, self.entries[place]
+
+    def face_is_zero(self, face: tuple[int | None, ...]) -> bool:
+        """Tell whether every coefficient on a face vanishes (None: the axis runs, 0 or 1: an end of it)."""
+        ranges = [
+            range(size) if side is None else (side * (size - 1),)
+            for side, size in zip(face, self.shape, strict=True)
+        ]
+        for index in product(*ranges):
+            place = 0
+            for number, size in zip(index, self.shape, strict=True):
+                place = place * size + number
+            if self.entries[place] != 0:
+                return False
+        return True
+
+
+def _tensor(polynomial: Monomials, box: Box, degrees: Sequence[int] | None = None) -> _Tensor:
+    variables = len(box)
+    least = degrees_of(polynomial, variables)
+    chosen = least if degrees is None else tuple(degrees)
+    if len(chosen) != variables or any(have < need for have, need in zip(chosen, least, strict=True)):
+        raise UsageError(f"degrees {chosen} are too small; expected at least {least}")
+    shape = tuple(degree + 1 for degree in chosen)
+    entries = [fmpq(0)] * prod(shape)
+    for exponents, coefficient in polynomial.items():
+        place = 0
+        for power, size in zip(exponents, shape, strict=True):
+            place = place * size + power
+        entries[place] += coefficient
+    tensor = _Tensor(shape, tuple(entries))
+    for axis, (low, high) in enumerate(box):
+        matrix = _conversion(shape[axis] - 1, low, high)
+        changed = list(tensor.entries)
+        for line in tensor.lines(axis):
+            values = [tensor.entries[place] for place in line]
+            for row, place in zip(matrix, line, strict=True):
+                changed[place] = sum((c * v for c, v in zip(row, values, strict=True) if v), fmpq(0))
+        tensor = _Tensor(shape, tuple(changed))
+    return tensor
+
+
+def _conversion(degree: int, low: fmpq, high: fmpq) -> list[list[fmpq]]:
+    """Return the matrix from coefficients of powers to Bernstein coefficients over an interval.
+
+    Entry (i, k) is the blossom of x^k at i arguments `high` and the others `low`.
+    """
+    return [
+        [
+            sum(
+                (
+                    comb(i, j) * comb(degree - i, k - j) * high**j * low ** (k - j)
+                    for j in range(max(0, k - degree + i), min(i, k) + 1)
+                ),
+                fmpq(0),
+            )
+            / comb(degree, k)
+            for k in range(degree + 1)
+        ]
+        for i in range(degree + 1)
+    ]
+
+
+def bernstein_coefficients(
+    polynomial: Monomials, box: Box, degrees: Sequence[int] | None = None
+) -> tuple[fmpq, ...]:
+    """Return the Bernstein coefficients of a polynomial over a box, the last variable running fastest.
+
+    Parameters
+    ----------
+    polynomial
+        Its coefficient for each exponent vector.
+    box
+        An interval for each variable.
+    degrees
+        The degree to use in each variable; by default the least one that serves.
+
+    Raises
+    ------
+    UsageError
+        If the degrees are too small for the polynomial.
+
+    Examples
+    --------
+    >>> square = {(2,): fmpq(1), (1,): fmpq(-1), (0,): fmpq(1)}
+    >>> [str(value) for value in bernstein_coefficients(square, ((fmpq(0), fmpq(1)),))]
+    ['1', '1/2', '1']
+    """
+    return _tensor(polynomial, box, degrees).entries
+
+
+def coefficient_count(polynomial: Monomials, variables: int) -> int:
+    """Return how many Bernstein coefficients a polynomial has."""
+    return prod(degree + 1 for degree in degrees_of(polynomial, variables))
+
+
+def _has_sign(tensor: _Tensor, sign: Sign, inner: tuple[tuple[bool, bool], ...]) -> bool:
+    """Tell whether the coefficients prove the sign on the part of the closed box that counts.
+
+    Which is the box without the faces that lie on the border of the whole: a face that is `inner` counts.
+    A positive value needs, on every such face, a coefficient that is not zero.
+    """
+    if any(entry < 0 for entry in tensor.entries):
+        return False
+    if sign is Sign.NONNEGATIVE:
+        return True
+    sides: list[tuple[int | None, ...]] = [
+        (None, *(side for side in (0, 1) if counts[side])) for counts in inner
+    ]
+    return not any(tensor.face_is_zero(face) for face in product(*sides))
+
+
+@dataclass(slots=True)
+class _Node:
+    """A box of the work: open until it is a leaf or split."""
+
+    box: Box
+    tensor: _Tensor
+    inner: tuple[tuple[bool, bool], ...]
+    cut: tuple[int, fmpq, _Node, _Node] | None = None
+
+    def proof(self) -> SignProof:
+        if self.cut is None:
+            return Leaf()
+        axis, at, below, above = self.cut
+        return Split(axis, at, below.proof(), above.proof())
+
+    def split(self) -> tuple[_Node, _Node]:
+        axis = max(range(len(self.box)), key=self.tensor.variation)
+        low, high = self.box[axis]
+        at = (low + high) / 2
+        first, second = self.tensor.halves(axis, fmpq(1, 2))
+        nodes = []
+        for tensor, part, side in ((first, (low, at), 1), (second, (at, high), 0)):
+            box = (*self.box[:axis], part, *self.box[axis + 1 :])
+            ends = (self.inner[axis][0] or side == 0, self.inner[axis][1] or side == 1)
+            nodes.append(_Node(box, tensor, (*self.inner[:axis], ends, *self.inner[axis + 1 :])))
+        self.cut = (axis, at, nodes[0], nodes[1])
+        return nodes[0], nodes[1]
+
+
+def prove_sign(
+    polynomial: Monomials,
+    box: Box,
+    *,
+    sign: Sign = Sign.NONNEGATIVE,
+    max_boxes: int = MAX_BOXES,
+    deadline: Deadline = NEVER,
+) -> SignResult:
+    """Prove that a polynomial has a sign on an open box, or find a point where it has not.
+
+    A polynomial that is linear in each variable is decided at once: its coefficients are its values at the
+    corners of the box. In general the work ends unless the polynomial touches zero inside the box at a point
+    that no cut meets.
+
+    Parameters
+    ----------
+    polynomial
+        Its coefficient for each exponent vector.
+    box
+        An interval for each variable, the first end below the second.
+    sign
+        What is to be shown; a positive polynomial may still vanish on the border of the box.
+    max_boxes, deadline
+        When to give up; the answer is then None.
+
+    Examples
+    --------
+    >>> unit = ((fmpq(0), fmpq(1)),)
+    >>> prove_sign({(1,): fmpq(1), (2,): fmpq(-1)}, unit, sign=Sign.POSITIVE).holds
+    True
+    >>> prove_sign({(2,): fmpq(1), (0,): fmpq(-1, 100)}, unit).holds
+    False
+    """
+    if any(low >= high for low, high in box):
+        raise UsageError("an interval of the box is empty; expected its first end below its second")
+    root = _Node(box, _tensor(polynomial, box), tuple((False, False) for _ in box))
+    waiting = [(fmpq(0), 0, root)]
+    count = 1
+    while waiting:
+        if deadline.passed() or count > max_boxes:
+            return SignResult(None, boxes=count)
+        _, _, node = heapq.heappop(waiting)
+        if _has_sign(node.tensor, sign, node.inner):
+            continue
+        point = _violation(polynomial, node, sign)
+        if point is not None:
+            return SignResult(False, point=point, boxes=count)
+        if not box:
+            break
+        for part in node.split():
+            count += 1
+            heapq.heappush(waiting, (min(part.tensor.entries), count, part))  # the worst box first
+    return SignResult(True, proof=root.proof(), boxes=count)
+
+
+def _violation(polynomial: Monomials, node: _Node, sign: Sign) -> tuple[fmpq, ...] | None:
+    """Return a point of the open box where the sign fails, if a corner or the middle leads to one."""
+    middle = tuple((low + high) / 2 for low, high in node.box)
+
+    def fails(value: fmpq) -> bool:
+        return bool(value < 0) if sign is Sign.NONNEGATIVE else bool(value <= 0)
+
+    if fails(evaluate(polynomial, middle)):
+        return middle
+    corner, value = min(node.tensor.corners(), key=lambda found: found[1])
+    place = tuple(ends[side] for ends, side in zip(node.box, corner, strict=True))
+    if all(counts[side] for counts, side in zip(node.inner, corner, strict=True)):
+        return place if fails(value) else None
+    if value >= 0:
+        return None
+    step = fmpq(1)
+    for _ in range(_APPROACH):  # the value is negative at the corner, hence near it, by continuity
+        step /= 2
+        point = tuple(c + step * (m - c) for c, m in zip(place, middle, strict=True))
+        if evaluate(polynomial, point) < 0:
+            return point
+    return None
+
+
+def proof_boxes(proof: SignProof, box: Box) -> Iterator[Box]:
+    """Yield the boxes of a proof, which together cover the box."""
+    if isinstance(proof, Leaf):
+        yield box
+        return
+    low, high = box[proof.axis]
+    yield from proof_boxes(proof.below, (*box[: proof.axis], (low, proof.at), *box[proof.axis + 1 :]))
+    yield from proof_boxes(proof.above, (*box[: proof.axis], (proof.at, high), *box[proof.axis + 1 :]))

@@ -1,0 +1,215 @@
+"""A parametric model over common denominators, and the polynomials that its observation sequences compare.
+
+Every entry becomes a polynomial: the information states of a pair over one common denominator, the
+observation probabilities over another, the transition probabilities over a third. All three are positive
+inside the box of the parameters, and they are the same on both sides of the comparison, so that
+``C Pr(w|tau) - Pr(w|pi)`` has the sign of a polynomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
+
+from bisimdist.errors import UsageError
+from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.polynomial import RationalFunction, parameter_ring
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = ["ClearedPair", "Difference", "differences"]
+
+Vector = dict[int, fmpq_mpoly]
+Cleared = list[tuple[int, fmpq_mpoly]]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A polynomial that must not be negative, and where it comes from.
+
+    Parameters
+    ----------
+    polynomial
+        C Pr(w|tau) - Pr(w|pi), or the same with the sides swapped, up to a positive factor.
+    word
+        One of the observation sequences that it belongs to, as indices.
+    swapped
+        Whether the sides are swapped.
+    """
+
+    polynomial: fmpq_mpoly
+    word: tuple[int, ...]
+    swapped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClearedPair:
+    """Two information states of a model with polynomials for entries.
+
+    Parameters
+    ----------
+    ring
+        The ring of the polynomials.
+    first, second
+        The information states over the denominator `initial`.
+    emissions, rows
+        The other entries over `emission` and `transition`.
+    initial, emission, transition
+        The denominators, positive inside the box.
+    """
+
+    ring: fmpq_mpoly_ctx
+    first: Cleared
+    second: Cleared
+    emissions: list[dict[int, fmpq_mpoly]]
+    rows: list[Cleared]
+    initial: fmpq_mpoly
+    emission: fmpq_mpoly
+    transition: fmpq_mpoly
+
+    @classmethod
+    def of(cls, model: HMM, first: str, second: str) -> ClearedPair:
+        """Bring a pair of information states of a model over common denominators."""
+        ring = parameter_ring(model.parameter_names)
+        middle = [(low + high) / 2 for low, high in model.box]
+        one, two = model.distribution(first), model.distribution(second)
+        initial = _common(ring, (one, two), middle)
+        emission = _common(ring, model.emissions, middle)
+        transition = _common(ring, model.rows, middle)
+        return cls(
+            ring,
+            _cleared(ring, one, initial),
+            _cleared(ring, two, initial),
+            [dict(_cleared(ring, row, emission)) for row in model.emissions],
+            [_cleared(ring, row, transition) for row in model.rows],
+            initial,
+            emission,
+            transition,
+        )
+
+    @property
+    def denominators(self) -> tuple[fmpq_mpoly, fmpq_mpoly, fmpq_mpoly]:
+        """The three denominators: of information states, observations, transitions."""
+        return self.initial, self.emission, self.transition
+
+
+def _common(ring: fmpq_mpoly_ctx, rows: Iterable[SparseRow], middle: list[fmpq]) -> fmpq_mpoly:
+    """Return the least common multiple of all denominators, with the sign that is positive in the middle."""
+    result = ring.constant(1)
+    for row in rows:
+        for _, entry in row:
+            if isinstance(entry, RationalFunction) and not entry.is_polynomial:
+                result = result / result.gcd(entry.denominator) * entry.denominator
+    return -result if result(*middle) < 0 else result
+
+
+def _cleared(ring: fmpq_mpoly_ctx, row: SparseRow, denominator: fmpq_mpoly) -> Cleared:
+    result = []
+    for index, entry in row:
+        if isinstance(entry, RationalFunction):
+            result.append((index, entry.numerator * (denominator / entry.denominator)))
+        else:
+            result.append((index, ring.constant(entry) * denominator))
+    return result
+
+
+def _observed(model: ClearedPair, vector: Iterable[tuple[int, fmpq_mpoly]], observation: int) -> Vector:
+    result = {}
+    for state, mass in vector:
+        seen = model.emissions[state].get(observation)
+        if seen is not None:
+            result[state] = mass * seen
+    return result
+
+
+def _moved(model: ClearedPair, vector: Vector) -> Vector:
+    result: Vector = {}
+    for state, mass in vector.items():
+        for target, weight in model.rows[state]:
+            result[target] = result[target] + mass * weight if target in result else mass * weight
+    return {state: mass for state, mass in result.items() if mass}
+
+
+def _scaled(first: Vector, second: Vector) -> tuple[Vector, Vector]:
+    """Divide both vectors by the content of all their coefficients, which is positive."""
+    above, below = fmpz(0), fmpz(1)
+    for mass in (*first.values(), *second.values()):
+        for coefficient in mass.coeffs():
+            above = above.gcd(coefficient.p)
+            below = below.lcm(coefficient.q)
+    if above == 0:
+        return first, second
+    factor = fmpq(below, above)
+    return {s: m * factor for s, m in first.items()}, {s: m * factor for s, m in second.items()}
+
+
+Key = tuple[tuple[tuple[int, str], ...], tuple[tuple[int, str], ...]]
+
+
+def _key(first: Vector, second: Vector) -> Key:
+    return (
+        tuple((s, str(first[s])) for s in sorted(first)),
+        tuple((s, str(second[s])) for s in sorted(second)),
+    )
+
+
+def differences(
+    model: ClearedPair, ratio: fmpq, length: int, symbols: int, *, deadline: Deadline = NEVER
+) -> Iterator[Difference]:
+    """Yield every polynomial that must not be negative, each once, for all sequences of a length.
+
+    The forward recursion is shared between sequences, and prefixes whose two vectors are the same up to a
+    positive factor are one.
+
+    Parameters
+    ----------
+    model
+        The pair.
+    ratio
+        C.
+    length
+        How many observations, at least one.
+    symbols
+        How many observations there are to choose from.
+    deadline
+        When to give up.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes.
+    UsageError
+        If no sequence of the length is possible at all.
+    """
+    layer: dict[Key, tuple[Vector, Vector, tuple[int, ...]]] = {}
+    starts: list[tuple[Vector, Vector, tuple[int, ...]]] = [(dict(model.first), dict(model.second), ())]
+    for step in range(length):
+        deadline.check()
+        layer = {}
+        for first, second, word in starts:
+            if step:
+                first, second = _moved(model, first), _moved(model, second)  # noqa: PLW2901
+            for symbol in range(symbols):
+                deadline.check()
+                one = _observed(model, first.items(), symbol)
+                two = _observed(model, second.items(), symbol)
+                if not one and not two:
+                    continue
+                one, two = _scaled(one, two)
+                layer.setdefault(_key(one, two), (one, two, (*word, symbol)))
+        starts = list(layer.values())
+    if not starts:
+        raise UsageError(
+            f"no sequence of {length} observations is possible from either distribution: "
+            "every budget would hold, and mean nothing"
+        )
+    seen: set[str] = set()
+    zero = model.ring.constant(0)
+    for first, second, word in starts:
+        one, two = sum(first.values(), zero), sum(second.values(), zero)
+        for swapped, polynomial in ((False, ratio * two - one), (True, ratio * one - two)):
+            text = str(polynomial)
+            if polynomial and text not in seen:
+                seen.add(text)
+                yield Difference(polynomial, word, swapped)

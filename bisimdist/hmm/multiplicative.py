@@ -1,0 +1,276 @@
+"""Invariants for all lengths: how many times more probable a sequence can be from one state than another.
+
+With ``g_w(i)`` the probability of the sequence w after state i has been left, a table r has
+``g_w(i) <= r(i, j) g_w(j)`` for all w. It is proved like a pre-fixed point: from the inequalities for w
+follow those for xw, by a coupling of the two vectors that the observation x makes of the rows of i and j, in
+which moving mass from k to m costs the factor r(k, m). With all factors equal these are the skewed couplings
+of cost zero; here each pair of states has a factor of its own. See ``docs/theory/hmm-proofs.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from flint import fmpq
+from scipy.optimize import linprog
+
+from bisimdist.exact.simplest import simplest_between
+from bisimdist.hmm.functions import Function, NumericModel
+from bisimdist.hmm.linear import minimise
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["Factors", "Moves", "find_factors"]
+
+Pair = tuple[int, int]
+
+Moves = Mapping[int, Mapping[Pair, fmpq]]
+"""By observation, how much mass goes from which state to which."""
+
+Table = Mapping[Pair, fmpq]
+Row = Sequence[tuple[int, fmpq]]
+
+ROUNDS = 200
+CEILING = 1e9
+SETTLED = 1e-10
+INFLATIONS = (0.0, 1e-9, 1e-6, 1e-3, 3e-2)
+MAX_PAIRS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """A table of factors with its proof, and what it says about a pair of information states.
+
+    Parameters
+    ----------
+    table
+        r(i, j) for the pairs of different states that are needed; at least one.
+    moves
+        For each of these pairs and each observation the coupling of the two vectors.
+    forward, backward
+        For each observation the couplings of the first information state with the second, and of the second
+        with the first.
+    ratio
+        The budget that they prove, both ways.
+    """
+
+    table: Table
+    moves: Mapping[Pair, Moves]
+    forward: Moves
+    backward: Moves
+    ratio: fmpq
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """What each observation makes of the row of each state, and of the two information states."""
+
+    rows: Sequence[Mapping[int, Row]]
+    first: Mapping[int, Row]
+    second: Mapping[int, Row]
+
+    @classmethod
+    def of(cls, model: NumericModel) -> _Vectors:
+        def spread(masses: Row) -> dict[int, list[tuple[int, fmpq]]]:
+            result: dict[int, list[tuple[int, fmpq]]] = {}
+            for state, mass in masses:
+                for symbol, seen in model.emissions[state].items():
+                    result.setdefault(symbol, []).append((state, mass * seen))
+            return result
+
+        return cls(
+            [spread(row) for row in model.rows], spread(_sparse(model.first)), spread(_sparse(model.second))
+        )
+
+    def pairs(self, deadline: Deadline) -> list[Pair]:
+        """Return the pairs of different states between which couplings may move mass."""
+        found: dict[Pair, None] = {}
+        stack = [(self.first, self.second)]
+        while stack:
+            deadline.check()
+            for one, two in (stack.pop(),):
+                for symbol in one.keys() & two.keys():
+                    for (k, _), (m, _) in product(one[symbol], two[symbol]):
+                        if k != m and (k, m) not in found:
+                            found[k, m] = found[m, k] = None
+                            stack.append((self.rows[k], self.rows[m]))
+        return list(found)
+
+
+def find_factors(
+    model: NumericModel, *, deadline: Deadline = NEVER, progress: Progress = silent
+) -> Factors | None:
+    """Find a table of factors that bounds the ratio of a pair for all lengths, or None.
+
+    The least table is approached from below in doubles; a table of rationals just above it is then proved
+    exactly.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes.
+    """
+    vectors = _Vectors.of(model)
+    pairs = vectors.pairs(deadline)
+    if len(pairs) > MAX_PAIRS:
+        return None
+    guess = _approximate(vectors, pairs, deadline, progress)
+    for inflation in INFLATIONS:
+        deadline.check()
+        table = {pair: _rounded(value, inflation) for pair, value in guess.items()}
+        found = _proved(vectors, table, deadline)
+        if found is not None:
+            return found
+    return None
+
+
+def _approximate(
+    vectors: _Vectors, pairs: Sequence[Pair], deadline: Deadline, progress: Progress
+) -> dict[Pair, float]:
+    """Iterate the factors from one upwards, in doubles; what exceeds the ceiling goes."""
+    rows = [{x: [(t, _double(p)) for t, p in vector] for x, vector in row.items()} for row in vectors.rows]
+    table = dict.fromkeys(pairs, 1.0)
+    for round_ in range(ROUNDS):
+        progress("factors", round_, None)
+        changed = False
+        for i, j in list(table):
+            deadline.check()
+            value = 1.0
+            for symbol, left in rows[i].items():
+                value = max(value, _double_factor(left, rows[j].get(symbol, []), table))
+            if value > CEILING:
+                del table[i, j]
+                changed = True
+            elif value > table[i, j] * (1 + SETTLED):
+                table[i, j] = value
+                changed = True
+        if not changed:
+            break
+    return table
+
+
+def _double(value: fmpq) -> float:
+    return int(value.p) / int(value.q)
+
+
+def _double_factor(
+    left: Sequence[tuple[int, float]],
+    right: Sequence[tuple[int, float]],
+    table: Mapping[Pair, float],
+) -> float:
+    """Return the least t such that the left row is at most t times the right one, in doubles."""
+    if not left:
+        return 0.0
+    cells = [
+        (a, b, 1.0 if k == m else table[k, m])
+        for a, (k, _) in enumerate(left)
+        for b, (m, _) in enumerate(right)
+        if k == m or (k, m) in table
+    ]
+    if {a for a, _, _ in cells} != set(range(len(left))):
+        return float("inf")
+    if len(left) == 1 and len(right) == 1:
+        return cells[0][2] * left[0][1] / right[0][1]
+    supply = np.zeros((len(left), len(cells) + 1))
+    demand = np.zeros((len(right), len(cells) + 1))
+    for column, (a, b, factor) in enumerate(cells):
+        supply[a, column] = 1
+        demand[b, column] = factor
+    for b, (_, mass) in enumerate(right):
+        demand[b, -1] = -mass
+    cost = np.zeros(len(cells) + 1)
+    cost[-1] = 1
+    answer = linprog(
+        cost, A_ub=demand, b_ub=np.zeros(len(right)), A_eq=supply, b_eq=[mass for _, mass in left]
+    )
+    return float(answer.fun) if answer.status == 0 else float("inf")
+
+
+def _rounded(value: float, inflation: float) -> fmpq:
+    """Return a short rational near a double; with an inflation one above it."""
+    if inflation == 0.0:
+        width = 1e-7 * value
+        return max(fmpq(1), simplest_between(_exact(value - width), _exact(value + width)))
+    low, high = value * (1 + inflation / 2), value * (1 + inflation)
+    return max(fmpq(1), simplest_between(_exact(low), _exact(high)))
+
+
+def _exact(value: float) -> fmpq:
+    above, below = value.as_integer_ratio()
+    return fmpq(above, below)
+
+
+def _exact_factor(
+    left: Row, right: Row, table: Table, deadline: Deadline
+) -> tuple[fmpq, Mapping[Pair, fmpq]] | None:
+    """Return the least t such that the left row is at most t times the right one, with its coupling."""
+    if not left:
+        return fmpq(0), {}
+    cells = [(k, m) for k, _ in left for m, _ in right if k == m or (k, m) in table]
+    place = {("left", k): n for n, (k, _) in enumerate(left)}
+    place |= {("right", m): len(left) + n for n, (m, _) in enumerate(right)}
+    size = len(place)
+    columns = []
+    for k, m in cells:
+        column = [fmpq(0)] * size
+        column[place["left", k]] = fmpq(1)
+        column[place["right", m]] = fmpq(1) if k == m else table[k, m]
+        columns.append(column)
+    scale = [fmpq(0)] * len(left) + [-mass for _, mass in right]
+    slack = []
+    for n in range(len(left), size):
+        column = [fmpq(0)] * size
+        column[n] = fmpq(1)
+        slack.append(column)
+    target = [mass for _, mass in left] + [fmpq(0)] * len(right)
+    costs = [fmpq(0)] * len(cells) + [fmpq(1)] + [fmpq(0)] * len(slack)
+    found = minimise(costs, [*columns, scale, *slack], target, deadline=deadline)
+    if found is None:
+        return None
+    moves = {cells[n]: amount for n, amount in found.variables.items() if n < len(cells)}
+    return found.value, moves
+
+
+def _couplings(
+    left: Mapping[int, Row], right: Mapping[int, Row], table: Table, deadline: Deadline
+) -> tuple[fmpq, Moves] | None:
+    """Return the least t that serves all observations, with the couplings."""
+    worst, moves = fmpq(0), {}
+    for symbol, vector in left.items():
+        found = _exact_factor(vector, right.get(symbol, ()), table, deadline)
+        if found is None:
+            return None
+        worst = max(worst, found[0])
+        moves[symbol] = found[1]
+    return worst, moves
+
+
+def _proved(vectors: _Vectors, table: Table, deadline: Deadline) -> Factors | None:
+    """Prove the entries of a table that the pair of information states rests on."""
+    forward = _couplings(vectors.first, vectors.second, table, deadline)
+    backward = _couplings(vectors.second, vectors.first, table, deadline)
+    if forward is None or backward is None:
+        return None
+    needed = [*_used(forward[1]), *_used(backward[1])]
+    proofs: dict[Pair, Moves] = {}
+    while needed:
+        pair = needed.pop()
+        if pair in proofs:
+            continue
+        found = _couplings(vectors.rows[pair[0]], vectors.rows[pair[1]], table, deadline)
+        if found is None or found[0] > table[pair]:
+            return None
+        proofs[pair] = found[1]
+        needed += [other for other in _used(found[1]) if other not in proofs]
+    ratio = max(fmpq(1), forward[0], backward[0])
+    return Factors({pair: table[pair] for pair in proofs}, proofs, forward[1], backward[1], ratio)
+
+
+def _used(moves: Moves) -> list[Pair]:
+    return [pair for coupling in moves.values() for pair in coupling if pair[0] != pair[1]]
+
+
+def _sparse(function: Function) -> Row:
+    return [(state, value) for state, value in enumerate(function) if value]

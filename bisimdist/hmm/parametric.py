@@ -1,0 +1,323 @@
+"""Budgets for all parameter values: one polynomial inequality per observation sequence, proved on a box."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+from flint import fmpq, fmpq_mpoly
+
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.hmm.bernstein import (
+    Box,
+    Monomials,
+    Sign,
+    SignProof,
+    SignResult,
+    coefficient_count,
+    proof_boxes,
+    prove_sign,
+)
+from bisimdist.hmm.cleared import ClearedPair, Difference, differences
+from bisimdist.hmm.polynomial_solver import refute_negative
+from bisimdist.models.hmm import HMM
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["ParametricProof", "ProvedPolynomial", "SequenceVerdict", "prove_for_all"]
+
+QUICK_BOXES = 1
+"""What every polynomial is tried on first: a single box settles most of them."""
+
+THOROUGH_BOXES = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedPolynomial:
+    """A polynomial that is not negative on the box (or positive there), with its proof.
+
+    Parameters
+    ----------
+    monomials
+        The polynomial.
+    sign
+        What is proved of it.
+    proof
+        The tree of boxes; None where only the solver says so.
+    """
+
+    monomials: Monomials
+    sign: Sign
+    proof: SignProof | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SequenceVerdict:
+    """Where a budget fails: a sequence, the parameters, and both probabilities.
+
+    Parameters
+    ----------
+    word
+        The observations, by name.
+    parameters
+        A value for each parameter, inside its interval.
+    probabilities
+        Pr(word | first) and Pr(word | second), of which one is more than the ratio times the other.
+    """
+
+    word: tuple[str, ...]
+    parameters: Mapping[str, fmpq]
+    probabilities: tuple[fmpq, fmpq]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParametricProof:
+    """Whether a budget holds for all parameter values and all sequences of a length.
+
+    Parameters
+    ----------
+    model
+        The model.
+    pair
+        The names of the two information states.
+    ratio
+        The budget C.
+    length
+        How many observations.
+    holds
+        True where it is proved, False where `violation` refutes it, None where neither was found.
+    violation
+        A counterexample, checked exactly.
+    polynomials
+        The polynomials that were proved, denominators first.
+    denominators
+        The common denominators of information states, observations and transitions.
+    ways
+        By what the answer is confirmed: ``bernstein``, ``evaluation``, ``z3``. An answer that Z3 alone
+        confirms has no certificate.
+    statistics
+        Counts of what was done.
+    """
+
+    model: HMM
+    pair: tuple[str, str]
+    ratio: fmpq
+    length: int
+    holds: bool | None
+    violation: SequenceVerdict | None = None
+    polynomials: tuple[ProvedPolynomial, ...] = ()
+    denominators: tuple[Monomials, ...] = ()
+    ways: tuple[str, ...] = ()
+    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def verdict(self) -> str:
+        """The answer as a word: ``holds``, ``violated`` or ``unknown``."""
+        return "unknown" if self.holds is None else "holds" if self.holds else "violated"
+
+    @property
+    def certified(self) -> bool:
+        """Whether everything that the answer needs has a proof that can be checked."""
+        return self.holds is not None and all(p.proof is not None for p in self.polynomials)
+
+
+def prove_for_all(  # noqa: PLR0913
+    model: HMM,
+    pair: tuple[str, str],
+    ratio: ExactNumber,
+    length: int,
+    *,
+    max_boxes: int = THOROUGH_BOXES,
+    solver: bool = True,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> ParametricProof:
+    """Decide whether a budget holds for all parameter values and all sequences of exactly some length.
+
+    For every sequence w the polynomials of ``C Pr(w|tau) - Pr(w|pi)`` and ``C Pr(w|pi) - Pr(w|tau)`` must
+    not be negative inside the box of the parameters. That is proved by Bernstein coefficients, on the box
+    itself or on parts of it; Z3 is asked where that does not end.
+
+    Parameters
+    ----------
+    model
+        The model; one without parameters is a box of dimension zero.
+    pair
+        The names of the two information states.
+    ratio
+        The budget C, at least 1.
+    length
+        How many observations, at least 1.
+    max_boxes
+        How many boxes a polynomial may need.
+    solver
+        Whether Z3 is asked about what is left.
+    deadline
+        When to give up; the answer is then unknown.
+    progress
+        Told how many polynomials are done.
+
+    Raises
+    ------
+    UsageError
+        If the ratio is below 1, the length below 1, or no sequence of the length is possible at all.
+    ModelError
+        If a name is no information state.
+
+    Examples
+    --------
+    >>> model = HMM.from_mappings(
+    ...     {"s": {"x": "2/3", "y": "1/3"}, "t": {"x": "1/3", "y": "2/3"}},
+    ...     {},
+    ...     {"pi": {"s": "p", "t": "1-p"}, "tau": {"t": 1}},
+    ...     parameters={"p": (0, 1)},
+    ... )
+    >>> prove_for_all(model, ("pi", "tau"), 2, 1).verdict
+    'holds'
+    """
+    budget = to_fmpq(ratio)
+    if budget < 1:
+        raise UsageError(f"the ratio is {format_rational(budget)}; expected at least 1")
+    if length < 1:
+        raise UsageError(f"the length is {length}; expected at least 1")
+    work = _Work(model, pair, budget, length, max_boxes, solver, deadline, progress)
+    try:
+        return work.run()
+    except LimitError:
+        return replace(work.answer(None), polynomials=(), ways=())
+
+
+@dataclass(slots=True)
+class _Work:
+    model: HMM
+    pair: tuple[str, str]
+    ratio: fmpq
+    length: int
+    max_boxes: int
+    solver: bool
+    deadline: Deadline
+    progress: Progress
+    proved: list[ProvedPolynomial] = field(default_factory=list)
+    denominators: tuple[Monomials, ...] = ()
+    ways: set[str] = field(default_factory=set)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def box(self) -> Box:
+        return self.model.box
+
+    def answer(self, holds: bool | None, violation: SequenceVerdict | None = None) -> ParametricProof:
+        return ParametricProof(
+            model=self.model,
+            pair=self.pair,
+            ratio=self.ratio,
+            length=self.length,
+            holds=holds,
+            violation=violation,
+            polynomials=tuple(self.proved) if holds else (),
+            denominators=self.denominators,
+            ways=tuple(sorted(self.ways)),
+            statistics=dict(self.counts),
+        )
+
+    def run(self) -> ParametricProof:
+        cleared = ClearedPair.of(self.model, *self.pair)
+        self.denominators = tuple(monomials_of(denominator) for denominator in cleared.denominators)
+        for denominator in cleared.denominators:
+            if not denominator.is_constant() and not self.positive(denominator):
+                return self.answer(None)
+        found = differences(
+            cleared, self.ratio, self.length, len(self.model.observations), deadline=self.deadline
+        )
+        hard: list[Difference] = []
+        for polynomials, difference in enumerate(found, 1):
+            self.counts["polynomials"] = polynomials
+            self.progress("polynomials", polynomials, None)
+            result = self.attempt(difference.polynomial, QUICK_BOXES)
+            if result.holds is False and result.point is not None:
+                return self.violated(difference, result.point)
+            if result.holds is None:
+                hard.append(difference)
+        for place, difference in enumerate(hard):
+            self.progress("polynomials that need more boxes", place, len(hard))
+            result = self.attempt(difference.polynomial, self.max_boxes)
+            if result.holds is None and self.solver:
+                result = self.asked(difference.polynomial)
+            if result.holds is False and result.point is not None:
+                return self.violated(difference, result.point)
+            if result.holds is None:
+                return self.answer(None)
+        return self.answer(True)
+
+    def positive(self, denominator: fmpq_mpoly) -> bool:
+        monomials = monomials_of(denominator)
+        result = prove_sign(
+            monomials, self.box, sign=Sign.POSITIVE, max_boxes=self.max_boxes, deadline=self.deadline
+        )
+        if result.holds and result.proof is not None:
+            self.proved.append(ProvedPolynomial(monomials, Sign.POSITIVE, result.proof))
+        return bool(result.holds)
+
+    def attempt(self, polynomial: fmpq_mpoly, max_boxes: int) -> SignResult:
+        monomials = monomials_of(polynomial)
+        result = prove_sign(monomials, self.box, max_boxes=max_boxes, deadline=self.deadline)
+        if result.holds and result.proof is not None:
+            self.ways.add("bernstein")
+            self.proved.append(ProvedPolynomial(monomials, Sign.NONNEGATIVE, result.proof))
+            count = coefficient_count(monomials, len(self.box))
+            self.counts["boxes"] = self.counts.get("boxes", 0) + sum(
+                1 for _ in proof_boxes(result.proof, self.box)
+            )
+            self.counts["coefficients"] = self.counts.get("coefficients", 0) + count
+        return result
+
+    def asked(self, polynomial: fmpq_mpoly) -> SignResult:
+        """Ask Z3 about a polynomial that no reasonable number of boxes decided."""
+        monomials = monomials_of(polynomial)
+        result = refute_negative(monomials, self.box, self.model.parameter_names, deadline=self.deadline)
+        if result.holds:
+            self.ways.add("z3")
+            self.proved.append(ProvedPolynomial(monomials, Sign.NONNEGATIVE, None))
+        return result
+
+    def violated(self, difference: Difference, point: tuple[fmpq, ...]) -> ParametricProof:
+        values = dict(zip(self.model.parameter_names, point, strict=True))
+        fixed = self.model.at(values)
+        probabilities = tuple(word_probability(fixed, name, difference.word) for name in self.pair)
+        one, two = probabilities[0], probabilities[1]
+        if not (one > self.ratio * two or two > self.ratio * one):  # pragma: no cover
+            raise LimitError("a counterexample did not survive its exact check")
+        self.ways = {"evaluation"}
+        return self.answer(
+            False,
+            SequenceVerdict(
+                word=tuple(self.model.observations[symbol] for symbol in difference.word),
+                parameters=values,
+                probabilities=(one, two),
+            ),
+        )
+
+
+def monomials_of(polynomial: fmpq_mpoly) -> Monomials:
+    """Return a polynomial as the coefficients of its exponent vectors."""
+    return {tuple(int(e) for e in key): fmpq(value) for key, value in polynomial.to_dict().items()}
+
+
+def word_probability(model: HMM, name: str, word: tuple[int, ...]) -> fmpq:
+    """Return the exact probability of a sequence of observations, given an information state."""
+    zero = fmpq(0)
+    masses: dict[int, fmpq] = dict(model.distribution(name))
+    for step, symbol in enumerate(word):
+        if step:
+            moved: dict[int, fmpq] = {}
+            for target, mass in chain.from_iterable(
+                ((target, mass * weight) for target, weight in model.rows[state])
+                for state, mass in masses.items()
+            ):
+                moved[target] = moved.get(target, zero) + mass
+            masses = moved
+        masses = {
+            state: mass * dict(model.emissions[state]).get(symbol, zero) for state, mass in masses.items()
+        }
+    return sum(masses.values(), zero)

@@ -1,0 +1,295 @@
+"""A tester that samples: candidates for violations, with confidence intervals that are certified.
+
+What samples say holds with a confidence only; each candidate is then certified or refuted exactly by its
+probabilities. The intervals are those of Clopper and Pearson, with ends that are rationals on the safe side.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import lcm
+
+from flint import arb, ctx, fmpq
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.exact.simplest import simplest_between
+from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["Candidate", "Sampler", "binomial_interval", "narrow", "sample_candidates", "sampler_of"]
+
+Sampler = Callable[[random.Random], tuple[str, ...]]
+"""Runs a mechanism once, with the given source of randomness, and returns what is observed."""
+
+INTERVAL_BITS = 40
+PRECISIONS = (64, 128, 512, 2048)
+REPORT_EVERY = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Observations that were much more frequent from one side than from the other.
+
+    Parameters
+    ----------
+    word
+        The observations.
+    swapped
+        Whether it is the second side that makes them more often.
+    counts
+        How often the first and the second side made them.
+    lower
+        With the confidence that was asked for, the ratio of the probabilities is at least this much.
+    estimate
+        The ratio of the counts; None where one of them is 0.
+    """
+
+    word: tuple[str, ...]
+    swapped: bool
+    counts: tuple[int, int]
+    lower: fmpq
+    estimate: fmpq | None
+
+
+def binomial_interval(successes: int, trials: int, risk: ExactNumber) -> tuple[fmpq, fmpq]:
+    """Return the interval of Clopper and Pearson for a probability, rounded outwards.
+
+    Parameters
+    ----------
+    successes, trials
+        What was counted.
+    risk
+        The probability that the interval misses, half of it on either side; in (0, 1).
+
+    Returns
+    -------
+    tuple of fmpq
+        Two multiples of 2**-40. The lower end p has P(X >= successes | p) <= risk / 2, the upper end
+        P(X <= successes | p) <= risk / 2, both proved with ball arithmetic.
+
+    Raises
+    ------
+    UsageError
+        If the counts or the risk make no sense.
+
+    References
+    ----------
+    .. [1] Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+       binomial", Biometrika 26, 1934.
+
+    Examples
+    --------
+    >>> low, high = binomial_interval(0, 10, "1/20")
+    >>> low, 0.308 < int(high.p) / int(high.q) < 0.309
+    (0, True)
+    """
+    wanted = to_fmpq(risk)
+    if not 0 <= successes <= trials or trials < 1:
+        raise UsageError(f"{successes} of {trials} trials is no count")
+    if not 0 < wanted < 1:
+        raise UsageError(f"the risk is {wanted}; expected a number strictly between 0 and 1")
+    lower = fmpq(0) if successes == 0 else _lower_end(successes, trials, wanted / 2)
+    upper = fmpq(1) if successes == trials else 1 - _lower_end(trials - successes, trials, wanted / 2)
+    return lower, upper
+
+
+def _lower_end(successes: int, trials: int, risk: fmpq) -> fmpq:
+    """Return the largest multiple of 2**-40 that is proved to have P(X >= successes) <= risk."""
+    low, high = 0, 1 << INTERVAL_BITS
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _tail_at_most(successes, trials, fmpq(middle, 1 << INTERVAL_BITS), risk):
+            low = middle
+        else:
+            high = middle
+    return fmpq(low, 1 << INTERVAL_BITS)
+
+
+def _tail_at_most(successes: int, trials: int, probability: fmpq, risk: fmpq) -> bool:
+    """Tell whether P(X >= successes) <= risk is proved: the regularised incomplete beta function."""
+    before = ctx.prec
+    try:
+        for precision in PRECISIONS:
+            ctx.prec = precision
+            tail = arb(probability).beta_lower(arb(successes), arb(trials - successes + 1), 1)
+            if tail <= arb(risk):
+                return True
+            if tail > arb(risk):
+                return False
+    finally:
+        ctx.prec = before
+    return False
+
+
+def sampler_of(model: HMM, name: str, length: int) -> Sampler:
+    """Return a sampler of the observation sequences of an information state.
+
+    The probabilities are exact: every choice is made by a uniform integer below the common denominator. A
+    run whose sequence ends early returns what was observed until then.
+
+    Raises
+    ------
+    UsageError
+        If an entry depends on a parameter.
+    """
+    if model.parametric:
+        raise UsageError("the model has parameters; expected one with numbers only (see HMM.at)")
+    start = _Choice.of(model.distribution(name))
+    rows = [_Choice.of(row) if row else None for row in model.rows]
+    emissions = [_Choice.of(row) for row in model.emissions]
+
+    def sample(source: random.Random) -> tuple[str, ...]:
+        state = start.draw(source)
+        observed = [model.observations[emissions[state].draw(source)]]
+        while len(observed) < length:
+            row = rows[state]
+            if row is None:
+                break
+            state = row.draw(source)
+            observed.append(model.observations[emissions[state].draw(source)])
+        return tuple(observed)
+
+    return sample
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A distribution as integers: the value n belongs to the first entry whose bound is above n."""
+
+    indices: tuple[int, ...]
+    bounds: tuple[int, ...]
+
+    @classmethod
+    def of(cls, row: SparseRow) -> _Choice:
+        numbers = [(index, entry) for index, entry in row if isinstance(entry, fmpq)]
+        common = lcm(*(int(entry.q) for _, entry in numbers))
+        bounds, total = [], 0
+        for _, entry in numbers:
+            total += int(entry.p) * (common // int(entry.q))
+            bounds.append(total)
+        return cls(tuple(index for index, _ in numbers), tuple(bounds))
+
+    def draw(self, source: random.Random) -> int:
+        return self.indices[bisect_right(self.bounds, source.randrange(self.bounds[-1]))]
+
+
+def sample_candidates(  # noqa: PLR0913
+    first: Sampler,
+    second: Sampler,
+    *,
+    samples: int = 20_000,
+    confidence: ExactNumber = "99/100",
+    seed: int = 0,
+    keep: int = 10,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> tuple[Candidate, ...]:
+    """Sample both sides and return the observations whose ratio is largest, the most certain first.
+
+    Half of the samples choose the candidates, the other half, drawn independently, measures them; so the
+    bounds of all candidates together hold with the confidence.
+
+    Parameters
+    ----------
+    first, second
+        The two sides.
+    samples
+        How often each is run in either half.
+    confidence
+        With what probability all of the lower bounds hold.
+    seed
+        Makes the answer reproducible.
+    keep
+        How many candidates are measured.
+    deadline, progress
+        When to give up, and who is told how far the work is.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+    LimitError
+        If the deadline passes.
+    """
+    sure = to_fmpq(confidence)
+    if not 0 < sure < 1:
+        raise UsageError(f"the confidence is {sure}; expected a number strictly between 0 and 1")
+    if samples < 1 or keep < 1:
+        raise UsageError(f"{samples} samples and {keep} candidates; expected at least 1 of each")
+    source = random.Random(seed)
+    explored = [_counted(side, samples, source, deadline, progress) for side in (first, second)]
+    chosen = sorted(
+        explored[0].keys() | explored[1].keys(),
+        key=lambda word: (-_promise(explored[0][word], explored[1][word]), word),
+    )[:keep]
+    measured = [_counted(side, samples, source, deadline, progress) for side in (first, second)]
+    risk = (1 - sure) / (2 * keep)  # one interval for each side of each candidate
+    result = []
+    for word in chosen:
+        counts = (measured[0][word], measured[1][word])
+        swapped = explored[1][word] > explored[0][word]
+        more, less = reversed(counts) if swapped else counts
+        low, _ = binomial_interval(more, samples, risk)
+        _, high = binomial_interval(less, samples, risk)
+        estimate = fmpq(more, less) if less else None
+        result.append(Candidate(word, swapped, counts, low / high, estimate))
+    return tuple(sorted(result, key=lambda candidate: -candidate.lower))
+
+
+def _counted(
+    side: Sampler, samples: int, source: random.Random, deadline: Deadline, progress: Progress
+) -> Counter[tuple[str, ...]]:
+    counts: Counter[tuple[str, ...]] = Counter()
+    for number in range(samples):
+        if number % REPORT_EVERY == 0:
+            deadline.check()
+            progress("samples", number, samples)
+        counts[side(source)] += 1
+    return counts
+
+
+def _promise(one: int, two: int) -> fmpq:
+    """Return a score that prefers large ratios, and ratios that were seen often."""
+    more, less = max(one, two), min(one, two)
+    return fmpq(2 * more, 2 * less + 1) * fmpq(more, more + 10)
+
+
+def narrow(
+    refute: Callable[[fmpq], fmpq | bool | None], low: fmpq, high: fmpq, precision: fmpq
+) -> tuple[fmpq, fmpq]:
+    """Narrow a bracket of the least budget by asking about budgets inside it.
+
+    Parameters
+    ----------
+    refute
+        Asked about a budget: the exact ratio of a counterexample, which is above it; True if it holds; None
+        if that was not decided.
+    low, high
+        A budget that is refuted or attained, and one that holds.
+    precision
+        The width to reach.
+
+    Returns
+    -------
+    tuple of fmpq
+        The bracket that was reached: wider than the precision only where a question was not decided.
+    """
+    attained = False  # a ratio that was just reached may be the least budget itself
+    while high - low > precision:
+        quarter = (high - low) / 4
+        budget = low if attained else simplest_between(low + quarter, high - quarter)
+        answer = refute(budget)
+        if answer is None or answer is False:
+            break
+        # but not twice in a row: where the supremum is not attained, such steps could go on for ever
+        attained = not attained and answer is not True and low < answer <= high
+        if answer is True:
+            high = budget
+        else:
+            low = max(low, min(answer, high))
+    return low, high

@@ -1,0 +1,282 @@
+"""The budget question put to Z3: one query that chooses the observations, or one for each sequence.
+
+The denominators of the entries are cleared before Z3 sees anything, and stated to be positive, so that no
+model of Z3 divides by zero. A sequence and parameter values that Z3 finds count only after an exact check;
+where a value is algebraic, a rational one nearby that still violates takes its place. ``Optimize`` is not
+used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import z3
+from flint import fmpq, fmpq_mpoly
+
+from bisimdist.errors import UsageError
+from bisimdist.hmm.cleared import ClearedPair, differences
+from bisimdist.hmm.forward import probability
+from bisimdist.hmm.layers import Word
+from bisimdist.models.hmm import HMM
+from bisimdist.models.polynomial import evaluate_entry
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = ["VARIANTS", "SmtAnswer", "decide_by_smt", "rational_near"]
+
+VARIANTS = ("chosen", "sequences")
+"""``chosen``: the published algorithm, observations are variables; ``sequences``: one query for each."""
+
+SECONDS = 60.0
+"""How long Z3 may work on one question where there is no deadline."""
+
+MAX_SEQUENCES = 200_000
+DIGITS = (4, 8, 16, 40, 120)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmtAnswer:
+    """What Z3 found out.
+
+    Parameters
+    ----------
+    holds
+        True where every query is unsatisfiable, False where `word` violates the budget, None where Z3 gave
+        up.
+    pair
+        The direction of the violation.
+    word, parameters, probabilities
+        A violating sequence with parameter values and both exact probabilities.
+    nonlinear
+        Whether the queries had products of unknowns: an ``unsat`` of Z3 is then worth a second opinion.
+    queries
+        How many queries there were.
+    reason
+        Why nothing was decided.
+    """
+
+    holds: bool | None
+    nonlinear: bool
+    queries: int
+    pair: tuple[str, str] | None = None
+    word: Word = ()
+    parameters: dict[str, fmpq] = field(default_factory=dict)
+    probabilities: tuple[fmpq, fmpq] | None = None
+    reason: str = ""
+
+
+def _number(value: fmpq) -> Any:
+    return z3.Q(int(value.p), int(value.q))
+
+
+def _term(polynomial: fmpq_mpoly, variables: Sequence[Any]) -> Any:
+    terms = []
+    for exponents, coefficient in polynomial.to_dict().items():
+        factors = [_number(fmpq(coefficient))]
+        for variable, power in zip(variables, exponents, strict=True):
+            factors += [variable] * int(power)
+        terms.append(z3.Product(factors) if len(factors) > 1 else factors[0])
+    return z3.Sum(terms) if terms else z3.RealVal(0)
+
+
+def rational_near(value: Any, digits: int) -> fmpq:
+    """Return a value of a model of Z3 as a rational, an algebraic one rounded to so many digits."""
+    if z3.is_algebraic_value(value):
+        value = value.approx(digits)
+    return fmpq(value.numerator_as_long(), value.denominator_as_long())
+
+
+class _Question:
+    """One pair of a model, ready to be put to Z3."""
+
+    def __init__(self, model: HMM, pair: tuple[str, str], ratio: fmpq, deadline: Deadline) -> None:
+        self.model = model
+        self.pair = pair
+        self.ratio = ratio
+        self.moment = time.monotonic() + SECONDS if deadline.moment is None else deadline.moment
+        self.cleared = ClearedPair.of(model, *pair)
+        self.variables = [z3.Real(f"p{index}") for index in range(len(model.parameters))]
+        self.nonlinear = model.parametric
+        self.queries = 0
+
+    def solver(self) -> Any:
+        """Return a solver that knows the box and that the denominators are positive."""
+        solver = z3.SolverFor("QF_NRA") if self.nonlinear else z3.Solver()
+        for variable, (low, high) in zip(self.variables, self.model.box, strict=True):
+            solver.add(variable > _number(low), variable < _number(high))
+        for denominator in self.cleared.denominators:
+            if not denominator.is_constant():
+                solver.add(_term(denominator, self.variables) > 0)
+        return solver
+
+    def check(self, solver: Any) -> Any:
+        self.queries += 1
+        left = self.moment - time.monotonic()
+        if left <= 0:
+            return z3.unknown
+        solver.set("timeout", max(1, int(1000 * left)))
+        return solver.check()
+
+    def confirmed(self, found: Any, word: Word, pair: tuple[str, str]) -> SmtAnswer | None:
+        """Return the violation that a model of Z3 describes, if exact arithmetic agrees."""
+        chances = [probability(self.model, self.model.distribution(name), word) for name in pair]
+        for digits in DIGITS:
+            values = {
+                parameter.name: rational_near(found.eval(variable, model_completion=True), digits)
+                for parameter, variable in zip(self.model.parameters, self.variables, strict=True)
+            }
+            if any(not p.low < values[p.name] < p.high for p in self.model.parameters):
+                continue
+            first, second = (evaluate_entry(chance, values) for chance in chances)
+            if first > self.ratio * second:
+                return SmtAnswer(
+                    holds=False,
+                    nonlinear=self.nonlinear,
+                    queries=self.queries,
+                    pair=pair,
+                    word=word,
+                    parameters=values,
+                    probabilities=(first, second),
+                )
+        return None
+
+    def ended(self, holds: bool | None, reason: str = "") -> SmtAnswer:
+        return SmtAnswer(holds=holds, nonlinear=self.nonlinear, queries=self.queries, reason=reason)
+
+
+def decide_by_smt(  # noqa: PLR0913
+    model: HMM,
+    pair: tuple[str, str],
+    ratio: fmpq,
+    length: int,
+    *,
+    variant: str = "chosen",
+    deadline: Deadline = NEVER,
+) -> SmtAnswer:
+    """Ask Z3 whether a budget holds for all sequences of a length, in both directions.
+
+    Parameters
+    ----------
+    model
+        A model with or without parameters.
+    pair
+        The names of two distributions.
+    ratio
+        The budget.
+    length
+        How many observations.
+    variant
+        ``"chosen"``: an integer variable for each position chooses the observation, and the forward
+        algorithm is built over nested if-then-else. ``"sequences"``: one query for each sequence, where
+        sequences with the same polynomial are one.
+    deadline
+        When to give up; `SECONDS` from now where there is none.
+
+    Returns
+    -------
+    SmtAnswer
+        With `holds` None where Z3 gives up, or where what it finds does not survive the exact check.
+
+    Raises
+    ------
+    UsageError
+        If the length is less than one or there is no such variant.
+
+    References
+    ----------
+    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Algorithm 1.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.hidden_markov import geometric
+    >>> decide_by_smt(geometric(), ("0", "1"), fmpq(2), 1).holds
+    True
+    """
+    if length < 1:
+        raise UsageError(f"the length is {length}; expected at least 1")
+    if variant not in VARIANTS:
+        raise UsageError(f"variant={variant!r} is not usable; expected {' or '.join(VARIANTS)}")
+    question = _Question(model, pair, ratio, deadline)
+    return _chosen(question, length) if variant == "chosen" else _sequences(question, length)
+
+
+def _chosen(question: _Question, length: int) -> SmtAnswer:
+    undecided = ""
+    for swapped in (False, True):
+        solver = question.solver()
+        symbols = len(question.model.observations)
+        word = [z3.Int(f"w{position}") for position in range(length)]
+        for variable in word:
+            solver.add(variable >= 0, variable < symbols)
+        first, second = question.cleared.first, question.cleared.second
+        sides = (second, first) if swapped else (first, second)
+        totals = [_forward(question, solver, dict(side), word, "ab"[k]) for k, side in enumerate(sides)]
+        solver.add(totals[0] > _number(question.ratio) * totals[1])
+        answer = question.check(solver)
+        if answer == z3.sat:
+            found = solver.model()
+            pair = question.pair[::-1] if swapped else question.pair
+            chosen = tuple(found.eval(v, model_completion=True).as_long() for v in word)
+            confirmed = question.confirmed(found, chosen, pair)
+            if confirmed is not None:
+                return confirmed
+            undecided = "what Z3 found did not survive the exact check"
+        elif answer != z3.unsat:
+            undecided = "Z3 gave up: " + (solver.reason_unknown() or "the time limit was reached")
+    return question.ended(None, undecided) if undecided else question.ended(True)
+
+
+def _forward(
+    question: _Question, solver: Any, start: dict[int, fmpq_mpoly], word: Sequence[Any], prefix: str
+) -> Any:
+    """Build the forward algorithm for chosen observations; return the total at the end."""
+    cleared, variables = question.cleared, question.variables
+    rows = [[(t, _term(p, variables)) for t, p in row] for row in cleared.rows]
+    seen = [[(o, _term(p, variables)) for o, p in row.items()] for row in cleared.emissions]
+    current = {state: _term(mass, variables) for state, mass in start.items()}
+    for position, chosen in enumerate(word):
+        if position:
+            moved: dict[int, list[Any]] = {}
+            for state, mass in current.items():
+                for target, weight in rows[state]:
+                    moved.setdefault(target, []).append(mass * weight)
+            current = {state: z3.Sum(terms) for state, terms in moved.items()}
+        named = {}
+        for state, mass in current.items():
+            value: Any = z3.RealVal(0)
+            for symbol, weight in seen[state]:
+                value = z3.If(chosen == symbol, mass * weight, value)
+            variable = z3.Real(f"{prefix}{position}_{state}")
+            solver.add(variable == value)
+            named[state] = variable
+        current = named
+    return z3.Sum(list(current.values())) if current else z3.RealVal(0)
+
+
+def _sequences(question: _Question, length: int) -> SmtAnswer:
+    undecided = ""
+    polynomials: Iterator[Any] = differences(
+        question.cleared,
+        question.ratio,
+        length,
+        len(question.model.observations),
+        deadline=Deadline(question.moment),
+    )
+    for difference in islice(polynomials, MAX_SEQUENCES):
+        solver = question.solver()
+        solver.add(_term(difference.polynomial, question.variables) < 0)
+        answer = question.check(solver)
+        if answer == z3.sat:
+            pair = question.pair[::-1] if difference.swapped else question.pair
+            confirmed = question.confirmed(solver.model(), difference.word, pair)
+            if confirmed is not None:
+                return confirmed
+            undecided = "what Z3 found did not survive the exact check"
+        elif answer != z3.unsat:
+            undecided = "Z3 gave up: " + (solver.reason_unknown() or "the time limit was reached")
+    if next(polynomials, None) is not None:
+        undecided = f"there are more than {MAX_SEQUENCES} different sequences"
+    return question.ended(None, undecided) if undecided else question.ended(True)

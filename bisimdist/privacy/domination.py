@@ -1,0 +1,145 @@
+"""Bounds on likelihood ratios of states: where one side is ahead by so much that it stays ahead for ever.
+
+A table R with nu_i(E) <= R(i, j) nu_j(E) for all events E, on ordered pairs of states of one label. A
+signed vector whose positive masses are covered by its negative ones, at these rates, gains nothing by any
+event; if the opposite vector is covered, all continuations count. See docs/theory/delta.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.models.lmc import LMC
+from bisimdist.privacy.signed import Vector
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = ["Domination", "Ratios", "find_ratios"]
+
+Ratios = Mapping[tuple[int, int], fmpq]
+"""Finite bounds on nu_i / nu_j by ordered pair (i, j) of different states; every other pair has none."""
+
+MAX_WORK = 1_000_000
+"""How many pairs of successors one round may look at: with more, ratios cost more than they settle."""
+
+ROUNDS = 40
+LARGEST = fmpq(2) ** 20
+LONGEST_BITS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Domination:
+    """Ratios, and what they settle."""
+
+    ratios: Ratios
+
+    def cover(self, vector: Vector, sign: int) -> list[tuple[int, int, fmpq]] | None:
+        """Return moves (i, j, w) that cover all positive masses of ``sign * vector``, or None.
+
+        A move of w from i to j uses up ``R(i, j) w`` of the negative mass of j.
+        """
+        room = {state: fmpq(abs(value)) for state, value in vector if value * sign < 0}
+        left = {state: fmpq(abs(value)) for state, value in vector if value * sign > 0}
+        arcs = sorted(
+            (ratio, i, j) for i in left for j in room if (ratio := self.ratios.get((i, j))) is not None
+        )
+        moves = []
+        for ratio, i, j in arcs:
+            amount = min(left[i], room[j] / ratio)
+            if amount > 0:
+                left[i] -= amount
+                room[j] -= amount * ratio
+                moves.append((i, j, amount))
+        return None if any(amount > 0 for amount in left.values()) else moves
+
+    def settles(self, vector: Vector) -> bool:
+        """Tell whether no continuation counts, or all of them."""
+        total = sum(value for _, value in vector)
+        return self.cover(vector, 1 if total <= 0 else -1) is not None
+
+
+def find_ratios(model: LMC, starts: set[int], *, deadline: Deadline = NEVER) -> Ratios | None:
+    """Find finite bounds on likelihood ratios by iteration from below; None if that is too much work.
+
+    The functional is an upper bound of the true one that has a closed form (`bound_of_block`). Pairs that do
+    not come to rest count as unbounded, which is sound; what is returned satisfies all inequalities.
+    """
+    reached = _reached(model, starts)
+    pairs = [(i, j) for i in reached for j in reached if i != j and model.labels[i] == model.labels[j]]
+    if sum(len(model.rows[i]) * len(model.rows[j]) for i, j in pairs) > MAX_WORK:
+        return None
+    blocks = {state: _blocks(model, state) for state in reached}
+    ratios: dict[tuple[int, int], fmpq] = dict.fromkeys(pairs, fmpq(1))
+    while True:
+        changed: list[tuple[int, int]] = []
+        for _ in range(ROUNDS):
+            deadline.check()
+            changed = []
+            for i, j in list(ratios):
+                bound = _bound(ratios, blocks[i], blocks[j])
+                if bound is None or bound > LARGEST or bound.q.bit_length() > LONGEST_BITS:
+                    del ratios[i, j]
+                    changed.append((i, j))
+                elif bound > ratios[i, j]:
+                    ratios[i, j] = bound
+                    changed.append((i, j))
+            if not changed:
+                return ratios
+        for pair in changed:
+            ratios.pop(pair, None)
+
+
+def _reached(model: LMC, starts: set[int]) -> list[int]:
+    found = set(starts)
+    stack = list(found)
+    while stack:
+        for target, _ in model.rows[stack.pop()]:
+            if target not in found:
+                found.add(target)
+                stack.append(target)
+    return sorted(found)
+
+
+def _blocks(model: LMC, state: int) -> dict[str, dict[int, fmpq]]:
+    blocks: dict[str, dict[int, fmpq]] = {}
+    for target, p in model.rows[state]:
+        blocks.setdefault(model.labels[target], {})[target] = p
+    return blocks
+
+
+def _bound(
+    ratios: Ratios, left: Mapping[str, Mapping[int, fmpq]], right: Mapping[str, Mapping[int, fmpq]]
+) -> fmpq | None:
+    """Return a bound on the ratio of two rows, the largest of all labels; None where there is none."""
+    largest = fmpq(1)
+    for label, masses in left.items():
+        others = right.get(label)
+        bound = None if others is None else bound_of_block(ratios, masses, others)
+        if bound is None:
+            return None
+        largest = max(largest, bound)
+    return largest
+
+
+def bound_of_block(ratios: Ratios, left: Mapping[int, fmpq], right: Mapping[int, fmpq]) -> fmpq | None:
+    """Return a bound on the ratio of two masses on states of one label.
+
+    The better of two couplings: every state stays where it is; or every state k is spread over the states l
+    in proportion to ``right(l) / R(k, l)``.
+    """
+    stay = None
+    if all(k in right for k in left):
+        stay = max(mass / right[k] for k, mass in left.items())
+    total = fmpq(0)
+    for k, mass in left.items():
+        reach = fmpq(0)
+        for other, there in right.items():
+            ratio = fmpq(1) if k == other else ratios.get((k, other))
+            if ratio is not None:
+                reach += there / ratio
+        if not reach:
+            return stay
+        total += mass / reach
+    return total if stay is None else min(stay, total)

@@ -1,0 +1,360 @@
+"""Best-first refinement: traces are told apart where that narrows the interval most.
+
+A node is a signed vector. Expanding it asks for one more label; its value is then the sum of the values of
+what follows, each times a factor. Nodes that agree up to a positive factor are one, so the tree of traces is
+a graph, which may close to a finite one.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from bisimdist.errors import LimitError
+from bisimdist.fixpoint.linear.components import strongly_connected_components
+from bisimdist.privacy.ceiling import Ceiling
+from bisimdist.privacy.domination import Domination
+from bisimdist.privacy.signed import SignedChain, Vector
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = ["Node", "Refinement", "Root"]
+
+FIRST_BATCH = 256
+GROWTH = 0.4
+"""After so many more expansions, relative to those before, all bounds are worked out anew."""
+
+TRIALS = 64
+WORTH = 0.3
+SELDOM = 8
+"""Once it was tried so often, the ceiling is asked for every leaf only if it takes so much of a gap in the
+mean; otherwise for one leaf in so many."""
+
+CIRCULATIONS = 60
+"""Rounds in which the bounds on a cycle are estimated."""
+
+SLACK = 1e-12
+"""What rounding in doubles may make of a bound: decisions near it are left to exact arithmetic."""
+
+
+class Node:
+    """A signed vector, what follows it, and estimates of its value as parts of its mass."""
+
+    __slots__ = (
+        "cap",
+        "edges",
+        "high",
+        "index",
+        "low",
+        "mass",
+        "negative",
+        "positive",
+        "ruled",
+        "shares",
+        "vector",
+        "weight",
+    )
+
+    def __init__(self, index: int, vector: Vector) -> None:
+        self.index = index
+        self.vector = vector
+        self.positive = sum(value for _, value in vector if value > 0)
+        self.negative = sum(-value for _, value in vector if value < 0)
+        self.mass = self.positive + self.negative
+        self.edges: tuple[tuple[int, int, int], ...] | None = None
+        """(label, factor, node): None for a leaf."""
+        self.shares: tuple[tuple[float, Node], ...] = ()
+        """For every edge the part of the mass that it carries, and the node that it leads to."""
+        self.cap: int | None = None
+        """A bound on the value from a ceiling, times its scale; None where none was asked for."""
+        self.ruled = False
+        """Whether likelihood ratios settle the node."""
+        self.weight = 0.0
+        self.low = max(0, self.total) / self.mass if self.mass else 0.0
+        self.high = self.positive / self.mass if self.mass else 0.0
+
+    @property
+    def total(self) -> int:
+        """What the event of all continuations gains."""
+        return self.positive - self.negative
+
+    @property
+    def settled(self) -> bool:
+        """Whether all continuations count, or none: then no refinement is needed."""
+        return self.ruled or not self.positive or not self.negative
+
+    def rule(self) -> None:
+        """Note that either no continuation counts or all of them do."""
+        self.ruled = True
+        self.high = self.low
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A direction of a pair: its value is the value of the node, divided by `divisor`."""
+
+    node: int
+    divisor: int
+
+
+@dataclass(slots=True)
+class Refinement:
+    """The graph of nodes that has been built so far; it only grows.
+
+    Parameters
+    ----------
+    chain
+        The chain, best without bisimilar states.
+    ceiling
+        Bounds on pairs of states, where there are any.
+    memory
+        How many bytes the process may hold; None for no limit.
+    domination
+        Bounds on likelihood ratios, where there are any: they settle nodes when these are made.
+    """
+
+    chain: SignedChain
+    ceiling: Ceiling | None = None
+    memory: int | None = None
+    domination: Domination | None = None
+    nodes: list[Node] = field(default_factory=list)
+    numbers: dict[Vector, int] = field(default_factory=dict)
+    expanded: int = 0
+    programs: int = 0
+    gained: float = 0.0
+
+    def node_of(self, vector: Vector) -> int:
+        """Return the number of a vector without common factor, which becomes a node if it is none."""
+        number = self.numbers.get(vector)
+        if number is None:
+            number = len(self.nodes)
+            node = Node(number, vector)
+            if self.domination is not None and not node.settled and self.domination.settles(vector):
+                node.rule()
+            self.nodes.append(node)
+            self.numbers[vector] = number
+        return number
+
+    def expand(self, node: Node) -> None:
+        """Ask for one more label after a node."""
+        if node.edges is None:
+            edges = tuple(
+                (label, factor, self.node_of(vector))
+                for label, factor, vector in self.chain.steps(node.vector)
+            )
+            whole = self.chain.denominator * node.mass
+            node.shares = tuple(
+                (factor * self.nodes[child].mass / whole, self.nodes[child]) for _, factor, child in edges
+            )
+            node.edges = edges
+            self.expanded += 1
+
+    def gap(self, node: Node) -> float:
+        """Return how uncertain a leaf is, as a part of its mass; negative for a node that is settled."""
+        return -1.0 if node.settled else node.high - node.low
+
+    def bound(self, node: Node) -> None:
+        """Ask the ceiling for a bound on a leaf."""
+        if self.ceiling is None or node.cap is not None:
+            return
+        before = self.gap(node)
+        node.cap = self.ceiling.value(node.vector)
+        node.high = min(node.high, node.cap / (self.ceiling.scale * node.mass))
+        self.programs += 1
+        if before > 0:
+            self.gained += 1 - max(0.0, self.gap(node)) / before
+
+    def _asks(self, node: Node) -> bool:
+        """Tell whether to ask the ceiling for a leaf before it is expanded."""
+        if self.ceiling is None or node.cap is not None:
+            return False
+        worth = self.programs < TRIALS or self.gained >= WORTH * self.programs
+        return worth or node.index % SELDOM == 0
+
+    def closed_by_bound(self, node: Node) -> bool:
+        """Tell whether the ceiling leaves nothing open at a leaf."""
+        return (
+            self.ceiling is not None
+            and node.cap is not None
+            and node.cap == max(0, node.total) * self.ceiling.scale
+        )
+
+    def is_open(self, node: Node) -> bool:
+        """Tell whether a node is a leaf that refinement may still improve."""
+        return node.edges is None and not node.settled and not self.closed_by_bound(node)
+
+    def reached(self, roots: Iterable[int]) -> list[tuple[list[int], bool]]:
+        """Return the strongly connected components of what the roots reach, those that come last first.
+
+        Returns
+        -------
+        list of (members, cyclic)
+            A component of one node is cyclic if it leads to itself.
+        """
+        path, done = 1, 2
+        state: dict[int, int] = {}
+        order: list[int] = []
+        cyclic = False
+        for root in dict.fromkeys(roots):
+            stack = [(root, False)]
+            while stack:
+                number, left = stack.pop()
+                if left:
+                    state[number] = done
+                    order.append(number)
+                elif number not in state:
+                    edges = self.nodes[number].edges
+                    if not edges:
+                        state[number] = done
+                        order.append(number)
+                        continue
+                    state[number] = path
+                    stack.append((number, True))
+                    for _, _, child in edges:
+                        seen = state.get(child)
+                        if seen is None:
+                            stack.append((child, False))
+                        elif seen == path:
+                            cyclic = True
+        if not cyclic:
+            return [([number], False) for number in order]
+        place = {number: k for k, number in enumerate(order)}
+        adjacency = [[place[child] for _, _, child in self.nodes[number].edges or ()] for number in order]
+        return [
+            ([order[k] for k in group], len(group) > 1 or group[0] in adjacency[group[0]])
+            for group in strongly_connected_components(adjacency)
+        ]
+
+    def sweep(self, roots: Sequence[Root]) -> tuple[list[int], bool]:
+        """Estimate all bounds anew in doubles, and the weights of all leaves.
+
+        Returns
+        -------
+        open leaves
+            Those that the roots reach.
+        closed
+            Whether there are none.
+        """
+        groups = self.reached(root.node for root in roots)
+        leaves = []
+        for group, cyclic in groups:
+            self._estimate(group, cyclic)
+            for number in group:
+                node = self.nodes[number]
+                node.weight = 0.0
+                if node.edges is None and self.is_open(node):
+                    leaves.append(number)
+        for root in roots:
+            node = self.nodes[root.node]
+            node.weight += node.mass / root.divisor
+        for group, cyclic in reversed(groups):
+            self._spread(group, cyclic)
+        return leaves, not leaves
+
+    def _estimate(self, group: Sequence[int], cyclic: bool) -> None:
+        for _ in range(CIRCULATIONS if cyclic else 1):
+            change = 0.0
+            for number in group:
+                node = self.nodes[number]
+                if node.edges is None:
+                    continue
+                low = high = 0.0
+                for share, below in node.shares:
+                    low += share * below.low
+                    high += share * below.high
+                low, high = max(low, node.low), min(high, node.high)
+                change = max(change, low - node.low, node.high - high)
+                node.low, node.high = low, max(low, high)
+            if change < SLACK:
+                break
+
+    def _spread(self, group: Sequence[int], cyclic: bool) -> None:
+        for _ in range(3 if cyclic else 1):
+            for number in group:
+                node = self.nodes[number]
+                for share, below in node.shares:
+                    below.weight += node.weight * share
+
+    def refine(
+        self,
+        choose: Callable[[], Sequence[Root]],
+        *,
+        enough: Callable[[bool], bool],
+        deadline: Deadline = NEVER,
+    ) -> bool:
+        """Refine the leaf whose gap weighs most, until that is enough or a limit ends it.
+
+        Parameters
+        ----------
+        choose
+            Called after every sweep: the roots that still matter.
+        enough
+            Called after every sweep with whether all leaves are closed: whether to stop.
+        deadline
+            When to stop.
+
+        Returns
+        -------
+        bool
+            Whether it was enough.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes or the memory is full; what has been built stays.
+        """
+        while True:
+            roots = choose()
+            leaves, closed = self.sweep(roots)
+            if enough(closed):
+                return True
+            if closed:
+                return False
+            heap = [(-self._priority(self.nodes[number]), number) for number in leaves]
+            heapq.heapify(heap)
+            self._batch(heap, deadline)
+
+    def _priority(self, node: Node) -> float:
+        return node.weight * self.gap(node)
+
+    def _batch(self, heap: list[tuple[float, int]], deadline: Deadline) -> None:
+        budget = max(FIRST_BATCH, int(GROWTH * self.expanded))
+        while heap and budget > 0:
+            if budget % 16 == 0:
+                deadline.check()
+                self._check_memory(budget)
+            priority, number = heapq.heappop(heap)
+            node = self.nodes[number]
+            if not self.is_open(node):
+                continue
+            if self._asks(node):
+                self.bound(node)
+                budget -= 1
+                if self.is_open(node):
+                    heapq.heappush(heap, (-self._priority(node), number))
+                continue
+            present = -self._priority(node)
+            if present > priority + SLACK * abs(priority) and heap and present > heap[0][0]:
+                heapq.heappush(heap, (present, number))
+                continue
+            self.expand(node)
+            budget -= 1
+            for share, below in node.shares:
+                below.weight += node.weight * share
+                if self.is_open(below):
+                    heapq.heappush(heap, (-self._priority(below), below.index))
+
+    def _check_memory(self, budget: int) -> None:
+        if self.memory is not None and budget % 128 == 0 and _bytes_held() > self.memory:
+            raise LimitError("the memory limit was reached")
+
+
+def _bytes_held() -> int:
+    """Return the most memory that this process has held, or 0 where the system does not say."""
+    try:
+        import resource  # noqa: PLC0415
+    except ImportError:  # pragma: no cover  (Windows)
+        return 0
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return held if sys.platform == "darwin" else held * 1024

@@ -1,0 +1,124 @@
+"""Signed information states: what an observer who has seen a trace still has to decide.
+
+After a trace w an observer faces the masses m(i) and m'(i) of the runs that show w and are in state i. For
+the question at alpha = p/q only the signed vector c = q m - p m' matters: an event E of continuations gains
+``c(E) = sum_i c(i) nu_i(E)``, and ``value(c) = sup_E c(E)``. Vectors are integers, scaled to have no common
+factor, so that states that agree up to a positive factor are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import gcd, lcm
+
+from flint import fmpq
+
+from bisimdist.models.lmc import LMC
+
+__all__ = ["SignedChain", "Step", "Vector", "pair_vector", "primitive"]
+
+Vector = tuple[tuple[int, int], ...]
+"""(state, integer other than zero), by ascending state."""
+
+Step = tuple[int, int, Vector]
+"""(label, factor g, vector v): seeing the label turns c into g v / denominator."""
+
+
+def primitive(entries: Mapping[int, int]) -> tuple[int, Vector]:
+    """Return the greatest common factor of the entries, and the vector without it.
+
+    Examples
+    --------
+    >>> primitive({2: -4, 0: 6, 1: 0})
+    (2, ((0, 3), (2, -2)))
+    """
+    kept = sorted((state, value) for state, value in entries.items() if value)
+    factor = gcd(*(value for _, value in kept))
+    if factor > 1:
+        return factor, tuple((state, value // factor) for state, value in kept)
+    return factor, tuple(kept)
+
+
+def pair_vector(alpha: fmpq, s: int, t: int) -> Vector:
+    """Return the vector of the ordered pair (s, t): its value is q lv_alpha(s, t) for alpha = p/q.
+
+    For s = t it is empty or negative: nothing is gained.
+    """
+    p, q = int(alpha.p), int(alpha.q)
+    if s == t:
+        return ((s, q - p),) if p != q else ()
+    return tuple(sorted(((s, q), (t, -p))))
+
+
+@dataclass(frozen=True, slots=True)
+class SignedChain:
+    """A chain whose rows are integers over one denominator, sorted by the label that they show."""
+
+    model: LMC
+    labels: tuple[str, ...]
+    denominator: int
+    moves: tuple[tuple[tuple[int, tuple[tuple[int, int], ...]], ...], ...]
+    """By state: (label, ((target, weight), …))."""
+
+    @classmethod
+    def of(cls, model: LMC) -> SignedChain:
+        """Bring the rows of a chain to one denominator."""
+        labels = tuple(dict.fromkeys(model.labels))
+        number = {label: k for k, label in enumerate(labels)}
+        denominator = lcm(*(int(p.q) for row in model.rows for _, p in row))
+        moves = []
+        for row in model.rows:
+            groups: dict[int, list[tuple[int, int]]] = {}
+            for target, p in row:
+                weight = int(p.p) * (denominator // int(p.q))
+                groups.setdefault(number[model.labels[target]], []).append((target, weight))
+            moves.append(tuple((label, tuple(group)) for label, group in sorted(groups.items())))
+        return cls(model, labels, denominator, tuple(moves))
+
+    def steps(self, vector: Vector) -> list[Step]:
+        """Return what a vector becomes with each label that can follow, but for labels where all cancels.
+
+        Examples
+        --------
+        >>> from bisimdist.models.library.figure1 import figure1
+        >>> SignedChain.of(figure1()).steps(((0, 1), (1, -1)))
+        [(1, 1, ((2, 1),)), (2, 1, ((3, -1),))]
+        """
+        seen: dict[int, dict[int, int]] = {}
+        for state, value in vector:
+            for label, group in self.moves[state]:
+                into = seen.get(label)
+                if into is None:
+                    into = seen[label] = {}
+                for target, weight in group:
+                    into[target] = into.get(target, 0) + value * weight
+        result = []
+        for label in sorted(seen):
+            factor, following = primitive(seen[label])
+            if following:
+                result.append((label, factor, following))
+        return result
+
+    def acyclic(self, starts: tuple[int, ...]) -> bool:
+        """Tell whether every run from the states comes to rest in a state that it never leaves."""
+        state_of: dict[int, int] = {}  # 1: on the present path, 2: done
+        for start in starts:
+            stack = [(start, False)]
+            while stack:
+                state, left = stack.pop()
+                if left:
+                    state_of[state] = 2
+                    continue
+                if state in state_of:
+                    continue
+                state_of[state] = 1
+                stack.append((state, True))
+                targets = [target for target, _ in self.model.rows[state]]
+                if targets == [state]:
+                    continue
+                for target in targets:
+                    if state_of.get(target) == 1:
+                        return False
+                    stack.append((target, False))
+        return True

@@ -1,0 +1,127 @@
+"""Answers about the true delta, as data for a JSON answer and as a report for a person."""
+
+from __future__ import annotations
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.delta import DeltaAnswer, DeltaBound
+from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.rational import format_rational
+from bisimdist.report.numbers import at_least, at_most, is_long, short_rational
+from bisimdist.report.tables import Report
+
+__all__ = ["delta_data", "delta_report"]
+
+ENDINGS = {
+    Status.BRACKET: "The bounds are certified and as close as was asked; the interval has not closed.",
+    Status.LIMIT: "A limit ended the work before the interval was as narrow as asked; it is certified.",
+}
+
+
+def delta_data(answer: DeltaAnswer) -> dict[str, object]:
+    """Return the bounds of all pairs as plain data."""
+    return {
+        "pairs": [
+            {
+                "from": pair.source,
+                "to": pair.target,
+                "lower": format_rational(pair.lower),
+                "upper": format_rational(pair.upper),
+                "exact": pair.exact,
+                "witness": pair.witness.data(),
+            }
+            for pair in answer.pairs
+        ],
+        "worst": {
+            "from": answer.worst.source,
+            "to": answer.worst.target,
+            "lower": format_rational(answer.lower),
+            "upper": format_rational(answer.upper),
+        },
+        "status": answer.status.value,
+        "statistics": dict(answer.statistics),
+    }
+
+
+def delta_report(answer: DeltaAnswer, *, epsilon: str | None = None) -> Report:
+    """Return an answer as a report that says what it means.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+    epsilon
+        What was asked instead of alpha, where it was.
+    """
+    exact = all(pair.exact for pair in answer.pairs)
+    if exact:
+        columns: tuple[str, ...] = ("from", "to", "delta (exact)")
+        rows: tuple[tuple[str, ...], ...] = tuple(
+            (pair.source, pair.target, at_most(pair.upper)) for pair in answer.pairs
+        )
+    else:
+        columns = ("from", "to", "lower bound", "upper bound", "exact")
+        rows = tuple(
+            (
+                pair.source,
+                pair.target,
+                at_least(pair.lower),
+                at_most(pair.upper),
+                "yes" if pair.exact else "no",
+            )
+            for pair in answer.pairs
+        )
+    remarks = [_meaning(answer, epsilon), *_witness(answer.worst)]
+    if answer.status in ENDINGS:
+        remarks.append(ENDINGS[answer.status])
+    if any(is_long(pair.upper) or is_long(pair.lower) for pair in answer.pairs):
+        remarks.append("Long rationals are shown rounded in the safe direction; --json gives them in full.")
+    return Report(heading=_heading(answer, epsilon), columns=columns, rows=rows, remarks=tuple(remarks))
+
+
+def _heading(answer: DeltaAnswer, epsilon: str | None) -> str:
+    if epsilon is None:
+        return f"the true delta at alpha = {short_rational(answer.alpha_upper)}"
+    return f"the true delta at epsilon = {epsilon} (alpha rounded outwards)"
+
+
+def _level(alpha: fmpq, epsilon: str | None) -> tuple[str, str]:
+    if epsilon is not None:
+        return epsilon, ""
+    if alpha == 1:
+        return "0", ""
+    level = "ln(alpha)" if is_long(alpha) else f"ln({short_rational(alpha)})"
+    return level, f", where {level} <= {log_enclosure(alpha)[1]}"
+
+
+def _meaning(answer: DeltaAnswer, epsilon: str | None) -> str:
+    level, value = _level(answer.alpha_upper, epsilon)
+    worst = answer.worst
+    where = f"for the pair ({worst.source}, {worst.target})"
+    if len(answer.pairs) > 1:
+        where = f"for all {len(answer.pairs)} pairs, the worst of which is ({worst.source}, {worst.target}),"
+    amount = at_most(worst.upper).removeprefix("<= ")
+    return f"The model is ({level}, delta)-differentially private {where} with delta <= {amount}{value}."
+
+
+def _witness(worst: DeltaBound) -> list[str]:
+    """Say what the event behind a lower bound is."""
+    if worst.lower == 0:
+        return []
+    found = worst.witness
+    count = found.event.traces()
+    size = f"{len(found.event.nodes)} nodes"
+    if count is not None:
+        size += f", {_sequences(count)}"
+    return [
+        f"No smaller delta than the lower bound would do: an event ({size}) has probability "
+        f"{at_least(found.probability_from)} from {found.source} and only {at_most(found.probability_to)} "
+        f"from {found.target}."
+    ]
+
+
+def _sequences(count: int) -> str:
+    if count == 1:
+        return "1 sequence of labels"
+    return f"{count if count < 10**9 else 'over 10^9'} sequences of labels"

@@ -1,0 +1,1 @@
+"""The probabilistic process calculus CCS_p: terms, their text, and the automata that they stand for."""

@@ -1,0 +1,484 @@
+"""Hidden Markov models: exact or parametric emissions, transitions and information states."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from flint import fmpq
+
+from bisimdist.errors import ModelError, NumberError, NumberTypeError
+from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, shorten_rational, to_fmpq
+from bisimdist.models.expression import PARAMETER_NAME, parse_expression
+from bisimdist.models.lmc import check_names
+from bisimdist.models.polynomial import (
+    Entry,
+    RationalFunction,
+    evaluate_entry,
+    format_entry,
+    simplified,
+)
+from bisimdist.models.positivity import Sign, sign_on_box
+
+__all__ = ["HMM", "EntryText", "Parameter", "SparseRow", "read_entry"]
+
+SparseRow: TypeAlias = tuple[tuple[int, Entry], ...]
+"""(index, entry that is not zero), by ascending index."""
+
+EntryText: TypeAlias = ExactNumber | RationalFunction
+"""What `HMM.from_mappings` takes as an entry: an exact number, or the text of an expression."""
+
+MAX_PARAMETERS = 32
+MAX_ROW_BITS = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An unknown number of which only an open interval is known.
+
+    Parameters
+    ----------
+    name
+        A name as in a programming language.
+    low, high
+        The ends, which do not belong to the interval.
+
+    Raises
+    ------
+    ModelError
+        If the name is none, or the interval is empty.
+    """
+
+    name: str
+    low: fmpq
+    high: fmpq
+
+    def __post_init__(self) -> None:
+        place = f"parameter {self.name!r}"
+        if not isinstance(self.name, str) or not PARAMETER_NAME.fullmatch(self.name):
+            raise ModelError(
+                "the name is not usable; expected letters, digits and _, no digit first", place=place
+            )
+        if not self.low < self.high:
+            raise ModelError(
+                f"the open interval from {shorten_rational(self.low)} to {shorten_rational(self.high)} "
+                "is empty; expected a lower end below the upper end",
+                place=place,
+            )
+
+
+def read_entry(value: EntryText, names: Sequence[str]) -> Entry:
+    """Return an entry from a number or from the text of an expression.
+
+    Raises
+    ------
+    NumberError
+        If the text is neither.
+    NumberTypeError
+        If the value is no exact number.
+    """
+    if isinstance(value, RationalFunction):
+        if value.constant is None and value.names != tuple(names):
+            raise NumberError(
+                f"the expression is over the parameters {', '.join(value.names)}; "
+                f"expected {', '.join(names) or 'none'}"
+            )
+        return simplified(value)
+    if not isinstance(value, str):
+        return to_fmpq(value)
+    try:
+        return parse_rational(value)
+    except NumberError:
+        if not names and value.strip() and not any(c in value for c in "()*+^/") and "-" not in value[1:]:
+            raise
+    return parse_expression(value, names)
+
+
+@dataclass(frozen=True, slots=True)
+class HMM:
+    """A hidden Markov model ((S, p), Omega, o) with named information states, validated when it is made.
+
+    Parameters
+    ----------
+    states, observations
+        Their names, each once; positions are indices.
+    emissions
+        For each state the distribution of the observation that it makes, as a sparse row.
+    rows
+        For each state the distribution of its successor; an empty row ends the observation sequence.
+    distributions
+        Information states by name, each a distribution over the states.
+    pairs
+        Pairs of names of distributions: the ones to be compared.
+    parameters
+        What the entries may be expressions over, in the order of the names; each in an open interval.
+
+    Raises
+    ------
+    ModelError
+        Naming the row that is at fault: every row sums to one (identically in the parameters), no
+        denominator vanishes inside the box of the parameters, and no entry is negative there. An entry for
+        which a bounded effort (squares taken out, Bernstein coefficients on at most 256 boxes) proves
+        neither is refused too, and the error says so.
+
+    References
+    ----------
+    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Section 2.
+    """
+
+    states: tuple[str, ...]
+    observations: tuple[str, ...]
+    emissions: tuple[SparseRow, ...]
+    rows: tuple[SparseRow, ...]
+    distributions: tuple[tuple[str, SparseRow], ...]
+    pairs: tuple[tuple[str, str], ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    _named: Mapping[str, SparseRow] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check_different(self.states, "state")
+        _check_different(self.observations, "observation")
+        _check_different([name for name, _ in self.distributions], "distribution")
+        names = [parameter.name for parameter in self.parameters]
+        _check_different(names, "parameter", needed=False)
+        if names != sorted(names):
+            raise ModelError("the parameters are not in the order of their names")
+        if len(names) > MAX_PARAMETERS:
+            raise ModelError(f"there are {len(names)} parameters; expected at most {MAX_PARAMETERS}")
+        if not len(self.emissions) == len(self.rows) == len(self.states):
+            raise ModelError(
+                f"{len(self.states)} states, {len(self.emissions)} observation distributions and "
+                f"{len(self.rows)} rows; expected as many of each"
+            )
+        checker = _RowChecker(self.parameters)
+        for name, emission, row in zip(self.states, self.emissions, self.rows, strict=True):
+            checker.check(emission, self.observations, f"state {name!r}", "observation", "")
+            if row:
+                checker.check(
+                    row,
+                    self.states,
+                    f"transitions of {name!r}",
+                    "state",
+                    "; a state without a row ends the sequence",
+                )
+        for name, distribution in self.distributions:
+            checker.check(distribution, self.states, f"distribution {name!r}", "state", "")
+        object.__setattr__(self, "_named", dict(self.distributions))
+        for pair in self.pairs:
+            for name in pair:
+                if name not in self._named:
+                    raise ModelError(
+                        f"the pair names {name!r}, which is not a declared distribution",
+                        place=f"pair [{', '.join(pair)}]",
+                    )
+
+    @classmethod
+    def from_mappings(  # noqa: PLR0913
+        cls,
+        states: Mapping[str, Mapping[str, EntryText]],
+        transitions: Mapping[str, Mapping[str, EntryText]],
+        distributions: Mapping[str, Mapping[str, EntryText]],
+        *,
+        observations: Iterable[str] | None = None,
+        pairs: Iterable[tuple[str, str]] = (),
+        parameters: Mapping[str, tuple[ExactNumber, ExactNumber]] | None = None,
+    ) -> HMM:
+        """Make a model from names.
+
+        Parameters
+        ----------
+        states
+            For each state its observation distribution.
+        transitions
+            For each state that has successors their distribution.
+        distributions
+            Information states by name.
+        observations
+            The observations; by default those of the states, in the order in which they occur.
+        pairs
+            Names of distributions to be compared.
+        parameters
+            For each parameter the ends of its open interval.
+
+        Raises
+        ------
+        ModelError
+            If a name is unknown, a number is not exact, or the result is no model.
+
+        Examples
+        --------
+        >>> model = HMM.from_mappings(
+        ...     {"s": {"x": "2/3", "y": "1/3"}, "t": {"x": "1/3", "y": "2/3"}},
+        ...     {"s": {"s": "1/2", "t": "1/2"}},
+        ...     {"pi": {"s": "(1-p)^2", "t": "1-(1-p)^2"}, "tau": {"t": 1}},
+        ...     pairs=[("pi", "tau")],
+        ...     parameters={"p": (0, 1)},
+        ... )
+        >>> model.at({"p": fmpq(1, 2)}).distribution("pi")
+        ((0, 1/4), (1, 3/4))
+        """
+        box = tuple(
+            _parameter(name, ends)
+            for name, ends in sorted((parameters or {}).items(), key=lambda x: str(x[0]))
+        )
+        names = [parameter.name for parameter in box]
+        seen = (
+            tuple(dict.fromkeys(x for row in states.values() for x in row))
+            if observations is None
+            else tuple(observations)
+        )
+        symbol = {name: index for index, name in enumerate(seen)}
+        position = {name: index for index, name in enumerate(states)}
+        for name in transitions:
+            if name not in position:
+                raise ModelError(
+                    "transitions are given for a state that is not declared", place=f"state {name!r}"
+                )
+            if not transitions[name]:
+                raise ModelError(
+                    "the row is empty; leave the row out where the sequence ends",
+                    place=f"transitions of {name!r}",
+                )
+
+        def read(row: Mapping[str, EntryText], index: Mapping[str, int], place: str, kind: str) -> SparseRow:
+            entries = []
+            for target, value in row.items():
+                where = f"{place} -> {target}"
+                if target not in index:
+                    raise ModelError(f"{target!r} is not a declared {kind}", place=where)
+                try:
+                    entry = read_entry(value, names)
+                except (NumberError, NumberTypeError) as error:
+                    raise ModelError(str(error), place=where) from error
+                if entry:
+                    entries.append((index[target], entry))
+            return tuple(sorted(entries, key=lambda item: item[0]))
+
+        return cls(
+            tuple(states),
+            seen,
+            tuple(read(row, symbol, f"state {name!r}", "observation") for name, row in states.items()),
+            tuple(read(transitions.get(s, {}), position, f"transitions of {s!r}", "state") for s in states),
+            tuple(
+                (name, read(row, position, f"distribution {name!r}", "state"))
+                for name, row in distributions.items()
+            ),
+            tuple((first, second) for first, second in pairs),
+            box,
+        )
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @property
+    def parametric(self) -> bool:
+        """Whether some entry depends on a parameter."""
+        everything = (*self.emissions, *self.rows, *(row for _, row in self.distributions))
+        return any(isinstance(entry, RationalFunction) for row in everything for _, entry in row)
+
+    @property
+    def box(self) -> tuple[tuple[fmpq, fmpq], ...]:
+        """The intervals of the parameters, in their order."""
+        return tuple((parameter.low, parameter.high) for parameter in self.parameters)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The names of the parameters, in their order."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    def distribution(self, name: str) -> SparseRow:
+        """Return an information state.
+
+        Raises
+        ------
+        ModelError
+            If there is none of that name.
+        """
+        try:
+            return self._named[name]
+        except KeyError:
+            known = ", ".join(repr(x) for x, _ in self.distributions[:3])
+            raise ModelError(
+                f"there is no such distribution; expected one of {len(self.distributions)}, such as {known}",
+                place=f"distribution {name!r}",
+            ) from None
+
+    def observation(self, name: str) -> int:
+        """Return the index of an observation.
+
+        Raises
+        ------
+        ModelError
+            If there is none of that name.
+        """
+        try:
+            return self.observations.index(name)
+        except ValueError:
+            raise ModelError(
+                f"there is no such observation; expected one of {len(self.observations)}, "
+                f"such as {self.observations[0]!r}",
+                place=f"observation {name!r}",
+            ) from None
+
+    def at(self, values: Mapping[str, ExactNumber]) -> HMM:
+        """Return the model without parameters that the given values make.
+
+        Parameters
+        ----------
+        values
+            A number for each parameter, strictly inside its interval.
+
+        Raises
+        ------
+        ModelError
+            If a parameter has no value, a value is outside, or a name is no parameter.
+        """
+        chosen: dict[str, fmpq] = {}
+        for parameter in self.parameters:
+            place = f"parameter {parameter.name!r}"
+            if parameter.name not in values:
+                raise ModelError("no value is given for it", place=place)
+            chosen[parameter.name] = to_fmpq(values[parameter.name])
+            if not parameter.low < chosen[parameter.name] < parameter.high:
+                raise ModelError(
+                    f"the value {shorten_rational(chosen[parameter.name])} is outside the open interval from "
+                    f"{shorten_rational(parameter.low)} to {shorten_rational(parameter.high)}",
+                    place=place,
+                )
+        for name in values:
+            if name not in chosen:
+                raise ModelError("the model has no such parameter", place=f"parameter {name!r}")
+
+        def fixed(row: SparseRow) -> SparseRow:
+            entries = ((index, evaluate_entry(entry, chosen)) for index, entry in row)
+            return tuple((index, value) for index, value in entries if value)
+
+        return HMM(
+            self.states,
+            self.observations,
+            tuple(fixed(row) for row in self.emissions),
+            tuple(fixed(row) for row in self.rows),
+            tuple((name, fixed(row)) for name, row in self.distributions),
+            self.pairs,
+        )
+
+    def canonical(self) -> dict[str, object]:
+        """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""
+
+        def plain(row: SparseRow, names: tuple[str, ...]) -> dict[str, str]:
+            return {names[index]: format_entry(entry) for index, entry in row}
+
+        data: dict[str, object] = {
+            "kind": "hmm",
+            "observations": sorted(self.observations),
+            "states": {
+                s: plain(row, self.observations) for s, row in zip(self.states, self.emissions, strict=True)
+            },
+            "transitions": {
+                s: plain(row, self.states) for s, row in zip(self.states, self.rows, strict=True) if row
+            },
+            "distributions": {name: plain(row, self.states) for name, row in self.distributions},
+        }
+        if self.parameters:
+            data["parameters"] = {
+                p.name: [format_rational(p.low), format_rational(p.high)] for p in self.parameters
+            }
+        return data
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of names does not matter."""
+        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _parameter(name: str, ends: tuple[ExactNumber, ExactNumber]) -> Parameter:
+    try:
+        low, high = ends
+        return Parameter(name, to_fmpq(low), to_fmpq(high))
+    except (NumberError, NumberTypeError) as error:
+        raise ModelError(str(error), place=f"parameter {name!r}") from error
+    except ModelError:
+        raise
+    except (TypeError, ValueError):
+        raise ModelError("expected the two ends of an open interval", place=f"parameter {name!r}") from None
+
+
+def _check_different(names: Sequence[str], what: str, *, needed: bool = True) -> None:
+    check_names(names, what)
+    if needed and not names:
+        raise ModelError(f"the model has no {what}; expected at least one")
+    if len(set(names)) != len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ModelError(f"the {what} is declared twice", place=f"{what} {twice!r}")
+
+
+class _RowChecker:
+    """Checks rows against the box of the parameters, each expression once."""
+
+    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
+        self.names = tuple(parameter.name for parameter in parameters)
+        self.box = tuple((parameter.low, parameter.high) for parameter in parameters)
+        self._known: dict[str, str] = {}
+
+    def fault(self, entry: Entry) -> str:
+        """Return what is wrong with an entry; empty where nothing is."""
+        if not isinstance(entry, RationalFunction):
+            return (
+                ""
+                if entry > 0
+                else f"the probability is {shorten_rational(entry)}; expected a positive number"
+            )
+        if entry.names != self.names:
+            return f"the expression {entry} is over other parameters than the model"
+        text = str(entry)
+        if text not in self._known:
+            self._known[text] = self._fault(entry)
+        return self._known[text]
+
+    def _fault(self, entry: RationalFunction) -> str:
+        if entry.constant is not None:
+            return "a constant stands as an expression; expected a rational"
+        below = sign_on_box(entry.denominator, self.box)
+        if below not in {Sign.POSITIVE, Sign.NEGATIVE}:
+            return (
+                f"the denominator of {entry} is not shown to have no zero inside the box of the parameters; "
+                "expected one that is positive or negative there"
+            )
+        above = sign_on_box(entry.numerator, self.box)
+        fitting = {
+            Sign.POSITIVE: {Sign.POSITIVE, Sign.NOT_NEGATIVE},
+            Sign.NEGATIVE: {Sign.NEGATIVE, Sign.NOT_POSITIVE},
+        }
+        if above in fitting[below]:
+            return ""
+        if above is Sign.UNKNOWN:
+            return f"the expression {entry} is not shown to be at least 0 inside the box of the parameters"
+        return f"the expression {entry} is negative for some values of the parameters; expected at least 0"
+
+    def check(self, row: SparseRow, names: tuple[str, ...], place: str, kind: str, remark: str) -> None:
+        """Refuse a row that is no distribution over the names."""
+        previous = -1
+        total: Entry = fmpq(0)
+        for index, entry in row:
+            if not 0 <= index < len(names):
+                raise ModelError(
+                    f"the row names the {kind} number {index}, which does not exist", place=place
+                )
+            if index <= previous:
+                raise ModelError("the entries are not in ascending order, each once", place=place)
+            fault = self.fault(entry)
+            if fault:
+                raise ModelError(fault, place=f"{place} -> {names[index]}")
+            previous = index
+            total = total + entry
+            if isinstance(total, fmpq) and total.q.bit_length() > MAX_ROW_BITS:
+                raise ModelError(
+                    f"the common denominator of the row is longer than the {MAX_ROW_BITS} bits allowed",
+                    place=place,
+                )
+        if total != 1:
+            text = str(total) if isinstance(total, RationalFunction) else shorten_rational(total)
+            raise ModelError(f"the probabilities sum to {text}; expected 1{remark}", place=place)

@@ -1,0 +1,45 @@
+"""Probabilistic automata from texts of the process calculus CCS_p (`.ccsp`)."""
+
+from __future__ import annotations
+
+import re
+
+from bisimdist.models.pa import PA
+
+__all__ = ["automaton_from_ccsp", "looks_like_ccsp"]
+
+# A definition, or one of the words that begin a statement and that no colon follows, as it would in YAML.
+_BEGINNING = re.compile(
+    r"(?:\s|#[^\n]*(?:\n|$))*(?:[A-Z][A-Za-z0-9_]*\s*(?:\([^()]{0,1000}\)\s*)?=|(?:main|pairs)[\s(]+[^\s:(])"
+)
+
+
+def looks_like_ccsp(text: str) -> bool:
+    r"""Tell whether a text begins as one of CCS_p does, and no JSON or YAML model.
+
+    Examples
+    --------
+    >>> looks_like_ccsp("# a coin\nX = a.0;"), looks_like_ccsp("kind: pa")
+    (True, False)
+    """
+    return _BEGINNING.match(text) is not None
+
+
+def automaton_from_ccsp(text: str) -> PA:
+    """Return the automaton that a text of CCS_p stands for.
+
+    Raises
+    ------
+    ModelError
+        With line and column, where the text is none; or if its automaton is not finite, or too large.
+
+    Examples
+    --------
+    >>> automaton_from_ccsp("X = a.X; pairs X, a.X;").states
+    ('X', 'a.X')
+    """
+    # Reading the calculus takes imports that no other format needs, one of them from this package.
+    from bisimdist.models.ccs.parser import parse_specification  # noqa: PLC0415
+    from bisimdist.models.ccs.semantics import automaton  # noqa: PLC0415
+
+    return automaton(parse_specification(text))

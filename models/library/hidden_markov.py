@@ -1,0 +1,257 @@
+"""The hidden Markov models of the case studies: geometric mechanism, diseases, Noisy Max, Above Threshold."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+from flint import fmpq
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.models.hmm import HMM, EntryText
+from bisimdist.models.library.parameters import Choice, Example, Integer, Rational
+from bisimdist.models.mechanisms import above_threshold, geometric_mechanism, noisy_max
+from bisimdist.models.mechanisms.mechanism import Mechanism, result_name
+from bisimdist.models.pufferfish.scenario import DataSet, Scenario, product_prior
+
+__all__ = [
+    "EXAMPLES",
+    "contagious_disease",
+    "geometric",
+    "independent_disease",
+    "noisy_max_diseases",
+    "noisy_max_neighbours",
+]
+
+MAX_NEIGHBOURS = 20_000
+
+
+def geometric(alpha: ExactNumber = "1/2", levels: int = 3) -> HMM:
+    """Return the truncated geometric mechanism on counts; neighbours differ by one.
+
+    The budget is exactly 1/alpha.
+
+    Examples
+    --------
+    >>> geometric().pairs
+    (('0', '1'), ('1', '2'))
+    """
+    mechanism = geometric_mechanism(alpha, levels)
+    counts = [str(count) for count in range(levels)]
+    return HMM.from_mappings(
+        dict(mechanism.rows(range(levels))),
+        {},
+        {count: {count: 1} for count in counts},
+        observations=mechanism.answers,
+        pairs=list(pairwise(counts)),
+    )
+
+
+def _sick(data: DataSet) -> bool:
+    return data[0] == 1
+
+
+def _healthy(data: DataSet) -> bool:
+    return data[0] == 0
+
+
+def _sum(data: DataSet) -> int:
+    return sum(int(value) for value in data)
+
+
+def contagious_disease(together: ExactNumber = "9/10", alpha: ExactNumber = "1/2") -> HMM:
+    """Return the count of the sick in a couple who infect each other, with geometric noise.
+
+    Both are in the same state of health with probability `together`. What is to be hidden is whether the
+    first of them is sick. The count alone would respect the budget 1/alpha; the correlation breaks it, but
+    1/alpha squared holds for every correlation.
+
+    Examples
+    --------
+    >>> contagious_disease().pairs
+    (('couple|sick', 'couple|healthy'),)
+    """
+    same = to_fmpq(together)
+    if not 0 <= same <= 1:
+        raise UsageError(f"together is {same}; expected a number in [0, 1]")
+    prior: dict[DataSet, EntryText] = {
+        (a, b): (same if a == b else 1 - same) / 2 for a, b in product((0, 1), repeat=2)
+    }
+    return Scenario(
+        priors={"couple": prior},
+        secrets={"sick": _sick, "healthy": _healthy},
+        pairs=(("sick", "healthy"),),
+        query=_sum,
+        mechanism=geometric_mechanism(alpha, 3),
+    ).model()
+
+
+def independent_disease(members: int = 2, alpha: ExactNumber = "1/2") -> HMM:
+    """Return the count of the sick among people who fall ill independently with unknown probability p.
+
+    Examples
+    --------
+    >>> independent_disease().distribution("independent|healthy")
+    ((0, RationalFunction('-p + 1')), (1, RationalFunction('p')))
+    """
+    if members < 1:
+        raise UsageError(f"there are {members} members; expected at least 1")
+    return Scenario(
+        priors={"independent": product_prior([{0: "1-p", 1: "p"}] * members, ["p"])},
+        secrets={"sick": _sick, "healthy": _healthy},
+        pairs=(("sick", "healthy"),),
+        query=_sum,
+        mechanism=geometric_mechanism(alpha, members + 1),
+        parameters={"p": (0, 1)},
+    ).model()
+
+
+def _ties(variant: str) -> str:
+    return "first" if variant == "naive" else "uniform"
+
+
+def noisy_max_neighbours(
+    variant: str = "improved", n: int = 3, levels: int = 3, adjacency: str = "all"
+) -> HMM:
+    """Return Noisy Max on every tuple of n results, with every neighbouring pair.
+
+    Parameters
+    ----------
+    variant
+        ``"naive"`` (a tie goes to the first) or ``"improved"`` (a tie is broken uniformly).
+    n, levels
+        How many queries, and how many values each may have.
+    adjacency
+        ``"all"``: every result may differ by one; ``"one"``: only one result does.
+
+    Raises
+    ------
+    UsageError
+        If there are more than 20000 pairs.
+
+    Examples
+    --------
+    >>> len(noisy_max_neighbours(n=2, adjacency="one").pairs)
+    12
+    """
+    mechanism: Mechanism = noisy_max(n, levels=levels, ties=_ties(variant))
+    steps = range(levels)
+    near = sum(1 for a in steps for b in steps if abs(a - b) <= 1)
+    if (near**n if adjacency == "all" else n * levels**n) > 2 * MAX_NEIGHBOURS:
+        raise UsageError(f"n={n}, levels={levels} makes more than the {MAX_NEIGHBOURS} pairs allowed")
+    results = list(product(steps, repeat=n))
+    pairs = []
+    for x in results:
+        for y in product(*((v for v in (a, a + 1, a - 1) if 0 <= v < levels) for a in x)):
+            distance = sum(a != b for a, b in zip(x, y, strict=True))
+            if x < y and (adjacency == "all" or distance == 1):
+                pairs.append((result_name(x), result_name(y)))
+    names = [result_name(x) for x in results]
+    return HMM.from_mappings(
+        dict(mechanism.rows(results)),
+        {},
+        {name: {name: 1} for name in names},
+        observations=mechanism.answers,
+        pairs=pairs,
+    )
+
+
+_DISEASES = "ABCDEFG"
+
+
+def noisy_max_diseases(variant: str = "improved", n: int = 3, prior: str = "independent") -> HMM:
+    """Return Noisy Max on how many of a couple have each of n diseases, of unknown probabilities pA, pB, ….
+
+    What is to be hidden is whether the first of them has disease A. Under the prior ``"independent"`` all
+    infections are independent; under ``"contagious"`` either both have disease A or none has.
+
+    Examples
+    --------
+    >>> noisy_max_diseases().parameter_names
+    ('pA', 'pB', 'pC')
+    """
+    if not 2 <= n <= len(_DISEASES):
+        raise UsageError(f"there are {n} diseases; expected 2 to {len(_DISEASES)}")
+    names = [f"p{letter}" for letter in _DISEASES[:n]]
+    sick = names[0]
+    first = (
+        product_prior([{0: f"1-{sick}", 1: sick}] * 2, names)
+        if prior == "independent"
+        else product_prior([{0: f"1-{sick}", 1: sick}], names)
+    )
+    others = product_prior(
+        [{0: f"(1-{name})^2", 1: f"2*{name}*(1-{name})", 2: f"{name}^2"} for name in names[1:]], names
+    )
+    joint = {
+        (data[0], data[-1], *counts): chance * share
+        for data, chance in first.items()
+        for counts, share in others.items()
+    }
+    return Scenario(
+        priors={prior: joint},
+        secrets={"sick": _sick, "healthy": _healthy},
+        pairs=(("sick", "healthy"),),
+        query=_counts,
+        mechanism=noisy_max(n, ties=_ties(variant)),
+        parameters=dict.fromkeys(names, (0, 1)),
+    ).model()
+
+
+def _counts(data: DataSet) -> tuple[int, ...]:
+    return (int(data[0]) + int(data[1]), *(int(value) for value in data[2:]))
+
+
+def _above_threshold(levels: int, threshold: int, noise: fmpq, query: fmpq) -> HMM:
+    return above_threshold(levels=levels, threshold=threshold, threshold_alpha=noise, query_alpha=query)
+
+
+_VARIANT = Choice("variant", "improved", ("naive", "improved"))
+
+EXAMPLES = (
+    Example(
+        "geometric",
+        "a count with truncated geometric noise (hidden Markov model)",
+        (Rational("alpha", fmpq(1, 2)), Integer("levels", 3, 2, 200)),
+        geometric,
+    ),
+    Example(
+        "contagious-disease",
+        "a noisy count of the sick in a couple who infect each other (hidden Markov model)",
+        (Rational("together", fmpq(9, 10)), Rational("alpha", fmpq(1, 2))),
+        contagious_disease,
+    ),
+    Example(
+        "independent-disease",
+        "a noisy count of the sick, ill independently with unknown probability (hidden Markov model)",
+        (Integer("members", 2, 1, 12), Rational("alpha", fmpq(1, 2))),
+        independent_disease,
+    ),
+    Example(
+        "noisy-max",
+        "which of n noisy results is the largest, on all neighbours (hidden Markov model)",
+        (
+            _VARIANT,
+            Integer("n", 3, 1, 7),
+            Integer("levels", 3, 2, 10),
+            Choice("adjacency", "all", ("all", "one")),
+        ),
+        noisy_max_neighbours,
+    ),
+    Example(
+        "noisy-max-diseases",
+        "which of n diseases is the most frequent, of unknown probabilities (hidden Markov model)",
+        (_VARIANT, Integer("n", 3, 2, 5), Choice("prior", "independent", ("independent", "contagious"))),
+        noisy_max_diseases,
+    ),
+    Example(
+        "above-threshold",
+        "queries answered above or below a noisy threshold, two copies (hidden Markov model)",
+        (
+            Integer("levels", 3, 2, 10),
+            Integer("threshold", 1, 0, 9),
+            Rational("noise", fmpq(1, 4)),
+            Rational("query", fmpq(1, 2)),
+        ),
+        _above_threshold,
+    ),
+)

@@ -1,0 +1,107 @@
+"""Partition refinement by signatures, whatever the signature of a state is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+
+__all__ = ["canonical_numbering", "refined_blocks"]
+
+Signature = Callable[[int, Sequence[int]], Hashable]
+"""Called with a state and the block of every state; says what the state shows of the blocks it leads to."""
+
+
+def canonical_numbering(classes: Iterable[Hashable]) -> tuple[int, ...]:
+    """Return classes renumbered 0, 1, … in the order in which their first states come.
+
+    Examples
+    --------
+    >>> canonical_numbering([7, 3, 7, 0])
+    (0, 1, 0, 2)
+    """
+    numbers: dict[Hashable, int] = {}
+    return tuple(numbers.setdefault(value, len(numbers)) for value in classes)
+
+
+def refined_blocks(
+    blocks: Sequence[int], successors: Sequence[Iterable[int]], signature: Signature
+) -> list[int]:
+    """Split blocks until all states of a block have the same signature.
+
+    Parameters
+    ----------
+    blocks
+        The block of each state to begin with, numbered from zero without gaps.
+    successors
+        The successors of each state.
+    signature
+        Must depend on the blocks of the successors of the state alone, and name each of those blocks.
+
+    Returns
+    -------
+    list of int
+        The block of each state in the coarsest partition that is stable and refines the given one.
+
+    Notes
+    -----
+    Only states with a successor in another block than before are looked at again, and the largest part of a
+    block that splits keeps its name, so every state is renumbered O(log n) times.
+    """
+    partition = _Partition(blocks, successors, signature)
+    partition.refine()
+    return partition.block_of
+
+
+class _Partition:
+    """Blocks of states, with the predecessors that must be looked at again when a block splits."""
+
+    def __init__(
+        self, blocks: Sequence[int], successors: Sequence[Iterable[int]], signature: Signature
+    ) -> None:
+        self.signature = signature
+        self.block_of = list(blocks)
+        self.members: list[set[int]] = [set() for _ in range(max(self.block_of) + 1)]
+        for state, block in enumerate(self.block_of):
+            self.members[block].add(state)
+        self.predecessors: list[list[int]] = [[] for _ in blocks]
+        for state, targets in enumerate(successors):
+            for target in targets:
+                self.predecessors[target].append(state)
+
+    def refine(self) -> None:
+        """Split until all states of a block have the same signature."""
+        stale = set(range(len(self.block_of)))
+        while stale:
+            # Every signature of a round is taken before the first split, hence under one numbering.
+            parts: dict[int, dict[Hashable, list[int]]] = {}
+            for state in sorted(stale):
+                block = parts.setdefault(self.block_of[state], {})
+                block.setdefault(self.signature(state, self.block_of), []).append(state)
+            stale = {
+                source
+                for number, block in parts.items()
+                for state in self._split(number, list(block.values()))
+                for source in self.predecessors[state]
+            }
+
+    def _split(self, number: int, parts: list[list[int]]) -> list[int]:
+        """Split a block into `parts` and the untouched rest; return the states that are in another block now.
+
+        The rest is a part of its own: its states had equal signatures before, still do, and have no successor
+        in the blocks made last, while every state of `parts` has one. The largest part keeps the number of
+        the block, so a state gets a new number at most log2(n) times.
+        """
+        largest = max(parts, key=len)
+        rest = len(self.members[number]) - sum(map(len, parts))
+        if rest >= len(largest):
+            largest = []
+        elif rest:
+            parts.append(list(self.members[number].difference(*parts)))
+        moved: list[int] = []
+        for part in parts:
+            if part is not largest:
+                self.members[number].difference_update(part)
+                for state in part:
+                    self.block_of[state] = len(self.members)
+                self.members.append(set(part))
+                moved += part
+        return moved

@@ -1,0 +1,195 @@
+"""The sign of a polynomial on an open box, decided exactly where that is cheap.
+
+In the Bernstein basis of a box every basis polynomial is positive inside, so that coefficients of one sign,
+not all zero, prove that sign inside. Squares are taken out first, then the box is halved a bounded number of
+times.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from enum import Enum
+from itertools import product
+from math import comb
+
+from flint import fmpq, fmpq_mpoly
+
+__all__ = ["Box", "Sign", "bernstein_coefficients", "sign_on_box"]
+
+Box = Sequence[tuple[fmpq, fmpq]]
+"""For each variable of the ring the two ends of an interval, in the order of the ring."""
+
+MAX_COEFFICIENTS = 200_000
+MAX_BOXES = 256
+
+
+class Sign(Enum):
+    """What is known of the sign of a polynomial at all points inside a box."""
+
+    ZERO = "zero"
+    POSITIVE = "positive"
+    NEGATIVE = "negative"
+    NOT_NEGATIVE = "not negative"
+    NOT_POSITIVE = "not positive"
+    BOTH = "both"
+    UNKNOWN = "unknown"
+
+
+def bernstein_coefficients(polynomial: fmpq_mpoly, box: Box) -> dict[tuple[int, ...], fmpq] | None:
+    """Return the Bernstein coefficients of a polynomial on a box, by multi-index.
+
+    Parameters
+    ----------
+    polynomial
+        The polynomial.
+    box
+        An interval for each variable.
+
+    Returns
+    -------
+    dict or None
+        For each index up to the degrees its coefficient; None where there are more than `MAX_COEFFICIENTS`.
+
+    References
+    ----------
+    .. [1] Garloff, "The Bernstein algorithm", Interval Computations 2, 1993.
+
+    Examples
+    --------
+    >>> from bisimdist.models.polynomial import parameter_ring
+    >>> (p,) = parameter_ring(["p"]).gens()
+    >>> bernstein_coefficients(p * p, [(fmpq(0), fmpq(1))])
+    {(0,): 0, (1,): 0, (2,): 1}
+    """
+    degrees = tuple(int(d) for d in polynomial.degrees()) if polynomial else (0,) * len(box)
+    count = 1
+    for degree in degrees:
+        count *= degree + 1
+    if count > MAX_COEFFICIENTS:
+        return None
+    ring = polynomial.context()
+    moved = polynomial.compose(
+        *(
+            ring.constant(low) + generator * ring.constant(high - low)
+            for generator, (low, high) in zip(ring.gens(), box, strict=True)
+        ),
+        ctx=ring,
+    )
+    table = {tuple(int(e) for e in exponents): fmpq(c) for exponents, c in moved.to_dict().items()}
+    for axis, degree in enumerate(degrees):
+        table = _along(table, axis, degree)
+    return {index: table.get(index, fmpq(0)) for index in product(*(range(d + 1) for d in degrees))}
+
+
+def _along(table: dict[tuple[int, ...], fmpq], axis: int, degree: int) -> dict[tuple[int, ...], fmpq]:
+    """Change the basis of one variable from powers to Bernstein polynomials of the degree."""
+    result: dict[tuple[int, ...], fmpq] = {}
+    for index, value in table.items():
+        power = index[axis]
+        for k in range(power, degree + 1):
+            target = (*index[:axis], k, *index[axis + 1 :])
+            result[target] = result.get(target, fmpq(0)) + value * fmpq(comb(k, power), comb(degree, power))
+    return result
+
+
+def sign_on_box(polynomial: fmpq_mpoly, box: Box) -> Sign:
+    """Return what a bounded effort finds out about the sign of a polynomial inside an open box.
+
+    Parameters
+    ----------
+    polynomial
+        The polynomial.
+    box
+        An interval for each variable of its ring; the points strictly inside count.
+
+    Returns
+    -------
+    Sign
+        ``POSITIVE`` and ``NEGATIVE`` exclude zeros inside. ``BOTH`` means that points of both signs are
+        known.
+
+    Examples
+    --------
+    >>> from bisimdist.models.polynomial import parameter_ring
+    >>> (p,) = parameter_ring(["p"]).gens()
+    >>> sign_on_box((2 * p - 1) ** 2 * p, [(fmpq(0), fmpq(1))])
+    <Sign.NOT_NEGATIVE: 'not negative'>
+    """
+    if polynomial.is_zero():
+        return Sign.ZERO
+    content, factors = polynomial.factor()
+    negative = bool(content < 0)
+    strict = True
+    for factor, exponent in factors:
+        sign = _factor_sign(factor, box)
+        if exponent % 2 == 0:
+            strict = strict and sign in {Sign.POSITIVE, Sign.NEGATIVE}
+            continue
+        if sign in {Sign.BOTH, Sign.UNKNOWN}:
+            return sign if sign is Sign.UNKNOWN or len(factors) == 1 else Sign.UNKNOWN
+        strict = strict and sign in {Sign.POSITIVE, Sign.NEGATIVE}
+        negative = negative != (sign in {Sign.NEGATIVE, Sign.NOT_POSITIVE})
+    if strict:
+        return Sign.NEGATIVE if negative else Sign.POSITIVE
+    return Sign.NOT_POSITIVE if negative else Sign.NOT_NEGATIVE
+
+
+def _factor_sign(polynomial: fmpq_mpoly, box: Box) -> Sign:
+    value = fmpq(0)
+    for share in ((1, 2), (1, 3), (2, 5)):  # points inside, until the polynomial does not vanish
+        part_of = fmpq(*share)
+        point = [low + (high - low) * part_of ** (1 + axis % 3) for axis, (low, high) in enumerate(box)]
+        value = fmpq(polynomial(*point))
+        if value != 0:
+            break
+    wanted = 1 if value >= 0 else -1
+    strict = True
+    waiting: deque[tuple[Box, int]] = deque([(tuple(box), 0)])
+    boxes = 0
+    while waiting:
+        part, axis = waiting.popleft()
+        boxes += 1
+        table = bernstein_coefficients(polynomial, part) if boxes <= MAX_BOXES else None
+        if table is None:
+            return Sign.UNKNOWN
+        if all(c * wanted >= 0 for c in table.values()):
+            strict = strict and _no_zero_inside(table, part, box)
+            continue
+        inner = fmpq(polynomial(*((low + high) / 2 for low, high in part)))
+        if inner * wanted < 0:
+            return Sign.BOTH if value != 0 else Sign.UNKNOWN
+        strict = strict and inner != 0
+        for offset in range(len(box)):  # halve the next variable that occurs
+            chosen = (axis + offset) % len(box)
+            if polynomial.degrees()[chosen] > 0:
+                break
+        low, high = part[chosen]
+        cut = (low + high) / 2
+        for interval in ((low, cut), (cut, high)):
+            waiting.append(((*part[:chosen], interval, *part[chosen + 1 :]), chosen + 1))
+    if strict:
+        return Sign.POSITIVE if wanted > 0 else Sign.NEGATIVE
+    return Sign.NOT_NEGATIVE if wanted > 0 else Sign.NOT_POSITIVE
+
+
+def _no_zero_inside(table: dict[tuple[int, ...], fmpq], part: Box, box: Box) -> bool:
+    """Tell whether coefficients of one sign exclude zeros at the points of a part that lie inside the box.
+
+    Each such point lies inside a face of the part that is not within the boundary of the box; there the
+    polynomial is a combination with positive weights of the coefficients of that face.
+    """
+    top = tuple(max(index[axis] for index in table) for axis in range(len(box)))
+    choices = []
+    for axis, ((low, high), (bottom, ceiling)) in enumerate(zip(part, box, strict=True)):
+        faces: list[int | None] = [None]
+        if low > bottom:
+            faces.append(0)
+        if high < ceiling:
+            faces.append(top[axis])
+        choices.append(faces)
+    present = [index for index, value in table.items() if value != 0]
+    return all(
+        any(all(f is None or i == f for i, f in zip(index, face, strict=True)) for index in present)
+        for face in product(*choices)
+    )

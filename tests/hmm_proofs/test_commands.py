@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bisimdist.cli.main import run
+
+
+def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
+    code = run([*arguments, "--json"])
+    data = json.loads(capsys.readouterr().out)
+    assert isinstance(data, dict)
+    return code, data
+
+
+def test_budget_says_what_it_means_by_neighbours(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = _json(capsys, "budget", "example:noisy-max,n=5")
+    assert (code, data["ratio"], data["adjacency"], data["exact"]) == (0, "288/73", "all", True)
+    assert data["inputs"] == [[1, 1, 1, 1, 1], [0, 2, 2, 2, 2]]
+    code, data = _json(capsys, "budget", "noisy-max,variant=naive,adjacency=one")
+    assert (code, data["ratio"], data["neighbours"]) == (0, "2", 108)
+    assert run(["budget", "geometric,alpha=1/4"]) == 0
+    assert "The exact budget is 4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text", ["laplace", "noisy-max,n=0", "noisy-max,n", "noisy-max,n=2,n=3", "geometric,alpha=2"]
+)
+def test_budget_refuses_what_is_not_there(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    assert run(["budget", text]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+
+
+def test_prove_refutes_every_budget_and_its_proof_is_accepted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    proof = tmp_path / "pump.json"
+    code, data = _json(capsys, "prove", "example:above-threshold", "--certificate", str(proof))
+    assert code == 1
+    (pair,) = data["pairs"]
+    assert (pair["verdict"], pair["ratio"], pair["growth"]) == ("violated", "inf", ["2/21", "1/21"])
+    assert pair["pump"]["cycle"] == ["bottom", "12"]
+    assert run(["check", str(proof)]) == 0
+    capsys.readouterr()
+    assert run(["prove", "example:above-threshold"]) == 1
+    assert "no budget holds" in capsys.readouterr().out
+
+
+def test_prove_holds_for_all_lengths(capsys: pytest.CaptureFixture[str]) -> None:
+    code, data = _json(capsys, "prove", "example:contagious-disease", "--ratio", "4")
+    (pair,) = data["pairs"]
+    assert (code, data["length"], pair["ratio"], pair["exact"]) == (0, "all", "38/11", True)
+    assert run(["prove", "example:contagious-disease", "--ratio", "2"]) == 1
+    assert run(["prove", "example:independent-disease"]) == 2
+    assert run(["prove", "example:geometric", "--ratio", "0.5"]) == 2
+    assert run(["prove", "example:geometric", "--timeout", "0"]) in {2, 3}
+    capsys.readouterr()
