@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from flint import fmpq
 
@@ -19,7 +19,7 @@ from bisimdist.fixpoint.question import Question, prepare
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline, Progress
 
-__all__ = ["Pair", "Work", "apart"]
+__all__ = ["Pair", "Work"]
 
 Pair = tuple[int, int]
 
@@ -68,8 +68,8 @@ class Work:
         self.proof, self.method = proof, method
 
     def bracket(self, question: Question, guess: Approximation, width: fmpq) -> None:
-        """Prove a bracket and keep it; the guess is left as it is."""
-        proof = prove_bracket(question, apart(guess), width, deadline=self.deadline, progress=self.progress)
+        """Prove a bracket and keep it."""
+        proof = prove_bracket(question, guess, width, deadline=self.deadline, progress=self.progress)
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
 
     def bounds(self) -> tuple[PairBound, ...]:
@@ -102,8 +102,3 @@ class Work:
             "pairs": self.question.functional.size,
             "programs": len(self.question.functional.batch),
         }
-
-
-def apart(guess: Approximation) -> Approximation:
-    """Return a guess that shares nothing that work on it would change."""
-    return replace(guess, basis=guess.basis.copy(), direction=guess.direction.copy())

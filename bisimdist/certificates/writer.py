@@ -39,7 +39,7 @@ def certificate_of(proof: Proof) -> dict[str, object]:
         proof.upper_values,
         {pair: _upper_entry(proof, pair, couplings) for pair, couplings in upper.items()},
     )
-    lower = _closure(proof, partial(_witness, proof))
+    lower = _closure(proof, partial(_witness, proof, set()))
     result["lower"] = _table(
         proof.lower_values,
         {pair: _lower_entry(proof, pair, found) for pair, found in lower.items() if found},
@@ -127,8 +127,11 @@ def _couplings(proof: Proof, pair: int) -> tuple[tuple[Coupling, ...], set[int]]
     return found, {space.number(i, j) for side in found for i, j in side.moves}
 
 
-def _witness(proof: Proof, pair: int) -> tuple[tuple[int, Witness] | None, set[int]]:
-    """Return the side and potential behind a lower bound, and the numbers of the pairs that limit it."""
+def _witness(proof: Proof, named: set[int], pair: int) -> tuple[tuple[int, Witness] | None, Iterable[int]]:
+    """Return the side and potential behind a lower bound, and the numbers of the pairs that limit it.
+
+    The classes in `named` have been named as a whole before, and are not named again.
+    """
     functional = proof.question.functional
     if proof.lower_values.numerators[pair] == 0:
         return None, set()
@@ -137,8 +140,9 @@ def _witness(proof: Proof, pair: int) -> tuple[tuple[int, Witness] | None, set[i
     space = functional.space
     if functional.detours:
         # potentials have to extend to whole classes, so all pairs of the classes limit them
-        touched = {space.classes[state] for state in found}
-        return (side, found), {number for kind in touched for number in space.of_class(kind)}
+        fresh = {space.classes[state] for state in found} - named
+        named |= fresh
+        return (side, found), [number for kind in sorted(fresh) for number in space.of_class(kind)]
     limits = {
         number for index in functional.programs_of(side) for number in functional.batch.programs[index].cells
     }

@@ -199,7 +199,6 @@ def _answer_distance(question: _Question, proof: OutputFile, *, as_json: bool) -
             status=Status.LIMIT,
             method="nothing was computed",
         )
-    written = _write_proof(answer, proof)
     if as_json:
         data = question.data()
         data["pairs"] = [
@@ -210,6 +209,7 @@ def _answer_distance(question: _Question, proof: OutputFile, *, as_json: bool) -
         emit_data(data)
     else:
         emit_report(answer_report(answer, question.names, epsilon=question.shown_epsilon))
+    written = _write_proof(answer, proof)  # after the answer, which nobody should have to wait for
     return ExitCode.UNDECIDED if answer.status is Status.LIMIT or not written else ExitCode.ANSWERED
 
 

@@ -9,7 +9,12 @@ import numpy as np
 from flint import fmpz
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint.improvement import improve_exactly, improve_roughly, other_direction_ties
+from bisimdist.fixpoint.improvement import (
+    ExactFixedPoint,
+    improve_exactly,
+    improve_roughly,
+    other_direction_ties,
+)
 from bisimdist.fixpoint.iteration import ONE, Approximation
 from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.proof import Proof
@@ -52,10 +57,7 @@ def prove_above(
     LimitError
         If the deadline passes, or the strategies do not settle.
     """
-    strategy = Strategy(question.functional, guess.basis, guess.direction, guess.zero)
-    with suppress(SingularSystemError):  # in doubles: exact numbers will tell
-        improve_roughly(strategy, deadline=deadline, progress=progress)
-    fixed = improve_exactly(strategy, deadline=deadline, progress=progress)
+    strategy, fixed = _fixed_point(question, guess, deadline, progress)
     nothing = Values([fmpz(0)] * question.functional.size, fmpz(1))
     return Proof(question, fixed.values, strategy, nothing, strategy, ranked=None)
 
@@ -74,10 +76,7 @@ def prove_exactly(
     LimitError
         If the deadline passes, or the strategies do not settle on a fixed point that is proved least.
     """
-    strategy = Strategy(question.functional, guess.basis, guess.direction, guess.zero)
-    with suppress(SingularSystemError):  # in doubles: exact numbers will tell
-        improve_roughly(strategy, deadline=deadline, progress=progress)
-    fixed = improve_exactly(strategy, deadline=deadline, progress=progress)
+    strategy, fixed = _fixed_point(question, guess, deadline, progress)
     tied = partial(other_direction_ties, strategy, fixed)
     ranked = rank_pairs(strategy, fixed.values, question.stages, tied, deadline=deadline)
     for pair, found in ranked.items():
@@ -86,3 +85,22 @@ def prove_exactly(
     if unproved:
         raise LimitError(f"{unproved} pairs of the fixed point could not be proved least")
     return Proof(question, fixed.values, strategy, fixed.values, strategy, ranked)
+
+
+def _fixed_point(
+    question: Question, guess: Approximation, deadline: Deadline, progress: Progress
+) -> tuple[Strategy, ExactFixedPoint]:
+    """Improve the guess first in doubles; where these lead astray, from the guess itself in exact numbers."""
+    try:
+        strategy = _strategy(question, guess)
+        with suppress(SingularSystemError):
+            improve_roughly(strategy, deadline=deadline, progress=progress)
+        return strategy, improve_exactly(strategy, deadline=deadline, progress=progress)
+    except (LimitError, SingularSystemError):
+        deadline.check()
+    strategy = _strategy(question, guess)
+    return strategy, improve_exactly(strategy, deadline=deadline, progress=progress)
+
+
+def _strategy(question: Question, guess: Approximation) -> Strategy:
+    return Strategy(question.functional, guess.basis.copy(), guess.direction.copy(), guess.zero)
