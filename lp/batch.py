@@ -59,6 +59,8 @@ class TransportBatch:
     """The largest number of nodes of a program."""
     widest: int
     """The largest number of cells of a program."""
+    node_start: Sequence[int]
+    """The nodes of program b stand at node_start[b] … node_start[b + 1] - 1 in the arrays of a basis."""
 
     @property
     def finest(self) -> int:
@@ -70,9 +72,7 @@ class TransportBatch:
 
     def nodes_of(self, program: int) -> slice:
         """Return where the nodes of a program stand in the arrays of a basis."""
-        start = int(self.source_start[program] + self.sink_start[program])
-        made = self.programs[program]
-        return slice(start, start + len(made.sources) + len(made.sinks))
+        return slice(self.node_start[program], self.node_start[program + 1])
 
 
 @dataclass(slots=True)
@@ -239,8 +239,7 @@ class BatchBasis:
         program whose amounts were rounded is never proved.
         """
         wrong = self.undecided(batch, chosen, distance, one=one, band=-1)
-        node_start = batch.source_start + batch.sink_start
-        owner = np.repeat(np.arange(len(batch)), np.diff(node_start))
+        owner = np.repeat(np.arange(len(batch)), np.diff(batch.node_start))
         wrong |= np.bincount(owner, self.flow < 0, minlength=len(batch))[chosen] > 0
         if batch.rounded:
             wrong |= np.isin(chosen, np.array(sorted(batch.rounded), dtype=np.int64))
@@ -323,4 +322,5 @@ def pack(programs: Sequence[Program]) -> TransportBatch:
         frozenset(rounded),
         room,
         max((len(program.cells) for program in programs), default=0),
+        [a + b for a, b in zip(starts[0], starts[1], strict=True)],
     )

@@ -38,6 +38,7 @@ class Work:
     question: Question | None = None
     proof: Proof | None = None
     method: str = "no bound was proved"
+    _bounds: tuple[PairBound, ...] | None = None
 
     @property
     def ordered(self) -> bool:
@@ -65,7 +66,7 @@ class Work:
 
     def keep(self, proof: Proof, method: str) -> None:
         """Remember a better proof."""
-        self.proof, self.method = proof, method
+        self.proof, self.method, self._bounds = proof, method, None
 
     def bracket(self, question: Question, guess: Approximation, width: fmpq) -> None:
         """Prove a bracket and keep it."""
@@ -74,17 +75,21 @@ class Work:
 
     def bounds(self) -> tuple[PairBound, ...]:
         """Return the best bounds known; of an asymmetric distance the larger of both directions."""
-        result = []
-        for s, t in self.asked:
-            directions = [(s, t), (t, s)] if self.ordered else [(s, t)]
-            lower = max(self._best(pair)[0] for pair in directions)
-            upper = max(self._best(pair)[1] for pair in directions)
-            result.append(PairBound(self.model.states[s], self.model.states[t], upper, lower, lower == upper))
-        return tuple(result)
+        if self._bounds is None:
+            names = self.model.states
+            result = []
+            for s, t in self.asked:
+                lower, upper = self._best((s, t))
+                if self.ordered:
+                    back = self._best((t, s))
+                    lower, upper = max(lower, back[0]), max(upper, back[1])
+                result.append(PairBound(names[s], names[t], upper, lower, lower == upper))
+            self._bounds = tuple(result)
+        return self._bounds
 
     def _best(self, pair: Pair) -> tuple[fmpq, fmpq]:
         if self.proof is not None:
-            return self.proof.lower(pair), self.proof.upper(pair)
+            return self.proof.bounds(pair)
         return fmpq(0), fmpq(0 if pair[0] == pair[1] else 1)
 
     def certificate(self) -> dict[str, object]:

@@ -32,7 +32,7 @@ def certificate_of(proof: Proof) -> dict[str, object]:
     constraints on the potentials name.
     """
     question = proof.question
-    claims = [(pair, proof.upper(pair), proof.lower(pair)) for pair in question.asked]
+    claims = [(pair, *reversed(proof.bounds(pair))) for pair in question.asked]
     result = _frame(question.model, question.distance, question.alpha, claims)
     upper = _closure(proof, partial(_couplings, proof))
     result["upper"] = _table(

@@ -27,7 +27,9 @@ __all__ = ["ClassDistances", "GeneralCoupling", "solve_block", "solve_with_detou
 MARGIN = 1e-9
 """Sums of doubles that differ by more than this differ for certain; closer ones are compared exactly."""
 
-Arc = tuple[int, int]
+CLOSE = 20_000
+"""More detours that tie with the direct way are not looked at one by one."""
+
 Matrix = npt.NDArray[np.float64]
 
 
@@ -97,13 +99,22 @@ class ClassDistances:
     def has_detours(self) -> bool:
         """Tell whether some detour may be cheaper than the direct way; False is certain."""
         guess, size = self.guess, len(self.members)
+        close: list[tuple[int, int, int]] = []
         for k in range(size):
-            near = guess[:, k : k + 1] + self.skew * guess[k : k + 1, :] < guess + MARGIN
-            near[k, :] = near[:, k] = False
-            np.fill_diagonal(near, val=False)
-            if near.any():
+            gain = guess - guess[:, k : k + 1] - self.skew * guess[k : k + 1, :]
+            gain[k, :] = gain[:, k] = -np.inf
+            np.fill_diagonal(gain, val=-np.inf)
+            best = float(gain.max(initial=-np.inf))
+            if best > MARGIN or len(close) > CLOSE:
                 return True
-        return False
+            if best > -MARGIN:
+                close.extend((int(i), k, int(j)) for i, j in zip(*np.nonzero(gain > -MARGIN), strict=True))
+        return any(self._cheaper(*triple) for triple in close)
+
+    def _cheaper(self, i: int, k: int, j: int) -> bool:
+        """Tell whether the detour from i through k to j is cheaper than the direct way, exactly."""
+        a, b, c = self.members[i], self.members[k], self.members[j]
+        return bool(self.distance(a, b) + self.alpha * self.distance(b, c) < self.distance(a, c))
 
     def missing(
         self,

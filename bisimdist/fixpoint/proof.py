@@ -41,14 +41,19 @@ class Proof:
 
     def upper(self, pair: tuple[int, int]) -> fmpq:
         """Return the upper bound on the distance of a pair of states."""
-        return self._bound(pair, self.upper_values)
+        return self.bounds(pair)[1]
 
     def lower(self, pair: tuple[int, int]) -> fmpq:
         """Return the lower bound on the distance of a pair of states."""
-        return self._bound(pair, self.lower_values)
+        return self.bounds(pair)[0]
 
-    def _bound(self, pair: tuple[int, int], values: Values) -> fmpq:
+    def bounds(self, pair: tuple[int, int]) -> tuple[fmpq, fmpq]:
+        """Return the lower and the upper bound on the distance of a pair of states."""
         number = self.question.number(pair)
         if number is None:
-            return fmpq(0 if pair[0] == pair[1] else 1)
-        return values.value(number)
+            known = fmpq(0 if pair[0] == pair[1] else 1)
+            return known, known
+        upper = self.upper_values.value(number)
+        if self.lower_values is self.upper_values:
+            return upper, upper  # to bring a number of thousands of digits to lowest terms takes time
+        return self.lower_values.value(number), upper

@@ -65,9 +65,10 @@ def solve_exact(
         for index in members:
             component_of[index] = number
         local, below = _irreducible(system, members, numerators, component_of, denominators)
-        values, denominator = solve_irreducible(local, deadline=deadline, progress=progress)
-        denominator *= below
-        common = denominator
+        values, own = solve_irreducible(local, deadline=deadline, progress=progress)
+        denominator = own * below
+        # for one unknown only the factors of its own row are taken out: a gcd of two long numbers costs more
+        common = denominator if len(members) > 1 else own
         for value in values:
             if common == 1:
                 break
