@@ -62,31 +62,44 @@ def solve_block(  # noqa: PLR0913
 class ClassDistances:
     """The distances within one class: in doubles to find detours, exact to decide."""
 
-    __slots__ = ("alpha", "distance", "guess", "index", "members", "skew")
+    __slots__ = ("alpha", "distance", "equal", "guess", "index", "members", "settled", "skew")
 
-    def __init__(
-        self, members: tuple[int, ...], guess: Matrix, distance: Callable[[int, int], fmpq], alpha: fmpq
+    def __init__(  # noqa: PLR0913
+        self,
+        members: tuple[int, ...],
+        guess: Matrix,
+        equal: npt.NDArray[np.int64],
+        distance: Callable[[int, int], fmpq],
+        alpha: fmpq,
+        *,
+        settled: bool = True,
     ) -> None:
         self.members = members
         self.index = {state: k for k, state in enumerate(members)}
         self.guess = guess
+        self.equal = equal  # numbers that agree exactly where the distances do; 0 for distance 0
         self.distance = distance
         self.alpha = alpha
         self.skew = float(alpha)
+        self.settled = settled  # otherwise the distances are guesses, and a tie means nothing
 
     @classmethod
-    def of_class(
+    def of_class(  # noqa: PLR0913
         cls,
         functional: Functional,
         kind: int,
         rough: npt.NDArray[np.float64],
+        key: Callable[[int], object],
         distance: Callable[[int], fmpq],
+        *,
+        settled: bool = True,
     ) -> ClassDistances:
-        """Return the distances of a class from vectors by number of pair."""
+        """Return the distances of a class from vectors by number of pair; equal keys mean equal distances."""
         space = functional.space
         members = space.members[kind]
         size = len(members)
         guess = np.zeros((size, size), dtype=np.float64)
+        equal = np.zeros((size, size), dtype=np.int64)
         if size > 1:
             rows, columns = np.nonzero(~np.eye(size, dtype=np.bool_))
             numbers = [
@@ -94,20 +107,28 @@ class ClassDistances:
                 for a, b in zip(rows.tolist(), columns.tolist(), strict=True)
             ]
             guess[rows, columns] = rough[np.array(numbers, dtype=np.int64)]
-        return cls(members, guess, lambda i, j: distance(space.number(i, j)), functional.alpha)
+            known: dict[object, int] = {0: 0}
+            equal[rows, columns] = [known.setdefault(key(number), len(known)) for number in numbers]
+
+        def between(i: int, j: int) -> fmpq:
+            return distance(space.number(i, j))
+
+        return cls(members, guess, equal, between, functional.alpha, settled=settled)
 
     def has_detours(self) -> bool:
         """Tell whether some detour may be cheaper than the direct way; False is certain."""
-        guess, size = self.guess, len(self.members)
+        guess, size, equal = self.guess, len(self.members), self.equal
         close: list[tuple[int, int, int]] = []
         for k in range(size):
             gain = guess - guess[:, k : k + 1] - self.skew * guess[k : k + 1, :]
             gain[k, :] = gain[:, k] = -np.inf
             np.fill_diagonal(gain, val=-np.inf)
+            # to a twin of j it is as far as to j: a tie, however long the numbers
+            gain[(equal[k, :] == 0)[None, :] & (equal == equal[:, k : k + 1])] = -np.inf
             best = float(gain.max(initial=-np.inf))
             if best > MARGIN or len(close) > CLOSE:
                 return True
-            if best > -MARGIN:
+            if best > -MARGIN and self.settled:
                 close.extend((int(i), k, int(j)) for i, j in zip(*np.nonzero(gain > -MARGIN), strict=True))
         return any(self._cheaper(*triple) for triple in close)
 
@@ -153,7 +174,7 @@ class ClassDistances:
             middles |= self._path(k, before, set(ends))
         if middles:
             return middles
-        if max(float(direct.max(initial=-np.inf)), float(back.max(initial=-np.inf))) > -MARGIN:
+        if self.settled and max(direct.max(initial=-np.inf), back.max(initial=-np.inf)) > -MARGIN:
             return self._missing_exactly(exact(), certified, pulled)
         return None
 

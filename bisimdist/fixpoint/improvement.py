@@ -67,7 +67,7 @@ def _mend_roughly(strategy: Strategy, distance: Int64Array, tolerance: int, dead
     if not functional.detours:
         return False
     fine = functional.batch.finest
-    tables = Tables(strategy, distance, fine, deadline=deadline)
+    tables = Tables(strategy, distance, fine, settled=False, deadline=deadline)
     cheaper = False
     for index in range(len(functional.batch)):
         known = strategy.general.get(index)

@@ -26,23 +26,27 @@ class Tables:
         Distance 1.
     values
         The exact distances, where the numerators are rounded; by default they are exact themselves.
+    settled
+        Whether the distances are meant exactly; False for guesses, whose ties say nothing.
     deadline
         When to give up.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         strategy: Strategy,
         numerators: Int64Array,
         one: int,
         *,
         values: Values | None = None,
+        settled: bool = True,
         deadline: Deadline = NEVER,
     ) -> None:
         self.strategy = strategy
         self.numerators = numerators
         self.one = one
         self.values = values
+        self.settled = settled
         self.deadline = deadline
         self._known: dict[int, ClassDistances | None] = {}
 
@@ -71,7 +75,15 @@ class Tables:
 
     def _class_distances(self, kind: int) -> ClassDistances:
         functional = self.strategy.functional
-        return ClassDistances.of_class(functional, kind, self.numerators / self.one, self.distance)
+        exact = self.numerators if self.values is None else self.values.numerators
+        return ClassDistances.of_class(
+            functional,
+            kind,
+            self.numerators / self.one,
+            lambda number: int(exact[number]),
+            self.distance,
+            settled=self.settled,
+        )
 
     def mend(self, index: int) -> bool:
         """Give a program a coupling with detours where its direct one may not be optimal; tell whether."""
