@@ -39,7 +39,7 @@ DEFAULT_GAP = fmpq(1, 10**9)
 """How narrow the interval of a cyclic chain has to be if nobody says otherwise."""
 
 WITHOUT_DISTANCES = 5_000
-"""So many nodes are expanded before distances of pairs are worked out to bound the leaves."""
+"""So many nodes are expanded for each pair before distances are worked out to bound the leaves."""
 
 EXACT_PAIRS = 400
 """Up to so many pairs the exact distances are used, beyond it a bracket in short rationals."""
@@ -299,7 +299,8 @@ class _Work:
         deadline = self._refining_deadline()
         rest = {"gap": gap, "worst": self.worst, "deadline": deadline, "progress": self.progress}
         if self.distances:
-            if self.two.refine(self.questions, most=WITHOUT_DISTANCES, **rest) and self._narrow(gap):
+            most = WITHOUT_DISTANCES * len(self.questions)
+            if self.two.refine(self.questions, most=most, **rest) and self._narrow(gap):
                 return True
             self._ask_distances(deadline)
         while True:

@@ -10,6 +10,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
+from bisimdist.analysis.parallel import DeltaPool, DeltaTask
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
@@ -27,6 +28,9 @@ GRID_BITS = 20
 DEFAULT_POINTS = 33
 COARSE = 9
 """How many points are spread evenly before the rest goes where the curve bends."""
+
+BATCH = 4
+"""So many points are chosen at a time where each of them is a long computation."""
 
 SMALL = fmpq(1, 1000)
 """By default the curve ends where delta has fallen to this part of its value at epsilon = 0."""
@@ -158,6 +162,7 @@ def profile(  # noqa: PLR0913
     runs: int = 1,
     deadline: Deadline = NEVER,
     memory: int | None = None,
+    jobs: int = 1,
     progress: Progress = silent,
 ) -> ProfileAnswer:
     """Compute the privacy profile: the largest delta of all pairs as a function of alpha = e^epsilon.
@@ -180,7 +185,11 @@ def profile(  # noqa: PLR0913
     runs
         Compute the profile of so many independent runs; needs finitely many losses.
     deadline, memory, progress
-        As for `delta`. The points that are known when a limit comes are returned with ``Status.LIMIT``.
+        As for `delta`. The points that are known when a limit comes are returned with ``Status.LIMIT``. The
+        memory is that of each process.
+    jobs
+        How many processes compute points where the losses are not finitely many; the answer does not depend
+        on it.
 
     Raises
     ------
@@ -200,14 +209,19 @@ def profile(  # noqa: PLR0913
         raise UsageError(f"{points} points were asked for; expected at least 2")
     if runs < 1:
         raise UsageError(f"{runs} runs were asked for; expected at least 1")
+    if jobs < 1:
+        raise UsageError(f"{jobs} processes were asked for; expected at least 1")
     asked = named_pairs(model, pairs)
     names = tuple((model.states[s], model.states[t]) for s, t in asked)
     losses = _all_losses(model, asked, runs, deadline)
     if losses is None and runs > 1:
         raise UsageError("several runs need finitely many losses, which this chain does not have")
-    curve = _Curve(model, names, losses, None if gap is None else to_fmpq(gap), deadline, memory, progress)
+    end = None if largest is None else to_fmpq(largest)
+    pool = DeltaPool(DeltaTask(model, names, memory), jobs, deadline)
+    curve = _Curve(losses, None if gap is None else to_fmpq(gap), pool, progress)
     try:
-        _fill(curve, alphas, epsilons, points, None if largest is None else to_fmpq(largest))
+        with pool:
+            _fill(curve, alphas, epsilons, points, end)
         stopped = False
     except (LimitError, KeyboardInterrupt):
         if not curve.known:
@@ -239,40 +253,39 @@ def _all_losses(
 
 @dataclass(slots=True)
 class _Curve:
-    model: LMC
-    names: tuple[tuple[str, str], ...]
     losses: tuple[LossDistribution, ...] | None
     gap: fmpq | None
-    deadline: Deadline
-    memory: int | None
+    pool: DeltaPool
     progress: Progress
     known: dict[fmpq, ProfilePoint] = field(default_factory=dict)
     limited: bool = False
 
     def at(self, alpha: fmpq) -> ProfilePoint:
         """Return the bounds at an alpha."""
-        found = self.known.get(alpha)
-        if found is not None:
-            return found
-        self.deadline.check()
-        self.progress("points of the profile", len(self.known), None)
+        self.add([alpha])
+        return self.known[alpha]
+
+    def add(self, alphas: Sequence[fmpq]) -> None:
+        """Work out the bounds at several alphas."""
+        fresh = [alpha for alpha in dict.fromkeys(alphas) if alpha not in self.known]
         if self.losses is not None:
-            value = max(losses.delta(alpha) for losses in self.losses)
-            point = ProfilePoint(alpha, value, value)
-        else:
-            answer = delta(
-                self.model,
-                alpha,
-                pairs=self.names,
-                gap=self._gap(),
-                worst=True,
-                deadline=self.deadline,
-                memory=self.memory,
-            )
-            self.limited |= answer.status is Status.LIMIT
-            point = ProfilePoint(alpha, answer.lower, answer.upper)
-        self.known[alpha] = point
-        return point
+            for alpha in fresh:
+                self.pool.deadline.check()
+                self.progress("points of the profile", len(self.known), None)
+                value = max(losses.delta(alpha) for losses in self.losses)
+                self.known[alpha] = ProfilePoint(alpha, value, value)
+            return
+        if fresh and not self.known:
+            self._compute(fresh[:1])  # it says how narrow the others have to be
+            del fresh[0]
+        self._compute(fresh)
+
+    def _compute(self, alphas: Sequence[fmpq]) -> None:
+        self.progress("points of the profile", len(self.known), None)
+        for found in self.pool.run(alphas, self._gap()):
+            self.limited |= found.limited
+            self.known[found.alpha] = ProfilePoint(found.alpha, found.lower, found.upper)
+            self.progress("points of the profile", len(self.known), None)
 
     def _gap(self) -> fmpq | None:
         if self.gap is not None or not self.known:
@@ -291,19 +304,17 @@ def _fill(
     if alphas is not None or epsilons is not None:
         wanted = [to_fmpq(alpha) for alpha in alphas or ()]
         wanted += [alpha_below(epsilon) for epsilon in epsilons or ()]
-        for alpha in sorted(set(wanted)):
+        for alpha in wanted:
             if alpha < 1:
                 raise UsageError(f"alpha is {format_rational(alpha)}; expected at least 1")
-            curve.at(alpha)
+        curve.add(sorted(wanted))
         return
     end = _end(curve) if largest is None else largest
     if end <= 0:
         raise UsageError(f"the largest epsilon is {format_rational(end)}; expected a number above 0")
     coarse = min(points, COARSE)
-    for k in range(coarse):
-        curve.at(_grid(end * k / (coarse - 1)))
-    for ratio in _kinks(curve, points - coarse):
-        curve.at(ratio)
+    curve.add([_grid(end * k / (coarse - 1)) for k in range(coarse)])
+    curve.add(_kinks(curve, points - coarse))
     _bisect(curve, points)
 
 
@@ -359,37 +370,52 @@ def _end(curve: _Curve) -> fmpq:
 
 
 def _bisect(curve: _Curve, points: int) -> None:
-    """Halve, again and again, the piece on which the curve may differ most from its chord.
+    """Halve, again and again, the pieces on which the curve may differ most from its chord.
 
-    Every other time that is measured relative to delta, as the logarithmic form shows it.
+    Every other time that is measured relative to delta, as the logarithmic form shows it. Where points are
+    expensive several are chosen at a time, as many whatever the number of processes.
     """
     done: set[tuple[fmpq, fmpq]] = set()
-    small = curve.known[min(curve.known)].upper * SMALL
+    most = BATCH if curve.losses is None else 1
     while len(curve.known) < points:
-        order = sorted(curve.known)
-        pieces = []
-        for k in range(len(order) - 1):
-            left, right = curve.known[order[k]], curve.known[order[k + 1]]
-            if (left.alpha, right.alpha) in done:
-                continue
-            middle = (left.alpha + right.alpha) / 2
-            below = [right.lower]
-            if k > 0:
-                below.append(_extended(curve.known[order[k - 1]], left, middle))
-            if k + 2 < len(order):
-                below.append(_extended(curve.known[order[k + 2]], right, middle))
-            chord = (left.upper + right.upper) / 2
-            unit = max(chord, small) if len(curve.known) % 2 and chord else fmpq(1)
-            pieces.append(((chord - max(below)) / unit, left.alpha, right.alpha))
-        if not pieces:
+        chosen = _pieces(curve, done, min(most, points - len(curve.known)))
+        if not chosen:
             return
-        worst, low, high = max(pieces)
-        if worst <= 0:
-            return
-        third = (high - low) / 8
-        middle = simplest_between((low + high) / 2 - third, (low + high) / 2 + third)
-        done.add((low, high))
-        curve.at(middle)
+        done.update(chosen)
+        curve.add([_about_half(low, high) for low, high in chosen])
+
+
+def _about_half(low: fmpq, high: fmpq) -> fmpq:
+    eighth = (high - low) / 8
+    return simplest_between((low + high) / 2 - eighth, (low + high) / 2 + eighth)
+
+
+def _pieces(curve: _Curve, done: set[tuple[fmpq, fmpq]], most: int) -> list[tuple[fmpq, fmpq]]:
+    """Return pieces to halve, in turns by the absolute and the relative distance of curve and chord."""
+    order = sorted(curve.known)
+    small = curve.known[order[0]].upper * SMALL
+    pieces = []
+    for k in range(len(order) - 1):
+        left, right = curve.known[order[k]], curve.known[order[k + 1]]
+        if (left.alpha, right.alpha) in done:
+            continue
+        middle = (left.alpha + right.alpha) / 2
+        below = [right.lower]
+        if k > 0:
+            below.append(_extended(curve.known[order[k - 1]], left, middle))
+        if k + 2 < len(order):
+            below.append(_extended(curve.known[order[k + 2]], right, middle))
+        chord = (left.upper + right.upper) / 2
+        bend = chord - max(below)
+        if bend > 0:
+            pieces.append((bend, bend / max(chord, small), left.alpha, right.alpha))
+    chosen: list[tuple[fmpq, fmpq]] = []
+    while pieces and len(chosen) < most:
+        relative = (len(curve.known) + len(chosen)) % 2
+        best = max(pieces, key=lambda piece: (piece[relative], piece[2]))
+        pieces.remove(best)
+        chosen.append(best[2:])
+    return chosen
 
 
 def _extended(far: ProfilePoint, near: ProfilePoint, alpha: fmpq) -> fmpq:

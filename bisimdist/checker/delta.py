@@ -74,9 +74,8 @@ def _plain(claim: DeltaClaim, certificate: DeltaDocument) -> dict[str, object]:
 
 def _check(certificate: DeltaDocument, model: object | None) -> None:
     original = read_chain(certificate.model)
-    if model is not None:
-        if _given(model) != original:
-            raise RuleViolation("G2: the certificate is about another model than the one that is given")
+    if model is not None and _given(model) != original:
+        raise RuleViolation("G2: the certificate is about another model than the one that is given")
     if certificate.digest != original.digest():
         raise RuleViolation("G3: the digest is not that of the embedded model")
     if not 1 <= certificate.alpha_upper <= certificate.alpha_lower:

@@ -106,12 +106,31 @@ def _check(certificate: str, model: str | None, as_json: bool) -> int:
 def _delta(model: str, **options: Any) -> int:
     """Bound the true delta from both sides, exactly where that is possible.
 
-    The model is (ln alpha, delta)-differentially private for the pair, and for no smaller delta than the lower
-    bound. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    The model is (ln alpha, delta)-differentially private for the pair, and for no smaller delta than the
+    lower bound. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
     """
     from bisimdist.cli.delta import run_delta
 
     return run_delta(model, **options)
+
+
+@command_line.command("compare", epilog=CODES)
+@click.argument("model")
+@click.option("--alpha", metavar="A", help="The skew: an exact number of at least 1.")
+@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair of states; repeatable.")
+@click.option("--gap", metavar="G", help="How narrow the interval of delta has to be.")
+@click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
+@click.option("--memory", metavar="MIB", help="Stop beyond so much memory with what is known by then.")
+@as_json
+def _compare(model: str, **options: Any) -> int:
+    """Show delta and all distances of a pair side by side, in the order in which they have to stand.
+
+    A violated order would be an error of this program: the exit code is 1 then. MODEL is a file, '-' for
+    standard input, or example:NAME[,key=value...].
+    """
+    from bisimdist.cli.compare import run_compare
+
+    return run_compare(model, **options)
 
 
 @command_line.command("budget", epilog=CODES)
@@ -134,6 +153,7 @@ def _budget(mechanism: str, **options: Any) -> int:
 @command_line.command("prove", epilog=CODES)
 @click.argument("model")
 @click.option("--ratio", metavar="C", help="The budget; without it any budget will do.")
+@click.option("--epsilon", metavar="E", help="Stands for the budget e^E.")
 @click.option(
     "--method", metavar="NAME", default="auto", show_default=True, help="auto, cone, factors or coupling."
 )
@@ -195,6 +215,7 @@ def _example(name: str | None, format_name: str | None, output: str | None, as_j
 @click.option("--gap", metavar="G", help="How narrow intervals have to be where delta is not exact.")
 @click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
 @click.option("--memory", metavar="MIB", help="Stop beyond so much memory with what is known by then.")
+@click.option("--jobs", metavar="N", type=int, default=1, show_default=True, help="Processes for the points.")
 @click.option("--csv", metavar="FILE", help="Write the points as CSV.")
 @click.option("--plot", metavar="FILE", help="Draw the curve (.svg, .png, .pdf).")
 @click.option("--log", "logarithmic", is_flag=True, help="Draw with logarithmic axes.")

@@ -34,6 +34,7 @@ def run_profile(
     gap: str | None = None,
     timeout: str | None = None,
     memory: str | None = None,
+    jobs: int = 1,
     csv: str | None = None,
     plot: str | None = None,
     logarithmic: bool = False,
@@ -57,7 +58,9 @@ def run_profile(
     runs
         Of how many independent runs.
     gap, timeout, memory
-        As for ``delta``.
+        As for ``delta``; the memory is that of each process.
+    jobs
+        How many processes compute points.
     csv, plot
         Files for the table and the picture.
     logarithmic, trade_off
@@ -77,6 +80,8 @@ def run_profile(
     theta = unit_number("--threshold", threshold)
     wanted = unit_number("--gap", gap)
     room = memory_bytes(memory)
+    if jobs < 1:
+        raise UsageError(f"--jobs {jobs}: expected at least 1")
     if plot is not None and PurePath(plot).suffix.lower() not in FORMATS:
         raise UsageError(f"--plot {plot}: expected a file name that ends in {', '.join(FORMATS)}")
     if plot is None and (logarithmic or trade_off):
@@ -99,6 +104,7 @@ def run_profile(
                 runs=runs,
                 deadline=deadline,
                 memory=room,
+                jobs=jobs,
                 progress=progress,
             )
             least = None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bisimdist.analysis.hmm_answer import Verdict
 from bisimdist.analysis.hmm_proofs import AllLengthsAnswer, MechanismBudget, for_all_lengths
 from bisimdist.cli.failure import ExitCode, note
-from bisimdist.cli.numbers import alpha_number, seconds
+from bisimdist.cli.numbers import alpha_number, numbered, seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.source import read_hmm
@@ -43,6 +43,7 @@ def run_prove(
     model: str,
     *,
     ratio: str | None = None,
+    epsilon: str | None = None,
     method: str = "auto",
     pairs: Sequence[tuple[str, str]] = (),
     timeout: str | None = None,
@@ -55,8 +56,9 @@ def run_prove(
     ----------
     model
         A file, ``-`` for standard input, or ``example:NAME``.
-    ratio
-        The budget, as an exact number; without it any budget will do, and the best one found is printed.
+    ratio, epsilon
+        The budget C, or E for e**E, as an exact number; without either any budget will do, and the best one
+        found is printed.
     method
         ``auto``, ``cone``, ``factors`` or ``coupling``.
     pairs
@@ -74,12 +76,21 @@ def run_prove(
         Where the input is not usable; nothing is printed then.
     """
     deadline = Deadline.after(seconds("--timeout", timeout))
+    if ratio is not None and epsilon is not None:
+        raise UsageError("both of --ratio and --epsilon was given; expected one of them, or none")
     budget = None if ratio is None else alpha_number("--ratio", ratio)
+    exponent = None if epsilon is None else numbered("--epsilon", epsilon)
     found = read_hmm(model)
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:
             answer = for_all_lengths(
-                found, budget, pairs=pairs or None, method=method, deadline=deadline, progress=progress
+                found,
+                budget,
+                epsilon=exponent,
+                pairs=pairs or None,
+                method=method,
+                deadline=deadline,
+                progress=progress,
             )
         written = write_hmm_proof(answer, proof)
     if as_json:
@@ -89,6 +100,7 @@ def run_prove(
                 "model": {"digest": found.digest(), "states": len(found)},
                 "length": "all",
                 "ratio": None if budget is None else format_rational(budget),
+                **({} if exponent is None else {"epsilon": format_rational(exponent)}),
                 "verdict": answer.verdict.value,
                 "pairs": [length_data(pair) for pair in answer.pairs],
             }

@@ -1,10 +1,10 @@
 """The greatest solution of the equations of the asymmetric distance, from above by strategies of couplings.
 
-Fix a set Z of ordered pairs that count as 0. The lifting K(d) is the least cost of a coupling, so that d <= K(d)
-is one linear inequality for every coupling, and the greatest d <= 1 that obeys all of them and is 0 on Z is
-the solution of one linear program: maximise the sum of d. It is solved here by generating inequalities one
-coupling a pair at a time and solving those in hold as equations, which is exact. Every intermediate solution
-is a pre-fixed point and an upper bound of lv_alpha by itself. See docs/theory/delta.md.
+Fix a set Z of ordered pairs that count as 0. The lifting K(d) is the least cost of a coupling, so that
+d <= K(d) is one linear inequality for every coupling, and the greatest d <= 1 that obeys all of them and is
+0 on Z is the solution of one linear program: maximise the sum of d. It is solved here exactly, by generating
+inequalities: one for every pair is in hold, and these are solved as equations. Every solution on the way is
+a pre-fixed point, hence an upper bound of lv_alpha by itself. See docs/theory/delta.md.
 """
 
 from __future__ import annotations

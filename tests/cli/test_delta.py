@@ -115,6 +115,7 @@ def test_an_interrupt_prints_what_is_known(command: Command, monkeypatch: pytest
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.slow
 def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
     outputs = set()
     for seed in ("1", "2"):

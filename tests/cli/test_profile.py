@@ -57,6 +57,7 @@ def test_a_limit(command: Command) -> None:
     ("arguments", "word"),
     [
         (("--alpha", "0.5"), "at least 1"),
+        (("--jobs", "0"), "--jobs"),
         (("--points", "1"), "points"),
         (("--plot", "x.gif"), "x.gif"),
         (("--log",), "--plot"),

@@ -1,0 +1,254 @@
+"""All distances for one pair side by side, and the order in which they have to stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from flint import fmpq
+
+from bisimdist.analysis.delta import delta
+from bisimdist.analysis.distances import bound
+from bisimdist.errors import LimitError
+from bisimdist.exact.rational import ExactNumber
+from bisimdist.fixpoint.bracket_engine import prove_bracket
+from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
+from bisimdist.fixpoint.linear import SingularSystemError
+from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
+from bisimdist.models.bisimilarity import quotient
+from bisimdist.models.lmc import LMC
+from bisimdist.privacy.greatest import greatest_solution
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["ORDER", "Comparison", "Measure", "Relation", "Standing", "compare"]
+
+Pair = tuple[int, int]
+
+CHEAP_PAIRS = 300
+"""With more ordered pairs the greatest solution is left out."""
+
+WIDTH = fmpq(1, 10**6)
+"""How wide brackets may be where a distance cannot be had exactly."""
+
+ORDER: tuple[tuple[str, str], ...] = (
+    ("delta", "lbd_quotient"),
+    ("lbd_quotient", "lbd"),
+    ("lbd_quotient", "bd_quotient"),
+    ("lbd", "greatest"),
+    ("greatest", "lbd"),
+    ("lbd", "bd"),
+    ("bd_quotient", "bd"),
+)
+"""What is at most what, always (docs/theory/delta.md)."""
+
+
+class Relation(Enum):
+    """What certified bounds say about two measures the first of which must be at most the second."""
+
+    EQUAL = "="
+    LESS = "<"
+    AT_MOST = "<="
+    """At most, as it must be; the bounds do not tell whether it is less."""
+    VIOLATED = "violated"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Bounds on one measure of a pair.
+
+    Parameters
+    ----------
+    name
+        ``delta``, ``lbd``, ``bd``, ``lbd_quotient``, ``bd_quotient`` or ``greatest``.
+    lower, upper
+        Certified bounds on the larger of both directions.
+    directions
+        Bounds (lower, upper) of both directions, from the first state and from the second, for asymmetric
+        measures.
+    """
+
+    name: str
+    lower: fmpq
+    upper: fmpq
+    directions: tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]] | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        return bool(self.lower == self.upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How two measures stand that have a fixed order."""
+
+    smaller: str
+    larger: str
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All measures of a pair.
+
+    Parameters
+    ----------
+    source, target
+        The names of the states.
+    measures
+        The measures, smaller ones first.
+    left_out
+        Measures that were not computed, and why.
+    """
+
+    source: str
+    target: str
+    measures: tuple[Measure, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Return how the measures stand, wherever theory says how they have to."""
+        known = {measure.name: measure for measure in self.measures}
+        result = [
+            Standing(low, high, _relation(known[low], known[high]))
+            for low, high in ORDER
+            if low in known and high in known
+        ]
+        return tuple(result)
+
+    @property
+    def violated(self) -> bool:
+        """Whether some order is violated, which no chain can bring about: an error of this program."""
+        return any(standing.relation is Relation.VIOLATED for standing in self.standings()) or any(
+            not 0 <= measure.lower <= measure.upper <= 1 for measure in self.measures
+        )
+
+
+def _relation(smaller: Measure, larger: Measure) -> Relation:
+    pairs = [((smaller.lower, smaller.upper), (larger.lower, larger.upper))]
+    if smaller.directions is not None and larger.directions is not None:
+        pairs += zip(smaller.directions, larger.directions, strict=True)
+    if any(low > top for (low, _), (_, top) in pairs):
+        return Relation.VIOLATED
+    (_, high), (low, _) = pairs[0]
+    if high < low:
+        return Relation.LESS
+    if smaller.exact and larger.exact:
+        return Relation.EQUAL
+    return Relation.AT_MOST
+
+
+def compare(  # noqa: PLR0913
+    model: LMC,
+    alpha: ExactNumber,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    gap: ExactNumber | None = None,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> tuple[Comparison, ...]:
+    """Compute delta and all distances of pairs, each by its own engine.
+
+    Parameters
+    ----------
+    model
+        The chain.
+    alpha
+        The skew, at least 1.
+    pairs
+        Pairs of names of states; by default those of the model.
+    gap, deadline, memory, progress
+        As for `delta`. What is not known when a limit comes is left out, or has wider bounds.
+
+    Raises
+    ------
+    UsageError
+        If alpha is less than 1, or there is no pair.
+    ModelError
+        If a pair names no state.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.figure1 import figure1
+    >>> [(measure.name, str(measure.upper)) for measure in compare(figure1(), 1)[0].measures][::5]
+    [('delta', '1/5'), ('bd', '1/5')]
+    """
+    skew = checked_alpha(alpha)
+    asked = named_pairs(model, pairs)
+    merged, kinds = quotient(model)
+    names = [(model.states[s], model.states[t]) for s, t in asked]
+    inside = [(kinds[s], kinds[t]) for s, t in asked]
+    merged_names = [(merged.states[s], merged.states[t]) for s, t in inside]
+    truth = delta(model, skew, pairs=names, gap=gap, deadline=deadline, memory=memory, progress=progress)
+    below = _Directed(merged, skew, inside, deadline, progress)
+    lbd = below if len(merged) == len(model) else _Directed(model, skew, asked, deadline, progress)
+    symmetric = bound(model, skew, pairs=names, deadline=deadline, progress=progress)
+    of_merged = symmetric
+    if len(merged) != len(model):
+        of_merged = bound(merged, skew, pairs=merged_names, deadline=deadline, progress=progress)
+    greatest, reason = _greatest(model, skew, asked, deadline, progress)
+    result = []
+    for k, pair in enumerate(asked):
+        measures = [
+            Measure("delta", truth.pairs[k].lower, truth.pairs[k].upper),
+            below.measure("lbd_quotient", inside[k]),
+            lbd.measure("lbd", pair),
+            *([] if greatest is None else [_both("greatest", pair, greatest)]),
+            Measure("bd_quotient", of_merged.pairs[k].lower, of_merged.pairs[k].upper),
+            Measure("bd", symmetric.pairs[k].lower, symmetric.pairs[k].upper),
+        ]
+        left_out = () if greatest is not None else (("greatest", reason),)
+        result.append(Comparison(*names[k], tuple(measures), left_out))
+    return tuple(result)
+
+
+def _both(name: str, pair: Pair, bounds: dict[Pair, tuple[fmpq, fmpq]]) -> Measure:
+    one, other = bounds[pair], bounds[pair[::-1]]
+    return Measure(name, max(one[0], other[0]), max(one[1], other[1]), (one, other))
+
+
+class _Directed:
+    """The asymmetric distance of both directions of pairs."""
+
+    def __init__(
+        self, model: LMC, alpha: fmpq, pairs: Sequence[Pair], deadline: Deadline, progress: Progress
+    ) -> None:
+        self.bounds: dict[Pair, tuple[fmpq, fmpq]] = {}
+        both = tuple(dict.fromkeys(way for s, t in pairs for way in ((s, t), (t, s))))
+        for s, t in both:
+            self.bounds[s, t] = fmpq(0), fmpq(0 if s == t else 1)
+        try:
+            question = prepare(model, alpha, both, ordered=True)
+            guess = approximate(question, deadline=deadline, progress=progress)
+            try:
+                proof = prove_exactly(question, guess, deadline=deadline, progress=progress)
+            except (LimitError, SingularSystemError):
+                deadline.check()
+                guess = approximate(question, deadline=deadline, progress=progress)
+                proof = prove_bracket(question, guess, WIDTH, deadline=deadline, progress=progress)
+        except (LimitError, SingularSystemError):
+            return
+        self.bounds = {way: (proof.lower(way), proof.upper(way)) for way in both}
+
+    def measure(self, name: str, pair: Pair) -> Measure:
+        """Return the bounds of a pair."""
+        return _both(name, pair, self.bounds)
+
+
+def _greatest(
+    model: LMC, alpha: fmpq, asked: Sequence[Pair], deadline: Deadline, progress: Progress
+) -> tuple[dict[Pair, tuple[fmpq, fmpq]] | None, str]:
+    both = [way for s, t in asked for way in ((s, t), (t, s))]
+    try:
+        found = greatest_solution(
+            model, alpha, both, max_pairs=CHEAP_PAIRS, deadline=deadline, progress=progress
+        )
+    except LimitError as error:
+        return None, str(error)
+    result = {}
+    for way in both:
+        value = found.value(*way)
+        result[way] = (value if found.closed else fmpq(0)), value
+    return result, ""
