@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from docutils import nodes
 from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -11,10 +13,16 @@ from sphinx.writers.html5 import HTML5Translator
 
 _LOGGER = logging.getLogger(__name__)
 
+_SYNONYMS = {"dots": r"\ldots", "iff": r"\Longleftrightarrow", "big": ""}
+"""Commands of LaTeX that docutils does not know, by others that it does."""
+
+_COMMAND = re.compile(rf"\\({'|'.join(_SYNONYMS)})(?![A-Za-z])")
+
 
 def _converted(node: nodes.math | nodes.math_block, *, as_block: bool) -> str:
     try:
-        return tex2mathml(node.astext(), as_block=as_block)
+        text = _COMMAND.sub(lambda match: _SYNONYMS[match[1]], node.astext())
+        return tex2mathml(text, as_block=as_block)
     except MathError as error:
         _LOGGER.warning("the formula %r cannot be drawn: %s", node.astext(), error, location=node)
         return ""

@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
+import bisimdist
+from bisimdist import list_examples
 from bisimdist.cli.main import command_line
 from tests.docs.markdown import ROOT, pages
 
@@ -68,13 +70,28 @@ def test_the_list_of_references_is_the_bibliography() -> None:
     assert sorted(keys) == sorted(listed)
 
 
-def test_the_reference_names_every_command() -> None:
-    text = (ROOT / "docs/reference/command-line.md").read_text()
+@pytest.mark.parametrize("page", ["docs/reference/command-line.md", "README.md"])
+def test_every_command_is_named(page: str) -> None:
     assert isinstance(command_line, click.Group)
-    assert "nested: full" in text  # the options themselves are read from the commands when the page is built
-    for name in ("bound", "check", "example", "show"):
-        assert name in command_line.commands
-        assert f"`{name}" in text
+    text = (ROOT / page).read_text()
+    for name in command_line.commands:
+        assert f"| `{name} " in text, f"{page} has no row for {name}"
+
+
+def test_the_reference_reads_the_options_from_the_commands() -> None:
+    assert "nested: full" in (ROOT / "docs/reference/command-line.md").read_text()
+
+
+def test_every_public_name_is_listed() -> None:
+    text = (ROOT / "docs/reference/python.md").read_text()
+    for name in bisimdist.__all__:
+        assert f"`{name}`" in text, f"{name} is exported, but not listed"
+
+
+def test_every_case_study_is_in_the_changelog() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    for example in list_examples():
+        assert f"`{example.name}`" in text
 
 
 def test_the_reference_takes_the_public_names_from_the_package() -> None:
