@@ -31,3 +31,5 @@ html_title = f"bisimdist {release}"
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
+
+smartquotes = False  # options begin with two hyphens

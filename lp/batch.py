@@ -21,6 +21,7 @@ from bisimdist.lp.compiled import (
 )
 from bisimdist.lp.program import Program
 from bisimdist.lp.transport import TransportBasis, improve
+from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["BatchBasis", "TransportBatch", "pack"]
 
@@ -276,13 +277,13 @@ def _float(amount: int) -> float:
     return float(amount) if amount.bit_length() < MAX_EXPONENT else 2.0**MAX_EXPONENT
 
 
-def pack(programs: Sequence[Program]) -> TransportBatch:
+def pack(programs: Sequence[Program], *, deadline: Deadline = NEVER) -> TransportBatch:
     """Pack programs into arrays; amounts that do not fit 64 bits are rounded, and said to be.
 
     Raises
     ------
     LimitError
-        If a program has more nodes than potentials in 64 bits allow (16384).
+        If a program has more nodes than potentials in 64 bits allow (16384), or the deadline passes.
     """
     rounded = []
     supply: list[int] = []
@@ -292,6 +293,8 @@ def pack(programs: Sequence[Program]) -> TransportBatch:
     unit = []
     room = 1
     for index, program in enumerate(programs):
+        if index % 4096 == 0:
+            deadline.check()
         sources, sinks = len(program.sources), len(program.sinks)
         room = max(room, sources + sinks)
         if room > MAX_NODES:

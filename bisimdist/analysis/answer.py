@@ -221,7 +221,7 @@ def _number(value: fmpq, *, up: bool = True) -> str:
 def _page(answer: DistanceAnswer | ThresholdAnswer, pairs: tuple[PairBound, ...], verdict: str) -> str:
     rows = "".join(
         f"<tr><td>{escape(pair.source)}</td><td>{escape(pair.target)}</td>"
-        f"<td>{_number(pair.lower, up=False)}</td><td>{_number(pair.upper)}</td>"
+        f"<td>{_number(pair.lower, up=pair.exact)}</td><td>{_number(pair.upper)}</td>"
         f"<td>{'yes' if pair.exact else 'no'}</td></tr>"
         for pair in pairs[:MAX_ROWS]
     )
@@ -229,4 +229,5 @@ def _page(answer: DistanceAnswer | ThresholdAnswer, pairs: tuple[PairBound, ...]
         rows += f"<tr><td colspan=5>and {len(pairs) - MAX_ROWS} more pairs</td></tr>"
     caption = f"{escape(answer.distance)} at alpha = {_number(answer.alpha)} ({answer.status.value}){verdict}"
     head = "".join(f"<th>{name}</th>" for name in ("from", "to", "lower", "upper", "exact"))
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"{table}<p>(ln alpha, delta)-differentially private for each pair with delta &le; its upper bound.</p>"

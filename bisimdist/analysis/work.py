@@ -49,7 +49,14 @@ class Work:
         """Let an engine work; a limit or an interruption ends it, and what is proved stays."""
         try:
             self.progress("linear programs", 0, None)
-            self.question = prepare(self.model, self.alpha, self.directed(), ordered=self.ordered)
+            self.question = prepare(
+                self.model,
+                self.alpha,
+                self.directed(),
+                ordered=self.ordered,
+                deadline=self.deadline,
+                progress=self.progress,
+            )
             guess = approximate(self.question, jobs=self.jobs, deadline=self.deadline, progress=self.progress)
             return engine(self, self.question, guess)
         except KeyboardInterrupt:

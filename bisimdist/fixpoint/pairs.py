@@ -11,6 +11,7 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.models.lmc import LMC
+from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["PairSpace", "components_bottom_up", "reached_by_classes", "reached_by_pairs"]
 
@@ -131,6 +132,7 @@ def reached_by_pairs(  # noqa: PLR0913
     *,
     limit: int,
     ordered: bool = False,
+    deadline: Deadline = NEVER,
 ) -> set[tuple[int, int]]:
     """Return the pairs that direct couplings reach from the given ones; unordered ones smaller state first.
 
@@ -140,7 +142,7 @@ def reached_by_pairs(  # noqa: PLR0913
     Raises
     ------
     LimitError
-        If there are more than `limit`.
+        If there are more than `limit`, or the deadline passes.
     """
 
     def arranged(i: int, j: int) -> tuple[int, int]:
@@ -150,6 +152,8 @@ def reached_by_pairs(  # noqa: PLR0913
     stack = list(found)
     while stack:
         s, t = stack.pop()
+        if len(stack) % 512 == 0:
+            deadline.check()
         left, right = dict(lmc.rows[s]), dict(lmc.rows[t])
         cells = list(_cells(left, right, classes, alpha))
         if not ordered:

@@ -14,6 +14,7 @@ from bisimdist.lp.batch import TransportBatch, pack
 from bisimdist.lp.compiled import Int64Array
 from bisimdist.lp.program import Program
 from bisimdist.models.lmc import LMC
+from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Functional", "build_functional", "integer_rows"]
 
@@ -77,7 +78,14 @@ class Functional:
         return range(int(self.side_start[side]), int(self.side_start[side + 1]))
 
 
-def build_functional(lmc: LMC, space: PairSpace, alpha: fmpq) -> Functional:
+def build_functional(
+    lmc: LMC,
+    space: PairSpace,
+    alpha: fmpq,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> Functional:
     """Make the programs of the pairs; at alpha = 1 and for ordered pairs only of the first direction.
 
     With m = M/R, m' = M'/R and alpha = p/q, a source i holds m(i) - alpha m'(i) and a sink j takes
@@ -90,7 +98,10 @@ def build_functional(lmc: LMC, space: PairSpace, alpha: fmpq) -> Functional:
     side_of: list[int] = []
     scales = []
     directions = (0,) if alpha == 1 or space.ordered else (0, 1)
-    for s, t in space.pairs:
+    for number, (s, t) in enumerate(space.pairs):
+        if number % 512 == 0:
+            deadline.check()
+            progress("linear programs", number, len(space))
         split, common = _split(rows[s], rows[t], space.classes)
         scales.append(common * p * q)
         for direction in (0, 1):
@@ -105,7 +116,7 @@ def build_functional(lmc: LMC, space: PairSpace, alpha: fmpq) -> Functional:
         space,
         alpha,
         tuple(scales),
-        pack(programs),
+        pack(programs, deadline=deadline),
         np.array(side_start, dtype=np.int64),
         np.array(side_of, dtype=np.int64),
     )

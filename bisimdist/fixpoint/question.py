@@ -15,14 +15,15 @@ from bisimdist.fixpoint.pairs import PairSpace, components_bottom_up, reached_by
 from bisimdist.fixpoint.programs import Functional, build_functional
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
+from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["MAX_PAIRS", "Question", "checked_alpha", "named_pairs", "prepare"]
 
 MAX_ALPHA = fmpq(1 << 1020)
 """Larger skews are refused: their doubles, which guide the search, would overflow."""
 
-MAX_PAIRS = 4_000_000
-"""More pairs than this do not fit the memory of an ordinary machine."""
+MAX_PAIRS = 600_000
+"""More pairs than this do not fit the memory of an ordinary machine: they take 5 to 10 kB each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +92,15 @@ def named_pairs(model: LMC, pairs: Sequence[tuple[str, str]] | None) -> tuple[tu
     return chosen
 
 
-def prepare(
+def prepare(  # noqa: PLR0913
     model: LMC,
     alpha: fmpq,
     asked: tuple[tuple[int, int], ...],
     *,
     ordered: bool = False,
     max_pairs: int = MAX_PAIRS,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
 ) -> Question:
     """Find the pairs that matter and make their linear programs: of bd, or of lbd where they are ordered.
 
@@ -109,17 +112,20 @@ def prepare(
     Raises
     ------
     LimitError
-        If even these are more than `max_pairs`.
+        If even these are more than `max_pairs`, or the deadline passes.
     """
     classes = distinguishable_classes(model)
+    deadline.check()
     kinds = reached_by_classes(model, classes, asked)
     size = Counter(classes)
     count = sum(size[kind] * (size[kind] - 1) for kind in kinds)
     if alpha != 1 and (count if ordered else count // 2) <= max_pairs:
         space = PairSpace.of_classes(classes, kinds, ordered=ordered)
     else:
-        found = reached_by_pairs(model, classes, asked, alpha, limit=max_pairs, ordered=ordered)
+        found = reached_by_pairs(
+            model, classes, asked, alpha, limit=max_pairs, ordered=ordered, deadline=deadline
+        )
         space = PairSpace.of_pairs(classes, found, ordered=ordered)
-    functional = build_functional(model, space, alpha)
+    functional = build_functional(model, space, alpha, deadline=deadline, progress=progress)
     order = stages(functional, components_bottom_up(model, classes))
     return Question(model, alpha, asked, functional, tuple(order))

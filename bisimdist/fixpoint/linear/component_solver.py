@@ -112,8 +112,8 @@ def _lift(
         if count <= kept_digits:
             kept.append(digit)
         combination.append(sum(f * y for f, y in zip(factors, digit[sample].tolist(), strict=True)))
+        deadline.check()
         if count % 64 == 0:
-            deadline.check()
             progress("linear system", count, last)
         if count < attempt:
             continue
