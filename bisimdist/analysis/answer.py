@@ -230,4 +230,5 @@ def _page(answer: DistanceAnswer | ThresholdAnswer, pairs: tuple[PairBound, ...]
     caption = f"{escape(answer.distance)} at alpha = {_number(answer.alpha)} ({answer.status.value}){verdict}"
     head = "".join(f"<th>{name}</th>" for name in ("from", "to", "lower", "upper", "exact"))
     table = f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f"{table}<p>(ln alpha, delta)-differentially private for each pair with delta &le; its upper bound.</p>"
+    meaning = "(ln alpha, delta)-differentially private for each pair, with delta &le; its upper bound"
+    return f"{table}<p>{meaning}</p>"
