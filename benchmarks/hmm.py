@@ -1,6 +1,8 @@
 """Budgets of hidden Markov models: the exact engine against Algorithm 1 in Z3, by length and by size.
 
 Run ``python benchmarks/hmm.py [seconds]``; each single question may take so many seconds (default 30).
+Noisy Max is asked here pair by pair, for three and four queries; ``benchmarks/hmm_proofs.py`` uses its
+symmetries and goes to seven or nine.
 """
 
 from __future__ import annotations

@@ -229,14 +229,18 @@ class _Verification:
             proofs=found,
         )
 
-    def lengths(self) -> range:
-        return range(1 if self.up_to else self.length, self.length + 1)
+    def lengths(self, pair: tuple[str, str]) -> list[int]:
+        """Return the lengths that count and at which something is possible."""
+        if not self.up_to:
+            return [self.length]
+        starts = [self.model.distribution(name) for name in pair]
+        return [k for k in range(1, self.length + 1) if is_possible(self.model, starts, k)]
 
     def for_all(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
         """Prove a budget for all parameter values, length by length."""
         proofs: list[ParametricProof] = []
         ways: set[str] = set()
-        for length in self.lengths():
+        for length in self.lengths(pair):
             proof = prove_for_all(
                 self.model, pair, ratio, length, deadline=self.deadline, progress=self.progress
             )
@@ -263,7 +267,7 @@ class _Verification:
 
         confirmed = True
         variants = ("sequences", "chosen") if self.model.parametric else ("chosen",)
-        for length in self.lengths():
+        for length in self.lengths(pair):
             held = []
             for variant in variants:
                 answer = decide_by_smt(

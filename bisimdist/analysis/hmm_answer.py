@@ -10,7 +10,7 @@ from html import escape
 from flint import fmpq
 
 from bisimdist.certificates.hmm import BudgetClaim, budget_certificate
-from bisimdist.certificates.hmm_proofs import parametric_certificate
+from bisimdist.certificates.hmm_proofs import parametric_certificate, several_certificate
 from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import shorten_rational
@@ -112,18 +112,18 @@ class VerifyAnswer:
         UsageError
             If a verdict is unknown, or rests on Z3 alone.
         """
-        claims, proofs = [], []
+        claims, proofs, parts = [], [], []
         for pair in self.pairs:
             if pair.verdict is Verdict.UNKNOWN:
                 raise UsageError(f"the pair ({pair.source}, {pair.target}) is not decided: there is no proof")
             if pair.verdict is Verdict.HOLDS and not pair.proofs:
-                if len(self.pairs) == 1 and len(pair.parametric) == 1:
-                    return parametric_certificate(pair.parametric[0])
-                raise UsageError(
-                    f"the verdict on ({pair.source}, {pair.target}) rests on {', '.join(pair.ways)}: no "
-                    "certificate holds that; expected one pair with a proof for all parameter values at "
-                    "one length, or a model without parameters"
-                )
+                if not pair.parametric:
+                    raise UsageError(
+                        f"the verdict on ({pair.source}, {pair.target}) rests on {', '.join(pair.ways)} "
+                        "alone, so there is no proof to write"
+                    )
+                parts += [parametric_certificate(proof) for proof in pair.parametric]
+                continue
             claims.append(
                 BudgetClaim(
                     source=pair.source,
@@ -136,7 +136,11 @@ class VerifyAnswer:
                 )
             )
             proofs += list(pair.proofs)
-        return budget_certificate(self.model, self.length, up_to=self.up_to, claims=claims, proofs=proofs)
+        if claims:
+            parts.append(
+                budget_certificate(self.model, self.length, up_to=self.up_to, claims=claims, proofs=proofs)
+            )
+        return several_certificate(parts)
 
     def _repr_html_(self) -> str:
         asked = "" if self.ratio is None else f"ratio {shorten_rational(self.ratio)}"

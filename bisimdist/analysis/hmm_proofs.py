@@ -18,9 +18,10 @@ from bisimdist.certificates.hmm_proofs import (
     mechanism_certificate,
     parametric_certificate,
     pump_certificate,
+    several_certificate,
 )
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.logarithm import alpha_above, alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.hmm.beam import guessed_words
 from bisimdist.hmm.budget import Adjacency, BudgetResult, QueryFamily, privacy_budget
@@ -45,6 +46,7 @@ __all__ = [
 
 METHODS = ("auto", "cone", "factors", "coupling")
 GUESSED_LENGTHS = (1, 2, 3, 5, 8, 13, 21)
+EPSILON_BITS = 128
 MAX_CHAIN = 200
 """A chain of more states is not tried for a coupling, whose pairs would be too many."""
 
@@ -111,8 +113,8 @@ class AllLengthsAnswer:
     ----------
     model
         The model.
-    ratio
-        The budget; None where the question was for any.
+    ratio, epsilon
+        The budget, or the epsilon that stands for e**epsilon; both None where any budget would do.
     pairs
         The answers, in the order in which the pairs were asked.
     """
@@ -120,6 +122,7 @@ class AllLengthsAnswer:
     model: HMM
     ratio: fmpq | None
     pairs: tuple[LengthVerdict, ...]
+    epsilon: fmpq | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -136,17 +139,16 @@ class AllLengthsAnswer:
         Raises
         ------
         UsageError
-            If nothing was decided, or there is more than one pair.
+            If a pair is not decided.
         """
-        if len(self.pairs) != 1:
-            raise UsageError(f"a certificate is about one pair; {len(self.pairs)} were asked")
-        return self.pairs[0].make_certificate()
+        return several_certificate([pair.make_certificate() for pair in self.pairs])
 
 
 def for_all_lengths(  # noqa: PLR0913
     model: HMM,
     ratio: ExactNumber | None = None,
     *,
+    epsilon: ExactNumber | None = None,
     pairs: Sequence[tuple[str, str]] | None = None,
     method: str = "auto",
     deadline: Deadline = NEVER,
@@ -162,8 +164,10 @@ def for_all_lengths(  # noqa: PLR0913
     ----------
     model
         A model without parameters.
-    ratio
-        The budget, at least 1; None asks whether there is any, and the smallest one that is found.
+    ratio, epsilon
+        The budget, at least 1, or epsilon for e**epsilon; neither asks whether there is any budget, and the
+        smallest one that is found. e**epsilon is irrational: what holds is proved for a rational below it,
+        what is violated exceeds one above it, and what lies between is unknown.
     pairs
         Names of distributions; by default the pairs of the model.
     method
@@ -183,9 +187,15 @@ def for_all_lengths(  # noqa: PLR0913
     >>> answer.verdict.value, answer.pairs[0].proved, answer.pairs[0].exact
     ('holds', 38/11, True)
     """
+    if ratio is not None and epsilon is not None:
+        raise UsageError("both ratio and epsilon are given; expected one of them, or none")
+    exponent = None if epsilon is None else to_fmpq(epsilon)
     budget = None if ratio is None else to_fmpq(ratio)
     if budget is not None and budget < 1:
         raise UsageError(f"the ratio is {format_rational(budget)}; expected at least 1")
+    if exponent is not None:
+        budget = alpha_below(exponent, denominator_bits=EPSILON_BITS)
+    high = budget if exponent is None else alpha_above(exponent, denominator_bits=EPSILON_BITS)
     if method not in METHODS:
         raise UsageError(f"method={method!r} is not usable; expected {', '.join(METHODS)}")
     if method == "coupling" and budget is None:
@@ -193,8 +203,13 @@ def for_all_lengths(  # noqa: PLR0913
     asked = model.pairs if pairs is None else tuple(pairs)
     if not asked:
         raise UsageError("the model has no pairs of its own; say which distributions to compare")
-    work = [_Search(NumericModel.of(model, pair), pair, budget, deadline, progress) for pair in asked]
-    return AllLengthsAnswer(model=model, ratio=budget, pairs=tuple(one.run(method) for one in work))
+    work = [_Search(NumericModel.of(model, pair), pair, budget, high, deadline, progress) for pair in asked]
+    return AllLengthsAnswer(
+        model=model,
+        ratio=budget if exponent is None else None,
+        epsilon=exponent,
+        pairs=tuple(one.run(method) for one in work),
+    )
 
 
 @dataclass(slots=True)
@@ -203,7 +218,8 @@ class _Search:
 
     model: NumericModel
     pair: tuple[str, str]
-    ratio: fmpq | None
+    ratio: fmpq | None  # what is to be proved
+    high: fmpq | None  # what has to be exceeded: the same, but for an epsilon
     deadline: Deadline
     progress: Progress
     attained: fmpq = field(default_factory=lambda: fmpq(1))
@@ -245,7 +261,7 @@ class _Search:
         if small == 0:
             return self.refuted(Impossible(word, swapped=first == 0)) if large else None
         self.attained = max(self.attained, large / small)
-        if self.ratio is None or large <= self.ratio * small:
+        if self.high is None or large <= self.high * small:
             return None
         names = tuple(self.model.model.observations[symbol] for symbol in word)
         return LengthVerdict(
@@ -260,7 +276,7 @@ class _Search:
                 ParametricProof(
                     model=self.model.model,
                     pair=self.pair,
-                    ratio=self.ratio,
+                    ratio=self.high,
                     length=len(word),
                     holds=False,
                     violation=SequenceVerdict(word=names, parameters={}, probabilities=(first, second)),

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from flint import fmpq
+from flint import fmpq, fmpq_mpoly
 
 from bisimdist.certificates.numbers import integer_text, rational_text
 from bisimdist.hmm.integers import IntegerModel
 from bisimdist.hmm.search import DirectedProof
 from bisimdist.models.hmm import HMM
+from bisimdist.models.polynomial import RationalFunction
 
-__all__ = ["BudgetClaim", "budget_certificate"]
+__all__ = ["BudgetClaim", "budget_certificate", "factors_of_entries"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,37 @@ class BudgetClaim:
         return data
 
 
+def factors_of_entries(model: HMM) -> dict[str, object]:
+    """Return the factors that show the entries of a model to be probabilities, where any has more than one.
+
+    Names of an object of plain data: ``{}``, or ``{"factors": [...]}`` with polynomials as certificates write
+    them.
+    """
+    found: dict[str, dict[str, object]] = {}
+    for table in (model.emissions, model.rows, [row for _, row in model.distributions]):
+        for row in table:
+            for _, entry in row:
+                if isinstance(entry, RationalFunction):
+                    for part in (entry.numerator, entry.denominator):
+                        found.update(_factors(part))
+    return {"factors": list(found.values())} if found else {}
+
+
+def _factors(polynomial: fmpq_mpoly) -> dict[str, dict[str, object]]:
+    if len(polynomial) == 1 or polynomial.is_constant():
+        return {}
+    _, factors = polynomial.factor()
+    if len(factors) == 1 and factors[0][1] == 1:
+        return {}
+    return {
+        str(factor): {
+            ",".join(str(int(e)) for e in exponents): rational_text(fmpq(c))
+            for exponents, c in factor.to_dict().items()
+        }
+        for factor, _ in factors
+    }
+
+
 def budget_certificate(
     model: HMM, length: int, *, up_to: bool, claims: Iterable[BudgetClaim], proofs: Iterable[DirectedProof]
 ) -> dict[str, object]:
@@ -80,6 +112,7 @@ def budget_certificate(
         "kind": "hmm-budget",
         "model": model.canonical(),
         "digest": model.digest(),
+        **factors_of_entries(model),
         "length": str(length),
         "up_to": up_to,
         "claims": [claim.plain() for claim in claims],

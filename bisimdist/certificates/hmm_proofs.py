@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from flint import fmpq
 
+from bisimdist.certificates.hmm import factors_of_entries
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.certificates.writer import CLAIM_DIGITS
 from bisimdist.errors import UsageError
-from bisimdist.hmm.bernstein import Leaf, Monomials, Sign, SignProof
+from bisimdist.hmm.bernstein import Leaf, Monomials, Sign, SignProof, Square
 from bisimdist.hmm.budget import BudgetResult
 from bisimdist.hmm.cone import Cone
 from bisimdist.hmm.functions import NumericModel
@@ -26,9 +27,13 @@ __all__ = [
     "mechanism_certificate",
     "parametric_certificate",
     "pump_certificate",
+    "several_certificate",
 ]
 
 Data = dict[str, object]
+
+MAX_PAIRS = 3_000_000
+"""More pairs of neighbours the checker does not look at."""
 
 
 def _frame(kind: str, model: HMM, claim: Data) -> Data:
@@ -39,6 +44,7 @@ def _frame(kind: str, model: HMM, claim: Data) -> Data:
         "model": model.canonical(),
         "digest": model.digest(),
         "claims": [claim],
+        **factors_of_entries(model),
     }
 
 
@@ -93,6 +99,12 @@ def _polynomial(monomials: Monomials) -> Data:
 def _tree(proof: SignProof, names: Sequence[str]) -> object:
     if isinstance(proof, Leaf):
         return "leaf"
+    if isinstance(proof, Square):
+        return {
+            "square": _polynomial(proof.root),
+            "rest": _polynomial(proof.rest),
+            "proof": _tree(proof.proof, names),
+        }
     return {
         "split": names[proof.axis],
         "at": rational_text(proof.at),
@@ -217,16 +229,38 @@ def _closed(numeric: NumericModel, found: Pump) -> set[int]:
     return counting | {s for s in range(len(numeric.model)) if s not in known}
 
 
+def several_certificate(parts: Sequence[Data]) -> Data:
+    """Return one certificate that holds several ones about one model.
+
+    Parameters
+    ----------
+    parts
+        At least one certificate; one alone is returned as it is.
+    """
+    if len(parts) == 1:
+        return dict(parts[0])
+    shared = ("format", "version", "model", "digest")
+    return {
+        **{key: parts[0][key] for key in shared},
+        "kind": "hmm-several",
+        "parts": [{key: value for key, value in part.items() if key not in shared} for part in parts],
+    }
+
+
 def mechanism_certificate(result: BudgetResult) -> Data:
     """Return the certificate of the exact budget of a built-in mechanism.
 
     Raises
     ------
     UsageError
-        If the mechanism is none that the checker knows.
+        If the mechanism is none that the checker knows, or has too many pairs of neighbours for it.
     """
     if not result.family.description:
         raise UsageError(f"{result.family.name} is no built-in mechanism, so there is no proof to write")
+    if result.pairs > MAX_PAIRS:
+        raise UsageError(
+            f"the checker looks at every pair of neighbours, at most {MAX_PAIRS}; here are {result.pairs}"
+        )
     return {
         "format": "bisimdist-certificate",
         "version": 1,

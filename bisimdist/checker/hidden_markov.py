@@ -15,8 +15,9 @@ from bisimdist.checker.polynomials import (
     add,
     multiply,
     names_and_box,
+    read_factors,
     read_quotient,
-    shown_nonnegative,
+    shown_sign,
     value,
 )
 from bisimdist.checker.reading import (
@@ -128,12 +129,15 @@ class HiddenMarkov:
             raise RuleViolation("H4: the model has parameters")
         return self.at(())
 
-    def check_distributions(self) -> None:
-        """Check that every row is a distribution, for all values of the parameters inside the box."""
+    def check_distributions(self, factors: Sequence[Polynomial] = ()) -> None:
+        """Check that every row is a distribution, for all values of the parameters inside the box.
+
+        What sign an entry has may be seen from its factors, which a certificate may name.
+        """
         for table in (self.emissions, self.rows, self.distributions):
             for name, row in table.items():
                 if row:
-                    _check_row(row, self.box, name)
+                    _check_row(row, self.box, name, factors)
 
 
 def _fixed(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
@@ -152,14 +156,11 @@ def _fixed(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
     return result
 
 
-def _check_row(row: QuotientRow, box: Box, name: str) -> None:
+def _check_row(row: QuotientRow, box: Box, name: str, factors: Sequence[Polynomial]) -> None:
     total: Quotient | None = None
     for above, below in row.values():
-        middle = [(low + high) / 2 for low, high in box]
-        sign = 1 if value(below, middle) > 0 else -1
-        for part in (above, below):
-            if not shown_nonnegative({e: sign * c for e, c in part.items()}, box):
-                raise RuleViolation(f"H2: an entry of {shown(name)} is not shown to be a probability")
+        if shown_sign(above, box, factors) * shown_sign(below, box, factors) != 1:
+            raise RuleViolation(f"H2: an entry of {shown(name)} is not shown to be a probability")
         if total is None:
             total = above, below
         elif total[1] == below:
@@ -214,6 +215,8 @@ def read_hidden_markov(document: object) -> HiddenMarkov:
     }
     if not states or not all(emissions.values()) or not all(distributions.values()):
         raise RuleViolation("H1: a state or a distribution is missing or empty")
+    if not all(rows[name] for name in given):
+        raise RuleViolation("H1: a row of transitions is empty or zero")
     return HiddenMarkov(tuple(names), box, observations, emissions, rows, distributions)
 
 
@@ -251,7 +254,7 @@ def embedded_model(document: Mapping[str, object], given: object | None) -> Hidd
         other = given if isinstance(given, HiddenMarkov) else read_hidden_markov(given)
         if not _same(model, other):
             raise RuleViolation("G2: the certificate is about another model than the one that is given")
-    model.check_distributions()
+    model.check_distributions(read_factors(document.get("factors", []), len(model.names)))
     return model
 
 

@@ -222,8 +222,14 @@ def _check_coupling(
     document, merged = data["chain"], data["merged"]
     if not isinstance(document, dict) or not isinstance(merged, dict):
         raise MalformedCertificate("expected two objects, the chain's certificate and the merged states")
+    if "kind" in document:
+        raise MalformedCertificate("the chain's certificate has a kind; expected one of a distance")
     labels, rows = _as_chain(model, sides)
-    report = check_certificate(json.dumps(document))
+    try:
+        text = json.dumps(document)
+    except ValueError as error:  # a bare integer of thousands of digits
+        raise MalformedCertificate("the chain's certificate has an integer that is too long") from error
+    report = check_certificate(text)
     if not report.valid:
         raise RuleViolation(f"K2: the chain's certificate is not valid: {report.reason}")
     chain = read_chain(document["model"])

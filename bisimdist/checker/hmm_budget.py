@@ -57,7 +57,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     MalformedCertificate
         If the document does not have the shape of such a certificate.
     """
-    data = record(document, "the certificate", FRAME)
+    data = record(document, "the certificate", FRAME, ("factors",))
     if data["format"] != "bisimdist-certificate" or data["version"] not in (1, "1"):
         raise MalformedCertificate(f"the version is {shown(data['version'])}; expected 1")
     length = integer(data["length"], "the length")
@@ -227,6 +227,8 @@ def _check_layers(
     if not layers[0] or proof["ratio"] < 0:
         raise RuleViolation(f"{where}: L1: the first layer is empty, or the ratio negative")
     first, second = (model.distribution(proof[key]) for key in ("from", "to"))
+    if live[0].isdisjoint((*first, *second)):
+        raise RuleViolation(f"{where}: L6: no sequence of the length is possible")
     start = {
         s: first.get(s, Fraction(0)) - proof["ratio"] * second.get(s, Fraction(0)) for s in (*first, *second)
     }

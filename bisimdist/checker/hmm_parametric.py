@@ -58,7 +58,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     MalformedCertificate
         If the document does not have the shape of such a certificate.
     """
-    data = record(document, "the certificate", FRAME, ("denominators", "proofs"))
+    data = record(document, "the certificate", FRAME, ("denominators", "factors", "proofs"))
     if data["version"] not in (1, "1"):
         raise MalformedCertificate(f"the version is {shown(data['version'])}; expected 1")
     claims = tuple(_claim(claim) for claim in items(data["claims"], "the claims"))
@@ -94,6 +94,8 @@ def _claim(entry: object) -> dict[str, Any]:
         for symbol in items(claim.get("counterexample"), where):
             item(symbol, where)
         strings(claim.get("probabilities"), where, 2)
+    elif len(claim) != 5:
+        raise MalformedCertificate(f"{where} that holds has a counterexample")
     return claim
 
 

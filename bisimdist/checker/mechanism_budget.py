@@ -31,6 +31,7 @@ __all__ = ["check_document"]
 FRAME = ("format", "version", "kind", "mechanism", "claims")
 CLAIM = ("adjacency", "ratio", "pair", "answer", "probabilities")
 MAX_PAIRS = 3_000_000
+MAX_LEVELS = 1_000
 
 Results = tuple[int, ...]
 
@@ -94,7 +95,7 @@ class _Mechanism:
             raise RuleViolation("M1: the mechanism has no such parameters")
         if kind == "noisy-max" and ties not in ("first", "uniform"):
             raise MalformedCertificate(f"the rule for ties is {shown(ties)}; expected 'first' or 'uniform'")
-        if count * levels > 64 or (3 * levels - 2) ** count > MAX_PAIRS:
+        if count * levels > (64 if ties else MAX_LEVELS) or (3 * levels - 2) ** count > MAX_PAIRS:
             raise RuleViolation("M2: there are too many pairs of neighbours to check")
         return cls(count, levels, noise, ties)
 

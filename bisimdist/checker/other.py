@@ -32,6 +32,7 @@ KINDS: dict[str, str] = {
     "hmm-all-lengths": "bisimdist.checker.hmm_all_lengths",
     "hmm-no-budget": "bisimdist.checker.hmm_no_budget",
     "hmm-parametric": "bisimdist.checker.hmm_parametric",
+    "hmm-several": "bisimdist.checker.hmm_several",
     "mechanism-budget": "bisimdist.checker.mechanism_budget",
     "delta": "bisimdist.checker.delta",
     "metric": "bisimdist.checker.metric",

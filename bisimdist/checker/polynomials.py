@@ -13,6 +13,7 @@ from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
     item,
+    items,
     model_number,
     rational,
     record,
@@ -28,9 +29,11 @@ __all__ = [
     "divide",
     "multiply",
     "primitive",
+    "read_factors",
     "read_monomials",
     "read_quotient",
     "shown_nonnegative",
+    "shown_sign",
     "value",
 ]
 
@@ -300,7 +303,8 @@ def check_sign(  # noqa: PLR0913
 ) -> None:
     """Check the proof that a polynomial is not negative (strict: positive) inside a box.
 
-    A proof is ``"leaf"``, or an object with ``split`` (a parameter), ``at``, ``below`` and ``above``.
+    A proof is ``"leaf"``, or an object with ``split`` (a parameter), ``at``, ``below`` and ``above``. At its
+    top may stand an object with ``square``, ``rest`` and ``proof``, where zeros are allowed.
 
     Raises
     ------
@@ -309,6 +313,12 @@ def check_sign(  # noqa: PLR0913
     MalformedCertificate
         If it is no proof.
     """
+    if not strict and isinstance(proof, dict) and "square" in proof:
+        node = record(proof, f"{where}: a proof", ("square", "rest", "proof"))
+        square, rest = (read_monomials(node[key], len(box), where) for key in ("square", "rest"))
+        if primitive(multiply(multiply(square, square), rest)) != primitive(polynomial):
+            raise RuleViolation(f"{where}: B5: the polynomial is not the square times the rest")
+        polynomial, proof = rest, node["proof"]
     inner = [(False, False)] * len(box)
     stack: list[tuple[Any, Any, _Bernstein, Any]] = [(proof, [*box], _Bernstein.of(polynomial, box), inner)]
     while stack:
@@ -367,6 +377,33 @@ def shown_nonnegative(polynomial: Polynomial, box: Box) -> bool:
         axis %= len(box)
         stack += [(half, axis + 1) for half in coefficients.cut(axis, Fraction(1, 2))]
     return True
+
+
+def shown_sign(polynomial: Polynomial, box: Box, factors: Sequence[Polynomial]) -> int:
+    """Return 1 or -1 where a polynomial is shown never to be negative, or never positive, on a box; else 0.
+
+    Known factors are taken out where it is not shown at once: the sign of each that occurs an odd number of
+    times is needed then.
+    """
+    for sign in (1, -1):
+        if shown_nonnegative({e: sign * c for e, c in polynomial.items()}, box):
+            return sign
+    result, rest = 1, polynomial
+    for factor in factors:
+        odd = False
+        while (quotient := divide(rest, factor)) is not None:
+            rest, odd = quotient, not odd
+        if odd:
+            result *= shown_sign(factor, box, ())
+    return result * shown_sign(rest, box, ()) if rest != polynomial else 0
+
+
+def read_factors(entry: object, size: int) -> list[Polynomial]:
+    """Read a list of polynomials, none of them constant."""
+    factors = [read_monomials(part, size, "a factor") for part in items(entry, "the factors")]
+    if not all(any(any(exponents) for exponents in factor) for factor in factors):
+        raise MalformedCertificate("a factor is constant")
+    return factors
 
 
 def names_and_box(parameters: Mapping[str, tuple[Fraction, Fraction]]) -> tuple[list[str], Box]:

@@ -27,6 +27,7 @@ __all__ = [
     "SignProof",
     "SignResult",
     "Split",
+    "Square",
     "bernstein_coefficients",
     "coefficient_count",
     "evaluate",
@@ -69,7 +70,16 @@ class Split:
     above: SignProof
 
 
-SignProof = Leaf | Split
+@dataclass(frozen=True, slots=True)
+class Square:
+    """At the top of a proof: the polynomial is the square of one times the rest, which is not negative."""
+
+    root: Monomials
+    rest: Monomials
+    proof: SignProof
+
+
+SignProof = Leaf | Split | Square
 """A tree of boxes that cover the box; the coefficients are computed again by whoever checks it."""
 
 
@@ -381,6 +391,9 @@ def proof_boxes(proof: SignProof, box: Box) -> Iterator[Box]:
     """Yield the boxes of a proof, which together cover the box."""
     if isinstance(proof, Leaf):
         yield box
+        return
+    if isinstance(proof, Square):
+        yield from proof_boxes(proof.proof, box)
         return
     low, high = box[proof.axis]
     yield from proof_boxes(proof.below, (*box[: proof.axis], (low, proof.at), *box[proof.axis + 1 :]))

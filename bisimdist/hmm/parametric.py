@@ -16,7 +16,9 @@ from bisimdist.hmm.bernstein import (
     Sign,
     SignProof,
     SignResult,
+    Square,
     coefficient_count,
+    evaluate,
     proof_boxes,
     prove_sign,
 )
@@ -241,13 +243,16 @@ class _Work:
                 hard.append(difference)
         for place, difference in enumerate(hard):
             self.progress("polynomials that need more boxes", place, len(hard))
-            result = self.attempt(difference.polynomial, self.max_boxes)
+            result = self.without_squares(difference.polynomial)
+            if result.holds is None:
+                result = self.attempt(difference.polynomial, self.max_boxes)
             if result.holds is None and self.solver:
                 result = self.asked(difference.polynomial)
             if result.holds is False and result.point is not None:
                 return self.violated(difference, result.point)
             if result.holds is None:
                 return self.answer(None)
+        self.ways = self.ways or {"bernstein"}  # every difference vanishes identically
         return self.answer(True)
 
     def positive(self, denominator: fmpq_mpoly) -> bool:
@@ -271,6 +276,27 @@ class _Work:
             )
             self.counts["coefficients"] = self.counts.get("coefficients", 0) + count
         return result
+
+    def without_squares(self, polynomial: fmpq_mpoly) -> SignResult:
+        """Take squares out, where there are any: where these vanish inside the box, halving never ends."""
+        root, rest = square_and_rest(polynomial)
+        if root.is_constant():
+            return SignResult(None)
+        less = monomials_of(rest)
+        result = prove_sign(less, self.box, max_boxes=self.max_boxes, deadline=self.deadline)
+        if result.holds and result.proof is not None:
+            self.ways.add("bernstein")
+            self.proved.append(
+                ProvedPolynomial(
+                    monomials_of(polynomial),
+                    Sign.NONNEGATIVE,
+                    Square(monomials_of(root), less, result.proof),
+                )
+            )
+            return result
+        if result.point is not None and evaluate(monomials_of(polynomial), result.point) < 0:
+            return result
+        return SignResult(None)
 
     def asked(self, polynomial: fmpq_mpoly) -> SignResult:
         """Ask Z3 about a polynomial that no reasonable number of boxes decided."""
@@ -297,6 +323,17 @@ class _Work:
                 probabilities=(one, two),
             ),
         )
+
+
+def square_and_rest(polynomial: fmpq_mpoly) -> tuple[fmpq_mpoly, fmpq_mpoly]:
+    """Return a polynomial g of the largest degree, and h, with polynomial = g^2 h."""
+    ring = polynomial.context()
+    content, factors = polynomial.factor()
+    root, rest = ring.constant(1), ring.constant(content)
+    for factor, exponent in factors:
+        root *= factor ** (int(exponent) // 2)
+        rest *= factor ** (int(exponent) % 2)
+    return root, rest
 
 
 def monomials_of(polynomial: fmpq_mpoly) -> Monomials:

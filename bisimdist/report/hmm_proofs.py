@@ -49,6 +49,8 @@ def length_data(pair: LengthVerdict) -> dict[str, object]:
 def length_report(answer: AllLengthsAnswer) -> Report:
     """Return the verdicts for all lengths as a table."""
     asked = "some budget" if answer.ratio is None else f"the budget {short_rational(answer.ratio)}"
+    if answer.epsilon is not None:
+        asked = f"the budget e^({short_rational(answer.epsilon)})"
     rows = []
     for pair in answer.pairs:
         proved = "none" if pair.no_budget else "unknown" if pair.proved is None else at_most(pair.proved)
@@ -58,7 +60,7 @@ def length_report(answer: AllLengthsAnswer) -> Report:
         rows.append((pair.source, pair.target, pair.verdict.value, proved, attained, pair.method or "-"))
     return Report(
         heading=f"Sequences of every length: is there {asked}?"
-        if answer.ratio is None
+        if asked == "some budget"
         else f"Sequences of every length: does {asked} hold?",
         columns=("from", "to", "verdict", "proved budget", "largest ratio seen", "by"),
         rows=tuple(rows),

@@ -180,6 +180,29 @@ def test_trap_a_theorem_about_untruncated_noise_says_nothing_about_truncated_noi
     assert max(found.probabilities) == 8 * min(found.probabilities)
 
 
+@given(
+    numbers=st.lists(st.integers(0, 4), min_size=6, max_size=6),
+    length=st.integers(1, 2),
+    ratio=st.sampled_from(["1", "3/2", "2", "4"]),
+)
+@settings(max_examples=25, deadline=None)
+def test_both_ways_agree_on_random_models_with_a_parameter(
+    numbers: list[int], length: int, ratio: str
+) -> None:
+    a, b, c, d, e, f = numbers
+    model = HMM.from_mappings(
+        {"s": {"x": f"({a}+{b}*p)/8", "y": f"1-({a}+{b}*p)/8"}, "t": {"x": "1/3", "y": "2/3"}},
+        {"s": {"s": f"({c}+p^2)/5", "t": f"1-({c}+p^2)/5"}, "t": {"t": 1}},
+        {"pi": {"s": f"{d}/8+p*{e}/8", "t": f"1-({d}/8+p*{e}/8)"}, "tau": {"s": f"{f}/4", "t": f"1-{f}/4"}},
+        pairs=[PAIR],
+        parameters={"p": (0, 1)},
+    )
+    found = verify(model, ratio, length=length, engine="both", deadline=Deadline.after(20)).pairs[0]
+    assert found.verdict is not Verdict.UNKNOWN
+    if found.verdict is Verdict.HOLDS:
+        assert found.ways[0] == "bernstein"
+
+
 def test_limits_make_an_unknown() -> None:
     model = above_threshold()
     found = decide_by_smt(model, model.pairs[0], fmpq(16), 10, deadline=Deadline.after(0))

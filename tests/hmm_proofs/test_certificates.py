@@ -12,7 +12,6 @@ from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
 from bisimdist.certificates.hmm_proofs import parametric_certificate
 from bisimdist.checker.other import KINDS, OtherReport
 from bisimdist.checker.reading import MalformedCertificate
-from bisimdist.errors import UsageError
 from bisimdist.hmm.budget import geometric_family, noisy_max_family
 from bisimdist.hmm.parametric import prove_for_all
 from bisimdist.models.hmm import HMM
@@ -213,6 +212,8 @@ def test_proofs_about_random_models_are_accepted(seed: int) -> None:
             assert (report.valid, report.reason) == (True, "")
 
 
-def test_several_pairs_have_no_common_certificate() -> None:
-    with pytest.raises(UsageError, match="one pair"):
-        for_all_lengths(geometric()).certificate()
+def test_several_pairs_share_a_certificate() -> None:
+    document = for_all_lengths(geometric()).certificate()
+    assert document["kind"] == "hmm-several"
+    report = _check(document)
+    assert (report.valid, len(report.claims)) == (True, 2)

@@ -51,11 +51,28 @@ def test_prove_refutes_every_budget_and_its_proof_is_accepted(
     assert "no budget holds" in capsys.readouterr().out
 
 
+def test_every_pair_and_length_gets_its_proof(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    proof = str(tmp_path / "several.json")
+    for arguments in (
+        ["prove", "example:geometric"],
+        ["prove", "example:geometric", "--epsilon", "0.7"],
+        ["verify", "example:independent-disease", "--ratio", "2", "--length", "3", "--up-to"],
+    ):
+        assert run([*arguments, "--certificate", proof]) == 0
+        assert run(["check", proof]) == 0
+    assert run(["budget", "noisy-max,n=8", "--certificate", proof]) == 3
+    assert "no certificate was written" in capsys.readouterr().err
+
+
 def test_prove_holds_for_all_lengths(capsys: pytest.CaptureFixture[str]) -> None:
     code, data = _json(capsys, "prove", "example:contagious-disease", "--ratio", "4")
     (pair,) = data["pairs"]
     assert (code, data["length"], pair["ratio"], pair["exact"]) == (0, "all", "38/11", True)
     assert run(["prove", "example:contagious-disease", "--ratio", "2"]) == 1
+    assert run(["prove", "example:contagious-disease", "--epsilon", "1.24"]) == 0
+    assert run(["prove", "example:contagious-disease", "--epsilon", "1.239"]) == 1
+    assert run(["prove", "example:contagious-disease", "--epsilon", "1", "--ratio", "2"]) == 2
+    assert run(["prove", "example:contagious-disease", "--epsilon", "-1"]) == 2
     assert run(["prove", "example:independent-disease"]) == 2
     assert run(["prove", "example:geometric", "--ratio", "0.5"]) == 2
     assert run(["prove", "example:geometric", "--timeout", "0"]) in {2, 3}

@@ -81,11 +81,13 @@ def test_models_without_parameters_agree_with_enumeration(seed: int) -> None:
 
 
 def test_a_touching_zero_is_confirmed_by_z3_alone_and_has_no_certificate() -> None:
+    """A square factor would be taken out; a sum of two squares is none."""
+    touching = "((p-1/3)^2+(q-1/3)^2)/2"
     model = HMM.from_mappings(
         {"s": {"x": 1}, "t": {"y": 1}, "u": {"x": "1/2", "y": "1/2"}},
         {},
-        {"pi": {"u": 1}, "tau": {"s": "1/4+(p-1/3)^2", "t": "3/4-(p-1/3)^2"}},
-        parameters={"p": (0, 1)},
+        {"pi": {"u": 1}, "tau": {"s": f"1/4+{touching}", "t": f"3/4-({touching})"}},
+        parameters={"p": (0, 1), "q": (0, 1)},
     )
     answer = prove_for_all(model, ("pi", "tau"), 2, 1, max_boxes=64)
     assert answer.verdict == "holds"

@@ -76,7 +76,7 @@ def upper_bounds(answer: DistanceAnswer) -> dict[tuple[str, str], fmpq]:
 def exact_distance(lmc: LMC, alpha: ExactNumber) -> Distance:
     """Return bd_alpha of all pairs as a matrix, demanding that every entry is exact and proved."""
     answer = certified(lmc, alpha)
-    assert answer.status is Status.EXACT
+    assert answer.status is Status.EXACT, answer.method
     assert all(pair.exact for pair in answer.pairs)
     values = {(lmc.index(pair.source), lmc.index(pair.target)): pair.upper for pair in answer.pairs}
     d = make_distance(lmc, lambda i, j: values[min(i, j), max(i, j)])

@@ -128,6 +128,26 @@ def test_self_loops_that_doubles_take_for_certain(alpha: str) -> None:
     assert is_fixed_point(chain, to_fmpq(alpha), exact_distance(chain, alpha))
 
 
+@pytest.mark.parametrize("alpha", [1 + fmpq(1, 10**30), fmpq(LONG + 1, LONG - 1), fmpq(3, 2)])
+def test_a_self_loop_closer_to_1_than_alpha(alpha: fmpq) -> None:
+    """A guess that keeps its mass nearly for ever is where exact work begins, not where it ends."""
+    chain = weighted(
+        dict(zip([f"s{index}" for index in range(9)], "abaaababb", strict=True)),
+        {
+            "s0": {"s4": 1, "s6": 1},
+            "s1": {"s3": 3, "s8": 1},
+            "s2": {"s2": 15 * 10**34, "s8": 1},
+            "s3": {"s4": 1, "s5": 10**5},
+            "s4": {"s2": 2, "s4": 3},
+            "s5": {"s1": 3 * 2**64 + 1, "s2": 2**65 - 1},
+            "s6": {"s6": 2**65 - 1, "s7": 2**64 - 1},
+            "s7": {"s0": 15 * 10**19, "s5": 1},
+            "s8": {"s5": 3, "s7": 1},
+        },
+    )
+    assert is_fixed_point(chain, alpha, exact_distance(chain, alpha))
+
+
 @pytest.mark.parametrize("digits", [100, 300, 400, 2000])
 @pytest.mark.parametrize("alpha", ["1", "3/2"])
 def test_a_label_that_is_hardly_ever_seen(digits: int, alpha: str) -> None:
