@@ -67,7 +67,7 @@ def test_examples_that_cannot_be_written(command: Command, arguments: list[str])
 
 def test_the_summary_of_a_chain(command: Command, figure1: Path) -> None:
     answer = json.loads(command("show", figure1, "--json").out)
-    digest = load_model(figure1).digest()  # type: ignore[union-attr]
+    digest = load_model(figure1).digest()
     assert answer == {
         "command": "show",
         "model": {"digest": digest, "states": 4},
