@@ -50,10 +50,10 @@ def test_all_ways_to_write_three_fifths(text: str) -> None:
     ],
 )
 def test_what_is_no_number_is_refused_quickly(text: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(NumberError):
         parse_rational(text)
-    assert time.monotonic() - start < 1
+    assert time.process_time() - start < 1
 
 
 @given(st.fractions())

@@ -87,12 +87,12 @@ def test_laziness_changes_nothing_where_both_wait_alike(stay: fmpq) -> None:
 
 def test_a_cycle_of_500_states() -> None:
     chain = leaking_cycle(500)
-    started = time.monotonic()
+    started = time.process_time()
     for precision in (None, "1e-6"):
         answer = bound(chain, 1, pairs=[("s0", "s1")], precision=precision, deadline=Deadline.after(PATIENCE))
         assert answer.status is not Status.LIMIT, answer.method
         check_answer(answer)
-    assert time.monotonic() - started < PATIENCE
+    assert time.process_time() - started < PATIENCE
 
 
 # ----- the smallest models and the oddest questions -----

@@ -119,6 +119,6 @@ def test_a_long_line_takes_no_quadratic_time() -> None:
     size = 20_000
     rows = tuple(((min(state + 1, size - 1), fmpq(1)),) for state in range(size))
     lmc = LMC(tuple(map(str, range(size))), ("a",) * (size - 1) + ("b",), rows)
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert bisimilarity_classes(lmc) == tuple(range(size))
-    assert time.perf_counter() - begin < 20
+    assert time.process_time() - begin < 20

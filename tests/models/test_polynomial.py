@@ -91,10 +91,10 @@ def test_what_is_no_expression_is_refused_with_its_column(text: str, message: st
 
 @pytest.mark.parametrize("text", ["(" * 10_000, "-" * 15_000 + "p", "(" * 60 + "p" + ")" * 60, "p" * 30_000])
 def test_deep_and_long_texts_are_refused_quickly(text: str) -> None:
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(NumberError, match=r"nested deeper than the 50|longer than the 20000"):
         parse(text)
-    assert time.monotonic() - begin < 1
+    assert time.process_time() - begin < 1
 
 
 def test_a_product_of_many_long_numbers_is_refused() -> None:

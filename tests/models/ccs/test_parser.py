@@ -155,10 +155,10 @@ def test_tokens_know_their_place() -> None:
     ],
 )
 def test_deep_parentheses_are_refused_quickly(text: str) -> None:
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(ModelError, match="the parentheses are nested deeper than the 1000 allowed"):
         parse_specification(text)
-    assert time.monotonic() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 @pytest.mark.parametrize("part", ["a.", "(nu a) ", "~a.(nu b) "])
