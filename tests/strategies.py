@@ -9,7 +9,7 @@ from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["alphas", "hmms", "lmcs", "rows", "similar_automata", "weights"]
+__all__ = ["alphas", "hmms", "lmcs", "rows", "similar_automata", "tangled_automata", "weights"]
 
 ALPHAS = ("1", "5001/5000", "11/10", "3/2", "2")
 
@@ -127,3 +127,19 @@ def similar_automata(
 def _rational(text: str) -> fmpq:
     numerator, _, denominator = text.partition("/")
     return fmpq(int(numerator), int(denominator or 1))
+
+
+@st.composite
+def tangled_automata(draw: st.DrawFn, max_states: int = 3, *, halves: bool = False) -> PA:
+    """Draw two similar automata whose transitions lead from one into the other.
+
+    So there are states at distance 0 on both sides, pairs within one copy, and pairs the wrong way round.
+    """
+    automaton = draw(similar_automata(max_states, halves=halves))
+    size = len(automaton) // 2
+    steps = []
+    for step in automaton.transitions:
+        crossed = draw(st.lists(st.booleans(), min_size=len(step.row), max_size=len(step.row)))
+        row = [((t + size * cross) % (2 * size), p) for (t, p), cross in zip(step.row, crossed, strict=True)]
+        steps.append(Transition(step.source, step.action, tuple(sorted(row))))
+    return PA(automaton.states, tuple(steps), automaton.pairs)

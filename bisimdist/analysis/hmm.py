@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from flint import fmpq
@@ -34,6 +35,9 @@ ENGINES = ("auto", "exact", "smt", "both")
 """``exact``: information states, or Bernstein coefficients where there are parameters; ``smt``: Z3."""
 
 MAX_LENGTH = 100_000
+
+GRACE = 2.0
+"""How many seconds a guess may take after the time limit, to have a lower bound to show."""
 
 ROUNDINGS = (None, 128, 512)
 """How many bits e**epsilon is enclosed with, one attempt after the other."""
@@ -394,7 +398,11 @@ def _lower_bound(model: HMM, pair: tuple[str, str], length: int, up_to: bool) ->
     resolved = IntegerModel.from_model(model, length, up_to=up_to)
     first, second = (resolved.start(model.distribution(name)) for name in pair)
     best: PairBudget | None = None
-    for word in (*guessed_words(resolved, first, second)[:4], *guessed_words(resolved, second, first)[:4]):
+    words: list[tuple[int, ...]] = []
+    with suppress(LimitError):
+        for one, two in ((first, second), (second, first)):
+            words.extend(guessed_words(resolved, one, two, deadline=Deadline.after(GRACE))[:4])
+    for word in words:
         one, two = (probability(model, model.distribution(name), word) for name in pair)
         if not isinstance(one, fmpq) or not isinstance(two, fmpq) or not (one or two):
             continue

@@ -344,7 +344,7 @@ class _Amortised:
         """Return the least window for which a relation is found, and that relation."""
         if self.values.found(position):
             held = self._slices(lower)
-            return lower, amortised_points(self.arena, held, position) or held
+            return lower, amortised_points(self.arena, held, position, lower) or held
         if (held_at := self._hold(position, lower)) is not None:
             return lower, held_at
         best: fmpq | None = None

@@ -40,7 +40,7 @@ class Loss:
 
 
 def amortised_points(
-    arena: Arena, held: Mapping[int, Credits], start: int, *, limit: int = MAX_POINTS
+    arena: Arena, held: Mapping[int, Credits], start: int, window: fmpq, *, limit: int = MAX_POINTS
 ) -> dict[int, Credits] | None:
     """Return finitely many triples that are a bisimulation by themselves, from the running product 1.
 
@@ -52,6 +52,8 @@ def amortised_points(
         The winning running products by position.
     start
         The position to begin with.
+    window
+        V, at least 1: running products stay in [1/V, V], also between states at distance 0.
     limit
         How many triples there may be.
 
@@ -60,9 +62,11 @@ def amortised_points(
     dict or None
         For each position its running products (as intervals of one point); None where they are too many.
     """
+    full: Credits = ((1 / window, window),)
 
     def usable(point: Point, edge: Edge) -> bool:
-        return edge.position == SAME or contains(held.get(edge.position, ()), point[1] * edge.ratio)
+        credits = full if edge.position == SAME else held.get(edge.position, ())
+        return contains(credits, point[1] * edge.ratio)
 
     def answer(point: Point, duel: Duel) -> list[Point] | None:
         edges = {(edge.left, edge.right): edge for edge in duel.edges if usable(point, edge)}

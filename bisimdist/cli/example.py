@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisimdist.cli.conversion import convert_model, format_for
 from bisimdist.cli.failure import ExitCode
-from bisimdist.cli.output import emit_data, emit_report
+from bisimdist.cli.output import OutputFile, emit_data, emit_report, emit_text
 from bisimdist.cli.source import EXAMPLE_PREFIX
 from bisimdist.errors import UsageError
-from bisimdist.models.library.registry import build_any_example, list_examples
+from bisimdist.models.library.registry import build_any_example, example_as_text, list_examples
 from bisimdist.report.tables import Report
 
 __all__ = ["run_example"]
@@ -27,7 +27,8 @@ def run_example(
     name
         ``NAME[,key=value...]``; None lists what there is.
     format_name
-        ``json``, ``yaml``, ``dot`` or ``prism``; by default what the extension of `output` says, or ``json``.
+        ``json``, ``yaml``, ``dot`` or ``prism``, or ``ccsp`` where the example is written in the process
+        calculus; by default what the extension of `output` says, or ``json``.
     output
         The file to write; None writes to standard output.
     as_json
@@ -44,9 +45,21 @@ def run_example(
         if format_name is not None or output is not None:
             raise UsageError("--format and -o write an example; say which one (without NAME they are listed)")
         return _list(as_json=as_json)
+    if format_name == "ccsp" or (format_name is None and not as_json and (output or "").endswith(".ccsp")):
+        _write_text(name.removeprefix(EXAMPLE_PREFIX), output)
+        return ExitCode.ANSWERED
     chosen = format_for("json" if as_json else format_name, output, "json")
     convert_model(build_any_example(name.removeprefix(EXAMPLE_PREFIX)), chosen, output)
     return ExitCode.ANSWERED
+
+
+def _write_text(name: str, output: str | None) -> None:
+    text = example_as_text(name)
+    if output is None:
+        emit_text(text)
+        return
+    with OutputFile(output, option="-o") as file:
+        file.write(text)
 
 
 def _list(*, as_json: bool) -> int:

@@ -177,6 +177,7 @@ def _prove(model: str, **options: Any) -> int:
 @click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair of states; repeatable.")
 @click.option("--relation", metavar="FILE", help="Only check whether this relation is such a bisimulation.")
 @click.option("--quotient", "merge_bisimilar", is_flag=True, help="Merge bisimilar states first.")
+@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
 @click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
 @click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
 @as_json
@@ -193,7 +194,7 @@ def _metric(model: str, **options: Any) -> int:
 
 @command_line.command("example", epilog=CODES)
 @click.argument("name", required=False)
-@click.option("--format", "format_name", metavar="FORMAT", help="json (default), yaml, dot or prism.")
+@click.option("--format", "format_name", metavar="FORMAT", help="json (default), yaml, dot, prism or ccsp.")
 @click.option("-o", "--output", metavar="FILE", help="Write to a file; its extension says the format.")
 @as_json
 def _example(name: str | None, format_name: str | None, output: str | None, as_json: bool) -> int:

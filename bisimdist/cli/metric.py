@@ -22,8 +22,10 @@ from bisimdist.report.metric import bound_data, metric_report, relation_data, re
 
 __all__ = ["read_automaton", "run_metric"]
 
+SIZES = "supports of different sizes"
 
-def read_automaton(model: str) -> PA:
+
+def read_automaton(model: str, *, state_limit: int | None = None) -> PA:
     """Return the probabilistic automaton that an argument names; of a chain, that of its labels.
 
     Raises
@@ -31,7 +33,7 @@ def read_automaton(model: str) -> PA:
     BisimdistError
         If there is no such model, it is not usable, or it is of another kind.
     """
-    found = read_any_model(model)
+    found = read_any_model(model, state_limit=state_limit)
     if isinstance(found, PA):
         return found
     if isinstance(found, LMC):
@@ -50,6 +52,7 @@ def run_metric(
     pairs: Sequence[tuple[str, str]] = (),
     relation: str | None = None,
     merge_bisimilar: bool = False,
+    state_limit: int | None = None,
     timeout: str | None = None,
     certificate: str | None = None,
     as_json: bool = False,
@@ -68,6 +71,8 @@ def run_metric(
         A file with a relation: then it is only checked whether that is a bisimulation.
     merge_bisimilar
         Whether to merge bisimilar states first.
+    state_limit
+        How many states the automaton of a CCS_p text may have.
     timeout
         After how many seconds to stop with what is known by then.
     certificate
@@ -84,7 +89,9 @@ def run_metric(
         given = "was not given" if kind is None else f"{kind}: there is no such metric"
         raise UsageError(f"--kind {given}; expected {' or '.join(KINDS)}")
     deadline = Deadline.after(seconds("--timeout", timeout))
-    automaton = read_automaton(model)
+    if state_limit is not None and state_limit < 1:
+        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
+    automaton = read_automaton(model, state_limit=state_limit)
     if relation is not None:
         if pairs or certificate is not None or merge_bisimilar:
             raise UsageError(
@@ -96,6 +103,8 @@ def run_metric(
     if merge_bisimilar:
         used, classes = bisimilarity_quotient(automaton)
         note(f"bisimilar states are merged: {len(automaton)} states, {len(used)} classes")
+        if certificate is not None:
+            note("the certificate is about the merged automaton, each class named by its first state")
         asked = tuple(
             (used.states[classes[automaton.index(s)]], used.states[classes[automaton.index(t)]])
             for s, t in names
@@ -104,6 +113,11 @@ def run_metric(
         with shown_progress() as progress:
             answer = metric(used, kind, pairs=asked, deadline=deadline, progress=progress)
         written = _write_proof(answer, proof)
+    if not merge_bisimilar and any(bound.play and SIZES in bound.play.obstacle for bound in answer.pairs):
+        note(
+            "supports differ in size: --quotient merges bisimilar states first, which may help, and is sound "
+            "since they give every trace the same probability"
+        )
     if as_json:
         data: dict[str, object] = {
             "command": "metric",

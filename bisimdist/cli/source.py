@@ -35,8 +35,15 @@ def standard_input(limit: int) -> bytes:
     return content
 
 
-def read_any_model(model: str) -> LMC | PA | HMM:
+def read_any_model(model: str, *, state_limit: int | None = None) -> LMC | PA | HMM:
     """Return the model that an argument names, whatever its kind.
+
+    Parameters
+    ----------
+    model
+        A file, ``-`` for standard input, or ``example:NAME``.
+    state_limit
+        How many states the automaton of a CCS_p text may have; by default what the text says.
 
     Raises
     ------
@@ -44,10 +51,10 @@ def read_any_model(model: str) -> LMC | PA | HMM:
         If there is no such model, or it is not usable.
     """
     if model == STANDARD_INPUT:
-        return parse_model(standard_input(MAX_BYTES), source=INPUT_NAME)
+        return parse_model(standard_input(MAX_BYTES), source=INPUT_NAME, state_limit=state_limit)
     if model.startswith(EXAMPLE_PREFIX):
         return build_any_example(model.removeprefix(EXAMPLE_PREFIX))
-    return load_model(model)
+    return load_model(model, state_limit=state_limit)
 
 
 def read_model(model: str) -> LMC:

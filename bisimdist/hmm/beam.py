@@ -10,6 +10,7 @@ from flint import fmpq
 
 from bisimdist.hmm.integers import IntegerModel
 from bisimdist.hmm.layers import Word
+from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["guessed_words"]
 
@@ -24,7 +25,12 @@ def _quotient(value: fmpq) -> float:
 
 
 def guessed_words(
-    model: IntegerModel, first: Sequence[fmpq], second: Sequence[fmpq], *, width: int = WIDTH
+    model: IntegerModel,
+    first: Sequence[fmpq],
+    second: Sequence[fmpq],
+    *,
+    width: int = WIDTH,
+    deadline: Deadline = NEVER,
 ) -> tuple[Word, ...]:
     """Return sequences that are, as far as floats tell, much more probable from the first distribution.
 
@@ -39,11 +45,18 @@ def guessed_words(
         The two distributions.
     width
         How many prefixes are followed.
+    deadline
+        When to give up.
 
     Returns
     -------
     tuple
         At most `width` sequences, the most promising first; of all lengths where shorter ones count.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes.
     """
     steps = np.zeros((model.size, model.size))
     for state, row in enumerate(model.steps):
@@ -60,6 +73,7 @@ def guessed_words(
     words: list[Word] = [()]
     finished: list[tuple[float, Word]] = []
     for position in range(model.length):
+        deadline.check()
         live = np.array([state in model.live[position] for state in range(model.size)])
         ahead, behind = ahead * live, behind * live
         one = (ahead[:, None, :] * emissions[None]).reshape(-1, model.size)

@@ -9,6 +9,7 @@ from flint import fmpq
 
 from bisimdist.hmm.integers import IntegerModel
 from bisimdist.hmm.layers import Word
+from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["improved_word"]
 
@@ -17,7 +18,14 @@ MAX_SWEEPS = 8
 _Pair = tuple[list[int], list[int]]
 
 
-def improved_word(model: IntegerModel, first: Sequence[fmpq], second: Sequence[fmpq], word: Word) -> Word:
+def improved_word(
+    model: IntegerModel,
+    first: Sequence[fmpq],
+    second: Sequence[fmpq],
+    word: Word,
+    *,
+    deadline: Deadline = NEVER,
+) -> Word:
     """Exchange single observations as long as that raises Pr(word | first) / Pr(word | second).
 
     Parameters
@@ -28,6 +36,8 @@ def improved_word(model: IntegerModel, first: Sequence[fmpq], second: Sequence[f
         The two distributions.
     word
         A sequence that is possible from the second distribution.
+    deadline
+        When to stop with what is found.
 
     Returns
     -------
@@ -38,17 +48,19 @@ def improved_word(model: IntegerModel, first: Sequence[fmpq], second: Sequence[f
     starts = ([int((value * scale).p) for value in first], [int((value * scale).p) for value in second])
     current = list(word)
     for _ in range(MAX_SWEEPS):
-        if not _sweep(model, starts, current):
+        if not _sweep(model, starts, current, deadline):
             break
     return tuple(current)
 
 
-def _sweep(model: IntegerModel, starts: _Pair, word: list[int]) -> bool:
+def _sweep(model: IntegerModel, starts: _Pair, word: list[int], deadline: Deadline) -> bool:
     """Go through the word once; tell whether anything was exchanged."""
     after = _suffixes(model, word)
     changed = False
     ahead, behind = starts
     for position in range(len(word)):
+        if deadline.passed():
+            return False
         best = word[position]
         most = _chances(model, ahead, behind, best, after[position])
         for symbol in range(model.symbols):

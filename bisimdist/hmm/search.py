@@ -243,10 +243,10 @@ class _Search:
         """Return the best sequence that a beam search and exchanges find."""
         best: Violation | None = None
         ahead, behind = self.starts[first], self.starts[second]
-        for word in guessed_words(self.resolved, ahead, behind)[:GUESSES]:
+        for word in guessed_words(self.resolved, ahead, behind, deadline=self.deadline)[:GUESSES]:
             found = _measured(self.model, first, second, word)
             if found.ratio is not None:
-                better = improved_word(self.resolved, ahead, behind, word)
+                better = improved_word(self.resolved, ahead, behind, word, deadline=self.deadline)
                 found = _measured(self.model, first, second, better)
             if found.ratio is None:
                 if found.probabilities[0] > 0:
@@ -350,7 +350,7 @@ def least_ratio(  # noqa: PLR0913
                 proofs.append(DirectedProof(first, second, ratio, decided))
                 break
             witness = _worst(model, first, second, decided)
-            word = improved_word(resolved, starts[first], starts[second], witness.word)
+            word = improved_word(resolved, starts[first], starts[second], witness.word, deadline=deadline)
             witness = _worst(model, first, second, (witness.word, word))
             ratio = witness.ratio if witness.ratio is not None else ratio
             near[first] = witness.word

@@ -64,6 +64,16 @@ def restrict(names: tuple[str, ...], body: Term) -> Term:
     return Restriction(names, body)
 
 
+def _merged(term: Restriction) -> Restriction:
+    """Return one restriction for a chain of them; one after the other would take quadratic time."""
+    names: list[str] = []
+    body: Term = term
+    while isinstance(body, Restriction):
+        names += body.names
+        body = body.body
+    return Restriction(tuple(names), body)
+
+
 def rebuilt(term: Term, parts: Sequence[Term]) -> Term:
     """Return a term with other children, as many as it has."""
     match term:
@@ -100,6 +110,8 @@ def normal_form(term: Term) -> Term:
         if not isinstance(current, Parallel | Restriction):
             done.append(current)
         elif not ready:
+            if isinstance(current, Restriction):
+                current = _merged(current)
             waiting.append((current, True))
             waiting.extend((part, False) for part in reversed(current.children()))
         elif isinstance(current, Restriction):

@@ -34,7 +34,7 @@ from bisimdist.models.ccs.syntax import (
 )
 from bisimdist.models.io.expect import ProbabilityReader
 
-__all__ = ["parse_specification", "parse_term"]
+__all__ = ["parse_specification", "parse_term", "statement_positions"]
 
 MAX_DEPTH = 1000
 """How deep parentheses may be nested."""
@@ -84,6 +84,28 @@ def parse_term(text: str) -> Term:
     """
     parser = _Parser(text)
     return parser.process((), "an operator or the end of the text")
+
+
+def statement_positions(text: str) -> dict[str, tuple[int, int]]:
+    r"""Return line and column of each definition of a text, by name, and under ``""`` those of its start.
+
+    The start is the first of ``main`` and ``pairs``, or the first definition where there are none.
+
+    Examples
+    --------
+    >>> statement_positions("X = a.0;\n  main X;")
+    {'': (2, 3), 'X': (1, 1)}
+    """
+    positions = Positions(text)
+    found: dict[str, tuple[int, int]] = {}
+    begins = True
+    for token in tokenize(text, positions):
+        if begins and token.kind in {Kind.PROCESS, Kind.ACTION}:
+            found.setdefault(token.text, positions.of(token.offset))
+        begins = token.text == ";"
+    starts = [found.pop(word) for word in ("main", "pairs") if word in found]
+    found.pop("limit", None)
+    return {"": min(starts or found.values(), default=(1, 1)), **found}
 
 
 @dataclass(slots=True)

@@ -43,6 +43,9 @@ MAX_COMPONENTS = 200
 MAX_ENTRIES = 30_000_000
 """How large all transitions may be together, so that an automaton takes bounded memory."""
 
+MAX_ENTRIES_OF_ONE = 2_000_000
+"""How large the transitions of one process may be, so that hopeless texts are refused soon."""
+
 Step = tuple[Action, tuple[tuple[Term, fmpq], ...]]
 """A transition of a term: the action, and the successors, each once, with their probabilities."""
 
@@ -96,12 +99,16 @@ class Semantics:
                     continue
             # Most distributions are certain: hashing a rational costs more than all the rest.
             different: dict[Hashable, Step] = {}
+            derivations = 0
             for action, derived in self._derived(current, premises):
+                derivations += _entries(derived)
+                _check_entries(derivations, MAX_ENTRIES_OF_ONE, "one process")
                 successors = tuple([(self._terms.setdefault(term, term), mu) for term, mu in derived])
                 key = (action, successors[0][0] if len(successors) == 1 else successors)
                 different.setdefault(key, (action, successors))
             known[current] = tuple(different.values())
-            self._count(known[current])
+            self._entries += sum(_entries(successors) for _, successors in known[current])
+            _check_entries(self._entries, MAX_ENTRIES, "the processes")
         return known[term]
 
     def size(self, term: Term) -> int:
@@ -122,16 +129,6 @@ class Semantics:
             known[current] = own + sum(known[part] for part in current.children())
             waiting.pop()
         return known[term]
-
-    def _count(self, derived: tuple[Step, ...]) -> None:
-        for _, successors in derived:
-            for target, _ in successors:
-                self._entries += len(target.parts) if isinstance(target, Parallel) else 1
-        if self._entries > MAX_ENTRIES:
-            raise ModelError(
-                f"the transitions of the processes have more than the {MAX_ENTRIES} entries allowed; "
-                "expected fewer processes side by side"
-            )
 
     def _premises(self, term: Term) -> tuple[Term, ...]:
         """Return the terms whose transitions those of a term are made of."""
@@ -197,6 +194,18 @@ class Semantics:
                 offers.setdefault(action, []).append((at, target))
 
 
+def _entries(successors: tuple[tuple[Term, fmpq], ...]) -> int:
+    return sum(len(target.parts) if isinstance(target, Parallel) else 1 for target, _ in successors)
+
+
+def _check_entries(found: int, limit: int, whose: str) -> None:
+    if found > limit:
+        raise ModelError(
+            f"the transitions of {whose} have more than the {limit} entries allowed; "
+            "expected fewer processes side by side"
+        )
+
+
 def automaton(
     specification: Specification, *, state_limit: int | None = None, deadline: Deadline = NEVER
 ) -> PA:
@@ -242,13 +251,12 @@ def automaton(
             if found >= limit:
                 raise ModelError(
                     f"there are more than {limit} states, which is the limit; expected a finite automaton "
-                    "(where it is, write limit N; with a larger N)",
+                    "(where it is, allow more: limit N; in the text, or metric --state-limit N)",
                     place=_place(states[-1]),
                 )
             if rules.size(term) > MAX_COMPONENTS:
                 raise ModelError(
-                    f"a process grows beyond {MAX_COMPONENTS} components; expected a finite automaton, in "
-                    "which no definition calls itself beside others or under a restriction",
+                    f"a process grows beyond {MAX_COMPONENTS} components; expected a finite automaton",
                     place=_place(states[-1]) if states else "",
                 )
             states.append(term)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bisimdist.errors import ModelError
@@ -22,6 +22,7 @@ __all__ = [
     "Definition",
     "Specification",
     "arity_message",
+    "growing_definition",
     "undefined_message",
     "unguarded_circle",
     "unguarded_message",
@@ -193,6 +194,57 @@ def unguarded_circle(definitions: Iterable[Definition]) -> tuple[str, ...]:
             on_path.add(name)
             waiting.append(iter(calls[name]))
     return ()
+
+
+def growing_definition(definitions: Iterable[Definition]) -> str | None:
+    """Return the name of a definition that calls itself beside others or under a restriction, if any does.
+
+    Without one the automaton is finite: calls replace one another, and the rest only gets shorter. With one
+    it may be finite or not.
+    """
+    calls: dict[str, list[tuple[str, bool]]] = {}
+    for definition in definitions:
+        found = calls[definition.name] = []
+        stack: list[tuple[Term, bool]] = [(definition.body, False)]
+        while stack:
+            term, beside = stack.pop()
+            if isinstance(term, Call):
+                found.append((term.name, beside))
+            beside = beside or isinstance(term, Parallel | Restriction)
+            stack += [(part, beside) for part in reversed(term.children())]
+    component = _components({name: [other for other, _ in called] for name, called in calls.items()})
+    for name, called in calls.items():
+        if any(beside and component[other] == component[name] for other, beside in called):
+            return name
+    return None
+
+
+def _components(successors: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return for each name one that stands for all that reach it and that it reaches."""
+    order: dict[str, None] = {}  # the finished ones, in the order in which that happened
+    seen: set[str] = set()
+    waiting = [(name, False) for name in successors]
+    while waiting:
+        name, finished = waiting.pop()
+        if finished:
+            order[name] = None
+        elif name not in seen:
+            seen.add(name)
+            waiting.append((name, True))
+            waiting += [(other, False) for other in successors[name] if other not in seen]
+    predecessors: dict[str, list[str]] = {name: [] for name in successors}
+    for name, others in successors.items():
+        for other in others:
+            predecessors[other].append(name)
+    found: dict[str, str] = {}
+    for root in reversed(order):
+        stack = [root]
+        while stack:
+            name = stack.pop()
+            if name not in found:
+                found[name] = root
+                stack += predecessors[name]
+    return found
 
 
 def unguarded_message(circle: tuple[str, ...]) -> str:

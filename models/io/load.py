@@ -32,7 +32,9 @@ _KINDS: dict[str, Callable[[MapNode], LMC | PA | HMM]] = {
 _FORMATS = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".tra": "prism", ".ccsp": "ccsp"}
 
 
-def load_model(source: str | Path, *, format: str | None = None) -> LMC | PA | HMM:
+def load_model(
+    source: str | Path, *, format: str | None = None, state_limit: int | None = None
+) -> LMC | PA | HMM:
     """Load a model from a file.
 
     Parameters
@@ -42,6 +44,8 @@ def load_model(source: str | Path, *, format: str | None = None) -> LMC | PA | H
     format
         ``"json"``, ``"yaml"``, ``"prism"`` or ``"ccsp"``; by default what the extension says (.json, .yaml,
         .yml, .tra, .ccsp).
+    state_limit
+        How many states the automaton of a CCS_p text may have; by default what the text says.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def load_model(source: str | Path, *, format: str | None = None) -> LMC | PA | H
             source=name,
         )
     if chosen != "prism":
-        return parse_model(_read(path, name), format=chosen, source=name)
+        return parse_model(_read(path, name), format=chosen, source=name, state_limit=state_limit)
     transitions = _decode(_read(path, name), name)
     labels, states = path.with_suffix(".lab"), path.with_suffix(".sta")
     if not labels.exists():
@@ -80,7 +84,9 @@ def load_model(source: str | Path, *, format: str | None = None) -> LMC | PA | H
     )
 
 
-def parse_model(text: str | bytes, *, format: str | None = None, source: str = "") -> LMC | PA | HMM:
+def parse_model(
+    text: str | bytes, *, format: str | None = None, source: str = "", state_limit: int | None = None
+) -> LMC | PA | HMM:
     """Read a model from the text of a JSON, YAML or CCS_p file.
 
     Parameters
@@ -89,9 +95,11 @@ def parse_model(text: str | bytes, *, format: str | None = None, source: str = "
         The text; bytes are taken as UTF-8.
     format
         ``"json"``, ``"yaml"`` or ``"ccsp"``; by default JSON where the text begins with ``{``, CCS_p where it
-        begins with a definition such as ``X = a.0;`` or with ``main`` or ``pairs``, else YAML.
+        begins with a definition such as ``X = a.0;`` or with ``main``, ``pairs`` or ``limit``, else YAML.
     source
         What errors call the text.
+    state_limit
+        As in `load_model`.
 
     Raises
     ------
@@ -113,7 +121,7 @@ def parse_model(text: str | bytes, *, format: str | None = None, source: str = "
     content = _decode(text, source) if isinstance(text, bytes) else text.removeprefix("\ufeff")
     try:
         if format == "ccsp" or (format is None and looks_like_ccsp(content)):
-            return automaton_from_ccsp(content)
+            return automaton_from_ccsp(content, state_limit=state_limit)
         return _model(_document(content, format))
     except ModelError as error:
         raise error.with_source(source) from None

@@ -242,4 +242,5 @@ EXAMPLE = Example(
         Choice("pairs", "first", ("first", "all")),
     ),
     dining_cryptographers_pa,
+    dining_cryptographers_text,
 )

@@ -140,9 +140,12 @@ class Example:
         What may follow as ``,key=value``.
     build
         Called with a keyword argument for each parameter; raises UsageError where values do not go together.
+    text
+        Called likewise, makes the same model as a text of the process calculus; None where there is none.
     """
 
     name: str
     description: str
     parameters: tuple[Parameter, ...]
     build: Callable[..., LMC | PA | HMM]
+    text: Callable[..., str] | None = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM
@@ -20,7 +22,16 @@ from bisimdist.models.library.parameters import Example, shown
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 
-__all__ = ["ExampleInfo", "ParameterInfo", "build_any_example", "build_example", "list_examples"]
+__all__ = [
+    "ExampleInfo",
+    "ParameterInfo",
+    "build_any_example",
+    "build_example",
+    "example_as_text",
+    "list_examples",
+]
+
+Made = TypeVar("Made")
 
 _EXAMPLES: dict[str, Example] = {
     module.EXAMPLE.name: module.EXAMPLE
@@ -115,11 +126,38 @@ def build_any_example(text: str) -> LMC | PA | HMM:
     >>> len(build_any_example("geometric,levels=4"))
     4
     """
+    example, values = _chosen(text)
+    return _made(example.name, lambda: example.build(**values))
+
+
+def example_as_text(text: str) -> str:
+    """Return the example that a text asks for, written in the process calculus CCS_p.
+
+    Raises
+    ------
+    UsageError
+        As `build_any_example`, and if the example is not written in the calculus.
+
+    Examples
+    --------
+    >>> print(example_as_text("dining-cryptographers-pa,n=2").splitlines()[-1])
+    pairs Payer0, Payer1;
+    """
+    example, values = _chosen(text)
+    if example.text is None:
+        written = ", ".join(other.name for other in _EXAMPLES.values() if other.text is not None)
+        raise UsageError(f"example {example.name} is not written in the process calculus; there is {written}")
+    write = example.text
+    return _made(example.name, lambda: write(**values))
+
+
+def _chosen(text: str) -> tuple[Example, dict[str, object]]:
+    """Return the example that is named, and the values of its parameters."""
     name, *settings = (part.strip() for part in text.split(","))
     example = _EXAMPLES.get(name)
     if example is None:
         raise UsageError(f"there is no example {shown(name)}; there are {', '.join(_EXAMPLES)}")
-    values = {parameter.name: parameter.default for parameter in example.parameters}
+    values: dict[str, object] = {parameter.name: parameter.default for parameter in example.parameters}
     known = {parameter.name: parameter for parameter in example.parameters}
     given: set[str] = set()
     for setting in settings:
@@ -135,7 +173,11 @@ def build_any_example(text: str) -> LMC | PA | HMM:
             values[key] = known[key].read(value)
         except UsageError as error:
             raise UsageError(f"example {name}: {error}") from error
+    return example, values
+
+
+def _made(name: str, make: Callable[[], Made]) -> Made:
     try:
-        return example.build(**values)
+        return make()
     except UsageError as error:
         raise UsageError(f"example {name}: {error}") from error

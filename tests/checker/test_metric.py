@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from bisimdist.analysis.metric import metric
 from bisimdist.checker.metric import check_document
+from bisimdist.checker.metric_arena import read_automaton
 from bisimdist.checker.reading import MalformedCertificate
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
-from tests.strategies import similar_automata
+from tests.strategies import similar_automata, tangled_automata
 
 KINDS = ("accumulative", "amortised")
 Document = dict[str, Any]
@@ -27,8 +28,8 @@ def certificate(automaton: PA, kind: str) -> Document:
     return result
 
 
-@settings(max_examples=70)
-@given(similar_automata(), st.sampled_from(KINDS))
+@settings(max_examples=80)
+@given(st.one_of(similar_automata(), tangled_automata()), st.sampled_from(KINDS))
 def test_what_is_computed_is_accepted(automaton: PA, kind: str) -> None:
     report = check_document(certificate(automaton, kind), json.loads(json.dumps(automaton.canonical())))
     assert report.valid, report.reason
@@ -100,6 +101,35 @@ def test_no_change_makes_it_prove_something_false(automaton: PA, kind: str, data
     if claim["upper"] != "inf":
         assert truth.ratio is not None
         assert as_rational(claim["upper"]) >= truth.ratio
+
+
+@settings(max_examples=100)
+@given(st.one_of(similar_automata(3), tangled_automata(2)), st.sampled_from(KINDS), st.data())
+def test_no_certificate_of_another_automaton_proves_something_false(
+    automaton: PA, kind: str, data: st.DataObject
+) -> None:
+    """Change the automaton below a certificate, with a digest to match: whatever is accepted must be true."""
+    assume(automaton.transitions)
+    document = certificate(automaton, kind)
+    steps = list(automaton.transitions)
+    changed = data.draw(st.integers(0, len(steps) - 1))
+    values = [fmpq(1, 4), fmpq(1, 3), fmpq(1, 2)]
+    row = tuple((t, data.draw(st.sampled_from(values))) for t, _ in steps[changed].row)
+    steps[changed] = Transition(steps[changed].source, data.draw(st.sampled_from("ab")), row)
+    assume(sum((p for _, p in row), fmpq(0)) <= 1)
+    other = PA(automaton.states, tuple(steps), automaton.pairs)
+    document["model"] = json.loads(json.dumps(other.canonical()))
+    document["digest"] = read_automaton(document["model"]).digest()
+    if check_document(document, None).valid:
+        truth = metric(other, kind).pairs[0]
+        claim = document["claims"][0]
+        if claim["lower"] == "inf":
+            assert truth.upper is None
+        else:
+            assert truth.upper is None or as_rational(claim["lower"]) <= truth.upper
+        if claim["upper"] != "inf":
+            assert truth.lower is not None
+            assert truth.lower <= as_rational(claim["upper"])
 
 
 def pin(kind: str) -> Document:
@@ -236,3 +266,25 @@ def test_intervals_of_credits() -> None:
     low, _ = document["relations"][0][0]["credits"][0]
     document["relations"][0][0]["credits"] = [[low, "1"]]
     assert not check_document(document, None).valid
+
+
+def test_a_step_to_distance_0_keeps_the_running_product_in_the_window() -> None:
+    # t0 goes to s1 alone, which s0 answers with s1 for a factor of 1/3, too much, or with s0 for 2/3.
+    steps = (
+        (0, ((1, "1/3"),)),
+        (0, ((0, "2/3"),)),
+        (1, ((1, "1/4"),)),
+        (1, ((0, "2/3"),)),
+        (2, ((1, "1"),)),
+        (2, ((0, "1/3"),)),
+    )
+    automaton = PA(
+        ("s0", "s1", "t0"),
+        tuple(Transition(s, "a", tuple((t, as_rational(p)) for t, p in row)) for s, row in steps),
+        ((0, 2),),
+    )
+    answer = metric(automaton, "amortised")
+    assert answer.pairs[0].ratio == fmpq(3, 2)
+    document: Document = json.loads(json.dumps(answer.certificate()))
+    assert check_document(document, None).valid
+    assert ("s0", "s1") in {tuple(entry["pair"]) for entry in document["relations"][0]}

@@ -118,6 +118,7 @@ def test_different_supports_and_the_quotient(command: Command, tmp_path: Path) -
     ended = command("metric", file, "--kind", "amortised")
     assert ended.code == 0
     assert "supports of different sizes have no bijection" in ended.out
+    assert "--quotient merges bisimilar states first" in ended.err
     ended = command("metric", file, "--kind", "amortised", "--quotient", "--json")
     assert ended.code == 0
     assert "bisimilar states are merged: 4 states, 2 classes" in ended.err
@@ -150,6 +151,34 @@ def test_a_time_limit(command: Command) -> None:
     assert ended.code == 3
     pair = json.loads(ended.out)["pairs"][0]
     assert (pair["lower"], pair["ratio"], pair["exact"]) == ("1", "inf", False)
+
+
+def test_the_state_limit_of_a_text_of_the_calculus(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "chain.ccsp"
+    file.write_text("limit 3;\n  pairs X, a.c.d.0;\nX = a.c.d.0;\n")
+    command("metric", file, "--kind", "amortised").assert_refused(
+        f"{file}:2: column 3, after the state c.d.0:"
+    )
+    ended = command("metric", file, "--kind", "amortised", "--state-limit", "9", "--json")
+    assert (ended.code, json.loads(ended.out)["pairs"][0]["ratio"]) == (0, "1")
+    command("metric", file, "--kind", "amortised", "--state-limit", "0").assert_refused("--state-limit 0")
+
+
+def test_the_cryptographers_as_a_text_give_the_same(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "table.ccsp"
+    name = "dining-cryptographers-pa,n=4,graph=ring,bias=1/3,pairs=all"
+    assert command("example", name, "-o", file).code == 0
+    assert command("example", name, "--format", "ccsp").out == file.read_text()
+    for kind in ("accumulative", "amortised"):
+        texts = [
+            json.loads(command("metric", model, "--kind", kind, "--json").out)["pairs"]
+            for model in (file, f"example:{name}")
+        ]
+        assert texts[0] == texts[1]
+        assert [pair["ratio"] for pair in texts[0]] == ["2", "4", "2", "2", "4", "2"]
+    command("example", "pin-checking", "--format", "ccsp").assert_refused(
+        "is not written in the process calculus"
+    )
 
 
 def test_bad_input_is_refused(command: Command, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ TWICE = (
 
 
 @KINDS
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(pair=neighbours(), action=actions())
 @example(pair=COIN, action=Action("a"))
 def test_prefix(kind: str, pair: Pair, action: Action) -> None:
@@ -81,7 +81,7 @@ def test_prefix(kind: str, pair: Pair, action: Action) -> None:
 
 
 @KINDS
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(pair=neighbours(), names=st.lists(st.sampled_from("abc"), min_size=1, max_size=2))
 @example(pair=TWICE, names=["b"])
 def test_restriction(kind: str, pair: Pair, names: list[str]) -> None:
@@ -89,7 +89,7 @@ def test_restriction(kind: str, pair: Pair, names: list[str]) -> None:
 
 
 @KINDS
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(pair=neighbours(), other=terms(max_leaves=4))
 @example(pair=COIN, other=parse_term("1/2: a.0 (+) 1/2: b.0"))
 def test_choice(kind: str, pair: Pair, other: Term) -> None:
@@ -97,7 +97,7 @@ def test_choice(kind: str, pair: Pair, other: Term) -> None:
 
 
 @KINDS
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(pair=neighbours(), other=terms(max_leaves=4), share=st.sampled_from([1, 3, 5]))
 @example(pair=COIN, other=parse_term("0"), share=1)
 def test_probabilistic_choice_beside_another_process(kind: str, pair: Pair, other: Term, share: int) -> None:
@@ -109,7 +109,7 @@ def test_probabilistic_choice_beside_another_process(kind: str, pair: Pair, othe
 
 
 @KINDS
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(pair=neighbours(max_leaves=4), other=terms(max_leaves=3))
 @example(pair=TWICE, other=parse_term("~a.b.0"))
 @example(pair=COIN, other=parse_term("1/2: ~a.0 (+) 1/2: ~b.0"))
@@ -125,7 +125,7 @@ def test_probabilistic_choice_with_the_process_itself_expands(kind: str) -> None
     assert measured(kind, [(first, second), (mixed[0], mixed[1])]) == [fmpq(3, 2), None]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(pair=neighbours(), third=terms(max_leaves=4))
 def test_pseudometric_laws_on_processes(pair: Pair, third: Term) -> None:
     first, second = pair
