@@ -400,8 +400,8 @@ def _lower_bound(model: HMM, pair: tuple[str, str], length: int, up_to: bool) ->
     best: PairBudget | None = None
     words: list[tuple[int, ...]] = []
     with suppress(LimitError):
-        for one, two in ((first, second), (second, first)):
-            words.extend(guessed_words(resolved, one, two, deadline=Deadline.after(GRACE))[:4])
+        for here, there in ((first, second), (second, first)):
+            words.extend(guessed_words(resolved, here, there, deadline=Deadline.after(GRACE))[:4])
     for word in words:
         one, two = (probability(model, model.distribution(name), word) for name in pair)
         if not isinstance(one, fmpq) or not isinstance(two, fmpq) or not (one or two):
