@@ -1,0 +1,1 @@
+"""Benchmarks: ``python -m benchmarks`` prints the tables that README.md explains."""

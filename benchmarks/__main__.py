@@ -1,0 +1,55 @@
+"""``python -m benchmarks``: print tables of measurements."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from benchmarks.lp import lp_tables
+from benchmarks.machine import described_machine
+from benchmarks.problems import bracket_tables, classical_tables, memory_tables, problem_tables
+from benchmarks.tables import Table
+from benchmarks.timing import Clock
+
+__all__ = ["TABLES", "main"]
+
+TABLES: dict[str, Callable[..., list[Table]]] = {
+    "lp": lp_tables,
+    "problems": problem_tables,
+    "classical": classical_tables,
+    "brackets": bracket_tables,
+    "memory": memory_tables,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print the tables that are asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure and print tables.")
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"one of {', '.join(TABLES)}; default all")
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument(
+        "--quick", action="store_true", help="small sizes: a minute or two in all (the default)"
+    )
+    size.add_argument("--full", action="store_true", help="every size: an hour or more")
+    parser.add_argument("--output", type=Path, metavar="FILE.md", help="write the tables to a file, too")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.tables if name not in TABLES]
+    if unknown:
+        parser.error(f"there is no table {unknown[0]!r}; expected one of {', '.join(TABLES)}")
+    parts = [described_machine() + "\n"]
+    print(parts[0], flush=True)
+    for name in dict.fromkeys(options.tables or TABLES):
+        clock = Clock.start()
+        for table in TABLES[name](full=options.full):
+            parts.append(table.markdown())
+            print(parts[-1], flush=True)
+        print(f"({name}: {clock.spent().wall:.0f} s)", file=sys.stderr, flush=True)
+    if options.output is not None:
+        options.output.write_text("\n".join(parts), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,59 @@
+"""Tables as Markdown, and the figures in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from benchmarks.timing import Spent
+
+__all__ = ["Table", "bytes_text", "ratio", "seconds", "spent_text"]
+
+
+@dataclass(slots=True)
+class Table:
+    """A table that grows row by row, with what there is to say about it."""
+
+    title: str
+    columns: Sequence[str]
+    remarks: Sequence[str] = ()
+    rows: list[Sequence[str]] = field(default_factory=list)
+
+    def add(self, *cells: str) -> None:
+        self.rows.append(cells)
+
+    def markdown(self) -> str:
+        lines = [f"### {self.title}", ""]
+        lines.append("| " + " | ".join(self.columns) + " |")
+        lines.append("| --- |" + " --: |" * (len(self.columns) - 1))
+        lines.extend("| " + " | ".join(row) + " |" for row in self.rows)
+        for remark in self.remarks:
+            lines.extend(["", remark])
+        return "\n".join(lines) + "\n"
+
+
+def seconds(value: float) -> str:
+    """Return seconds with three digits or so."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def milliseconds(value: float) -> str:
+    """Return seconds as milliseconds with three significant digits."""
+    shown = value * 1e3
+    return f"{shown:.0f}" if shown >= 100 else f"{shown:.3g}"
+
+
+def spent_text(spent: Spent | None) -> str:
+    """Return ``wall (CPU)`` seconds."""
+    return "-" if spent is None else f"{seconds(spent.wall)} ({seconds(spent.cpu)})"
+
+
+def bytes_text(size: float) -> str:
+    """Return a number of bytes in MB."""
+    return f"{size / 2**20:.1f}" if size < 100 * 2**20 else f"{size / 2**20:.0f}"
+
+
+def ratio(baseline: float, ours: float) -> str:
+    """Return how many times our time the baseline takes."""
+    value = baseline / ours
+    return f"{value:.0f}x" if value >= 10 else f"{value:.2g}x"
