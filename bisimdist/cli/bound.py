@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from bisimdist.cli.failure import ExitCode, note
 from bisimdist.cli.numbers import alpha_number, numbered, positive_number, seconds, unit_number
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import read_model
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below
@@ -145,7 +145,7 @@ def run_bound(
 def _skew(alpha: str | None, epsilon: str | None) -> tuple[fmpq, fmpq | None]:
     if (alpha is None) == (epsilon is None):
         given = "neither" if alpha is None else "both"
-        raise UsageError(f"{given} of --alpha and --epsilon was given; expected one of them")
+        raise UsageError(f"{given} of --alpha and --epsilon given; expected one of them")
     if epsilon is None:
         return alpha_number("--alpha", alpha), None
     value = numbered("--epsilon", epsilon)
@@ -209,21 +209,8 @@ def _answer_distance(question: _Question, proof: OutputFile, *, as_json: bool) -
         emit_data(data)
     else:
         emit_report(answer_report(answer, question.names, epsilon=question.shown_epsilon))
-    written = _write_proof(answer, proof)  # after the answer, which nobody should have to wait for
+    written = write_proof(answer, proof)  # after the answer, which nobody should have to wait for
     return ExitCode.UNDECIDED if answer.status is Status.LIMIT or not written else ExitCode.ANSWERED
-
-
-def _write_proof(answer: DistanceAnswer | ThresholdAnswer, proof: OutputFile) -> bool:
-    """Write the certificate where one was asked for; tell whether there was a proof to write."""
-    if proof.path is None:
-        return True
-    try:
-        text = json.dumps(answer.certificate(), ensure_ascii=True, separators=(",", ":"))
-    except (UsageError, LimitError, KeyboardInterrupt) as error:
-        note(f"no certificate was written to {proof.path}: {str(error) or 'interrupted'}")
-        return False
-    proof.write(text + "\n")
-    return True
 
 
 def _decide(question: _Question, pair: tuple[str, str], theta: fmpq) -> ThresholdAnswer:
@@ -257,7 +244,7 @@ def _decide(question: _Question, pair: tuple[str, str], theta: fmpq) -> Threshol
 def _answer_threshold(question: _Question, theta: fmpq, proof: OutputFile, *, as_json: bool) -> int:
     answers = [_decide(question, pair, theta) for pair in question.pairs]
     verdicts = [answer.verdict for answer in answers]
-    written = _write_proof(answers[0], proof)
+    written = write_proof(answers[0], proof)
     verdict = next((word for word in ("violated", "unknown") if word in verdicts), "holds")
     if as_json:
         data = question.data()

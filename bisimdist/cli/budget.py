@@ -10,7 +10,7 @@ from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
-from bisimdist.cli.prove import write_hmm_proof
+from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import EXAMPLE_PREFIX
 from bisimdist.errors import UsageError
 from bisimdist.hmm.budget import QueryFamily, geometric_family, noisy_max_family
@@ -80,7 +80,7 @@ def run_budget(
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:
             answer = mechanism_budget(family, adjacency, deadline=deadline, progress=progress)
-        written = write_hmm_proof(answer, proof)
+        written = write_proof(answer, proof)
     if as_json:
         emit_data({"command": "budget", **mechanism_data(answer)})
     else:

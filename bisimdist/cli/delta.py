@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import DeltaAnswer, delta
-from bisimdist.cli.failure import ExitCode, note
+from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import alpha_number, numbered, seconds, unit_number
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import read_model
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
@@ -74,7 +74,7 @@ def run_delta(
     deadline = Deadline.after(seconds("--timeout", timeout))
     if (alpha is None) == (epsilon is None):
         given = "neither" if alpha is None else "both"
-        raise UsageError(f"{given} of --alpha and --epsilon was given; expected one of them")
+        raise UsageError(f"{given} of --alpha and --epsilon given; expected one of them")
     skew = None if alpha is None else alpha_number("--alpha", alpha)
     level = None if epsilon is None else numbered("--epsilon", epsilon)
     wanted = unit_number("--gap", gap)
@@ -97,7 +97,7 @@ def run_delta(
                 memory=room,
                 progress=progress,
             )
-        written = _write_proof(answer, proof)
+        written = write_proof(answer, proof)
         shown = None if level is None else format_rational(level)
         if as_json:
             emit_data(_data(answer, shown))
@@ -121,15 +121,3 @@ def _data(answer: DeltaAnswer, epsilon: str | None) -> dict[str, object]:
         }
         data["alpha_rounded"] = {"lower": "up", "upper": "down"}
     return {**data, **delta_data(answer)}
-
-
-def _write_proof(answer: DeltaAnswer, proof: OutputFile) -> bool:
-    if proof.path is None:
-        return True
-    try:
-        text = json.dumps(answer.certificate(), ensure_ascii=True, separators=(",", ":"))
-    except KeyboardInterrupt:
-        note(f"no certificate was written to {proof.path}: interrupted")
-        return False
-    proof.write(text + "\n")
-    return True

@@ -9,8 +9,8 @@ from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import read_hmm
-from bisimdist.cli.verify import write_budget_proof
 from bisimdist.progress import Deadline
 from bisimdist.report.hmm import budget_data, budget_report
 
@@ -61,7 +61,7 @@ def run_epsilon(
                 deadline=deadline,
                 progress=progress,
             )
-        written = write_budget_proof(answer, proof)
+        written = write_proof(answer, proof)
     if as_json:
         emit_data(
             {

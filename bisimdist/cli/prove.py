@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from bisimdist.analysis.hmm_answer import Verdict
-from bisimdist.analysis.hmm_proofs import AllLengthsAnswer, MechanismBudget, for_all_lengths
-from bisimdist.cli.failure import ExitCode, note
+from bisimdist.analysis.hmm_proofs import for_all_lengths
+from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import alpha_number, numbered, seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import read_hmm
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.progress import Deadline
 from bisimdist.report.hmm_proofs import length_data, length_report
 
-__all__ = ["run_prove", "write_hmm_proof"]
+__all__ = ["run_prove"]
 
 CODES = {
     Verdict.HOLDS: ExitCode.ANSWERED,
     Verdict.VIOLATED: ExitCode.VIOLATED,
     Verdict.UNKNOWN: ExitCode.UNDECIDED,
 }
-
-
-def write_hmm_proof(answer: AllLengthsAnswer | MechanismBudget, proof: OutputFile) -> bool:
-    """Write the certificate where one was asked for; tell whether there was a proof to write."""
-    if proof.path is None:
-        return True
-    try:
-        text = json.dumps(answer.certificate(), ensure_ascii=True, separators=(",", ":"))
-    except (UsageError, LimitError, KeyboardInterrupt) as error:
-        note(f"no certificate was written to {proof.path}: {str(error) or 'interrupted'}")
-        return False
-    proof.write(text + "\n")
-    return True
 
 
 def run_prove(
@@ -77,7 +64,7 @@ def run_prove(
     """
     deadline = Deadline.after(seconds("--timeout", timeout))
     if ratio is not None and epsilon is not None:
-        raise UsageError("both of --ratio and --epsilon was given; expected one of them, or none")
+        raise UsageError("both of --ratio and --epsilon given; expected one of them, or none")
     budget = None if ratio is None else alpha_number("--ratio", ratio)
     exponent = None if epsilon is None else numbered("--epsilon", epsilon)
     found = read_hmm(model)
@@ -92,7 +79,7 @@ def run_prove(
                 deadline=deadline,
                 progress=progress,
             )
-        written = write_hmm_proof(answer, proof)
+        written = write_proof(answer, proof)
     if as_json:
         emit_data(
             {

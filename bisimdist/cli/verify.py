@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from bisimdist.analysis.hmm import ENGINES, verify
-from bisimdist.analysis.hmm_answer import BudgetAnswer, Verdict, VerifyAnswer
-from bisimdist.cli.failure import ExitCode, note
+from bisimdist.analysis.hmm_answer import Verdict
+from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import numbered, seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import read_hmm
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.progress import Deadline
 from bisimdist.report.hmm import verdict_data, verdict_report
 
-__all__ = ["run_verify", "write_budget_proof"]
+__all__ = ["run_verify"]
 
 CODES = {
     Verdict.HOLDS: ExitCode.ANSWERED,
     Verdict.VIOLATED: ExitCode.VIOLATED,
     Verdict.UNKNOWN: ExitCode.UNDECIDED,
 }
-
-
-def write_budget_proof(answer: VerifyAnswer | BudgetAnswer, proof: OutputFile) -> bool:
-    """Write the certificate where one was asked for; tell whether there was a proof to write."""
-    if proof.path is None:
-        return True
-    try:
-        text = json.dumps(answer.certificate(), ensure_ascii=True, separators=(",", ":"))
-    except (UsageError, LimitError, KeyboardInterrupt) as error:
-        note(f"no certificate was written to {proof.path}: {str(error) or 'interrupted'}")
-        return False
-    proof.write(text + "\n")
-    return True
 
 
 def run_verify(
@@ -81,7 +68,7 @@ def run_verify(
     deadline = Deadline.after(seconds("--timeout", timeout))
     if (ratio is None) == (epsilon is None):
         given = "neither" if ratio is None else "both"
-        raise UsageError(f"{given} of --ratio and --epsilon was given; expected one of them")
+        raise UsageError(f"{given} of --ratio and --epsilon given; expected one of them")
     budget = None if ratio is None else numbered("--ratio", ratio)
     exponent = None if epsilon is None else numbered("--epsilon", epsilon)
     if engine not in ENGINES:
@@ -100,7 +87,7 @@ def run_verify(
                 deadline=deadline,
                 progress=progress,
             )
-        written = write_budget_proof(answer, proof)
+        written = write_proof(answer, proof)
     if as_json:
         data: dict[str, object] = {
             "command": "verify",

@@ -120,6 +120,12 @@ class _Question:
         solver.set("timeout", max(1, int(1000 * left)))
         return solver.check()
 
+    def given_up(self, solver: Any) -> str:
+        """Return why Z3 did not decide."""
+        if time.monotonic() >= self.moment:
+            return "the time limit was reached before Z3 had decided"
+        return "Z3 gave up: " + (solver.reason_unknown() or "it does not say why")
+
     def confirmed(self, found: Any, word: Word, pair: tuple[str, str]) -> SmtAnswer | None:
         """Return the violation that a model of Z3 describes, if exact arithmetic agrees."""
         chances = [probability(self.model, self.model.distribution(name), word) for name in pair]
@@ -225,7 +231,7 @@ def _chosen(question: _Question, length: int) -> SmtAnswer:
                 return confirmed
             undecided = "what Z3 found did not survive the exact check"
         elif answer != z3.unsat:
-            undecided = "Z3 gave up: " + (solver.reason_unknown() or "the time limit was reached")
+            undecided = question.given_up(solver)
     return question.ended(None, undecided) if undecided else question.ended(True)
 
 
@@ -276,7 +282,7 @@ def _sequences(question: _Question, length: int) -> SmtAnswer:
                 return confirmed
             undecided = "what Z3 found did not survive the exact check"
         elif answer != z3.unsat:
-            undecided = "Z3 gave up: " + (solver.reason_unknown() or "the time limit was reached")
+            undecided = question.given_up(solver)
     if next(polynomials, None) is not None:
         undecided = f"there are more than {MAX_SEQUENCES} different sequences"
     return question.ended(None, undecided) if undecided else question.ended(True)

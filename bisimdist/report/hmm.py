@@ -37,7 +37,7 @@ def _lengths(length: int, up_to: bool) -> str:
 def verdict_report(answer: VerifyAnswer) -> Report:
     """Return verdicts for a person."""
     asked = (
-        f"e^{short_rational(answer.epsilon)}"
+        f"e^({short_rational(answer.epsilon)})"
         if answer.epsilon is not None
         else short_rational(answer.ratio if answer.ratio is not None else fmpq(1))
     )

@@ -207,7 +207,7 @@ def test_limits_make_an_unknown() -> None:
     model = above_threshold()
     found = decide_by_smt(model, model.pairs[0], fmpq(16), 10, deadline=Deadline.after(0))
     assert found.holds is None
-    assert "Z3 gave up" in found.reason
+    assert "time limit" in found.reason
 
 
 def test_senseless_questions_are_refused() -> None:

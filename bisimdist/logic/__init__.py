@@ -1,0 +1,1 @@
+"""Logics: trace logic, full logic, mimicking formulae, and the distances of formulae."""
