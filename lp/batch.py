@@ -180,7 +180,7 @@ class BatchBasis:
                 self.flow,
                 self.potential,
                 value[part],
-                np.empty((4, batch.room), dtype=np.int64),
+                np.empty((6, batch.room), dtype=np.int64),
                 np.empty(batch.widest, dtype=np.int64),
                 tolerance,
             )

@@ -18,6 +18,7 @@ __all__ = [
     "Float64Array",
     "Int64Array",
     "compiled_batch",
+    "compiled_simplex",
     "compiled_undecided",
     "interpreted_batch",
     "interpreted_undecided",
@@ -53,6 +54,8 @@ def interpreted_batch(
     depth = work[1]
     raised_supply = work[2]
     raised_capacity = work[3]
+    give = work[4]
+    spare = work[5]
     pivots = 0
     for k in range(chosen.shape[0]):
         b = chosen[k]
@@ -63,8 +66,10 @@ def interpreted_batch(
         scale_up = sources + 2
         for i in range(sources):
             raised_supply[i] = supply[i0 + i] * scale_up + 1
+            give[i] = one
         for j in range(sinks):
             raised_capacity[j] = capacity[j0 + j] * scale_up
+            spare[j] = 0
         c0 = cell_start[b]
         for c in range(sources * sinks):
             cost[c] = distance[cells[c0 + c]]
@@ -73,7 +78,19 @@ def interpreted_batch(
         x = flow[v0 : v0 + sources + sinks]
         y = potential[v0 : v0 + sources + sinks]
         pivots += simplex(
-            sources, sinks, raised_supply, raised_capacity, cost, one, up, order, depth, x, y, tolerance
+            sources,
+            sinks,
+            raised_supply,
+            raised_capacity,
+            cost,
+            give,
+            spare,
+            up,
+            order,
+            depth,
+            x,
+            y,
+            tolerance,
         )
         basis_flows(sources, sinks, supply[i0:], capacity[j0:], up, order, x)
         total = 0.0
@@ -133,8 +150,8 @@ def compiled_undecided() -> Callable[..., None]:
 
 
 @cache
-def compiled_batch() -> Callable[..., int]:
-    """Return the compiled batch solver; the first call of a process loads or makes the machine code."""
+def _compiled() -> dict[str, Any]:
+    """Compile the kernel; under every name its machine code."""
     from numba import njit  # noqa: PLC0415 - half a second to import, and small models never need it
 
     # numba compiles a function together with the compiled functions that it finds under the names that
@@ -145,4 +162,16 @@ def compiled_batch() -> Callable[..., int]:
         copy = FunctionType(plain.__code__, namespace, name)
         copy.__module__ = __name__
         namespace[name] = njit(cache=True, nogil=True)(copy)
-    return namespace["interpreted_batch"]  # type: ignore[no-any-return]
+    return namespace
+
+
+@cache
+def compiled_batch() -> Callable[..., int]:
+    """Return the compiled batch solver; the first call of a process loads or makes the machine code."""
+    return _compiled()["interpreted_batch"]  # type: ignore[no-any-return]
+
+
+@cache
+def compiled_simplex() -> Callable[..., int]:
+    """Return the compiled simplex of one program, for numbers of 64 bits."""
+    return _compiled()["simplex"]  # type: ignore[no-any-return]

@@ -98,15 +98,17 @@ def _extended(
         else:
             potential[program.sinks[v - sources]] = fmpq(value, one) / alpha
     fixed = set(program.sources) | set(program.sinks)
+    paid = [alpha * f for f in potential]  # what a node can bear without its potential being raised
     waiting = [i for i in sorted(fixed) if potential[i] > 0]
     while waiting:
         i = waiting.pop()
-        for k in range(n):
-            least = (potential[i] - problem.distance[i][k]) / alpha
-            if k != i and least > potential[k]:
+        here = potential[i]
+        for k, (distance, enough) in enumerate(zip(problem.distance[i], paid, strict=True)):
+            if k != i and here - distance > enough:
                 if k in fixed:
                     return None
-                potential[k] = least
+                paid[k] = here - distance
+                potential[k] = paid[k] / alpha
                 waiting.append(k)
     return tuple(potential)
 

@@ -2,8 +2,8 @@
 
 A one-directional skewed Kantorovich program whose flows go straight from the states with
 ``c_i > 0`` (sources) to those with ``c_j < 0`` (sinks) is a transportation problem: source ``i``
-ships ``supply[i]`` units to sinks at cost ``cost[i, j]`` or gives them up at cost ``one``; sink
-``j`` takes at most ``capacity[j]`` units.
+ships ``supply[i]`` units to sinks at cost ``cost[i, j]`` or gives them up at cost ``give[i]``; sink
+``j`` takes at most ``capacity[j]`` units (and leaves the rest at cost ``spare[j]``).
 
 A basis is a forest that hangs from a root (which is both "given up" and "capacity left over"):
 the parent of a source is a sink or the root (-1), the parent of a sink is a source or the root.
@@ -43,16 +43,24 @@ def basis_flows(
 
 
 def basis_potentials(
-    sources: int, sinks: int, cost: Array, one: int, parent: Array, order: Array, potential: Array
+    sources: int,
+    sinks: int,
+    cost: Array,
+    give: Array,
+    spare: Array,
+    parent: Array,
+    order: Array,
+    potential: Array,
 ) -> None:
     """Write into `potential` the dual value of every node: f_i of a source, alpha f_j of a sink."""
     for k in range(sources + sinks):
         v = order[k]
         above = parent[v]
         if v < sources:
-            potential[v] = one if above < 0 else potential[above] + cost[v * sinks + above - sources]
+            potential[v] = give[v] if above < 0 else potential[above] + cost[v * sinks + above - sources]
         else:
-            potential[v] = 0 if above < 0 else potential[above] - cost[above * sinks + v - sources]
+            j = v - sources
+            potential[v] = -spare[j] if above < 0 else potential[above] - cost[above * sinks + j]
 
 
 def sort_tree(nodes: int, parent: Array, depth: Array, order: Array) -> None:
@@ -76,15 +84,17 @@ def sort_tree(nodes: int, parent: Array, depth: Array, order: Array) -> None:
         filled += steps
 
 
-def _enter(sources: int, sinks: int, cost: Array, one: int, potential: Array) -> tuple[int, int, int]:
+def _enter(
+    sources: int, sinks: int, cost: Array, give: Array, spare: Array, potential: Array
+) -> tuple[int, int, int]:
     """Return (tail, head, reduced cost) of the most negative cell; -1 stands for the root."""
     best = 0
     tail = -1
     head = -1
     for i in range(sources):
         u = potential[i]
-        if one - u < best:
-            best = one - u
+        if give[i] - u < best:
+            best = give[i] - u
             tail = i
             head = -1
         row = i * sinks
@@ -95,8 +105,8 @@ def _enter(sources: int, sinks: int, cost: Array, one: int, potential: Array) ->
                 tail = i
                 head = sources + j
     for j in range(sinks):
-        if potential[sources + j] < best:
-            best = potential[sources + j]
+        if spare[j] + potential[sources + j] < best:
+            best = spare[j] + potential[sources + j]
             tail = -1
             head = sources + j
     return tail, head, best
@@ -161,7 +171,8 @@ def simplex(
     supply: Array,
     capacity: Array,
     cost: Array,
-    one: int,
+    give: Array,
+    spare: Array,
     parent: Array,
     order: Array,
     depth: Array,
@@ -178,7 +189,10 @@ def simplex(
     supply, capacity
         Positive amounts, perturbed so that no basis is degenerate.
     cost
-        The costs by row, ``sources * sinks`` of them, in units of which giving up costs `one`.
+        The costs by row, ``sources * sinks`` of them.
+    give, spare
+        What it costs every source to give up a unit, and every sink to leave a unit of capacity unused: in
+        a program as it is posed the cost that stands for distance one, and nothing.
     parent
         The basis to start from, feasible; overwritten by the optimal one. All -1 is always feasible.
     order, depth, flow, potential
@@ -191,8 +205,8 @@ def simplex(
     sort_tree(nodes, parent, depth, order)
     basis_flows(sources, sinks, supply, capacity, parent, order, flow)
     while True:
-        basis_potentials(sources, sinks, cost, one, parent, order, potential)
-        tail, head, reduced = _enter(sources, sinks, cost, one, potential)
+        basis_potentials(sources, sinks, cost, give, spare, parent, order, potential)
+        tail, head, reduced = _enter(sources, sinks, cost, give, spare, potential)
         if reduced >= -tolerance:
             return pivots
         _pivot(sources, tail, head, parent, depth, flow)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bisimdist.errors import LinearProgramError
 from bisimdist.lp import kernel
 from bisimdist.lp.program import Program
+from bisimdist.lp.residual import approach, worth_approaching
 
 __all__ = ["TransportBasis", "improve", "solve_program"]
 
@@ -96,14 +97,17 @@ def improve(  # noqa: PLR0913
         if stay:
             raise LinearProgramError("the basis is not feasible")
         up = [-1] * nodes
-    pivots = 0
-    if not stay:
-        pivots = kernel.simplex(
-            sources, sinks, supply, capacity, costs, one, up, order, depth, flow, potential, tolerance
+    pivots, optimal = 0, stay
+    give, spare = [one] * sources, [0] * sinks
+    if not optimal and worth_approaching(len(costs), sum(supply) + sum(capacity)):
+        pivots, optimal = approach(sources, sinks, supply, capacity, costs, one, up, tolerance)
+    if not optimal:
+        pivots += kernel.simplex(
+            sources, sinks, supply, capacity, costs, give, spare, up, order, depth, flow, potential, tolerance
         )
     kernel.sort_tree(nodes, up, depth, order)
     kernel.basis_flows(sources, sinks, program.supply, program.capacity, up, order, flow)
-    kernel.basis_potentials(sources, sinks, costs, one, up, order, potential)
+    kernel.basis_potentials(sources, sinks, costs, give, spare, up, order, potential)
     return TransportBasis(tuple(up), tuple(flow), tuple(potential), pivots)
 
 

@@ -57,7 +57,7 @@ def test_potentials_are_tight_on_the_tree(forest: tuple[int, int, list[int]], da
     cost = data.draw(st.lists(st.integers(0, one), min_size=count, max_size=count))
     potential = [0] * (sources + sinks)
     _, order = sorted_tree(parent)
-    kernel.basis_potentials(sources, sinks, cost, one, parent, order, potential)
+    kernel.basis_potentials(sources, sinks, cost, [one] * sources, [0] * sinks, parent, order, potential)
     for node, above in enumerate(parent):
         if above < 0:
             assert potential[node] == (one if node < sources else 0)
