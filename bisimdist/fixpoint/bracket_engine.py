@@ -11,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpq, fmpz
-from scipy.sparse import csr_array
 
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.improvement import improve_roughly
 from bisimdist.fixpoint.iteration import ONE, Approximation
 from bisimdist.fixpoint.linear import SingularSystemError, SparseSystem, solve_float
+from bisimdist.fixpoint.plan_matrix import PlanMatrix
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
-from bisimdist.fixpoint.strategy import Plan, Strategy, Values
+from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.fixpoint.tables import Tables
 from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -107,30 +107,19 @@ def _live(strategy: Strategy) -> list[int]:
 class _Walk:
     """Where the couplings of some sides, one for each live pair, lead: the steps of a random walk."""
 
-    plans: list[Plan]
-    matrix: csr_array
+    plans: PlanMatrix
     penalty: Float64Array
     """By live pair: 0, or minus infinity where the side does not count."""
 
     @classmethod
     def of(cls, strategy: Strategy, sides: list[int], value: Float64Array | None = None) -> _Walk:
         """Return the walk of the sides; those cheaper than the values by more than `SETTLED` do not count."""
-        plans = [strategy.plan(side) for side in sides]
-        indptr, indices, data = [0], [], []
-        for plan in plans:
-            for number, weight in plan.entries:
-                indices.append(number)
-                data.append(weight / plan.scale)
-            indptr.append(len(indices))
-        shape = (len(plans), strategy.functional.size)
-        columns = np.array(indices, dtype=np.int64)
-        matrix = csr_array((np.array(data, dtype=np.float64), columns, np.array(indptr)), shape=shape)
-        penalty = np.zeros(len(plans))
+        plans = PlanMatrix.of(strategy, sides)
+        penalty = np.zeros(len(sides))
         if value is not None:
-            pairs = np.array([side // 2 for side in sides], dtype=np.int64)
-            cost = matrix @ value + np.array([plan.constant / plan.scale for plan in plans])
-            penalty = np.where(cost < value[pairs] - SETTLED, -np.inf, 0.0)
-        return cls(plans, matrix, penalty)
+            cost = plans.matrix @ value + plans.constant
+            penalty = np.where(cost < value[plans.sides // 2] - SETTLED, -np.inf, 0.0)
+        return cls(plans, penalty)
 
 
 def _steps_by_direction(strategy: Strategy, value: Float64Array) -> tuple[list[_Walk], list[_Walk]]:
@@ -161,7 +150,7 @@ def _longest(strategy: Strategy, walks: list[_Walk]) -> Float64Array:
         if (slowest == choice).all():
             return steps * 1.05
         choice = slowest
-        plans = [walks[int(walk)].plans[index] for index, walk in enumerate(choice)]
+        plans = [walks[int(walk)].plans.plan(index) for index, walk in enumerate(choice)]
         rows = [
             (plan.scale, plan.scale, tuple((place[n], w) for n, w in plan.entries if n in place))
             for plan in plans
@@ -175,7 +164,7 @@ def _longest(strategy: Strategy, walks: list[_Walk]) -> Float64Array:
 
 def _onward(walks: list[_Walk], steps: Float64Array) -> Float64Array:
     """Return A w of every walk, by walk and live pair; minus infinity where a side does not count."""
-    return np.array([walk.matrix @ steps + walk.penalty for walk in walks])
+    return np.array([walk.plans.matrix @ steps + walk.penalty for walk in walks])
 
 
 def _rounded(strategy: Strategy, numerators: Float64Array, grid: int) -> Int64Array:
@@ -210,18 +199,8 @@ def _checked_above(strategy: Strategy, upper: Int64Array, grid: int) -> Strategy
     result = _copy(strategy)
     functional = result.functional
     _solve(result, np.arange(len(functional.batch)), upper, grid)
-    numerators = upper.tolist()
-    directions = (0, 1) if functional.both_sides else (0,)
-    for pair in range(functional.size):
-        for direction in directions:
-            if _cost(result.plan(2 * pair + direction), numerators, grid) > numerators[pair]:
-                return None
-    return result
-
-
-def _cost(plan: Plan, numerators: list[int], grid: int) -> fmpq:
-    total = plan.constant * grid + sum(weight * numerators[number] for number, weight in plan.entries)
-    return fmpq(total, plan.scale)
+    sides = np.arange(0, 2 * functional.size, 1 if functional.both_sides else 2)
+    return None if PlanMatrix.of(result, sides).exceeding(upper, grid).any() else result
 
 
 def _optimal_below(strategy: Strategy, lower: Int64Array, grid: int, deadline: Deadline) -> Strategy:
@@ -239,9 +218,5 @@ def _optimal_below(strategy: Strategy, lower: Int64Array, grid: int, deadline: D
 
 def _exceeds(strategy: Strategy, lower: Int64Array, grid: int) -> bool:
     """Tell whether the couplings, being optimal, cost more than every positive value."""
-    numerators = lower.tolist()
-    return all(
-        numerators[pair] == 0
-        or _cost(strategy.plan(strategy.side(pair)), numerators, grid) > numerators[pair]
-        for pair in range(strategy.functional.size)
-    )
+    sides = [strategy.side(pair) for pair in np.flatnonzero(lower).tolist()]
+    return bool(PlanMatrix.of(strategy, sides).exceeding(lower, grid).all())

@@ -1,0 +1,136 @@
+"""The plans of many sides as one sparse matrix in doubles, and exact comparisons that it saves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import fmpq
+from scipy.sparse import csr_array
+
+from bisimdist.fixpoint.strategy import Plan, Strategy
+from bisimdist.lp.batch import MAX_EXPONENT
+from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
+
+__all__ = ["PlanMatrix", "plan_cost"]
+
+UNIT = 2.0**-52
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMatrix:
+    """What the couplings of some sides cost: ``matrix @ d + constant``, up to rounding.
+
+    Parameters
+    ----------
+    strategy
+        Whose couplings they are; it must not change while the matrix is in use.
+    sides
+        The sides, one a row.
+    matrix
+        By row and pair the weight, mass 1 being 1.
+    constant
+        By row the mass that is given up.
+    terms
+        By row how many numbers were added up at most.
+    """
+
+    strategy: Strategy
+    sides: Int64Array
+    matrix: csr_array
+    constant: Float64Array
+    terms: Float64Array
+
+    @classmethod
+    def of(cls, strategy: Strategy, sides: Sequence[int] | Int64Array) -> PlanMatrix:
+        """Read the couplings of the sides from the flat arrays of the batch, the unusual ones one by one."""
+        functional = strategy.functional
+        chosen = np.asarray(sides, dtype=np.int64)
+        row_of = np.full(2 * functional.size, -1, dtype=np.int64)
+        row_of[chosen] = np.arange(len(chosen))
+        unusual = _unusual_sides(strategy)
+        usual = row_of.copy()
+        usual[unusual] = -1
+        rows, columns, weights, constant = _flat_plans(strategy, usual, chosen)
+        parts = [(rows, columns, weights)]
+        for side in unusual[row_of[unusual] >= 0].tolist():
+            plan, row = strategy.plan(side), int(row_of[side])
+            numbers = np.array([number for number, _ in plan.entries], dtype=np.int64)
+            masses = np.array([weight / plan.scale for _, weight in plan.entries], dtype=np.float64)
+            parts.append((np.full(len(numbers), row), numbers, masses))
+            constant[row] = plan.constant / plan.scale
+        rows, columns, weights = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+        shape = (len(chosen), functional.size)
+        matrix = csr_array((weights, (rows, columns)), shape=shape)
+        terms = np.bincount(rows, minlength=len(chosen)).astype(np.float64)
+        return cls(strategy, chosen, matrix, constant, terms)
+
+    def plan(self, row: int) -> Plan:
+        """Return the exact plan of a row."""
+        return self.strategy.plan(int(self.sides[row]))
+
+    def exceeding(self, numerators: Int64Array, grid: int) -> BoolArray:
+        """Tell, by row, whether the coupling costs more than the value of its pair; exactly.
+
+        Doubles decide where the difference is larger than all rounding errors together, integers elsewhere.
+
+        Parameters
+        ----------
+        numerators
+            By pair the value in units of 1 / grid; at most 2^53.
+        grid
+            The denominator of the values.
+        """
+        values = numerators.astype(np.float64)
+        cost = self.matrix @ values + self.constant * grid
+        wanted = values[self.sides // 2]
+        error = (self.terms + 8.0) * UNIT * (cost + wanted + 1.0)
+        result: BoolArray = cost > wanted
+        exact = numerators.tolist()
+        for row in np.flatnonzero(np.abs(cost - wanted) <= error).tolist():
+            result[row] = plan_cost(self.plan(row), exact, grid) > exact[int(self.sides[row]) // 2]
+        return result
+
+
+def plan_cost(plan: Plan, numerators: Sequence[int], grid: int) -> fmpq:
+    """Return what a plan costs exactly, in units of 1 / grid."""
+    total = plan.constant * grid + sum(weight * numerators[number] for number, weight in plan.entries)
+    return fmpq(total, plan.scale)
+
+
+def _unusual_sides(strategy: Strategy) -> Int64Array:
+    """Return the sides with a program whose coupling is not, or not exactly, in the flat arrays."""
+    functional = strategy.functional
+    programs = sorted(functional.batch.rounded.union(strategy.general))
+    wide = [pair for pair, scale in enumerate(functional.scale) if scale.bit_length() > MAX_EXPONENT]
+    of_pairs = 2 * np.array(wide, dtype=np.int64)
+    of_programs = functional.side_of[np.array(programs, dtype=np.int64)]
+    return np.unique(np.concatenate((of_programs, of_pairs, of_pairs + 1)))
+
+
+def _flat_plans(
+    strategy: Strategy, row_of: Int64Array, sides: Int64Array
+) -> tuple[Int64Array, Int64Array, Float64Array, Float64Array]:
+    """Return (rows, pairs, weights) of all moves of the wanted rows, and by row the mass given up."""
+    functional, batch, count = strategy.functional, strategy.functional.batch, len(sides)
+    sources, sinks = np.diff(batch.source_start), np.diff(batch.sink_start)
+    node_start = np.asarray(batch.node_start, dtype=np.int64)
+    owner = np.repeat(np.arange(len(batch)), sources + sinks)
+    row = row_of[functional.side_of[owner]]
+    kept = np.flatnonzero((row >= 0) & (strategy.basis.flow != 0))
+    owner, row = owner[kept], row[kept]
+    flow, above = strategy.basis.flow[kept], strategy.basis.parent[kept]
+    node, first = kept - node_start[owner], sources[owner]
+    is_source = node < first
+    lost = is_source & (above < 0)
+    wanted = np.unique(row).tolist()
+    scale = np.ones(count, dtype=np.float64)
+    scale[wanted] = [float(functional.scale[pair]) for pair in (sides[wanted] // 2).tolist()]
+    mass = flow.astype(np.float64) / scale[row]
+    constant = np.bincount(row[lost], mass[lost], minlength=count).astype(np.float64)
+    moved = above >= 0
+    width = sinks[owner]
+    cell = np.where(is_source, node * width + above - first, above * width + node - first)
+    number = batch.cells[(batch.cell_start[owner] + cell)[moved]]
+    return row[moved], number, mass[moved], constant
