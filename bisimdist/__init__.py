@@ -13,10 +13,28 @@ if TYPE_CHECKING:
     from bisimdist.analysis.answer import PairBound as PairBound
     from bisimdist.analysis.answer import Status as Status
     from bisimdist.analysis.answer import ThresholdAnswer as ThresholdAnswer
+    from bisimdist.analysis.compare import Comparison as Comparison
+    from bisimdist.analysis.compare import compare as compare
+    from bisimdist.analysis.crosscheck import CheckedPair as CheckedPair
+    from bisimdist.analysis.crosscheck import CrosscheckAnswer as CrosscheckAnswer
+    from bisimdist.analysis.crosscheck import crosscheck as crosscheck
     from bisimdist.analysis.delta import DeltaAnswer as DeltaAnswer
     from bisimdist.analysis.delta import delta as delta
     from bisimdist.analysis.distances import bd_threshold as bd_threshold
     from bisimdist.analysis.distances import bound as bound
+    from bisimdist.analysis.distinctions import Distinction as Distinction
+    from bisimdist.analysis.distinctions import DistinctionAnswer as DistinctionAnswer
+    from bisimdist.analysis.distinctions import distinguishing_formula as distinguishing_formula
+    from bisimdist.analysis.distinctions import explain as explain
+    from bisimdist.analysis.formulae import MimickingAnswer as MimickingAnswer
+    from bisimdist.analysis.formulae import SatisfactionAnswer as SatisfactionAnswer
+    from bisimdist.analysis.formulae import formula_distance as formula_distance
+    from bisimdist.analysis.formulae import logical_distance as logical_distance
+    from bisimdist.analysis.formulae import mimicking_formula as mimicking_formula
+    from bisimdist.analysis.formulae import satisfies as satisfies
+    from bisimdist.analysis.formulae import satisfying as satisfying
+    from bisimdist.analysis.generalised import GeneralisedAnswer as GeneralisedAnswer
+    from bisimdist.analysis.generalised import generalised_metric as generalised_metric
     from bisimdist.analysis.hmm import epsilon as epsilon
     from bisimdist.analysis.hmm import verify as verify
     from bisimdist.analysis.hmm_proofs import for_all_lengths as for_all_lengths
@@ -26,6 +44,17 @@ if TYPE_CHECKING:
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
     from bisimdist.analysis.profile import least_alpha as least_alpha
     from bisimdist.analysis.profile import profile as profile
+    from bisimdist.analysis.secrets import SecretPrivacyAnswer as SecretPrivacyAnswer
+    from bisimdist.analysis.secrets import secret_privacy as secret_privacy
+    from bisimdist.analysis.trace_logic import logical_distances as logical_distances
+    from bisimdist.analysis.trace_logic import satisfies_trace_formula as satisfies_trace_formula
+    from bisimdist.analysis.trace_logic import trace_classes as trace_classes
+    from bisimdist.analysis.trace_logic import trace_equivalence as trace_equivalence
+    from bisimdist.analysis.trace_logic import trace_formulae as trace_formulae
+    from bisimdist.analysis.trace_metric import TraceMetricAnswer as TraceMetricAnswer
+    from bisimdist.analysis.trace_metric import WeakAnonymityAnswer as WeakAnonymityAnswer
+    from bisimdist.analysis.trace_metric import trace_metric as trace_metric
+    from bisimdist.analysis.trace_metric import weak_anonymity as weak_anonymity
     from bisimdist.checker import check_certificate as check_certificate
     from bisimdist.errors import BisimdistError as BisimdistError
     from bisimdist.errors import LimitError as LimitError
@@ -36,8 +65,12 @@ if TYPE_CHECKING:
     from bisimdist.exact.logarithm import alpha_above as alpha_above
     from bisimdist.exact.logarithm import alpha_below as alpha_below
     from bisimdist.exact.logarithm import log_enclosure as log_enclosure
+    from bisimdist.logic.formula_parser import parse_formula as parse_formula
+    from bisimdist.logic.linear_parser import parse_trace_formula as parse_trace_formula
     from bisimdist.models.bisimilarity import bisimilarity_classes as bisimilarity_classes
     from bisimdist.models.bisimilarity import quotient as quotient
+    from bisimdist.models.conversions import Conversion as Conversion
+    from bisimdist.models.conversions import convert as convert
     from bisimdist.models.hmm import HMM as HMM
     from bisimdist.models.io import load_model as load_model
     from bisimdist.models.io import parse_model as parse_model
@@ -53,6 +86,41 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "bisimdist.analysis.compare": ("compare", "Comparison"),
+    "bisimdist.analysis.crosscheck": ("CheckedPair", "CrosscheckAnswer", "crosscheck"),
+    "bisimdist.analysis.distinctions": (
+        "Distinction",
+        "DistinctionAnswer",
+        "distinguishing_formula",
+        "explain",
+    ),
+    "bisimdist.analysis.formulae": (
+        "MimickingAnswer",
+        "SatisfactionAnswer",
+        "formula_distance",
+        "logical_distance",
+        "mimicking_formula",
+        "satisfies",
+        "satisfying",
+    ),
+    "bisimdist.analysis.generalised": ("GeneralisedAnswer", "generalised_metric"),
+    "bisimdist.analysis.secrets": ("SecretPrivacyAnswer", "secret_privacy"),
+    "bisimdist.analysis.trace_logic": (
+        "logical_distances",
+        "satisfies_trace_formula",
+        "trace_classes",
+        "trace_equivalence",
+        "trace_formulae",
+    ),
+    "bisimdist.analysis.trace_metric": (
+        "TraceMetricAnswer",
+        "WeakAnonymityAnswer",
+        "trace_metric",
+        "weak_anonymity",
+    ),
+    "bisimdist.logic.formula_parser": ("parse_formula",),
+    "bisimdist.logic.linear_parser": ("parse_trace_formula",),
+    "bisimdist.models.conversions": ("Conversion", "convert"),
     "bisimdist.analysis.delta": (
         "DeltaAnswer",
         "delta",
@@ -101,19 +169,31 @@ __all__ = [
     "LMC",
     "PA",
     "BisimdistError",
+    "CheckedPair",
+    "Comparison",
+    "Conversion",
+    "CrosscheckAnswer",
     "Deadline",
     "DeltaAnswer",
     "DistanceAnswer",
+    "Distinction",
+    "DistinctionAnswer",
+    "GeneralisedAnswer",
     "LimitError",
     "MetricAnswer",
+    "MimickingAnswer",
     "ModelError",
     "NumberError",
     "NumberTypeError",
     "PairBound",
     "ProfileAnswer",
+    "SatisfactionAnswer",
+    "SecretPrivacyAnswer",
     "Status",
     "ThresholdAnswer",
+    "TraceMetricAnswer",
     "UsageError",
+    "WeakAnonymityAnswer",
     "__version__",
     "action_labelled_lmc",
     "alpha_above",
@@ -124,19 +204,40 @@ __all__ = [
     "build_any_example",
     "build_example",
     "check_certificate",
+    "compare",
+    "convert",
+    "crosscheck",
     "delta",
+    "distinguishing_formula",
     "epsilon",
+    "explain",
     "for_all_lengths",
+    "formula_distance",
+    "generalised_metric",
     "least_alpha",
     "list_examples",
     "load_model",
     "log_enclosure",
+    "logical_distance",
+    "logical_distances",
     "mechanism_budget",
     "metric",
+    "mimicking_formula",
+    "parse_formula",
     "parse_model",
+    "parse_trace_formula",
     "profile",
     "quotient",
+    "satisfies",
+    "satisfies_trace_formula",
+    "satisfying",
+    "secret_privacy",
+    "trace_classes",
+    "trace_equivalence",
+    "trace_formulae",
+    "trace_metric",
     "verify",
+    "weak_anonymity",
     "write_model",
 ]
 

@@ -201,7 +201,7 @@ def action_labelled_lmc(automaton: PA) -> LMC:
             )
         by_source[transition.source] = transition
     actions = {transition.action for transition in automaton.transitions}
-    stop_label, halt_label = _free_name("(stop)", actions), _free_name("(halt)", actions)
+    stop_label, halt_label = free_name("(stop)", actions), free_name("(halt)", actions)
     halt = len(automaton)
     labels: list[str] = []
     rows: list[Row] = []
@@ -218,7 +218,7 @@ def action_labelled_lmc(automaton: PA) -> LMC:
         rows.append((*step.row, (halt, missing)) if missing != 0 else step.row)
     states = automaton.states
     if halts:
-        states = (*states, _free_name("(halt)", frozenset(states)))
+        states = (*states, free_name("(halt)", frozenset(states)))
         labels.append(halt_label)
         rows.append(((halt, fmpq(1)),))
     return LMC(states, tuple(labels), tuple(rows), automaton.pairs)
@@ -239,7 +239,8 @@ def chain_as_automaton(lmc: LMC) -> PA:
     return PA(lmc.states, tuple(steps), lmc.pairs)
 
 
-def _free_name(name: str, taken: Container[str]) -> str:
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return a name, primed until it is none of those that are taken."""
     while name in taken:
         name += "'"
     return name

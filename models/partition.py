@@ -23,7 +23,11 @@ def canonical_numbering(classes: Iterable[Hashable]) -> tuple[int, ...]:
 
 
 def refined_blocks(
-    blocks: Sequence[int], successors: Sequence[Iterable[int]], signature: Signature
+    blocks: Sequence[int],
+    successors: Sequence[Iterable[int]],
+    signature: Signature,
+    *,
+    after_round: Callable[[Sequence[int], Sequence[int]], None] | None = None,
 ) -> list[int]:
     """Split blocks until all states of a block have the same signature.
 
@@ -35,6 +39,9 @@ def refined_blocks(
         The successors of each state.
     signature
         Must depend on the blocks of the successors of the state alone, and name each of those blocks.
+    after_round
+        Called after each round with the states that have got another block in it, and the block of every
+        state. After k rounds states share a block if k steps do not tell them apart.
 
     Returns
     -------
@@ -47,7 +54,7 @@ def refined_blocks(
     block that splits keeps its name, so every state is renumbered O(log n) times.
     """
     partition = _Partition(blocks, successors, signature)
-    partition.refine()
+    partition.refine(after_round)
     return partition.block_of
 
 
@@ -67,7 +74,7 @@ class _Partition:
             for target in targets:
                 self.predecessors[target].append(state)
 
-    def refine(self) -> None:
+    def refine(self, after_round: Callable[[Sequence[int], Sequence[int]], None] | None) -> None:
         """Split until all states of a block have the same signature."""
         stale = set(range(len(self.block_of)))
         while stale:
@@ -76,12 +83,14 @@ class _Partition:
             for state in sorted(stale):
                 block = parts.setdefault(self.block_of[state], {})
                 block.setdefault(self.signature(state, self.block_of), []).append(state)
-            stale = {
-                source
+            moved = [
+                state
                 for number, block in parts.items()
                 for state in self._split(number, list(block.values()))
-                for source in self.predecessors[state]
-            }
+            ]
+            if after_round is not None:
+                after_round(moved, self.block_of)
+            stale = {source for state in moved for source in self.predecessors[state]}
 
     def _split(self, number: int, parts: list[list[int]]) -> list[int]:
         """Split a block into `parts` and the untouched rest; return the states that are in another block now.

@@ -9,7 +9,7 @@ from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["alphas", "hmms", "lmcs", "rows", "similar_automata", "tangled_automata", "weights"]
+__all__ = ["alphas", "automata", "hmms", "lmcs", "rows", "similar_automata", "tangled_automata", "weights"]
 
 ALPHAS = ("1", "5001/5000", "11/10", "3/2", "2")
 
@@ -143,3 +143,25 @@ def tangled_automata(draw: st.DrawFn, max_states: int = 3, *, halves: bool = Fal
         row = [((t + size * cross) % (2 * size), p) for (t, p), cross in zip(step.row, crossed, strict=True)]
         steps.append(Transition(step.source, step.action, tuple(sorted(row))))
     return PA(automaton.states, tuple(steps), automaton.pairs)
+
+
+@st.composite
+def automata(
+    draw: st.DrawFn, max_states: int = 5, *, nondeterministic: bool = True, acyclic: bool = False
+) -> PA:
+    """Draw an automaton with actions a and b, few different masses, some of them below one.
+
+    Without nondeterminism a state has at most one transition of each action.
+    """
+    size = draw(st.integers(2, max_states))
+    steps: list[Transition] = []
+    for source in range(size):
+        targets = range(source + 1, size) if acyclic else range(size)
+        for action in draw(st.lists(st.sampled_from("aab"), max_size=3, unique=not nondeterministic)):
+            if not targets or draw(st.integers(0, 9)) == 0:
+                row: Row = ()
+            else:
+                scale = draw(st.sampled_from((fmpq(1), fmpq(1), fmpq(1), fmpq(1, 2))))
+                row = tuple((target, p * scale) for target, p in draw(rows(targets)))
+            steps.append(Transition(source, action, row))
+    return PA(tuple(f"s{index}" for index in range(size)), tuple(steps))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 from flint import fmpq
 
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.distances import bound
+from bisimdist.analysis.standing import Measure, Relation, Standing, relate
 from bisimdist.errors import LimitError
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.fixpoint.bracket_engine import prove_bracket
@@ -21,7 +21,17 @@ from bisimdist.models.lmc import LMC
 from bisimdist.privacy.greatest import greatest_solution
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["ORDER", "Comparison", "Measure", "Relation", "Standing", "compare"]
+__all__ = [
+    "ORDER",
+    "Comparison",
+    "Directed",
+    "Measure",
+    "Relation",
+    "Standing",
+    "compare",
+    "directed_measure",
+    "greatest_bounds",
+]
 
 Pair = tuple[int, int]
 
@@ -41,51 +51,6 @@ ORDER: tuple[tuple[str, str], ...] = (
     ("bd_quotient", "bd"),
 )
 """What is at most what, always (docs/theory/delta.md)."""
-
-
-class Relation(Enum):
-    """What certified bounds say about two measures the first of which must be at most the second."""
-
-    EQUAL = "="
-    LESS = "<"
-    AT_MOST = "<="
-    """At most, as it must be; the bounds do not tell whether it is less."""
-    VIOLATED = "violated"
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """Bounds on one measure of a pair.
-
-    Parameters
-    ----------
-    name
-        ``delta``, ``lbd``, ``bd``, ``lbd_quotient``, ``bd_quotient`` or ``greatest``.
-    lower, upper
-        Certified bounds on the larger of both directions.
-    directions
-        Bounds (lower, upper) of both directions, from the first state and from the second, for asymmetric
-        measures.
-    """
-
-    name: str
-    lower: fmpq
-    upper: fmpq
-    directions: tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]] | None = None
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return bool(self.lower == self.upper)
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How two measures stand that have a fixed order."""
-
-    smaller: str
-    larger: str
-    relation: Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,22 +86,15 @@ class Comparison:
     def violated(self) -> bool:
         """Whether some order is violated, which no chain can bring about: an error of this program."""
         return any(standing.relation is Relation.VIOLATED for standing in self.standings()) or any(
-            not 0 <= measure.lower <= measure.upper <= 1 for measure in self.measures
+            not measure.possible for measure in self.measures
         )
 
 
 def _relation(smaller: Measure, larger: Measure) -> Relation:
-    pairs = [((smaller.lower, smaller.upper), (larger.lower, larger.upper))]
+    pairs = [(smaller.bounds, larger.bounds)]
     if smaller.directions is not None and larger.directions is not None:
         pairs += zip(smaller.directions, larger.directions, strict=True)
-    if any(low > top for (low, _), (_, top) in pairs):
-        return Relation.VIOLATED
-    (_, high), (low, _) = pairs[0]
-    if high < low:
-        return Relation.LESS
-    if smaller.exact and larger.exact:
-        return Relation.EQUAL
-    return Relation.AT_MOST
+    return relate(pairs)
 
 
 def compare(  # noqa: PLR0913
@@ -182,20 +140,20 @@ def compare(  # noqa: PLR0913
     inside = [(kinds[s], kinds[t]) for s, t in asked]
     merged_names = [(merged.states[s], merged.states[t]) for s, t in inside]
     truth = delta(model, skew, pairs=names, gap=gap, deadline=deadline, memory=memory, progress=progress)
-    below = _Directed(merged, skew, inside, deadline, progress)
-    lbd = below if len(merged) == len(model) else _Directed(model, skew, asked, deadline, progress)
+    below = Directed(merged, skew, inside, deadline, progress)
+    lbd = below if len(merged) == len(model) else Directed(model, skew, asked, deadline, progress)
     symmetric = bound(model, skew, pairs=names, deadline=deadline, progress=progress)
     of_merged = symmetric
     if len(merged) != len(model):
         of_merged = bound(merged, skew, pairs=merged_names, deadline=deadline, progress=progress)
-    greatest, reason = _greatest(model, skew, asked, deadline, progress)
+    greatest, reason = greatest_bounds(model, skew, asked, deadline, progress)
     result = []
     for k, pair in enumerate(asked):
         measures = [
             Measure("delta", truth.pairs[k].lower, truth.pairs[k].upper),
             below.measure("lbd_quotient", inside[k]),
             lbd.measure("lbd", pair),
-            *([] if greatest is None else [_both("greatest", pair, greatest)]),
+            *([] if greatest is None else [directed_measure("greatest", pair, greatest)]),
             Measure("bd_quotient", of_merged.pairs[k].lower, of_merged.pairs[k].upper),
             Measure("bd", symmetric.pairs[k].lower, symmetric.pairs[k].upper),
         ]
@@ -204,13 +162,14 @@ def compare(  # noqa: PLR0913
     return tuple(result)
 
 
-def _both(name: str, pair: Pair, bounds: dict[Pair, tuple[fmpq, fmpq]]) -> Measure:
+def directed_measure(name: str, pair: Pair, bounds: Mapping[Pair, tuple[fmpq, fmpq]]) -> Measure:
+    """Return the larger of both directions of a pair, with both."""
     one, other = bounds[pair], bounds[pair[::-1]]
     return Measure(name, max(one[0], other[0]), max(one[1], other[1]), (one, other))
 
 
-class _Directed:
-    """The asymmetric distance of both directions of pairs."""
+class Directed:
+    """The asymmetric distance of both directions of pairs, or all from 0 to 1 where a limit came first."""
 
     def __init__(
         self, model: LMC, alpha: fmpq, pairs: Sequence[Pair], deadline: Deadline, progress: Progress
@@ -234,12 +193,13 @@ class _Directed:
 
     def measure(self, name: str, pair: Pair) -> Measure:
         """Return the bounds of a pair."""
-        return _both(name, pair, self.bounds)
+        return directed_measure(name, pair, self.bounds)
 
 
-def _greatest(
+def greatest_bounds(
     model: LMC, alpha: fmpq, asked: Sequence[Pair], deadline: Deadline, progress: Progress
 ) -> tuple[dict[Pair, tuple[fmpq, fmpq]] | None, str]:
+    """Return the greatest solution in both directions of pairs; None and why where it is out of reach."""
     both = [way for s, t in asked for way in ((s, t), (t, s))]
     try:
         found = greatest_solution(

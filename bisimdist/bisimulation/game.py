@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.bisimulation.assignment import Flow, perfect_flow
 from bisimdist.bisimulation.strong import matching_classes, outgoing, shape_classes
+from bisimdist.lp.flows import Flow, perfect_flow
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from flint import fmpq
 
-from bisimdist.bisimulation.assignment import perfect_flow
 from bisimdist.bisimulation.strong import outgoing
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import format_rational, parse_rational, shorten_rational
+from bisimdist.lp.flows import perfect_flow
 from bisimdist.models.io.document import MapNode, Node, Scalar, ScalarKind
 from bisimdist.models.io.expect import check_keys, expect_list, expect_map, expect_text
 from bisimdist.models.io.json_text import read_json

@@ -26,7 +26,7 @@ from bisimdist.checker.reading import (
     strings,
 )
 
-__all__ = ["check_document"]
+__all__ = ["check_document", "given_automaton"]
 
 Pair = tuple[int, int]
 Bound = Fraction | None
@@ -71,7 +71,7 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
         }
         for claim in claims
     )
-    given = None if model is None else _given(model)
+    given = None if model is None else given_automaton(model)
     try:
         automaton = read_automaton(document["model"])
         if document["digest"] != automaton.digest():
@@ -98,7 +98,14 @@ def _text(bound: Bound) -> str:
     return "inf" if bound is None else str(bound)
 
 
-def _given(model: object) -> Automaton:
+def given_automaton(model: object) -> Automaton:
+    """Return the automaton of a model file; of a chain the one whose actions are its labels.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the data make no automaton.
+    """
     try:
         if isinstance(model, dict) and model.get("kind") == "lmc":
             chain = read_chain(model)

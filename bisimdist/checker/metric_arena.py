@@ -20,7 +20,7 @@ from bisimdist.checker.reading import (
     shown,
 )
 
-__all__ = ["Automaton", "Board", "Match", "perfect", "read_automaton"]
+__all__ = ["Automaton", "Board", "Match", "perfect", "place", "read_automaton"]
 
 Row = dict[str, Fraction]
 Group = tuple[Fraction, int]
@@ -174,10 +174,15 @@ def perfect(pairing: Pairing, matches: Iterable[Match]) -> bool:
         ways[match.left].append(match.right)
     used: list[dict[int, int]] = [{} for _ in pairing.right]  # right: {left: how many}
     room = list(pairing.right)
-    return all(_place(i, need, ways, used, room) for i, need in enumerate(pairing.left))
+    return all(place(i, need, ways, used, room) for i, need in enumerate(pairing.left))
 
 
-def _place(start: int, need: int, ways: list[list[int]], used: list[dict[int, int]], room: list[int]) -> bool:
+def place(start: int, need: int, ways: list[list[int]], used: list[dict[int, int]], room: list[int]) -> bool:
+    """Find places on the right for so many members of a left group; tell whether there are any.
+
+    `ways` are the right groups by left group, `used` says by right group how many of which left group it has
+    taken, `room` for how many more it has room; the last two change.
+    """
     while need:
         came, before, end = _search(start, ways, used, room)
         if end < 0:

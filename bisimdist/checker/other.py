@@ -36,5 +36,9 @@ KINDS: dict[str, str] = {
     "mechanism-budget": "bisimdist.checker.mechanism_budget",
     "delta": "bisimdist.checker.delta",
     "metric": "bisimdist.checker.metric",
+    "trace-equivalence": "bisimdist.checker.trace_equivalence",
+    "distinguishing-formula": "bisimdist.checker.formulae",
+    "generalised-metric": "bisimdist.checker.generalised",
+    "trace-metric": "bisimdist.checker.trace_metric",
 }
 """By kind the module of this package whose ``check_document(document, model)`` judges it."""

@@ -1,20 +1,22 @@
-"""``bisimdist metric``: the accumulative or the amortised metric of a probabilistic automaton."""
+"""``bisimdist metric``: the bisimulation metrics of a probabilistic automaton."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.metric import KINDS, MetricAnswer, metric
+from bisimdist.analysis.generalised import GENERALISED_KINDS
+from bisimdist.analysis.metric import KINDS, metric
 from bisimdist.bisimulation.relation import check_relation, load_relation
 from bisimdist.bisimulation.strong import bisimilarity_quotient
 from bisimdist.cli.failure import ExitCode, note
+from bisimdist.cli.generalised import run_generalised
 from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import INPUT_NAME, STANDARD_INPUT, read_any_model
-from bisimdist.errors import LimitError, ModelError, UsageError
+from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
 from bisimdist.progress import Deadline
@@ -49,6 +51,8 @@ def run_metric(
     model: str,
     *,
     kind: str | None = None,
+    discount: str | None = None,
+    precision: str | None = None,
     pairs: Sequence[tuple[str, str]] = (),
     relation: str | None = None,
     merge_bisimilar: bool = False,
@@ -64,7 +68,9 @@ def run_metric(
     model
         A file, ``-`` for standard input, or ``example:NAME``.
     kind
-        ``accumulative`` or ``amortised``.
+        ``accumulative``, ``amortised``, ``additive`` or ``multiplicative``.
+    discount, precision
+        The factor of a step, and how far apart bounds may be; for the last two kinds only.
     pairs
         Pairs of states by name; without any, those of the model.
     relation
@@ -85,20 +91,33 @@ def run_metric(
     BisimdistError
         Where the input is not usable; nothing is printed then.
     """
-    if kind not in KINDS:
-        given = "was not given" if kind is None else f"{kind}: there is no such metric"
-        raise UsageError(f"--kind {given}; expected {' or '.join(KINDS)}")
+    kind = _checked_kind(kind, discount, precision)
     deadline = Deadline.after(seconds("--timeout", timeout))
     if state_limit is not None and state_limit < 1:
         raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     automaton = read_automaton(model, state_limit=state_limit)
     if relation is not None:
+        if kind in GENERALISED_KINDS:
+            raise UsageError(f"--relation is for the kinds {' and '.join(KINDS)}, not for {kind}")
         if pairs or certificate is not None or merge_bisimilar:
             raise UsageError(
                 "--relation is checked by itself; --pair, --quotient and --certificate do not apply"
             )
         return _check(automaton, kind, relation, as_json=as_json)
     names = _asked(automaton, pairs)
+    if kind in GENERALISED_KINDS:
+        if merge_bisimilar:
+            note("--quotient changes nothing: bisimilar states are at distance 0, and merged anyway")
+        return run_generalised(
+            automaton,
+            names,
+            kind=kind,
+            discount=discount,
+            precision=precision,
+            deadline=deadline,
+            certificate=certificate,
+            as_json=as_json,
+        )
     asked, used = names, automaton
     if merge_bisimilar:
         used, classes = bisimilarity_quotient(automaton)
@@ -112,7 +131,7 @@ def run_metric(
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:
             answer = metric(used, kind, pairs=asked, deadline=deadline, progress=progress)
-        written = _write_proof(answer, proof)
+        written = write_proof(answer, proof)
     if not merge_bisimilar and any(bound.play and SIZES in bound.play.obstacle for bound in answer.pairs):
         note(
             "supports differ in size: --quotient merges bisimilar states first, which may help, and is sound "
@@ -136,6 +155,18 @@ def run_metric(
     return ExitCode.ANSWERED if answer.status is Status.EXACT and written else ExitCode.UNDECIDED
 
 
+def _checked_kind(kind: str | None, discount: str | None, precision: str | None) -> str:
+    if kind in GENERALISED_KINDS:
+        return kind
+    if kind not in KINDS:
+        given = "was not given" if kind is None else f"{kind}: there is no such metric"
+        raise UsageError(f"--kind {given}; expected {', '.join(KINDS)}, {' or '.join(GENERALISED_KINDS)}")
+    for option, value in (("--discount", discount), ("--precision", precision)):
+        if value is not None:
+            raise UsageError(f"{option} is for the kinds {' and '.join(GENERALISED_KINDS)}, not for {kind}")
+    return kind
+
+
 def _asked(automaton: PA, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     for name in (name for pair in pairs for name in pair):
         automaton.index(name)
@@ -144,19 +175,6 @@ def _asked(automaton: PA, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, 
     if not automaton.pairs:
         raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
     return tuple((automaton.states[s], automaton.states[t]) for s, t in automaton.pairs)
-
-
-def _write_proof(answer: MetricAnswer, proof: OutputFile) -> bool:
-    """Write the certificate where one was asked for; tell whether there was a proof to write."""
-    if proof.path is None:
-        return True
-    try:
-        text = json.dumps(answer.certificate(), ensure_ascii=True, separators=(",", ":"))
-    except (UsageError, LimitError, KeyboardInterrupt) as error:
-        note(f"no certificate was written to {proof.path}: {str(error) or 'interrupted'}")
-        return False
-    proof.write(text + "\n")
-    return True
 
 
 def _check(automaton: PA, kind: str, file: str, *, as_json: bool) -> int:

@@ -68,7 +68,8 @@ class Rational:
     @property
     def expected(self) -> str:
         """What a value has to be, in words."""
-        return f"an exact number from {self.minimum} to {self.maximum}, such as 49/100 or 0.49"
+        sample = "49/100 or 0.49" if self.maximum <= 1 else "3/2 or 1.5"
+        return f"an exact number from {self.minimum} to {self.maximum}, such as {sample}"
 
     @property
     def default_text(self) -> str:

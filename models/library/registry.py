@@ -9,14 +9,17 @@ from typing import TypeVar
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library import (
+    counting_queries,
     dining_cryptographers,
     dining_cryptographers_pa,
     figure1,
     hidden_markov,
     leaky_retry,
+    mimicking,
     pin_checking,
     random_chain,
     randomised_response,
+    randomised_response_pa,
 )
 from bisimdist.models.library.parameters import Example, shown
 from bisimdist.models.lmc import LMC
@@ -38,7 +41,14 @@ _EXAMPLES: dict[str, Example] = {
     for module in (figure1, dining_cryptographers, randomised_response, leaky_retry, random_chain)
 } | {
     example.name: example
-    for example in (pin_checking.EXAMPLE, dining_cryptographers_pa.EXAMPLE, *hidden_markov.EXAMPLES)
+    for example in (
+        pin_checking.EXAMPLE,
+        dining_cryptographers_pa.EXAMPLE,
+        randomised_response_pa.EXAMPLE,
+        counting_queries.EXAMPLE,
+        mimicking.EXAMPLE,
+        *hidden_markov.EXAMPLES,
+    )
 }
 
 

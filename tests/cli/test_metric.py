@@ -183,7 +183,7 @@ def test_the_cryptographers_as_a_text_give_the_same(command: Command, tmp_path: 
 
 def test_bad_input_is_refused(command: Command, tmp_path: Path) -> None:
     pin = "example:pin-checking"
-    command("metric", pin).assert_refused("--kind was not given; expected accumulative or amortised")
+    command("metric", pin).assert_refused("--kind was not given; expected accumulative, amortised,")
     command("metric", pin, "--kind", "x").assert_refused("--kind x: there is no such metric")
     command("metric", pin, "--kind", "amortised", "--pair", "s1", "x").assert_refused("state 'x'")
     command("metric", pin, "--kind", "amortised", "--timeout", "soon").assert_refused("--timeout")

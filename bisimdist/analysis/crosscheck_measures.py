@@ -1,0 +1,429 @@
+"""What can be measured of a pair of states, and how: the registry of the cross-check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.analysis.compare import Directed, directed_measure, greatest_bounds
+from bisimdist.analysis.crosscheck_subject import Fact, Subject
+from bisimdist.analysis.delta import delta
+from bisimdist.analysis.distances import bound
+from bisimdist.analysis.metric import metric
+from bisimdist.analysis.standing import Measure, Scale
+from bisimdist.bisimulation.strong import bisimilarity_classes, bisimilarity_quotient
+from bisimdist.errors import LimitError
+from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value
+from bisimdist.models.bisimilarity import quotient
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.progress import Deadline, Progress
+
+__all__ = ["MEASURES", "SOURCES", "MeasureInfo", "Source", "Task"]
+
+ONE = fmpq(1)
+JUST_BELOW = 1 - fmpq(1, 2**20)
+"""By which factor a budget is lowered that must be violated then."""
+LARGE = fmpq(2**20)
+"""A budget that must be violated where none holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureInfo:
+    """What a measure is.
+
+    Parameters
+    ----------
+    symbol
+        A short name for a table or a diagram, with ``{K}`` for the length and ``{alpha}`` for the skew.
+    title
+        A few words about it.
+    scale
+        What its numbers are.
+    """
+
+    symbol: str
+    title: str
+    scale: Scale
+
+
+def _info(scale: Scale, **rows: tuple[str, str]) -> dict[str, MeasureInfo]:
+    return {name: MeasureInfo(symbol, title, scale) for name, (symbol, title) in rows.items()}
+
+
+MEASURES: Mapping[str, MeasureInfo] = (
+    _info(
+        Scale.RATIO,
+        epsilon=("epsilon to {K}", "least budget of the sequences up to length {K}, by information states"),
+        smt=("SMT to {K}", "the same by SMT: holds at the upper number, violated by a sequence at the lower"),
+        tv_x_length=("tv_x to {K}", "trace metric of the traces up to length {K}"),
+        all_lengths=("all lengths", "least budget of all lengths, by invariants and refutations"),
+        tv_x=("tv_x", "trace metric: the largest ratio of a trace"),
+        tv_x_ends=("tv_x with ends", "trace metric where the end of a run is seen"),
+        l_x_depth=("l_x to {K}", "distance of the formulae that say what {K} steps can do"),
+        l_x=("l_x", "logical distance, the multiplicative bisimilarity metric"),
+        m_A=("m^A", "amortised bisimulation metric"),
+        m_A_quotient=("m^A of the quotient", "amortised metric, bisimilar states merged"),
+        m_D=("m^D", "accumulative bisimulation metric"),
+        m_D_quotient=("m^D of the quotient", "accumulative metric, bisimilar states merged"),
+    )
+    | _info(
+        Scale.ADDITIVE,
+        gain=("gain", "p - alpha q of the sequence behind the budget"),
+        gain_trace=("gain of a trace", "p - alpha q of the trace behind tv_x"),
+        delta=("delta", "two-sided bound on the true delta at alpha = {alpha}"),
+        lbd_quotient=("lbd of the quotient", "asymmetric distance, bisimilar states merged"),
+        lbd=("lbd", "asymmetric distance at alpha = {alpha}"),
+        greatest=("greatest", "greatest solution of the asymmetric equations"),
+        bd_quotient=("bd of the quotient", "skewed bisimilarity distance, bisimilar states merged"),
+        bd=("bd", "skewed bisimilarity distance at alpha = {alpha}"),
+        tv=("tv", "additive trace metric: the largest difference of a trace"),
+        delta_1=("delta_1", "total variation: delta at alpha = 1"),
+        d_plus_depth=("d_1,+ to {K}", "distance of the formulae that say what {K} steps can do"),
+        d_half=("d_1/2,+", "additive bisimilarity metric, discounted by 1/2"),
+        lbd_1=("lbd_1", "asymmetric distance at alpha = 1"),
+        bd_1=("bd_1", "bisimilarity distance at alpha = 1"),
+        d_plus=("d_1,+", "additive bisimilarity metric"),
+    )
+    | _info(
+        Scale.KERNEL,
+        traces_differ=("traces differ", "1 where some trace has two probabilities, by linear algebra"),
+        not_bisimilar=("not bisimilar", "1 where the states are not bisimilar, by partition refinement"),
+    )
+)
+"""All measures by name, smaller ones first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a measure is computed from.
+
+    Parameters
+    ----------
+    subject
+        The pair.
+    alpha, length
+        The skew, and up to which length sequences count.
+    known
+        What has been measured so far.
+    deadline, progress
+        As everywhere.
+    """
+
+    subject: Subject
+    alpha: fmpq
+    length: int
+    known: Mapping[str, Measure]
+    deadline: Deadline
+    progress: Progress
+
+
+Run = Callable[[Task], Iterator[Measure]]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A way to compute measures.
+
+    Parameters
+    ----------
+    names
+        The measures.
+    applies
+        Returns why it does not apply to a pair, "" where it does.
+    run
+        Computes the measures; a limit is a `LimitError`.
+    weight
+        Its share of the time, relative to the others.
+    """
+
+    names: tuple[str, ...]
+    applies: Callable[[Subject], str]
+    run: Run
+    weight: int = 1
+
+
+def _always(_: Subject) -> str:
+    return ""
+
+
+def _probabilistic(subject: Subject) -> str:
+    return "" if Fact.PROBABILISTIC in subject.facts else "the automaton is nondeterministic"
+
+
+def _ended(subject: Subject) -> str:
+    if Fact.ENDLESS in subject.facts:
+        return "no run ends: it is tv_x"
+    return _probabilistic(subject)
+
+
+def _chain(subject: Subject) -> LMC:
+    if subject.chain is None:
+        raise LimitError("the automaton is nondeterministic")
+    return subject.chain
+
+
+def _plain(name: str, lower: Value, upper: Value, note: str = "") -> Measure:
+    return Measure(name, lower, upper, scale=MEASURES[name].scale, note=note)
+
+
+def _not_bisimilar(task: Task) -> Iterator[Measure]:
+    s, t = task.subject.automaton.pairs[0]
+    classes = bisimilarity_classes(task.subject.automaton)
+    apart = fmpq(int(classes[s] != classes[t]))
+    yield _plain("not_bisimilar", apart, apart)
+
+
+def _traces_differ(task: Task) -> Iterator[Measure]:
+    from bisimdist.logic.trace_equivalence import distinguishing_trace  # noqa: PLC0415
+
+    s, t = task.subject.automaton.pairs[0]
+    trace = distinguishing_trace(task.subject.automaton, s, t, deadline=task.deadline)
+    apart = fmpq(int(trace is not None))
+    yield _plain("traces_differ", apart, apart, "" if trace is None else f"the trace {' '.join(trace)}")
+
+
+def _bisimulation_metric(name: str, kind: str, *, merged: bool = False) -> Source:
+    def applies(subject: Subject) -> str:
+        if not merged:
+            return ""
+        automaton = subject.automaton
+        size = len(set(bisimilarity_classes(automaton)))
+        return "no two states are bisimilar" if size == len(automaton) else ""
+
+    def run(task: Task) -> Iterator[Measure]:
+        automaton = task.subject.automaton
+        if merged:
+            automaton = bisimilarity_quotient(automaton)[0]
+        s, t = automaton.pairs[0]
+        pair = (automaton.states[s], automaton.states[t])
+        answer = metric(automaton, kind, pairs=[pair], deadline=task.deadline, progress=task.progress)
+        found = answer.pairs[0]
+        yield _plain(name, found.lower, found.upper)
+
+    return Source((name,), applies, run)
+
+
+def _generalised(name: str, kind: str, discount: fmpq) -> Source:
+    def run(task: Task) -> Iterator[Measure]:
+        from bisimdist.analysis.generalised import generalised_metric  # noqa: PLC0415
+
+        answer = generalised_metric(
+            task.subject.automaton,
+            kind,
+            discount=discount,
+            pairs=[task.subject.pair],
+            deadline=task.deadline,
+            progress=task.progress,
+        )
+        yield _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
+
+    return Source((name,), _always, run)
+
+
+def _trace_metric(name: str, kind: str, *, ends: bool = False, bounded: bool = False) -> Source:
+    def run(task: Task) -> Iterator[Measure]:
+        from bisimdist.analysis.trace_metric import trace_metric  # noqa: PLC0415
+
+        subject = task.subject
+        shown = ends or (bounded and not subject.same_sequences)
+        automaton: PA = chain_as_automaton(_chain(subject)) if shown else subject.automaton
+        answer = trace_metric(
+            automaton,
+            kind,
+            pairs=[subject.pair],
+            length=_steps(task) if bounded else None,
+            deadline=task.deadline,
+            progress=task.progress,
+        )
+        found = answer.pairs[0]
+        note = f"the trace {' '.join(found.witness)}" if found.witness else ""
+        yield _plain(name, found.lower, found.upper, note)
+        if name == "tv_x":
+            yield _gain(task, "gain_trace", found.probabilities, note)
+
+    names = (name, "gain_trace") if name == "tv_x" else (name,)
+    return Source(names, _ended if ends else _probabilistic, run, weight=2)
+
+
+def _steps(task: Task) -> int:
+    """Return how many steps the observations of the length take.
+
+    In the automaton of a hidden Markov model a step of its own comes before the first observation.
+    """
+    return task.length + (task.subject.kind == "hmm")
+
+
+def _gain(task: Task, name: str, probabilities: tuple[fmpq, fmpq], note: str) -> Measure:
+    p, q = probabilities
+    gain = max(p - task.alpha * q, q - task.alpha * p, fmpq(0))
+    return _plain(name, gain, gain, note)
+
+
+def _formulae(name: str, lifting: Callable[[fmpq], Lifting]) -> Source:
+    def run(task: Task) -> Iterator[Measure]:
+        from bisimdist.logic.formula_distance import FormulaDistance  # noqa: PLC0415
+        from bisimdist.logic.mimicking import mimicking_formulae  # noqa: PLC0415
+
+        automaton = task.subject.automaton
+        s, t = automaton.pairs[0]
+        formulae = mimicking_formulae(
+            automaton, _steps(task), states={s, t}, deadline=task.deadline, progress=task.progress
+        )
+        found = FormulaDistance(lifting(ONE), deadline=task.deadline).between(formulae[s], formulae[t])
+        yield _plain(name, found, found)
+
+    return Source((name,), _always, run)
+
+
+def _delta(task: Task, name: str, alpha: fmpq) -> Measure:
+    answer = delta(
+        _chain(task.subject),
+        alpha,
+        pairs=[task.subject.pair],
+        deadline=task.deadline,
+        progress=task.progress,
+    )
+    return _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
+
+
+def _delta_at_alpha(task: Task) -> Iterator[Measure]:
+    yield _delta(task, "delta", task.alpha)
+
+
+def _delta_at_one(task: Task) -> Iterator[Measure]:
+    yield _delta(task, "delta_1", ONE)
+
+
+def _asymmetric(name: str, *, one: bool = False, merged: bool = False) -> Source:
+    def run(task: Task) -> Iterator[Measure]:
+        chain = quotient(_chain(task.subject))[0] if merged else _chain(task.subject)
+        pair = chain.pairs[0]
+        alpha = ONE if one else task.alpha
+        found = Directed(chain, alpha, [pair], task.deadline, task.progress)
+        yield directed_measure(name, pair, found.bounds)
+
+    return Source((name,), _probabilistic, run)
+
+
+def _symmetric(name: str, *, one: bool = False, merged: bool = False) -> Source:
+    def run(task: Task) -> Iterator[Measure]:
+        chain = quotient(_chain(task.subject))[0] if merged else _chain(task.subject)
+        alpha = ONE if one else task.alpha
+        answer = bound(chain, alpha, deadline=task.deadline, progress=task.progress)
+        yield _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
+
+    return Source((name,), _probabilistic, run)
+
+
+def _greatest(task: Task) -> Iterator[Measure]:
+    chain = _chain(task.subject)
+    found, reason = greatest_bounds(chain, task.alpha, chain.pairs, task.deadline, task.progress)
+    if found is None:
+        raise LimitError(reason)
+    yield directed_measure("greatest", chain.pairs[0], found)
+
+
+def _epsilon(task: Task) -> Iterator[Measure]:
+    from bisimdist.analysis.hmm import epsilon  # noqa: PLC0415
+
+    if task.subject.hidden is None:
+        raise LimitError("the automaton is nondeterministic")
+    answer = epsilon(
+        task.subject.hidden,
+        length=task.length,
+        up_to=True,
+        pairs=[task.subject.pair],
+        deadline=task.deadline,
+        progress=task.progress,
+    )
+    found = answer.pairs[0]
+    upper = found.ratio if found.exact else None
+    note = f"the sequence {' '.join(found.witness)}" if found.witness else ""
+    yield _plain("epsilon", found.at_least, upper, note)
+    if found.probabilities is not None:
+        yield _gain(task, "gain", found.probabilities, note)
+
+
+def _smt(task: Task) -> Iterator[Measure]:
+    """Ask Z3 at the budget that the other engine found, and just below it."""
+    from bisimdist.analysis.hmm import Verdict, verify  # noqa: PLC0415
+
+    known = task.known.get("epsilon")
+    if known is None or not known.exact or task.subject.hidden is None:
+        raise LimitError("the least budget is not known, at which to ask")
+    lower, upper, notes = ONE, None, []
+    asked = [LARGE] if known.upper is None else [known.upper, max(ONE, known.upper * JUST_BELOW)]
+    for ratio in dict.fromkeys(asked):
+        answer = verify(
+            task.subject.hidden,
+            ratio,
+            length=task.length,
+            up_to=True,
+            pairs=[task.subject.pair],
+            engine="smt",
+            deadline=task.deadline,
+            progress=task.progress,
+        )
+        verdict = answer.pairs[0]
+        notes.append(f"{verdict.verdict.value} at {ratio}")
+        if verdict.verdict is Verdict.HOLDS:
+            upper = ratio if upper is None else min(upper, ratio)
+        elif verdict.verdict is Verdict.VIOLATED and verdict.probabilities is not None:
+            small, large = sorted(verdict.probabilities)
+            lower = None if small == 0 or lower is None else max(lower, large / small)
+        else:
+            notes.append(verdict.note)
+    yield _plain("smt", lower, upper, "; ".join(notes))
+
+
+def _all_lengths(task: Task) -> Iterator[Measure]:
+    from bisimdist.analysis.hmm_proofs import for_all_lengths  # noqa: PLC0415
+
+    if task.subject.hidden is None:
+        raise LimitError("the automaton is nondeterministic")
+    answer = for_all_lengths(
+        task.subject.hidden,
+        pairs=[task.subject.pair],
+        deadline=task.deadline,
+        progress=task.progress,
+    )
+    found = answer.pairs[0]
+    if found.no_budget:
+        yield _plain("all_lengths", None, None, found.method)
+    else:
+        yield _plain("all_lengths", found.attained or ONE, found.proved, found.method)
+
+
+SOURCES: tuple[Source, ...] = (
+    Source(("not_bisimilar",), _always, _not_bisimilar),
+    Source(("traces_differ",), _probabilistic, _traces_differ),
+    _bisimulation_metric("m_D", "accumulative"),
+    _bisimulation_metric("m_A", "amortised"),
+    _bisimulation_metric("m_D_quotient", "accumulative", merged=True),
+    _bisimulation_metric("m_A_quotient", "amortised", merged=True),
+    Source(("epsilon", "gain"), _probabilistic, _epsilon),
+    _symmetric("bd_1", one=True),
+    _asymmetric("lbd_1", one=True),
+    _symmetric("bd"),
+    _asymmetric("lbd"),
+    _symmetric("bd_quotient", merged=True),
+    _asymmetric("lbd_quotient", merged=True),
+    Source(("greatest",), _probabilistic, _greatest),
+    _generalised("d_plus", "additive", ONE),
+    _generalised("d_half", "additive", fmpq(1, 2)),
+    _formulae("l_x_depth", MultiplicativeLifting),
+    _formulae("d_plus_depth", AdditiveLifting),
+    Source(("delta",), _probabilistic, _delta_at_alpha, weight=2),
+    Source(("delta_1",), _probabilistic, _delta_at_one, weight=2),
+    _trace_metric("tv", "additive"),
+    _trace_metric("tv_x_length", "multiplicative", bounded=True),
+    _trace_metric("tv_x", "multiplicative"),
+    _trace_metric("tv_x_ends", "multiplicative", ends=True),
+    _generalised("l_x", "multiplicative", ONE),
+    Source(("all_lengths",), _probabilistic, _all_lengths, weight=2),
+    Source(("smt",), _probabilistic, _smt, weight=2),
+)
+"""How measures are computed, in an order in which what is quick comes first."""

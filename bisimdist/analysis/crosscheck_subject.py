@@ -1,0 +1,169 @@
+"""One pair of states in every form that a measure may ask for: automaton, chain, hidden Markov model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.errors import UsageError
+from bisimdist.models.conversions import hmm_as_lmc, lmc_as_hmm
+from bisimdist.models.hmm import HMM
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, Transition, action_labelled_lmc, chain_as_automaton
+from bisimdist.models.transform import restrict_to_reachable
+
+__all__ = ["Fact", "Subject", "subject_of"]
+
+
+class Fact:
+    """What an order or a measure may need to know about a pair (names, for sets of them)."""
+
+    PROBABILISTIC = "fully probabilistic"
+    """No reachable state has two transitions."""
+    FULL = "no mass is missing"
+    """All reachable distributions sum to one."""
+    ENDLESS = "no run ends"
+    """All reachable distributions sum to one, and every reachable state has a transition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A pair of states with all that is reached from them.
+
+    Parameters
+    ----------
+    kind
+        What the model was: ``lmc``, ``pa`` or ``hmm``.
+    source, target
+        The names that were asked for.
+    automaton
+        The automaton; its pair is the pair.
+    chain
+        The chain that shows the actions and how a run ends; None for a nondeterministic automaton.
+    hidden
+        The hidden Markov model whose observation sequences are compared; None as above.
+    facts
+        What holds of the pair.
+    """
+
+    kind: str
+    source: str
+    target: str
+    automaton: PA
+    chain: LMC | None
+    hidden: HMM | None
+    facts: frozenset[str]
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The names of the two states in the automaton."""
+        s, t = self.automaton.pairs[0]
+        return self.automaton.states[s], self.automaton.states[t]
+
+    @property
+    def same_sequences(self) -> bool:
+        """Whether the sequences of the hidden Markov model are the traces of the automaton, and no more."""
+        return Fact.ENDLESS in self.facts or self.kind == "hmm"
+
+
+def subject_of(model: LMC | PA | HMM, source: str, target: str) -> Subject:
+    """Return a pair in every form.
+
+    Parameters
+    ----------
+    model
+        A model; a hidden Markov model without parameters.
+    source, target
+        The names of two states, or of two distributions of a hidden Markov model.
+
+    Raises
+    ------
+    UsageError
+        If the model has parameters.
+    ModelError
+        If a name is unknown.
+    """
+    if isinstance(model, HMM):
+        return _hidden(model, source, target)
+    pair = (model.index(source), model.index(target))
+    if isinstance(model, LMC):
+        chain = LMC(model.states, model.labels, model.rows, (pair,))
+        return _subject("lmc", (source, target), chain_as_automaton(chain), chain, None)
+    automaton = PA(model.states, model.transitions, (pair,))
+    if not automaton.fully_probabilistic:
+        automaton = _restricted(automaton)
+    shown = action_labelled_lmc(automaton) if automaton.fully_probabilistic else None
+    return _subject("pa", (source, target), automaton, shown, None)
+
+
+def _hidden(model: HMM, source: str, target: str) -> Subject:
+    if model.parametric:
+        raise UsageError(
+            f"the model has the parameters {', '.join(model.parameter_names)}; expected one without "
+            "(what holds for all their values is a question for verify)"
+        )
+    rows = tuple((name, model.distribution(name)) for name in dict.fromkeys((source, target)))
+    own = HMM(model.states, model.observations, model.emissions, model.rows, rows, ((source, target),))
+    chain = hmm_as_lmc(own)
+    # After the end of a sequence the chain goes on for ever, with a label of its own; the automaton stops.
+    ends = {s for s, row in enumerate(chain.rows) if row == ((s, fmpq(1)),)}
+    ends = {s for s in ends if chain.labels[s] not in model.observations}
+    whole = chain_as_automaton(chain)
+    steps = tuple(step for step in whole.transitions if step.source not in ends)
+    return _subject("hmm", (source, target), PA(whole.states, steps, chain.pairs), chain, model)
+
+
+def _subject(
+    kind: str, names: tuple[str, str], automaton: PA, chain: LMC | None, hidden: HMM | None
+) -> Subject:
+    if hidden is None and chain is not None:
+        hidden = lmc_as_hmm(restrict_to_reachable(chain))
+    return Subject(
+        kind=kind,
+        source=names[0],
+        target=names[1],
+        automaton=automaton,
+        chain=chain,
+        hidden=hidden,
+        facts=_facts(automaton),
+    )
+
+
+def _reached(automaton: PA, starts: Iterable[int]) -> list[int]:
+    successors: dict[int, set[int]] = {}
+    for step in automaton.transitions:
+        successors.setdefault(step.source, set()).update(target for target, _ in step.row)
+    found = set(starts)
+    waiting = list(found)
+    while waiting:
+        fresh = successors.get(waiting.pop(), set()) - found
+        found |= fresh
+        waiting.extend(fresh)
+    return sorted(found)
+
+
+def _restricted(automaton: PA) -> PA:
+    """Return the automaton of the states that are reached from the pair."""
+    kept = _reached(automaton, automaton.pairs[0])
+    position = {state: place for place, state in enumerate(kept)}
+    steps = (
+        Transition(position[step.source], step.action, tuple((position[t], p) for t, p in step.row))
+        for step in automaton.transitions
+        if step.source in position
+    )
+    s, t = automaton.pairs[0]
+    return PA(tuple(automaton.states[k] for k in kept), tuple(steps), ((position[s], position[t]),))
+
+
+def _facts(automaton: PA) -> frozenset[str]:
+    part = _restricted(automaton)
+    if not part.fully_probabilistic:
+        return frozenset()
+    facts = {Fact.PROBABILISTIC}
+    if all(sum((p for _, p in step.row), fmpq(0)) == 1 for step in part.transitions):
+        facts.add(Fact.FULL)
+        if len(part.transitions) == len(part):
+            facts.add(Fact.ENDLESS)
+    return frozenset(facts)

@@ -1,0 +1,274 @@
+"""Why states of a probabilistic automaton are bisimilar, or a formula that tells them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from bisimdist.analysis.answer import CertificateMaker, Status
+from bisimdist.certificates.formulae import ProvedDistinction, distinction_certificate
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.logic.distinguishing import Distinguisher, merged_part
+from bisimdist.logic.formula import StateFormula
+from bisimdist.logic.formula_printer import formula_text
+from bisimdist.logic.levels import Levels
+from bisimdist.logic.wording import difference_in_words
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["Distinction", "DistinctionAnswer", "distinguishing_formula", "explain"]
+
+TRACE_SECONDS = 10.0
+"""How long traces are looked for, those of all pairs together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distinction:
+    """Whether two states are bisimilar, and if not, why.
+
+    Parameters
+    ----------
+    source, target
+        The names of the states.
+    bisimilar
+        None where that has not been decided.
+    formula
+        What the first state satisfies and the second does not.
+    depth
+        Its depth, the least that such a formula can have.
+    irreducible
+        Whether it is known that nothing of the formula can be left out.
+    explanation
+        The same in words.
+    trace
+        In fully probabilistic systems a shortest trace of different probabilities; None where there is none,
+        in other systems, and where it was not found in time.
+    trace_decided
+        Whether `trace` is known to be the answer: no trace of different probabilities exists if it is None.
+    """
+
+    source: str
+    target: str
+    bisimilar: bool | None
+    formula: StateFormula | None = None
+    depth: int | None = None
+    irreducible: bool = False
+    explanation: str = ""
+    trace: tuple[str, ...] | None = None
+    trace_decided: bool = False
+
+
+def _no_certificate() -> dict[str, object]:
+    raise UsageError("this answer carries no certificate: nothing was decided")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistinctionAnswer:
+    """For each pair that was asked whether it is bisimilar, and if not, why.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    pairs
+        What is known of the pairs, in the order in which they were asked.
+    status
+        ``EXACT``, or ``LIMIT`` where some pair is not decided.
+    statistics
+        Counts of what was done, without any timing.
+    make_certificate
+        Writes the proof when it is asked for.
+    """
+
+    model: PA
+    pairs: tuple[Distinction, ...]
+    status: Status
+    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
+
+    def certificate(self) -> dict[str, object]:
+        """Return the proof for the pairs that are decided, as plain data that ``json.dumps`` writes.
+
+        Raises
+        ------
+        UsageError
+            If none is.
+        """
+        return self.make_certificate()
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(pair.source)}</td><td>{escape(pair.target)}</td>"
+            f"<td>{'not decided' if pair.bisimilar is None else 'yes' if pair.bisimilar else 'no'}</td>"
+            f"<td><pre>{escape('' if pair.formula is None else formula_text(pair.formula, unicode=True))}"
+            f"</pre></td><td>{escape(pair.explanation)}</td></tr>"
+            for pair in self.pairs
+        )
+        head = "".join(f"<th>{name}</th>" for name in ("from", "to", "bisimilar", "formula", "in words"))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def explain(
+    model: PA | LMC,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> DistinctionAnswer:
+    """Decide bisimilarity of pairs of states, with a formula as the reason where they are not.
+
+    Parameters
+    ----------
+    model
+        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
+    pairs
+        Pairs of names of states; by default those of the model.
+    deadline
+        When to give up; pairs that are not decided by then are returned as such.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    UsageError
+        If there is no pair.
+    ModelError
+        If a pair names no state.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.pin_checking import pin_checking
+    >>> print(explain(pin_checking()).pairs[0].explanation)
+    s1 can do a1 and then, with probability at least 3/5, can do ok; t1 cannot.
+    """
+    automaton = chain_as_automaton(model) if isinstance(model, LMC) else model
+    asked = (
+        list(automaton.pairs)
+        if pairs is None
+        else [(automaton.index(s), automaton.index(t)) for s, t in pairs]
+    )
+    if not asked:
+        raise UsageError("the model has no pairs of its own; say which states to compare")
+    try:
+        merged, classes = merged_part(automaton, [s for pair in asked for s in pair], deadline=deadline)
+        maker = Distinguisher(merged, deadline)
+    except (LimitError, KeyboardInterrupt):
+        undecided = tuple(_distinction(automaton, s, t, None if s != t else True) for s, t in asked)
+        return DistinctionAnswer(model=automaton, pairs=undecided, status=Status.LIMIT)
+    # The formulae are the answer; traces, which may take much longer, get a moment for all pairs together.
+    moments = [
+        moment for moment in (deadline.moment, Deadline.after(TRACE_SECONDS).moment) if moment is not None
+    ]
+    traces = Deadline(min(moments))
+    found: list[Distinction] = []
+    try:
+        for number, (s, t) in enumerate(asked):
+            progress("pairs", number, len(asked))
+            found.append(_explained(automaton, (s, t), (classes[s], classes[t]), maker, traces))
+    except (LimitError, KeyboardInterrupt):
+        # That states are bisimilar, or not, is known from the classes; but the formula is the reason.
+        for s, t in asked[len(found) :]:
+            found.append(_distinction(automaton, s, t, True if classes[s] == classes[t] else None))
+    decided = [
+        ProvedDistinction(s, t, pair.formula)
+        for (s, t), pair in zip(asked, found, strict=True)
+        if pair.bisimilar is not None
+    ]
+
+    def certificate() -> dict[str, object]:
+        levels = Levels(automaton)
+        return distinction_certificate(automaton, decided, levels.blocks(levels.last))
+
+    return DistinctionAnswer(
+        model=automaton,
+        pairs=tuple(found),
+        status=Status.EXACT if len(decided) == len(asked) else Status.LIMIT,
+        statistics={"states": len(automaton), "classes": len(merged), "levels": maker.levels.last},
+        make_certificate=certificate if decided else _no_certificate,
+    )
+
+
+def _distinction(automaton: PA, s: int, t: int, bisimilar: bool | None) -> Distinction:
+    words = f"{automaton.states[s]} and {automaton.states[t]} are bisimilar." if bisimilar else ""
+    return Distinction(
+        source=automaton.states[s],
+        target=automaton.states[t],
+        bisimilar=bisimilar,
+        explanation=words,
+        trace_decided=bool(bisimilar) and automaton.fully_probabilistic,
+    )
+
+
+def _explained(
+    automaton: PA, pair: tuple[int, int], merged: tuple[int, int], maker: Distinguisher, traces: Deadline
+) -> Distinction:
+    s, t = pair
+    if merged[0] == merged[1]:
+        return _distinction(automaton, s, t, bisimilar=True)
+    names = automaton.states[s], automaton.states[t]
+    found = maker.distinguish(*merged)
+    trace, decided = _trace(automaton, s, t, traces)
+    return Distinction(
+        source=names[0],
+        target=names[1],
+        bisimilar=False,
+        formula=found.formula,
+        depth=found.formula.depth,
+        irreducible=found.irreducible,
+        explanation=difference_in_words(found.formula, *names),
+        trace=trace,
+        trace_decided=decided,
+    )
+
+
+def _trace(automaton: PA, s: int, t: int, deadline: Deadline) -> tuple[tuple[str, ...] | None, bool]:
+    """Return a shortest trace of different probabilities, and whether that was decided."""
+    if not automaton.fully_probabilistic:
+        return None, False
+    # Imported here: only these systems need linear algebra.
+    from bisimdist.logic.trace_equivalence import distinguishing_trace  # noqa: PLC0415
+
+    try:
+        return distinguishing_trace(automaton, s, t, deadline=deadline), True
+    except LimitError:
+        return None, False
+
+
+def distinguishing_formula(
+    model: PA | LMC, source: str, target: str, *, deadline: Deadline = NEVER
+) -> Distinction:
+    """Return a formula of least depth that one state satisfies and another one does not.
+
+    Parameters
+    ----------
+    model
+        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
+    source, target
+        The names of the states.
+    deadline
+        When to give up.
+
+    Returns
+    -------
+    Distinction
+        With the formula, or with ``bisimilar`` true.
+
+    Raises
+    ------
+    ModelError
+        If there is no such state.
+    LimitError
+        If the time is over.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.pin_checking import pin_checking
+    >>> print(distinguishing_formula(pin_checking(), "s1", "t1").formula)
+    <a1>(3/5 <ok>T + 2/5 T)
+    """
+    found = explain(model, [(source, target)], deadline=deadline).pairs[0]
+    if found.bisimilar is None:
+        raise LimitError("the time limit was reached before the states were told apart")
+    return found

@@ -1,0 +1,399 @@
+"""The full logic of probabilistic automata: mimicking formulae, satisfaction, and why states differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+
+from flint import fmpq
+
+from bisimdist.analysis.distinctions import (
+    Distinction,
+    DistinctionAnswer,
+    distinguishing_formula,
+    explain,
+)
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
+from bisimdist.logic.equations import EquationSystem
+from bisimdist.logic.formula import StateFormula, formula_size
+from bisimdist.logic.formula_distance import FormulaDistance
+from bisimdist.logic.formula_parser import parse_formula, parse_system
+from bisimdist.logic.formula_printer import formula_text, system_text
+from bisimdist.logic.mimicking import longest_run, mimicking_formulae, mimicking_system
+from bisimdist.logic.satisfaction import ModelChecker, Splitting
+from bisimdist.logic.splitting import bits
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = [
+    "LOGICAL_KINDS",
+    "Distinction",
+    "DistinctionAnswer",
+    "FormulaBound",
+    "MimickingAnswer",
+    "SatisfactionAnswer",
+    "distinguishing_formula",
+    "explain",
+    "formula_distance",
+    "logical_distance",
+    "mimicking_formula",
+    "satisfies",
+    "satisfying",
+]
+
+LOGICAL_KINDS = ("additive", "multiplicative")
+
+Formula = StateFormula | EquationSystem
+
+
+def _automaton(model: PA | LMC) -> PA:
+    return chain_as_automaton(model) if isinstance(model, LMC) else model
+
+
+def _formula(formula: Formula | str) -> Formula:
+    if not isinstance(formula, str):
+        return formula
+    system = parse_system(formula)
+    return system if system.equations else system.root
+
+
+def _text(formula: Formula, *, unicode: bool) -> str:
+    if isinstance(formula, EquationSystem):
+        return system_text(formula, unicode=unicode)
+    return formula_text(formula, unicode=unicode)
+
+
+# -- mimicking formulae
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MimickingAnswer:
+    """What a state can do, as a formula.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    state
+        The name of the state.
+    depth
+        For how many steps; None for ever.
+    formula
+        The formula; recursive, with one equation for each class of bisimilar states, where it is for ever
+        and the state can go on for ever.
+    """
+
+    model: PA
+    state: str
+    depth: int | None
+    formula: Formula
+
+    @property
+    def recursive(self) -> bool:
+        """Whether the formula is a system of equations."""
+        return isinstance(self.formula, EquationSystem)
+
+    @property
+    def size(self) -> int:
+        """How many formulae it is made of, those that occur in several places counted once."""
+        if isinstance(self.formula, EquationSystem):
+            return formula_size(self.formula.root, *(side for _, side in self.formula.equations))
+        return formula_size(self.formula)
+
+    def text(self, *, unicode: bool = False) -> str:
+        """Return the formula as text; `bisimdist.logic.formula_parser` reads it back."""
+        return _text(self.formula, unicode=unicode)
+
+    def _repr_html_(self) -> str:
+        steps = "for ever" if self.depth is None else f"for {self.depth} steps"
+        return f"<p>{escape(self.state)} {steps}:</p><pre>{escape(self.text(unicode=True))}</pre>"
+
+
+def mimicking_formula(
+    model: PA | LMC,
+    state: str,
+    depth: int | None = None,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> MimickingAnswer:
+    """Return the formula that mimics a state, for some steps or for ever.
+
+    Parameters
+    ----------
+    model
+        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
+    state
+        The name of the state.
+    depth
+        For how many steps. Without it the formula is for ever: where the state cannot go on for ever that is
+        a formula too, otherwise a system of equations, which stands for its greatest solution.
+    deadline, progress
+        When to give up, and who is told how far it is.
+
+    Raises
+    ------
+    ModelError
+        If there is no such state.
+    UsageError
+        If the depth is negative.
+    LimitError
+        If the time is over.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.pin_checking import pin_checking
+    >>> print(mimicking_formula(pin_checking(), "s1", 1).text())
+    <a1>(1 T) & <a2>(1 T) & !<no>T & !<ok>T
+
+    References
+    ----------
+    .. [1] Castiglioni, Gebler, Tini, "Logical Characterization of Bisimulation Metrics", QAPL 2016.
+    """
+    automaton = _automaton(model)
+    index = automaton.index(state)
+    run = longest_run(automaton, index) if depth is None else None
+    formula: Formula
+    if depth is None and run is None:
+        formula = mimicking_system(automaton, index, deadline=deadline)[0]
+    else:
+        steps = depth if depth is not None else (run or 0) + 1
+        formula = mimicking_formulae(automaton, steps, states=[index], deadline=deadline, progress=progress)[
+            index
+        ]
+    return MimickingAnswer(model=automaton, state=state, depth=depth, formula=formula)
+
+
+# -- satisfaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SatisfactionAnswer:
+    """Which states of a model satisfy a formula.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    formula
+        The formula, recursive or not.
+    states
+        The names of the states that satisfy it, in the order of the model.
+    """
+
+    model: PA
+    formula: Formula
+    states: tuple[str, ...]
+    _checker: ModelChecker = field(repr=False, compare=False)
+
+    def holds(self, state: str) -> bool:
+        """Tell whether a state satisfies the formula.
+
+        Raises
+        ------
+        ModelError
+            If there is no such state.
+        """
+        self.model.index(state)
+        return state in self.states
+
+    def witness(self, state: str) -> Splitting | None:
+        """Return the transition by which a state satisfies ``<a>psi``, and how it splits; None if none does.
+
+        Raises
+        ------
+        UsageError
+            If the formula has another form.
+        """
+        if isinstance(self.formula, EquationSystem):
+            raise UsageError("the formula is recursive; only a formula <a>(...) has a witness")
+        return self._checker.witness(self.model.index(state), self.formula)
+
+    def _repr_html_(self) -> str:
+        listed = ", ".join(map(escape, self.states)) or "no state"
+        return f"<pre>{escape(_text(self.formula, unicode=True))}</pre><p>{listed}</p>"
+
+
+def satisfying(model: PA | LMC, formula: Formula | str, *, deadline: Deadline = NEVER) -> SatisfactionAnswer:
+    """Return the states that satisfy a formula.
+
+    Parameters
+    ----------
+    model
+        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
+    formula
+        A formula, or its text.
+    deadline
+        When to give up.
+
+    Raises
+    ------
+    ModelError
+        If the text is no formula, with line and column.
+    LimitError
+        If the time is over.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.pin_checking import pin_checking
+    >>> satisfying(pin_checking(), "<a1>(3/5 <ok>T + 2/5 T)").states
+    ('s1', 's7')
+    """
+    automaton = _automaton(model)
+    meant = _formula(formula)
+    checker = ModelChecker(automaton, deadline)
+    members = checker.solution(meant)[0] if isinstance(meant, EquationSystem) else checker.states(meant)
+    names = tuple(automaton.states[state] for state in bits(members))
+    return SatisfactionAnswer(model=automaton, formula=meant, states=names, _checker=checker)
+
+
+def satisfies(model: PA | LMC, state: str, formula: Formula | str, *, deadline: Deadline = NEVER) -> bool:
+    """Tell whether a state satisfies a formula; see `satisfying`.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.pin_checking import pin_checking
+    >>> satisfies(pin_checking(), "s1", "<a1>T & !<ok>T")
+    True
+    """
+    automaton = _automaton(model)
+    automaton.index(state)
+    return satisfying(automaton, formula, deadline=deadline).holds(state)
+
+
+# -- distances
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaBound:
+    """Bounds on the distance of two formulae, or of two states by their formulae.
+
+    Parameters
+    ----------
+    kind
+        ``"additive"``, or ``"multiplicative"``: then bounds are e to the distance.
+    discount
+        The factor of a step.
+    lower, upper
+        The bounds; None is infinity. They differ only where a discount makes a value irrational, or where a
+        recursive one could not be computed exactly.
+    """
+
+    kind: str
+    discount: fmpq
+    lower: fmpq | None
+    upper: fmpq | None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        return self.lower == self.upper
+
+
+def _lifting(kind: str, discount: fmpq) -> Lifting:
+    if kind not in LOGICAL_KINDS:
+        raise UsageError(f"there is no distance {kind!r}; expected {' or '.join(LOGICAL_KINDS)}")
+    return AdditiveLifting(discount) if kind == "additive" else MultiplicativeLifting(discount)
+
+
+def formula_distance(
+    first: StateFormula | str,
+    second: StateFormula | str,
+    kind: str = "additive",
+    *,
+    discount: ExactNumber = 1,
+    deadline: Deadline = NEVER,
+) -> FormulaBound:
+    """Return the distance of two formulae.
+
+    Parameters
+    ----------
+    first, second
+        Formulae without recursion, or their texts.
+    kind
+        ``"additive"`` or ``"multiplicative"``: by what two probabilities are compared.
+    discount
+        The factor of a step, in (0, 1].
+    deadline
+        When to give up.
+
+    Raises
+    ------
+    UsageError
+        If there is no such kind, or the discount is not in (0, 1].
+    ModelError
+        If a text is no formula.
+    LimitError
+        If the time is over.
+
+    Examples
+    --------
+    >>> formula_distance("<a>(1/2 <b>T + 1/2 !<b>T)", "<a><b>T", discount="9/10").upper
+    9/20
+    """
+    factor = to_fmpq(discount)
+    lifting = _lifting(kind, factor)
+    one, other = (parse_formula(text) if isinstance(text, str) else text for text in (first, second))
+    lower, upper = (
+        FormulaDistance(lifting, up=up, deadline=deadline).between(one, other) for up in (False, True)
+    )
+    return FormulaBound(kind=kind, discount=factor, lower=lower, upper=upper)
+
+
+def logical_distance(  # noqa: PLR0913
+    model: PA | LMC,
+    source: str,
+    target: str,
+    kind: str = "additive",
+    *,
+    depth: int | None = None,
+    discount: ExactNumber = 1,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> FormulaBound:
+    """Return the distance of the mimicking formulae of two states.
+
+    For a depth k it is the k-th iterate of the functional of the bisimilarity metric, from 0; without a depth
+    the metric itself, since the distance of recursive formulae is defined by the same least fixed point.
+
+    Parameters
+    ----------
+    model
+        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
+    source, target
+        The names of the states.
+    kind, discount, deadline
+        As in `formula_distance`.
+    depth
+        For how many steps the states are mimicked; None for ever.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    UsageError, ModelError, LimitError
+        As in `formula_distance`.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.pin_checking import pin_checking
+    >>> [logical_distance(pin_checking(), "s1", "t1", depth=k).upper for k in range(4)]
+    [0, 0, 1/5, 1/5]
+    """
+    factor = to_fmpq(discount)
+    _lifting(kind, factor)
+    automaton = _automaton(model)
+    s, t = automaton.index(source), automaton.index(target)
+    if depth is None:
+        from bisimdist.analysis.generalised import generalised_metric  # noqa: PLC0415
+
+        answer = generalised_metric(
+            automaton, kind, discount=factor, pairs=[(source, target)], deadline=deadline, progress=progress
+        )
+        bound = answer.pairs[0]
+        return FormulaBound(kind=kind, discount=factor, lower=bound.lower, upper=bound.upper)
+    formulae = mimicking_formulae(automaton, depth, states=[s, t], deadline=deadline, progress=progress)
+    return formula_distance(formulae[s], formulae[t], kind, discount=factor, deadline=deadline)

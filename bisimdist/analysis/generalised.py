@@ -1,0 +1,306 @@
+"""Generalised bisimilarity metrics of probabilistic automata: question and answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from html import escape
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import CertificateMaker, Status
+from bisimdist.bisimulation.strong import bisimilarity_quotient
+from bisimdist.certificates.generalised import ProvedPair, generalised_certificate
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.fixpoint.generalised_engine import Solution, least_fixed_point
+from bisimdist.fixpoint.hausdorff import Arena
+from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value, at_most
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = [
+    "GENERALISED_KINDS",
+    "GeneralisedAnswer",
+    "GeneralisedBound",
+    "GeneralisedKind",
+    "generalised_metric",
+]
+
+
+class GeneralisedKind(Enum):
+    """By what two probabilities are compared."""
+
+    ADDITIVE = "additive"
+    """By |x - y|: distances are in [0, 1]."""
+    MULTIPLICATIVE = "multiplicative"
+    """By |ln x - ln y|: distances are logarithms, given as ratios, and may be infinite."""
+
+
+GENERALISED_KINDS = tuple(kind.value for kind in GeneralisedKind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneralisedBound:
+    """Bounds on the distance of a pair: of kind multiplicative they are ratios, e to the distance.
+
+    Parameters
+    ----------
+    source, target
+        The names of the two states.
+    kind
+        Which metric.
+    lower, upper
+        Proved bounds; None stands for infinity (multiplicative).
+    """
+
+    source: str
+    target: str
+    kind: GeneralisedKind
+    lower: fmpq | None
+    upper: fmpq | None
+
+    def __post_init__(self) -> None:
+        least = 0 if self.kind is GeneralisedKind.ADDITIVE else 1
+        if not at_most(self.lower, self.upper) or (self.lower is not None and self.lower < least):
+            raise UsageError(f"bounds {self.lower} and {self.upper}; expected {least} <= lower <= upper")
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        return self.lower == self.upper
+
+    @property
+    def value(self) -> fmpq | None:
+        """The upper bound: where `exact` the distance, or for kind multiplicative e to it."""
+        return self.upper
+
+    def epsilon(self, digits: int = 5) -> tuple[str, str]:
+        """Return decimals below and above the logarithms of the bounds; ``"inf"`` where one is infinite.
+
+        Raises
+        ------
+        UsageError
+            If the metric is additive: its distances are no logarithms.
+        """
+        if self.kind is GeneralisedKind.ADDITIVE:
+            raise UsageError("an additive distance is no logarithm")
+        below = "inf" if self.lower is None else log_enclosure(self.lower, digits)[0]
+        above = "inf" if self.upper is None else log_enclosure(self.upper, digits)[1]
+        return below, above
+
+
+def _no_certificate() -> dict[str, object]:
+    raise UsageError("this answer carries no certificate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneralisedAnswer:
+    """Bounds on a generalised bisimilarity metric for each pair that was asked, with their proof.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    kind
+        Which metric.
+    discount
+        The factor of a step.
+    pairs
+        The bounds, in the order in which the pairs were asked.
+    status
+        ``EXACT``; ``BRACKET`` where the bounds are as close as was asked; or ``LIMIT``.
+    statistics
+        Counts of what was done, without any timing.
+    make_certificate
+        Writes the proof when it is asked for.
+
+    References
+    ----------
+    .. [1] Chatzikokolakis, Gebler, Palamidessi, Xu, "Generalized Bisimulation Metrics", CONCUR 2014.
+    .. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
+       Behavioral Metrics", FACS 2018.
+    """
+
+    model: PA
+    kind: GeneralisedKind
+    discount: fmpq
+    pairs: tuple[GeneralisedBound, ...]
+    status: Status
+    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
+
+    def certificate(self) -> dict[str, object]:
+        """Return the proof of the bounds, as plain data that ``json.dumps`` writes.
+
+        Raises
+        ------
+        UsageError
+            If the answer was made without one.
+        """
+        return self.make_certificate()
+
+    def _repr_html_(self) -> str:
+        ratios = self.kind is GeneralisedKind.MULTIPLICATIVE
+        rows = "".join(
+            f"<tr><td>{escape(pair.source)}</td><td>{escape(pair.target)}</td>"
+            f"<td>{_shown(pair.lower)}</td><td>{_shown(pair.upper)}</td>"
+            + (f"<td>{' .. '.join(pair.epsilon())}</td></tr>" if ratios else "</tr>")
+            for pair in self.pairs
+        )
+        names = ("from", "to", "lower ratio", "upper ratio", "epsilon") if ratios else _ADDITIVE_HEAD
+        head = "".join(f"<th>{name}</th>" for name in names)
+        what = f"{self.kind.value} bisimilarity metric, discount {self.discount} ({self.status.value})"
+        return f"<table><caption>{what}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+_ADDITIVE_HEAD = ("from", "to", "lower", "upper")
+
+
+def _shown(value: Value) -> str:
+    return "inf" if value is None else str(value)
+
+
+def generalised_metric(  # noqa: PLR0913
+    model: PA | LMC,
+    kind: GeneralisedKind | str = GeneralisedKind.ADDITIVE,
+    *,
+    discount: ExactNumber = 1,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    precision: ExactNumber | None = None,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> GeneralisedAnswer:
+    """Compute a generalised bisimilarity metric of a probabilistic automaton, with a proof.
+
+    Transitions answer each other as in a bisimulation, and sub-distributions are compared by the Kantorovich
+    lifting for ``|x - y|`` or for ``|ln x - ln y|``. If the multiplicative distance of two states is at most
+    epsilon, the probabilities of every trace are within a factor of e^epsilon (for fully probabilistic
+    automata; with nondeterminism for answering schedulers).
+
+    Parameters
+    ----------
+    model
+        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
+    kind
+        ``"additive"`` or ``"multiplicative"``.
+    discount
+        The factor of a step, more than 0 and at most 1.
+    pairs
+        Pairs of names of states; by default those of the model.
+    precision
+        None for exact values where they can be had; else how far apart bounds on the distance may be, in
+        short rationals, where there are cycles.
+    deadline
+        When to give up; what is proved by then is returned with ``Status.LIMIT``.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    UsageError
+        If there is no such kind, no pair, or a number out of its range.
+    ModelError
+        If a pair names no state.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.randomised_response import randomised_response
+    >>> [str(pair.upper) for pair in generalised_metric(randomised_response(), "multiplicative").pairs]
+    ['3']
+    >>> [str(pair.upper) for pair in generalised_metric(randomised_response(), "additive").pairs]
+    ['1/2']
+
+    References
+    ----------
+    .. [1] Chatzikokolakis, Gebler, Palamidessi, Xu, "Generalized Bisimulation Metrics", CONCUR 2014.
+    .. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
+       Behavioral Metrics", FACS 2018.
+    """
+    chosen, lifting, wanted = _question(kind, discount, precision)
+    automaton = chain_as_automaton(model) if isinstance(model, LMC) else model
+    asked = (
+        list(automaton.pairs)
+        if pairs is None
+        else [(automaton.index(s), automaton.index(t)) for s, t in pairs]
+    )
+    if not asked:
+        raise UsageError("the model has no pairs of its own; say which states to compare")
+    solution: Solution | None = None
+    classes: tuple[int, ...] = tuple(range(len(automaton)))
+    try:
+        quotient, classes = bisimilarity_quotient(automaton)
+        starts = [(classes[s], classes[t]) for s, t in asked]
+        arena = Arena.of(quotient, lifting, starts, deadline=deadline, progress=progress)
+        solution = least_fixed_point(arena, precision=wanted, deadline=deadline, progress=progress)
+    except (LimitError, KeyboardInterrupt):
+        pass
+    proved = []
+    for s, t in asked:
+        low, high = lifting.zero, lifting.zero if s == t else lifting.top
+        if solution is not None:
+            low, high = solution.bounds(classes[s], classes[t])
+        proved.append(ProvedPair(automaton.states[s], automaton.states[t], low, high))
+    bounds = tuple(
+        GeneralisedBound(source=p.source, target=p.target, kind=chosen, lower=p.lower, upper=p.upper)
+        for p in proved
+    )
+
+    def certificate() -> dict[str, object]:
+        if solution is None:
+            return _no_certificate()
+        return generalised_certificate(automaton, classes, solution, proved)
+
+    return GeneralisedAnswer(
+        model=automaton,
+        kind=chosen,
+        discount=lifting.discount,
+        pairs=bounds,
+        status=_status(bounds, wanted),
+        statistics={}
+        if solution is None
+        else {
+            "states": len(automaton),
+            "classes": len(solution.arena.automaton),
+            "positions": len(solution.arena.positions),
+            "duels": len(solution.arena.duels),
+        },
+        make_certificate=certificate,
+    )
+
+
+def _question(
+    kind: GeneralisedKind | str, discount: ExactNumber, precision: ExactNumber | None
+) -> tuple[GeneralisedKind, Lifting, fmpq | None]:
+    if not isinstance(kind, GeneralisedKind):
+        if kind not in GENERALISED_KINDS:
+            raise UsageError(f"there is no metric {kind!r}; expected {' or '.join(GENERALISED_KINDS)}")
+        kind = GeneralisedKind(kind)
+    wanted = None if precision is None else to_fmpq(precision)
+    if wanted is not None and wanted <= 0:
+        raise UsageError(f"the precision is {wanted}; expected more than 0")
+    factor = to_fmpq(discount)
+    lifting: Lifting = (
+        AdditiveLifting(factor) if kind is GeneralisedKind.ADDITIVE else MultiplicativeLifting(factor)
+    )
+    return kind, lifting, wanted
+
+
+def _status(bounds: Sequence[GeneralisedBound], precision: fmpq | None) -> Status:
+    if all(bound.exact for bound in bounds):
+        return Status.EXACT
+    if precision is not None and all(_close(bound, precision) for bound in bounds):
+        return Status.BRACKET
+    return Status.LIMIT
+
+
+def _close(bound: GeneralisedBound, precision: fmpq) -> bool:
+    if bound.lower is None or bound.upper is None:
+        return bound.exact
+    if bound.kind is GeneralisedKind.ADDITIVE:
+        return bool(bound.upper - bound.lower <= precision)
+    # ln(1 + x) <= x
+    return bool(bound.upper - bound.lower <= precision * bound.lower)

@@ -1,0 +1,157 @@
+"""Certified bounds on measures of different scales, and how two measures stand that have a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from flint import fmpq
+
+from bisimdist.fixpoint.liftings import Value, at_most
+
+__all__ = ["Bounds", "Measure", "Relation", "Scale", "Standing", "relate"]
+
+Bounds: TypeAlias = tuple[Value, Value]
+"""Certified bounds, the lower one first."""
+
+Monotone = Callable[[Value], Value]
+"""A map that keeps the order of values, from one scale to another."""
+
+
+class Scale(Enum):
+    """What the numbers of a measure are."""
+
+    ADDITIVE = "additive"
+    """A difference of probabilities, from 0 to 1."""
+    RATIO = "ratio"
+    """e to a distance: from 1 to infinity, for which None stands."""
+    KERNEL = "kernel"
+    """1 where two states are told apart and 0 where they are not; nothing between."""
+
+    @property
+    def least(self) -> fmpq:
+        """What a pair of equal states has."""
+        return fmpq(1) if self is Scale.RATIO else fmpq(0)
+
+    @property
+    def greatest(self) -> Value:
+        """What no measure of the scale exceeds."""
+        return None if self is Scale.RATIO else fmpq(1)
+
+
+class Relation(Enum):
+    """What certified bounds say about two measures the first of which must be at most the second."""
+
+    EQUAL = "="
+    LESS = "<"
+    AT_MOST = "<="
+    """At most, as it must be; the bounds do not tell whether it is less."""
+    VIOLATED = "violated"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Bounds on one measure of a pair.
+
+    Parameters
+    ----------
+    name
+        Which measure, such as ``delta`` or ``bd``.
+    lower, upper
+        Certified bounds; on the larger of both directions where there are two.
+    directions
+        Bounds (lower, upper) of both directions, from the first state and from the second, for asymmetric
+        measures.
+    scale
+        What the numbers are.
+    note
+        What shows the lower bound, or how the bounds were found, in words.
+    """
+
+    name: str
+    lower: Value
+    upper: Value
+    directions: tuple[Bounds, Bounds] | None = None
+    scale: Scale = Scale.ADDITIVE
+    note: str = field(default="", compare=False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        return bool(self.lower == self.upper)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Both bounds."""
+        return self.lower, self.upper
+
+    @property
+    def possible(self) -> bool:
+        """Whether the bounds are in their order and inside the scale; anything else is an error."""
+        least, greatest = self.scale.least, self.scale.greatest
+        return (
+            at_most(least, self.lower) and at_most(self.lower, self.upper) and at_most(self.upper, greatest)
+        )
+
+    def through(self, mapped: Monotone) -> tuple[Bounds, ...]:
+        """Return the bounds, and those of the directions, after a map that keeps their order."""
+        everything = (self.bounds, *(self.directions or ()))
+        return tuple((mapped(low), mapped(high)) for low, high in everything)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How two measures stand that have a fixed order.
+
+    Parameters
+    ----------
+    smaller, larger
+        The names of the measures.
+    relation
+        What their bounds say.
+    reason
+        Why they have this order.
+    below, above
+        What is compared, where it is not the measures themselves: texts such as ``"bd > 0"``.
+    """
+
+    smaller: str
+    larger: str
+    relation: Relation
+    reason: str = field(default="", compare=False)
+    below: str = field(default="", compare=False)
+    above: str = field(default="", compare=False)
+
+    @property
+    def direct(self) -> bool:
+        """Whether the measures themselves are compared, not functions of them."""
+        return not self.below and not self.above
+
+
+def relate(pairs: Iterable[tuple[Bounds, Bounds]]) -> Relation:
+    """Return how two measures stand, from bounds on the smaller and on the larger one.
+
+    Parameters
+    ----------
+    pairs
+        The bounds on both; further pairs are those of directions, of which none may be violated either.
+
+    Examples
+    --------
+    >>> half, one = fmpq(1, 2), fmpq(1)
+    >>> relate([((half, half), (one, None))])
+    <Relation.LESS: '<'>
+    >>> relate([((None, None), (one, one))])
+    <Relation.VIOLATED: 'violated'>
+    """
+    known = tuple(pairs)
+    if any(not at_most(smaller[0], larger[1]) for smaller, larger in known):
+        return Relation.VIOLATED
+    smaller, larger = known[0]
+    if not at_most(larger[0], smaller[1]):
+        return Relation.LESS
+    if smaller[0] == smaller[1] and larger[0] == larger[1]:
+        return Relation.EQUAL
+    return Relation.AT_MOST

@@ -1,0 +1,327 @@
+"""Questions in the trace logic: the formulae of a state, whether it satisfies one, and trace equivalence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.trace_logic_answer import (
+    TraceEquivalenceAnswer,
+    TraceFormulaeAnswer,
+    TraceSatisfaction,
+    TraceVerdict,
+    no_certificate,
+)
+from bisimdist.certificates.trace_equivalence import ProvedTraces, trace_equivalence_certificate
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.logic.linear import LinearFormula, TraceFormula
+from bisimdist.logic.linear_parser import parse_trace_formula
+from bisimdist.logic.linear_semantics import FormulaScale, LogicalDistances, TraceSemantics
+from bisimdist.logic.trace_equivalence import TraceComparison, trace_equivalence_classes
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = [
+    "TraceEquivalenceAnswer",
+    "TraceFormulaeAnswer",
+    "TraceSatisfaction",
+    "TraceVerdict",
+    "logical_distances",
+    "satisfies_trace_formula",
+    "trace_classes",
+    "trace_equivalence",
+    "trace_formulae",
+]
+
+LIMIT = 1000
+"""How many formulae are listed unless somebody asks for more."""
+
+
+def _automaton(model: PA | LMC) -> PA:
+    return chain_as_automaton(model) if isinstance(model, LMC) else model
+
+
+def trace_formulae(
+    model: PA | LMC,
+    state: str,
+    depth: int | None = None,
+    limit: int = LIMIT,
+    *,
+    deadline: Deadline = NEVER,
+) -> TraceFormulaeAnswer:
+    """List the formulae that a state satisfies, shortest first.
+
+    Parameters
+    ----------
+    model
+        A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
+    state
+        The name of the state.
+    depth
+        How long formulae may be; by default as long as they are.
+    limit
+        How many formulae to list at most.
+    deadline
+        When to give up; what is known by then is returned with ``Status.LIMIT``.
+
+    Raises
+    ------
+    UsageError
+        If the depth or the limit is negative.
+    ModelError
+        If there is no such state, or a state has several transitions.
+
+    Examples
+    --------
+    >>> from flint import fmpq
+    >>> from bisimdist.models.pa import Transition
+    >>> steps = (Transition(0, "a", ((1, fmpq(1, 2)),)), Transition(1, "b", ((1, fmpq(1)),)))
+    >>> answer = trace_formulae(PA(("s", "t"), steps), "s", depth=2)
+    >>> print(*answer.formulae, sep=", ")
+    1 T, 1/2 <a>T, 1/2 <a><b>T
+    >>> answer.complete, answer.longest
+    (True, None)
+    """
+    if depth is not None and depth < 0:
+        raise UsageError(f"the depth is {depth}; expected at least 0")
+    if limit < 0:
+        raise UsageError(f"the limit is {limit}; expected at least 0")
+    automaton = _automaton(model)
+    start = automaton.index(state)
+    semantics = TraceSemantics(automaton, (start,))
+    longest = semantics.longest(start)
+    formulae, following, whole = semantics.first_formulae(start, depth, limit, deadline=deadline)
+    count = len(formulae) if whole and following is None else None
+    until = longest if depth is None else depth
+    if whole and count is None and until is not None:
+        try:
+            count = semantics.count(start, until, deadline=deadline)
+        except (LimitError, KeyboardInterrupt):
+            whole = False
+    return TraceFormulaeAnswer(
+        model=automaton,
+        state=state,
+        depth=depth,
+        formulae=formulae,
+        following=following,
+        count=count,
+        longest=longest,
+        status=Status.EXACT if whole else Status.LIMIT,
+    )
+
+
+def satisfies_trace_formula(model: PA | LMC, state: str, formula: TraceFormula | str) -> TraceSatisfaction:
+    """Tell whether a state satisfies a formula of the trace logic, and by how much it fails to.
+
+    Parameters
+    ----------
+    model
+        A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
+    state
+        The name of the state.
+    formula
+        The formula, or its text.
+
+    Raises
+    ------
+    ModelError
+        If the text is no formula, there is no such state, or a state has several transitions.
+
+    Examples
+    --------
+    >>> from flint import fmpq
+    >>> from bisimdist.models.pa import Transition
+    >>> steps = (Transition(0, "a", ((1, fmpq(1, 2)),)), Transition(1, "b", ((1, fmpq(1)),)))
+    >>> answer = satisfies_trace_formula(PA(("s", "t"), steps), "s", "1/3 <a><b>T")
+    >>> answer.satisfied, answer.probability, answer.value
+    (False, 1/2, 5/6)
+    """
+    automaton = _automaton(model)
+    wanted = parse_trace_formula(formula) if isinstance(formula, str) else formula
+    start = automaton.index(state)
+    semantics = TraceSemantics(automaton, (start,))
+    linear = wanted if isinstance(wanted, LinearFormula) else wanted.linear
+    return TraceSatisfaction(
+        state=state,
+        formula=wanted,
+        satisfied=semantics.satisfies(start, wanted),
+        probability=semantics.probability(start, linear.actions),
+        value=semantics.value(start, wanted),
+        lenient_value=semantics.value(start, wanted, lenient=True),
+    )
+
+
+def logical_distances(
+    model: PA | LMC,
+    pair: tuple[str, str],
+    depth: int,
+    scale: FormulaScale | str = FormulaScale.ADDITIVE,
+    *,
+    deadline: Deadline = NEVER,
+) -> LogicalDistances:
+    """Return the distances of two states by their formulae up to a depth, with and without probability 0.
+
+    Parameters
+    ----------
+    model
+        A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
+    pair
+        The names of the states.
+    depth
+        How long formulae may be.
+    scale
+        ``additive``, or ``multiplicative``: then distances are given by their ratio, e to the distance, None
+        for infinity.
+    deadline
+        When to give up.
+
+    Raises
+    ------
+    UsageError
+        If there is no such scale, or the depth is negative.
+    ModelError
+        If there is no such state, or a state has several transitions.
+    LimitError
+        If the deadline passes.
+
+    Examples
+    --------
+    >>> from flint import fmpq
+    >>> from bisimdist.models.pa import Transition
+    >>> steps = (Transition(0, "a", ((2, fmpq(1, 100)),)), Transition(2, "b", ((2, fmpq(1)),)))
+    >>> automaton = PA(("s", "t", "u"), (*steps, Transition(1, "a", ((1, fmpq(1, 50)),))))
+    >>> found = logical_distances(automaton, ("s", "t"), 2)
+    >>> found.strict, found.total_variation, found.witness
+    (1, 1/100, ('a',))
+    """
+    if depth < 0:
+        raise UsageError(f"the depth is {depth}; expected at least 0")
+    names = [kind.value for kind in FormulaScale]
+    if not isinstance(scale, FormulaScale) and scale not in names:
+        raise UsageError(f"there is no scale {scale!r}; expected {' or '.join(names)}")
+    automaton = _automaton(model)
+    first, second = (automaton.index(name) for name in pair)
+    semantics = TraceSemantics(automaton, (first, second))
+    return semantics.distances(first, second, depth, scale, deadline=deadline)
+
+
+def trace_classes(model: PA | LMC, *, deadline: Deadline = NEVER) -> tuple[tuple[str, ...], ...]:
+    """Return the classes of trace equivalence of all states, each by the names of its states.
+
+    Raises
+    ------
+    ModelError
+        If a state has several transitions.
+    LimitError
+        If the deadline passes.
+
+    Examples
+    --------
+    >>> from flint import fmpq
+    >>> from bisimdist.models.pa import Transition
+    >>> step = (Transition(0, "a", ((1, fmpq(1)),)),)
+    >>> trace_classes(PA(("s", "t", "u"), step))
+    (('s',), ('t', 'u'))
+    """
+    automaton = _automaton(model)
+    members: dict[int, list[str]] = {}
+    for name, number in zip(
+        automaton.states, trace_equivalence_classes(automaton, deadline=deadline), strict=True
+    ):
+        members.setdefault(number, []).append(name)
+    return tuple(map(tuple, members.values()))
+
+
+def trace_equivalence(
+    model: PA | LMC,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> TraceEquivalenceAnswer:
+    """Decide which pairs of states give every trace the same probability, exactly and with a proof.
+
+    Parameters
+    ----------
+    model
+        A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
+    pairs
+        Pairs of names of states; by default those of the model.
+    deadline
+        When to give up; what is proved by then is returned with ``Status.LIMIT``.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    UsageError
+        If there is no pair.
+    ModelError
+        If a pair names no state, or a state has several transitions.
+
+    Examples
+    --------
+    >>> from flint import fmpq
+    >>> from bisimdist.models.pa import Transition
+    >>> steps = (Transition(0, "a", ((2, fmpq(1, 2)),)), Transition(1, "a", ((2, fmpq(1)),)))
+    >>> answer = trace_equivalence(PA(("s", "t", "u"), steps), [("s", "t")])
+    >>> answer.pairs[0].trace, answer.pairs[0].probabilities
+    (('a',), (1/2, 1))
+    """
+    automaton = _automaton(model)
+    asked = (
+        list(automaton.pairs)
+        if pairs is None
+        else [(automaton.index(s), automaton.index(t)) for s, t in pairs]
+    )
+    if not asked:
+        raise UsageError("the model has no pairs of its own; say which states to compare")
+    comparison = TraceComparison.of(automaton, asked)
+    status = Status.EXACT
+    try:
+        comparison.run(deadline=deadline, progress=progress)
+    except (LimitError, KeyboardInterrupt):
+        status = Status.LIMIT
+    semantics = TraceSemantics(automaton, tuple({state for pair in asked for state in pair}))
+    verdicts = tuple(
+        _verdict(semantics, pair, word, decided)
+        for pair, word, decided in zip(asked, comparison.words, comparison.decided, strict=True)
+    )
+    proved = [
+        ProvedTraces(s, t, verdict.trace, verdict.probabilities)
+        for (s, t), verdict in zip(asked, verdicts, strict=True)
+        if verdict.equivalent is not None
+    ]
+    return TraceEquivalenceAnswer(
+        model=automaton,
+        pairs=verdicts,
+        status=status,
+        statistics={
+            "states": len(automaton),
+            "classes": len(comparison.chain),
+            "primes": comparison.primes_used,
+        },
+        make_certificate=(
+            (lambda: trace_equivalence_certificate(automaton, proved, deadline=deadline))
+            if proved
+            else no_certificate
+        ),
+    )
+
+
+def _verdict(
+    semantics: TraceSemantics, pair: tuple[int, int], word: tuple[str, ...] | None, decided: bool
+) -> TraceVerdict:
+    source, target = (semantics.automaton.states[state] for state in pair)
+    if word is None:
+        return TraceVerdict(source=source, target=target, equivalent=True if decided else None)
+    first, second = (semantics.probability(state, word) for state in pair)
+    return TraceVerdict(
+        source=source,
+        target=target,
+        equivalent=False,
+        trace=word,
+        probabilities=(first, second),
+        least=decided,
+    )

@@ -1,0 +1,471 @@
+"""The trace metric of fully probabilistic automata, multiplicative and additive: question and answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from html import escape
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import CertificateMaker, Status
+from bisimdist.analysis.thresholds import below_exponential
+from bisimdist.certificates.trace_metric import trace_metric_certificate
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.logic.trace_difference import TraceDifference, largest_difference
+from bisimdist.logic.trace_graph import Limits
+from bisimdist.logic.trace_paths import LoopTrace
+from bisimdist.logic.trace_pump import PumpTrace
+from bisimdist.logic.trace_ratio import TraceRatio, largest_ratio
+from bisimdist.logic.trace_system import TraceSystem
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = [
+    "TRACE_KINDS",
+    "RepeatedTrace",
+    "TraceBound",
+    "TraceKind",
+    "TraceMetricAnswer",
+    "WeakAnonymityAnswer",
+    "trace_metric",
+    "weak_anonymity",
+]
+
+Word = tuple[str, ...]
+ONE = fmpq(1)
+SHORT = 40
+DIGITS = 12
+
+
+class TraceKind(Enum):
+    """How the probabilities of a trace are compared."""
+
+    MULTIPLICATIVE = "multiplicative"
+    """By the difference of their logarithms; bounds are ratios, e to the distance."""
+    ADDITIVE = "additive"
+    """By their difference; bounds are the distance itself."""
+
+
+TRACE_KINDS = tuple(kind.value for kind in TraceKind)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedTrace:
+    """Traces ``prefix cycle^n suffix`` whose quotients of probabilities grow without bound.
+
+    Parameters
+    ----------
+    prefix, cycle, suffix
+        The parts.
+    factor
+        How much the quotient grows with each round of the cycle, at least; above 1.
+    """
+
+    prefix: Word
+    cycle: Word
+    suffix: Word
+    factor: fmpq
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceBound:
+    """Bounds on the trace distance of a pair of states.
+
+    Parameters
+    ----------
+    source, target
+        The names of the two states.
+    kind
+        What the bounds are: ratios, or differences.
+    lower, upper
+        Proved bounds; None stands for infinity.
+    witness
+        The trace behind `lower`: its probabilities have that quotient or difference. Where the distance is
+        infinite it is a trace that is possible from one state only, or one of the traces of `repeated`.
+    probabilities
+        The probabilities of the witness from the two states.
+    repeated
+        Traces that prove an infinite distance together, where none does so alone.
+    """
+
+    source: str
+    target: str
+    kind: TraceKind
+    lower: fmpq | None
+    upper: fmpq | None
+    witness: Word
+    probabilities: tuple[fmpq, fmpq]
+    repeated: RepeatedTrace | None = None
+
+    def __post_init__(self) -> None:
+        if self.lower is None and self.upper is not None:
+            raise UsageError("the lower bound is infinite and the upper one is not")
+        if self.lower is not None and self.upper is not None and self.lower > self.upper:
+            raise UsageError(f"bounds {self.lower} and {self.upper}; expected lower <= upper")
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        if self.lower is None or self.upper is None:
+            return self.lower is self.upper
+        return bool(self.lower == self.upper)
+
+    @property
+    def ratio(self) -> fmpq | None:
+        """The upper bound of a multiplicative distance, which is e to the distance where `exact`."""
+        if self.kind is TraceKind.ADDITIVE:
+            raise UsageError("an additive distance has no ratio")
+        return self.upper
+
+    def epsilon(self, digits: int = 5) -> tuple[str, str]:
+        """Return decimals below and above the distance, ``"inf"`` where it is or may be infinite."""
+        if self.kind is TraceKind.MULTIPLICATIVE:
+            below = "inf" if self.lower is None else log_enclosure(self.lower, digits)[0]
+            above = "inf" if self.upper is None else log_enclosure(self.upper, digits)[1]
+            return below, above
+        lower, upper = self.lower or fmpq(0), self.upper if self.upper is not None else ONE
+        return decimal_below(lower, digits)[0], decimal_above(upper, digits)[0]
+
+    def at_most(self, epsilon: ExactNumber) -> bool | None:
+        """Tell whether the distance is at most epsilon; None where the bounds do not decide that."""
+        value = to_fmpq(epsilon)
+        if self.kind is TraceKind.ADDITIVE:
+            if self.upper is not None and self.upper <= value:
+                return True
+            return False if self.lower is not None and self.lower > value else None
+        if self.upper is not None and below_exponential(self.upper, value):
+            return True
+        return False if self.lower is None or not below_exponential(self.lower, value) else None
+
+
+def _no_certificate() -> dict[str, object]:
+    raise UsageError("this answer carries no certificate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceMetricAnswer:
+    """Bounds on the trace distance for each pair that was asked, with their proof.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    kind
+        Which of the two metrics.
+    length
+        The longest trace that counts; None for all.
+    pairs
+        The bounds, in the order in which the pairs were asked.
+    status
+        ``EXACT``, or ``LIMIT`` where some bounds do not meet.
+    statistics
+        Counts of what was done, without any timing.
+    make_certificate
+        Writes the proof when it is asked for.
+
+    References
+    ----------
+    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
+       via Behavioral Metrics", FACS 2018.
+    """
+
+    model: PA
+    kind: TraceKind
+    length: int | None
+    pairs: tuple[TraceBound, ...]
+    status: Status
+    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
+
+    def certificate(self) -> dict[str, object]:
+        """Return the proof of the bounds, as plain data that ``json.dumps`` writes.
+
+        Raises
+        ------
+        UsageError
+            If the answer was made without one.
+        """
+        return self.make_certificate()
+
+    def _repr_html_(self) -> str:
+        length = "" if self.length is None else f", traces up to length {self.length}"
+        return _table(self.pairs, f"{self.kind.value} trace metric{length} ({self.status.value})", self.kind)
+
+
+def _shown(value: fmpq | None, *, up: bool) -> str:
+    if value is None:
+        return "inf"
+    text = str(value)
+    if len(text) <= SHORT:
+        return text
+    return decimal_above(value, DIGITS)[0] if up else decimal_below(value, DIGITS)[0]
+
+
+def _table(pairs: Sequence[TraceBound], caption: str, kind: TraceKind) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(pair.source)}</td><td>{escape(pair.target)}</td>"
+        f"<td>{_shown(pair.lower, up=False)}</td><td>{_shown(pair.upper, up=True)}</td>"
+        f"<td>{' .. '.join(pair.epsilon())}</td><td>{escape(' '.join(pair.witness[:20]))}</td></tr>"
+        for pair in pairs
+    )
+    bounds = ("lower ratio", "upper ratio") if kind is TraceKind.MULTIPLICATIVE else ("lower", "upper")
+    head = "".join(f"<th>{name}</th>" for name in ("from", "to", *bounds, "distance", "trace"))
+    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeakAnonymityAnswer:
+    """Whether no trace tells the states of any pair apart by more than epsilon.
+
+    Parameters
+    ----------
+    epsilon
+        The bound that is asked about.
+    holds
+        True or False where that is decided, None where it is not.
+    violated
+        The pairs whose trace shows that it does not hold.
+    answer
+        The additive trace metric behind it.
+
+    References
+    ----------
+    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
+       via Behavioral Metrics", FACS 2018 (weak anonymity).
+    """
+
+    epsilon: fmpq
+    holds: bool | None
+    violated: tuple[TraceBound, ...]
+    answer: TraceMetricAnswer
+
+    @property
+    def verdict(self) -> str:
+        """The decision as a word: ``holds``, ``violated`` or ``unknown``."""
+        return "unknown" if self.holds is None else "holds" if self.holds else "violated"
+
+    def certificate(self) -> dict[str, object]:
+        """Return the proof of the bounds that decide it."""
+        return self.answer.certificate()
+
+    def _repr_html_(self) -> str:
+        caption = f"weak anonymity with epsilon = {_shown(self.epsilon, up=True)}: <b>{self.verdict}</b>"
+        return _table(self.answer.pairs, caption, TraceKind.ADDITIVE)
+
+
+def trace_metric(  # noqa: PLR0913
+    model: PA | LMC,
+    kind: TraceKind | str = TraceKind.MULTIPLICATIVE,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    length: int | None = None,
+    limits: Limits | None = None,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> TraceMetricAnswer:
+    """Compute how far apart the probabilities of one trace can be from two states, with a proof.
+
+    Parameters
+    ----------
+    model
+        A fully probabilistic automaton; a labelled Markov chain is taken with its labels as actions.
+    kind
+        ``"multiplicative"`` (the supremum of ``|ln Pr(s, w) - ln Pr(t, w)|``, as a ratio) or
+        ``"additive"`` (the supremum of ``|Pr(s, w) - Pr(t, w)|``).
+    pairs
+        Pairs of names of states; by default those of the model.
+    length
+        The longest trace that counts; None for all.
+    limits
+        How far to look for each pair.
+    deadline
+        When to give up; what is proved by then is returned with ``Status.LIMIT``.
+    progress
+        Told what is being done.
+
+    Raises
+    ------
+    UsageError
+        If there is no such kind, no pair, or the length is negative.
+    ModelError
+        If a pair names no state, or a state has several transitions.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.randomised_response import randomised_response
+    >>> model = randomised_response()
+    >>> trace_metric(model).pairs[0].ratio, trace_metric(model, "additive").pairs[0].upper
+    (3, 1/2)
+
+    References
+    ----------
+    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
+       via Behavioral Metrics", FACS 2018 (trace metric, multiplicative total variation).
+    """
+    kind = _kind(kind)
+    if length is not None and length < 0:
+        raise UsageError(f"the length is {length}; expected at least 0")
+    automaton = chain_as_automaton(model) if isinstance(model, LMC) else model
+    asked = (
+        list(automaton.pairs)
+        if pairs is None
+        else [(automaton.index(s), automaton.index(t)) for s, t in pairs]
+    )
+    if not asked:
+        raise UsageError("the model has no pairs of its own; say which states to compare")
+    starts = dict.fromkeys(state for pair in asked for state in pair)
+    system = TraceSystem.of(automaton, starts)
+    work = _Work(system, kind, length, limits, deadline, progress)
+    found = [work.found(pair) for pair in asked]
+    bounds = tuple(_bound(automaton, pair, entry) for pair, entry in zip(asked, found, strict=True))
+    return TraceMetricAnswer(
+        model=automaton,
+        kind=kind,
+        length=length,
+        pairs=bounds,
+        status=Status.EXACT if all(bound.exact for bound in bounds) else Status.LIMIT,
+        statistics={"states": len(automaton), "classes": len(system.rows), "nodes": work.nodes},
+        make_certificate=lambda: trace_metric_certificate(system, asked, found, length),
+    )
+
+
+def _kind(kind: TraceKind | str) -> TraceKind:
+    if isinstance(kind, TraceKind):
+        return kind
+    if kind not in TRACE_KINDS:
+        raise UsageError(f"there is no trace metric {kind!r}; expected {' or '.join(TRACE_KINDS)}")
+    return TraceKind(kind)
+
+
+Found = TraceRatio | TraceDifference
+
+
+class _Work:
+    """The bounds of pairs, each pair of classes computed once."""
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        system: TraceSystem,
+        kind: TraceKind,
+        length: int | None,
+        limits: Limits | None,
+        deadline: Deadline,
+        progress: Progress,
+    ) -> None:
+        self.system = system
+        self.kind = kind
+        self.length = length
+        self.limits = limits
+        self.deadline = deadline
+        self.progress = progress
+        self.nodes = 0
+        self._known: dict[tuple[int, int], Found] = {}
+        self._stopped = False
+
+    def found(self, pair: tuple[int, int]) -> Found:
+        """Return what is known of a pair of states."""
+        classes = self.system.classes[pair[0]], self.system.classes[pair[1]]
+        if classes not in self._known:
+            self._known[classes] = self._search(*classes)
+        return self._known[classes]
+
+    def _search(self, first: int, second: int) -> Found:
+        deadline = Deadline.after(0) if self._stopped else self.deadline
+        search = largest_ratio if self.kind is TraceKind.MULTIPLICATIVE else largest_difference
+        try:
+            result = search(
+                self.system,
+                first,
+                second,
+                length=self.length,
+                limits=self.limits,
+                deadline=deadline,
+                progress=self.progress,
+            )
+        except (KeyboardInterrupt, LimitError):
+            self._stopped = True
+            return self._search(first, second)
+        self.nodes += result.nodes
+        return result
+
+
+def _bound(automaton: PA, pair: tuple[int, int], found: Found) -> TraceBound:
+    kind = TraceKind.MULTIPLICATIVE if isinstance(found, TraceRatio) else TraceKind.ADDITIVE
+    return TraceBound(
+        source=automaton.states[pair[0]],
+        target=automaton.states[pair[1]],
+        kind=kind,
+        lower=found.lower,
+        upper=found.upper,
+        witness=found.word,
+        probabilities=found.probabilities,
+        repeated=_repeated(found.infinite) if isinstance(found, TraceRatio) else None,
+    )
+
+
+def _repeated(infinite: LoopTrace | PumpTrace | None) -> RepeatedTrace | None:
+    if isinstance(infinite, LoopTrace):
+        return RepeatedTrace(infinite.prefix, infinite.cycle, (), max(infinite.factor, 1 / infinite.factor))
+    if isinstance(infinite, PumpTrace):
+        slow = infinite.slow
+        factor = infinite.fast / slow if slow else infinite.fast + 1
+        return RepeatedTrace(infinite.prefix, infinite.cycle, infinite.suffix, factor)
+    return None
+
+
+def weak_anonymity(  # noqa: PLR0913
+    model: PA | LMC,
+    eps: ExactNumber,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    *,
+    length: int | None = None,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> WeakAnonymityAnswer:
+    """Decide whether ``|Pr(s, w) - Pr(t, w)| <= eps`` for every trace w and every pair of states.
+
+    Parameters
+    ----------
+    model
+        A fully probabilistic automaton; a labelled Markov chain is taken with its labels as actions.
+    eps
+        An exact number of at least 0.
+    pairs
+        Pairs of names of states; by default those of the model.
+    length, deadline, progress
+        As in `trace_metric`.
+
+    Raises
+    ------
+    UsageError
+        If eps is negative, and as in `trace_metric`.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.randomised_response import randomised_response
+    >>> weak_anonymity(randomised_response(), "1/2").verdict
+    'holds'
+    >>> weak_anonymity(randomised_response(), "0.49").violated[0].witness
+    ('start', 'answer0')
+    """
+    value = to_fmpq(eps)
+    if value < 0:
+        raise UsageError(f"epsilon is {value}; expected at least 0")
+    answer = trace_metric(
+        model, TraceKind.ADDITIVE, pairs=pairs, length=length, deadline=deadline, progress=progress
+    )
+    verdicts = [pair.at_most(value) for pair in answer.pairs]
+    return WeakAnonymityAnswer(
+        epsilon=value,
+        holds=False if False in verdicts else None if None in verdicts else True,
+        violated=tuple(
+            pair for pair, verdict in zip(answer.pairs, verdicts, strict=True) if verdict is False
+        ),
+        answer=answer,
+    )

@@ -1,0 +1,218 @@
+"""What a certificate of a trace metric is about: an automaton, and vectors of masses along traces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+
+from bisimdist.checker.metric_arena import Automaton
+from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, rational, shown
+
+__all__ = ["Masses", "TraceChain", "direction", "total"]
+
+Masses = dict[int, Fraction]
+"""Entries by class; none is zero."""
+
+Direction = tuple[tuple[int, int], ...]
+
+_ZERO = Fraction(0)
+_ONE = Fraction(1)
+
+
+def total(masses: Mapping[int, Fraction]) -> Fraction:
+    """Return the sum of the entries."""
+    return sum(masses.values(), _ZERO)
+
+
+def direction(masses: Mapping[int, Fraction]) -> tuple[Direction, Fraction]:
+    """Return a vector as integers without common divisor, and the positive factor that they stand with."""
+    entries = sorted((state, mass) for state, mass in masses.items() if mass)
+    if not entries:
+        return (), _ZERO
+    common = lcm(*(mass.denominator for _, mass in entries))
+    values = [mass.numerator * (common // mass.denominator) for _, mass in entries]
+    divisor = gcd(*values)
+    whole = tuple((state, value // divisor) for (state, _), value in zip(entries, values, strict=True))
+    return whole, Fraction(divisor, common)
+
+
+@dataclass(frozen=True)
+class TraceChain:
+    """An automaton with at most one transition a state, states of equal behaviour merged.
+
+    Parameters
+    ----------
+    class_of
+        For each state its class.
+    actions
+        For each class its action; None where nothing can be performed and survived.
+    rows
+        For each class the classes that follow.
+    combination
+        For some classes their futures as combinations of those of others; empty where none are claimed.
+    """
+
+    class_of: Mapping[str, int]
+    actions: list[str | None]
+    rows: list[Masses]
+    combination: Mapping[int, Masses]
+
+    @classmethod
+    def of(cls, automaton: Automaton) -> TraceChain:
+        """Merge the states.
+
+        Raises
+        ------
+        RuleViolation
+            If a state has several transitions.
+        """
+        steps: dict[str, tuple[str, dict[str, Fraction]]] = {}
+        seen: set[str] = set()
+        for source, action, row in automaton.transitions:
+            if source in seen:
+                raise RuleViolation(f"T1: the state {shown(source)} has several transitions")
+            seen.add(source)
+            if row:
+                steps[source] = action, row
+        class_of = _stable(automaton.states, steps)
+        first: dict[int, str] = {}
+        for state in automaton.states:
+            first.setdefault(class_of[state], state)
+        actions: list[str | None] = []
+        rows: list[Masses] = []
+        for number in range(len(first)):
+            step = steps.get(first[number])
+            actions.append(None if step is None else step[0])
+            rows.append({} if step is None else _lumped(step[1], class_of))
+        return cls(class_of, actions, rows, {})
+
+    def combined(self, data: object) -> TraceChain:
+        """Return the chain with combinations of futures, once they are proved.
+
+        Raises
+        ------
+        MalformedCertificate
+            If the data do not have the shape of combinations.
+        RuleViolation
+            If they have, but futures are not combined so.
+        """
+        if not isinstance(data, dict):
+            raise MalformedCertificate(f"the combination is {shown(data)}; expected an object")
+        rows: dict[int, Masses] = {}
+        for name, row in data.items():
+            if not isinstance(row, dict):
+                raise MalformedCertificate(f"the combination of {shown(name)} is {shown(row)}")
+            state = self.state(name, "the combination")
+            if state in rows:
+                raise RuleViolation(f"T3: the combination of {shown(name)} is given twice")
+            rows[state] = {}
+            for other, value in row.items():
+                target = self.state(other, f"the combination of {shown(name)}")
+                number = rational(value, f"the combination of {shown(name)}")
+                rows[state][target] = rows[state].get(target, _ZERO) + number
+        self._check(rows)
+        return TraceChain(self.class_of, self.actions, self.rows, rows)
+
+    def _check(self, rows: Mapping[int, Masses]) -> None:
+        moved: dict[int, Masses] = {}
+        for state, row in rows.items():
+            if total(row) != 1:
+                raise RuleViolation("T3: the coefficients of a combination do not sum to 1")
+            for other in row:
+                if rows.get(other) != {other: _ONE}:
+                    raise RuleViolation("T3: a combination is not made of states that stand for themselves")
+            if not rows.keys() >= self.rows[state].keys():
+                raise RuleViolation("T3: a successor has no combination")
+            moved[state] = _spread(self.rows[state], rows)
+        for state, row in rows.items():
+            by_action: dict[str, Masses] = {}
+            for other, weight in row.items():
+                action = self.actions[other]
+                if action is None:
+                    continue
+                after = by_action.setdefault(action, {})
+                for target, mass in moved[other].items():
+                    after[target] = after.get(target, _ZERO) + weight * mass
+            own = self.actions[state]
+            for action in {*by_action} | ({own} if own is not None else set()):
+                expected = moved[state] if action == own else {}
+                if _nonzero(by_action.get(action, {})) != expected:
+                    raise RuleViolation("T3: the future of a state is not the combination")
+
+    def state(self, name: object, where: str) -> int:
+        """Return the class of a state by its name."""
+        known = self.class_of.get(item(name, where))
+        if known is None:
+            raise RuleViolation(f"T2: {where} names {shown(name)}, which is no state")
+        return known
+
+    def after(self, masses: Mapping[int, Fraction], action: str) -> Masses:
+        """Return the masses after an action."""
+        result: Masses = {}
+        for state, mass in masses.items():
+            if self.actions[state] == action:
+                for target, probability in self.rows[state].items():
+                    result[target] = result.get(target, _ZERO) + mass * probability
+        return _nonzero(result)
+
+    def along(self, masses: Mapping[int, Fraction], word: Sequence[str]) -> Masses:
+        """Return the masses after a trace."""
+        result = dict(masses)
+        for action in word:
+            result = self.after(result, action)
+        return result
+
+    def possible(self, masses: Mapping[int, Fraction]) -> list[str]:
+        """Return the actions of the states that have mass."""
+        return sorted({action for state in masses if (action := self.actions[state]) is not None})
+
+    def key(self, masses: Mapping[int, Fraction]) -> tuple[Direction, Fraction]:
+        """Return the direction of the future of a vector: equal for equal futures up to a factor."""
+        if not self.combination:
+            return direction(masses)
+        return direction(self.spread(masses))
+
+    def spread(self, masses: Mapping[int, Fraction]) -> Masses:
+        """Return a vector with the same future on the states that stand for themselves."""
+        if not self.combination.keys() >= masses.keys():
+            raise RuleViolation("T3: a state that is reached has no combination")
+        return _spread(masses, self.combination)
+
+
+def _spread(masses: Mapping[int, Fraction], rows: Mapping[int, Masses]) -> Masses:
+    result: Masses = {}
+    for state, mass in masses.items():
+        for other, weight in rows[state].items():
+            result[other] = result.get(other, _ZERO) + mass * weight
+    return _nonzero(result)
+
+
+def _nonzero(masses: Masses) -> Masses:
+    return {state: mass for state, mass in masses.items() if mass}
+
+
+def _lumped(row: Mapping[str, Fraction], class_of: Mapping[str, int]) -> Masses:
+    result: Masses = {}
+    for target, probability in row.items():
+        block = class_of[target]
+        result[block] = result.get(block, _ZERO) + probability
+    return result
+
+
+def _stable(states: Sequence[str], steps: Mapping[str, tuple[str, dict[str, Fraction]]]) -> dict[str, int]:
+    """Return the coarsest partition whose classes agree on the action and on the masses of the classes."""
+    of = dict.fromkeys(states, 0)
+    count = 1
+    while True:
+        numbers: dict[object, int] = {}
+        refined = {}
+        for state in states:
+            step = steps.get(state)
+            key = None if step is None else (step[0], frozenset(_lumped(step[1], of).items()))
+            refined[state] = numbers.setdefault((of[state], key), len(numbers))
+        of = refined
+        if len(numbers) == count:
+            return of
+        count = len(numbers)

@@ -1,0 +1,294 @@
+"""Checks that quotients of probabilities of traces are bounded, or that they are not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bisimdist.checker.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    item,
+    items,
+    rational,
+    record,
+    shown,
+    strings,
+)
+from bisimdist.checker.trace_chain import Masses, TraceChain, total
+
+__all__ = ["check_infinite", "check_ratio"]
+
+PUMP = ("type", "prefix", "cycle", "suffix", "swapped", "fast", "slow", "below", "above")
+Table = Mapping[tuple[int, int], Fraction]
+Moves = Sequence[tuple[int, int, Fraction]]
+_ZERO = Fraction(0)
+_ONE = Fraction(1)
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A pair of vectors after a trace, and bounds on what follows."""
+
+    first: Masses
+    second: Masses
+    depth: int
+    grow: Fraction
+    shrink: Fraction
+    moves: tuple[Moves, Moves] | None
+
+    @property
+    def quotient(self) -> Fraction:
+        """The quotient of the probabilities of the trace."""
+        return total(self.first) / total(self.second)
+
+
+def _natural(value: object, where: str, below: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < below:
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected a number below {below}")
+    return value
+
+
+def check_ratio(
+    chain: TraceChain, sides: tuple[int, int], upper: Fraction, proof: object, length: int | None
+) -> None:
+    """Check that no quotient of probabilities of a trace from two classes is above a bound.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the proof does not have its shape.
+    RuleViolation
+        If it proves no such bound.
+    """
+    data = record(proof, "an upper proof", ("nodes", "table"))
+    table = _read_table(chain, data["table"])
+    nodes = _read_nodes(chain, sides, data["nodes"])
+    if max(nodes[0].grow, nodes[0].shrink) > upper:
+        raise RuleViolation("T6: the upper bound is less than that of the first node")
+    found: dict[object, _Node] = {}
+    for node in nodes:
+        found.setdefault(_place(chain, node.first, node.second, node.depth, length), node)
+    for number, node in enumerate(nodes):
+        _check_node(chain, (number, node), found, table, length)
+
+
+def _place(
+    chain: TraceChain, first: Masses, second: Masses, depth: int, length: int | None
+) -> tuple[object, ...]:
+    """Return what two nodes must share in order to have the same continuations."""
+    return chain.key(first)[0], chain.key(second)[0], 0 if length is None else depth
+
+
+def _read_nodes(chain: TraceChain, sides: tuple[int, int], data: object) -> list[_Node]:
+    nodes: list[_Node] = []
+    for number, value in enumerate(items(data, "the nodes")):
+        where = f"node {number}"
+        keys = ("grow", "shrink") if number == 0 else ("parent", "action", "grow", "shrink")
+        entry = record(value, where, keys, ("moves",))
+        if number == 0:
+            first, second, depth = {sides[0]: _ONE}, {sides[1]: _ONE}, 0
+        else:
+            before = nodes[_natural(entry["parent"], f"the parent of {where}", number)]
+            action = item(entry["action"], f"the action of {where}")
+            first, second = chain.after(before.first, action), chain.after(before.second, action)
+            depth = before.depth + 1
+        if not first or not second:
+            raise RuleViolation(f"T7: the trace of {where} is not possible from both states")
+        moves = None
+        if "moves" in entry:
+            both = items(entry["moves"], f"the moves of {where}")
+            if len(both) != 2:
+                raise MalformedCertificate(f"the moves of {where} are not two lists")
+            moves = _read_moves(chain, both[0], where), _read_moves(chain, both[1], where)
+        grow, shrink = rational(entry["grow"], where), rational(entry["shrink"], where)
+        if grow < 1 or shrink < 1:
+            raise RuleViolation(f"T7: a bound of {where} is less than 1")
+        nodes.append(_Node(first, second, depth, grow, shrink, moves))
+    if not nodes:
+        raise MalformedCertificate("there are no nodes")
+    return nodes
+
+
+def _check_node(
+    chain: TraceChain,
+    numbered: tuple[int, _Node],
+    found: Mapping[object, _Node],
+    table: Table,
+    length: int | None,
+) -> None:
+    """Check that the bounds of a node follow from those of its successors, or from the table."""
+    number, node = numbered
+    if length is not None and node.depth >= length:
+        return
+    if chain.key(node.first)[0] == chain.key(node.second)[0]:
+        return
+    if node.moves is not None:
+        shares = _share(node.first), _share(node.second)
+        _check_moves(chain, shares, node.moves[0], table, node.grow)
+        _check_moves(chain, (shares[1], shares[0]), node.moves[1], table, node.shrink)
+        return
+    for action in sorted({*chain.possible(node.first), *chain.possible(node.second)}):
+        first, second = chain.after(node.first, action), chain.after(node.second, action)
+        if not first and not second:
+            continue
+        if not first or not second:
+            raise RuleViolation(f"T8: after node {number}, {shown(action)} is possible on one side only")
+        after = found.get(_place(chain, first, second, node.depth + 1, length))
+        if after is None:
+            raise RuleViolation(f"T8: what follows node {number} by {shown(action)} is no node")
+        ratio = total(first) / total(second) / node.quotient
+        if ratio * after.grow > node.grow or after.shrink > ratio * node.shrink:
+            raise RuleViolation(f"T8: a bound of node {number} is exceeded after {shown(action)}")
+
+
+def _share(masses: Masses) -> Masses:
+    whole = total(masses)
+    return {state: mass / whole for state, mass in masses.items()}
+
+
+def _read_moves(chain: TraceChain, data: object, where: str) -> Moves:
+    result = []
+    for value in items(data, f"the moves of {where}"):
+        source, target, amount = strings(value, f"a move of {where}", 3)
+        mass = rational(amount, f"a move of {where}")
+        if mass < 0:
+            raise RuleViolation(f"T9: a move of {where} is negative")
+        result.append((chain.state(source, where), chain.state(target, where), mass))
+    return result
+
+
+def _read_table(chain: TraceChain, data: object) -> Table:
+    """Return the bounds of the table, each of which is proved by the others."""
+    table: dict[tuple[int, int], Fraction] = {}
+    moves: dict[tuple[int, int], Moves] = {}
+    for number, value in enumerate(items(data, "the table"), 1):
+        where = f"entry {number} of the table"
+        entry = record(value, where, ("pair", "bound", "moves"))
+        first, second = (
+            chain.state(name, where) for name in strings(entry["pair"], f"the pair of {where}", 2)
+        )
+        if (first, second) in table:
+            raise RuleViolation(f"T9: {where} is about a pair that was there before")
+        table[first, second] = rational(entry["bound"], where)
+        moves[first, second] = _read_moves(chain, entry["moves"], where)
+        if table[first, second] < 1:
+            raise RuleViolation(f"T9: {where} is less than 1")
+    for (first, second), bound in table.items():
+        if chain.actions[first] is None or chain.actions[first] != chain.actions[second]:
+            raise RuleViolation("T9: an entry of the table is about states of different actions, or of none")
+        _check_moves(chain, (chain.rows[first], chain.rows[second]), moves[first, second], table, bound)
+    return table
+
+
+def _check_moves(
+    chain: TraceChain, sides: tuple[Masses, Masses], moves: Moves, table: Table, bound: Fraction
+) -> None:
+    """Check that what can act of a vector is moved away, and costs at most a multiple of another one."""
+    first, second = sides
+    if total(first) > bound * total(second):
+        raise RuleViolation("T9: the masses are further apart than the bound")
+    left: dict[int, Fraction] = {}
+    paid: dict[int, Fraction] = {}
+    for k, m, amount in moves:
+        cost = _ONE if k == m else table.get((k, m))
+        if cost is None:
+            raise RuleViolation("T9: a move rests on a pair that is not in the table")
+        left[k] = left.get(k, _ZERO) + amount
+        paid[m] = paid.get(m, _ZERO) + cost * amount
+    if any(left.get(k, _ZERO) < mass for k, mass in first.items() if chain.actions[k] is not None):
+        raise RuleViolation("T9: moves leave mass behind")
+    if any(cost > bound * second.get(m, _ZERO) for m, cost in paid.items()):
+        raise RuleViolation("T9: moves cost more than the bound")
+
+
+# ---------------------------------------------------------------------------------------------- infinity
+
+
+def check_infinite(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
+    """Check that the quotients of some traces from two classes have no bound.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the proof does not have its shape.
+    RuleViolation
+        If it does not prove that.
+    """
+    if isinstance(proof, dict) and proof.get("type") == "loop":
+        _check_loop(chain, sides, proof)
+    else:
+        _check_pump(chain, sides, proof)
+
+
+def _word(value: object) -> list[str]:
+    return [item(action, "a trace") for action in items(value, "a trace")]
+
+
+def _check_loop(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
+    data = record(proof, "the loop", ("type", "prefix", "cycle"))
+    prefix, cycle = _word(data["prefix"]), _word(data["cycle"])
+    factors = []
+    for side in sides:
+        before = chain.along({side: _ONE}, prefix)
+        after = chain.along(before, cycle)
+        if not before or not after or chain.key(before)[0] != chain.key(after)[0]:
+            raise RuleViolation("T5: the loop does not lead back to where it began")
+        factors.append(total(after) / total(before))
+    if factors[0] == factors[1]:
+        raise RuleViolation("T5: the loop does not change the quotient")
+
+
+def _vector(chain: TraceChain, value: object, where: str) -> Masses:
+    if not isinstance(value, dict):
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected an object")
+    result: Masses = {}
+    for name, number in value.items():
+        state, mass = chain.state(name, where), rational(number, where)
+        if mass <= 0 or state in result:
+            raise RuleViolation(f"T5: {where} is not positive, or names a state twice")
+        result[state] = mass
+    return result
+
+
+def _check_pump(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
+    data = record(proof, "the pump", PUMP)
+    prefix, cycle, suffix = (_word(data[key]) for key in ("prefix", "cycle", "suffix"))
+    if not isinstance(data["swapped"], bool):
+        raise MalformedCertificate("'swapped' is neither true nor false")
+    fast, slow = rational(data["fast"], "a factor"), rational(data["slow"], "a factor")
+    if not 0 <= slow < fast:
+        raise RuleViolation("T5: the fast factor is not larger than the slow one")
+    below, above = _vector(chain, data["below"], "'below'"), _vector(chain, data["above"], "'above'")
+    one, other = reversed(sides) if data["swapped"] else sides
+    rich, poor = chain.along({one: _ONE}, prefix), chain.along({other: _ONE}, prefix)
+    if any(mass > rich.get(state, _ZERO) for state, mass in below.items()):
+        raise RuleViolation("T5: 'below' is above the vector after the prefix")
+    after = chain.along(below, cycle)
+    if any(after.get(state, _ZERO) < fast * mass for state, mass in below.items()):
+        raise RuleViolation("T5: one round of the cycle leaves less than the fast factor")
+    if any(poor.get(state, _ZERO) > mass for state, mass in above.items()):
+        raise RuleViolation("T5: 'above' is below the other vector after the prefix")
+    after = chain.along(above, cycle)
+    if any(after.get(state, _ZERO) > slow * mass for state, mass in above.items()):
+        raise RuleViolation("T5: one round of the cycle leaves more than the slow factor")
+    if not chain.along(below, suffix):
+        raise RuleViolation("T5: the suffix is not possible where 'below' is positive")
+    outside = _reached(chain, poor, cycle) - set(above)
+    if any(chain.along({state: _ONE}, suffix) for state in outside):
+        raise RuleViolation("T5: the suffix is possible where nothing bounds the other side")
+    if any(set(chain.along({state: _ONE}, cycle)) & set(above) for state in outside):
+        raise RuleViolation("T5: the cycle leads to 'above' from where nothing bounds the other side")
+
+
+def _reached(chain: TraceChain, masses: Masses, cycle: Sequence[str]) -> set[int]:
+    """Return the classes that have mass, and those that rounds of the cycle lead to."""
+    found = set(masses)
+    waiting = list(found)
+    while waiting:
+        for state in chain.along({waiting.pop(): _ONE}, cycle):
+            if state not in found:
+                found.add(state)
+                waiting.append(state)
+    return found

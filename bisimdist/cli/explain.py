@@ -1,0 +1,76 @@
+"""``bisimdist explain``: are two states bisimilar, and if not, why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.distinctions import explain
+from bisimdist.cli.failure import ExitCode
+from bisimdist.cli.metric import read_automaton
+from bisimdist.cli.numbers import seconds
+from bisimdist.cli.output import OutputFile, emit_data, emit_report
+from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.proof import write_proof
+from bisimdist.errors import UsageError
+from bisimdist.progress import Deadline
+from bisimdist.report.formulae import distinction_data, distinction_report
+
+__all__ = ["run_explain"]
+
+
+def run_explain(
+    model: str,
+    *,
+    pairs: Sequence[tuple[str, str]] = (),
+    state_limit: int | None = None,
+    timeout: str | None = None,
+    certificate: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Say why states are not bisimilar, and return the exit code.
+
+    Parameters
+    ----------
+    model
+        A file, ``-`` for standard input, or ``example:NAME``.
+    pairs
+        Pairs of states by name; without any, those of the model.
+    state_limit
+        How many states the automaton of a CCS_p text may have.
+    timeout
+        After how many seconds to stop with what is known by then.
+    certificate
+        Where to write the proof.
+    as_json
+        Whether to print one JSON object.
+
+    Raises
+    ------
+    BisimdistError
+        Where the input is not usable; nothing is printed then.
+    """
+    deadline = Deadline.after(seconds("--timeout", timeout))
+    if state_limit is not None and state_limit < 1:
+        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
+    automaton = read_automaton(model, state_limit=state_limit)
+    for name in (name for pair in pairs for name in pair):
+        automaton.index(name)
+    if not pairs and not automaton.pairs:
+        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    with OutputFile(certificate, option="--certificate") as proof:
+        with shown_progress() as progress:
+            answer = explain(automaton, pairs or None, deadline=deadline, progress=progress)
+        if as_json:
+            emit_data(
+                {
+                    "command": "explain",
+                    "model": {"digest": automaton.digest(), "states": len(automaton)},
+                    "pairs": [distinction_data(pair) for pair in answer.pairs],
+                    "status": answer.status.value,
+                }
+            )
+        else:
+            emit_report(distinction_report(answer))
+        written = write_proof(answer, proof)
+    return ExitCode.ANSWERED if answer.status is Status.EXACT and written else ExitCode.UNDECIDED

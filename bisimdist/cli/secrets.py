@@ -1,0 +1,109 @@
+"""``bisimdist secrets``: the least epsilon of d_X-privacy over a set of secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bisimdist.analysis.secret_distances import DISTANCE_NAMES, Secret, Table
+from bisimdist.analysis.secret_file import load_secret_table
+from bisimdist.analysis.secrets import SecretPrivacyAnswer, secret_privacy
+from bisimdist.cli.failure import ExitCode, note
+from bisimdist.cli.numbers import seconds
+from bisimdist.cli.output import OutputFile, emit_data, emit_report
+from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.trace import read_fully_probabilistic, write_trace_proof
+from bisimdist.errors import UsageError
+from bisimdist.models.pa import PA
+from bisimdist.progress import Deadline
+from bisimdist.report.secrets import secrets_data, secrets_report
+
+__all__ = ["run_secrets"]
+
+
+def run_secrets(
+    model: str,
+    *,
+    distance: str = "discrete",
+    secrets: Sequence[tuple[str, str]] = (),
+    every_pair: bool = False,
+    timeout: str | None = None,
+    certificate: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Compute the least epsilon of d_X-privacy, print it, and return the exit code.
+
+    Parameters
+    ----------
+    model
+        A file, ``-`` for standard input, or ``example:NAME``.
+    distance
+        ``discrete``, ``hamming``, ``absolute``, or a file with a table of distances.
+    secrets
+        Secrets with their states; without any those of the table or, by name, the states of the model's
+        pairs.
+    every_pair
+        Whether to look at all pairs, also those that follow from others.
+    timeout
+        After how many seconds to stop with what is known by then.
+    certificate
+        Where to write the proof.
+    as_json
+        Whether to print one JSON object.
+
+    Raises
+    ------
+    BisimdistError
+        Where the input is not usable; nothing is printed then.
+    """
+    deadline = Deadline.after(seconds("--timeout", timeout))
+    automaton = read_fully_probabilistic(model)
+    table: str | Table = distance
+    states: Mapping[Secret, str] | None = None
+    if distance not in DISTANCE_NAMES:
+        if "." not in distance:
+            raise UsageError(
+                f"--distance {distance}: expected {', '.join(DISTANCE_NAMES)}, or a file with a table"
+            )
+        loaded = load_secret_table(distance)
+        table, states = loaded.distances, loaded.states
+    chosen = _secrets(automaton, secrets, states)
+    with OutputFile(certificate, option="--certificate") as proof:
+        with shown_progress() as progress:
+            answer = secret_privacy(
+                automaton, chosen, table, every_pair=every_pair, deadline=deadline, progress=progress
+            )
+        _warn(answer)
+        written = write_trace_proof(answer.certificate, proof)
+    if as_json:
+        emit_data(secrets_data(answer))
+    else:
+        emit_report(secrets_report(answer))
+    return ExitCode.ANSWERED if answer.exact and written else ExitCode.UNDECIDED
+
+
+def _secrets(
+    automaton: PA, given: Sequence[tuple[str, str]], states: Mapping[Secret, str] | None
+) -> Mapping[Secret, str]:
+    if given:
+        result: dict[Secret, str] = {}
+        for secret, state in given:
+            if secret in result:
+                raise UsageError(f"--secret {secret}: the secret is given twice")
+            result[secret] = state
+        return result
+    if states is not None:
+        return states
+    if not automaton.pairs:
+        raise UsageError("the model has no pairs; say which secrets there are with --secret NAME STATE")
+    names = automaton.states
+    return {names[s]: names[s] for s in sorted({s for pair in automaton.pairs for s in pair})}
+
+
+def _warn(answer: SecretPrivacyAnswer) -> None:
+    distances = answer.distances
+    for x, y, z in distances.triangles:
+        first, middle, last = (distances.secrets[n] for n in (x, y, z))
+        note(
+            f"the table is no metric: the distance of {first} and {last} is more than by way of {middle}; "
+            "the least epsilon is that of the table as it is"
+        )

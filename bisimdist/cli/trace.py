@@ -1,0 +1,140 @@
+"""``bisimdist trace``: how far apart the probabilities of one trace can be, by quotient or by difference."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from bisimdist.analysis.answer import CertificateMaker
+from bisimdist.analysis.trace_metric import TRACE_KINDS, trace_metric
+from bisimdist.cli.failure import ExitCode, note
+from bisimdist.cli.numbers import numbered, seconds
+from bisimdist.cli.output import OutputFile, emit_data, emit_report
+from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.source import INPUT_NAME, STANDARD_INPUT, read_any_model
+from bisimdist.errors import LimitError, ModelError, UsageError
+from bisimdist.models.hmm import HMM
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.progress import Deadline
+from bisimdist.report.trace_metric import trace_bound_data, trace_report, verdict_word
+
+__all__ = ["read_fully_probabilistic", "run_trace", "write_trace_proof"]
+
+
+def run_trace(
+    model: str,
+    *,
+    kind: str = "multiplicative",
+    pairs: Sequence[tuple[str, str]] = (),
+    length: int | None = None,
+    threshold: str | None = None,
+    state_limit: int | None = None,
+    timeout: str | None = None,
+    certificate: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """Compute the trace metric, print the answer, and return the exit code.
+
+    Parameters
+    ----------
+    model
+        A file, ``-`` for standard input, or ``example:NAME``.
+    kind
+        ``multiplicative`` or ``additive``.
+    pairs
+        Pairs of states by name; without any, those of the model.
+    length
+        The longest trace that counts; all of them without it.
+    threshold
+        Ask whether the distance is at most this: for the additive kind, weak anonymity.
+    state_limit
+        How many states the automaton of a CCS_p text may have.
+    timeout
+        After how many seconds to stop with what is known by then.
+    certificate
+        Where to write the proof.
+    as_json
+        Whether to print one JSON object.
+
+    Raises
+    ------
+    BisimdistError
+        Where the input is not usable; nothing is printed then.
+    """
+    if kind not in TRACE_KINDS:
+        raise UsageError(f"--kind {kind}: there is no such metric; expected {' or '.join(TRACE_KINDS)}")
+    if length is not None and length < 0:
+        raise UsageError(f"--length {length}: expected at least 0")
+    if state_limit is not None and state_limit < 1:
+        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
+    epsilon = None if threshold is None else numbered("--threshold", threshold)
+    if epsilon is not None and epsilon < 0:
+        raise UsageError(f"--threshold {threshold}: expected at least 0")
+    deadline = Deadline.after(seconds("--timeout", timeout))
+    automaton = read_fully_probabilistic(model, state_limit=state_limit)
+    if not pairs and not automaton.pairs:
+        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    with OutputFile(certificate, option="--certificate") as proof:
+        with shown_progress() as progress:
+            answer = trace_metric(
+                automaton, kind, pairs=pairs or None, length=length, deadline=deadline, progress=progress
+            )
+        written = write_trace_proof(answer.certificate, proof)
+    if as_json:
+        data: dict[str, object] = {
+            "command": "trace",
+            "model": {"digest": automaton.digest(), "states": len(automaton)},
+            "kind": kind,
+            "length": length,
+        }
+        verdicts = [None if epsilon is None else pair.at_most(epsilon) for pair in answer.pairs]
+        if epsilon is not None:
+            data["threshold"] = str(epsilon)
+            data["verdict"] = verdict_word(_joint(verdicts))
+        data["pairs"] = [trace_bound_data(pair, epsilon) for pair in answer.pairs]
+        data["status"] = answer.status.value
+        emit_data(data)
+    else:
+        emit_report(trace_report(answer, epsilon))
+    if epsilon is not None:
+        joint = _joint([pair.at_most(epsilon) for pair in answer.pairs])
+        if joint is False:
+            return ExitCode.VIOLATED
+        return ExitCode.ANSWERED if joint and written else ExitCode.UNDECIDED
+    done = all(pair.exact for pair in answer.pairs)
+    return ExitCode.ANSWERED if done and written else ExitCode.UNDECIDED
+
+
+def read_fully_probabilistic(model: str, *, state_limit: int | None = None) -> PA:
+    """Return the automaton that an argument names; of a chain, the one whose actions are its labels.
+
+    Raises
+    ------
+    BisimdistError
+        If there is no such model, it is not usable, or it is a hidden Markov model.
+    """
+    found = read_any_model(model, state_limit=state_limit)
+    if isinstance(found, HMM):
+        raise ModelError(
+            "this is a hidden Markov model (kind hmm); expected a Markov chain or an automaton",
+            source=INPUT_NAME if model == STANDARD_INPUT else model,
+        )
+    return chain_as_automaton(found) if isinstance(found, LMC) else found
+
+
+def _joint(verdicts: Sequence[bool | None]) -> bool | None:
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def write_trace_proof(make: CertificateMaker, proof: OutputFile) -> bool:
+    """Write the certificate where one was asked for; tell whether there was a proof to write."""
+    if proof.path is None:
+        return True
+    try:
+        text = json.dumps(make(), ensure_ascii=True, separators=(",", ":"))
+    except (UsageError, LimitError, KeyboardInterrupt) as error:
+        note(f"no certificate was written to {proof.path}: {str(error) or 'interrupted'}")
+        return False
+    proof.write(text + "\n")
+    return True

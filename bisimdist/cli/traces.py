@@ -1,0 +1,106 @@
+"""``bisimdist traces``: the formulae of the trace logic that a state satisfies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.trace_logic import LIMIT, satisfies_trace_formula, trace_formulae
+from bisimdist.cli.failure import ExitCode
+from bisimdist.cli.metric import read_automaton
+from bisimdist.cli.numbers import seconds
+from bisimdist.cli.output import emit_data, emit_report
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.logic.linear import TraceFormula
+from bisimdist.logic.linear_parser import parse_trace_formula
+from bisimdist.models.pa import PA
+from bisimdist.progress import Deadline
+from bisimdist.report.trace_logic import (
+    formulae_data,
+    formulae_report,
+    satisfactions_data,
+    satisfactions_report,
+)
+
+__all__ = ["run_traces"]
+
+
+def run_traces(
+    model: str,
+    *,
+    state: str | None = None,
+    depth: int | None = None,
+    formulae: Sequence[str] = (),
+    limit: int | None = None,
+    state_limit: int | None = None,
+    timeout: str | None = None,
+    as_json: bool = False,
+) -> int:
+    """List the formulae of a state or check some, print the answer, and return the exit code.
+
+    Parameters
+    ----------
+    model
+        A file, ``-`` for standard input, or ``example:NAME``.
+    state
+        The name of the state.
+    depth
+        How many actions formulae may have; any number by default.
+    formulae
+        Formulae as texts: then it is asked whether the state satisfies all of them.
+    limit
+        How many formulae to list at most.
+    state_limit
+        How many states the automaton of a CCS_p text may have.
+    timeout
+        After how many seconds to stop with what is known by then.
+    as_json
+        Whether to print one JSON object.
+
+    Raises
+    ------
+    BisimdistError
+        Where the input is not usable; nothing is printed then.
+    """
+    if state is None:
+        raise UsageError("--state was not given; expected the name of a state")
+    for option, number, least in (
+        ("--depth", depth, 0),
+        ("--limit", limit, 0),
+        ("--state-limit", state_limit, 1),
+    ):
+        if number is not None and number < least:
+            raise UsageError(f"{option} {number}: expected at least {least}")
+    if formulae and (depth is not None or limit is not None):
+        raise UsageError("--formula is checked by itself; --depth and --limit do not apply")
+    deadline = Deadline.after(seconds("--timeout", timeout))
+    meant = [_read(text) for text in formulae]
+    automaton = read_automaton(model, state_limit=state_limit)
+    if meant:
+        return _check(automaton, state, meant, as_json=as_json)
+    answer = trace_formulae(automaton, state, depth, LIMIT if limit is None else limit, deadline=deadline)
+    if as_json:
+        emit_data({"command": "traces", "model": _identity(automaton), **formulae_data(answer)})
+    else:
+        emit_report(formulae_report(answer))
+    return ExitCode.ANSWERED if answer.status is Status.EXACT else ExitCode.UNDECIDED
+
+
+def _identity(automaton: PA) -> dict[str, object]:
+    return {"digest": automaton.digest(), "states": len(automaton)}
+
+
+def _read(text: str) -> TraceFormula:
+    try:
+        return parse_trace_formula(text)
+    except ModelError as error:
+        raise error.with_source("--formula") from None
+
+
+def _check(automaton: PA, state: str, formulae: Sequence[TraceFormula], *, as_json: bool) -> int:
+    answers = [satisfies_trace_formula(automaton, state, formula) for formula in formulae]
+    if as_json:
+        emit_data({"command": "traces", "model": _identity(automaton), **satisfactions_data(answers)})
+    else:
+        emit_report(satisfactions_report(answers))
+    return ExitCode.ANSWERED if all(answers) else ExitCode.VIOLATED

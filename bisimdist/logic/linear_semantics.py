@@ -1,0 +1,408 @@
+"""What formulae of the trace logic say of a state of a fully probabilistic automaton, all exactly.
+
+``s |= Phi`` if the trace of Phi is possible from s, and ``s |= r Phi`` if moreover its probability is r. L(s)
+is the set of all probabilistic formulae that s satisfies: one for each trace that is possible from s, so none
+with probability 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import islice
+from typing import TypeAlias
+
+from flint import fmpq
+
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
+from bisimdist.logic.lumped_chain import LumpedChain
+from bisimdist.models.pa import PA
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = [
+    "FormulaScale",
+    "LogicalDistances",
+    "TraceSemantics",
+    "Value",
+    "formula_distance",
+    "hausdorff_distance",
+]
+
+ZERO = fmpq(0)
+ONE = fmpq(1)
+
+Value: TypeAlias = fmpq | None
+"""A distance; None is infinity. On the multiplicative scale it is e to the distance."""
+
+InformationState: TypeAlias = tuple[tuple[int, fmpq], ...]
+"""A distribution on the classes that perform something and on those that do not, by class."""
+
+
+class FormulaScale(Enum):
+    """How two probabilities are compared."""
+
+    ADDITIVE = "additive"
+    """The absolute difference; the diameter is 1."""
+    MULTIPLICATIVE = "multiplicative"
+    """The difference of the logarithms, given by its ratio, e to it; the diameter is infinity."""
+
+    @property
+    def diameter(self) -> Value:
+        """The distance of formulae with different linear parts."""
+        return ONE if self is FormulaScale.ADDITIVE else None
+
+    @property
+    def nothing(self) -> fmpq:
+        """The value of distance 0."""
+        return ZERO if self is FormulaScale.ADDITIVE else ONE
+
+    def between(self, x: fmpq, y: fmpq) -> Value:
+        """Return the distance of two probabilities."""
+        if self is FormulaScale.ADDITIVE:
+            return abs(x - y)
+        if x == y:
+            return ONE
+        return None if x == 0 or y == 0 else max(x / y, y / x)
+
+
+def _larger(x: Value, y: Value) -> Value:
+    return None if x is None or y is None else max(x, y)
+
+
+def _smaller(x: Value, y: Value) -> Value:
+    if x is None or y is None:
+        return y if x is None else x
+    return min(x, y)
+
+
+def formula_distance(
+    first: ProbabilisticFormula,
+    second: ProbabilisticFormula,
+    scale: FormulaScale | str = FormulaScale.ADDITIVE,
+) -> Value:
+    """Return the syntactic distance of two formulae.
+
+    Parameters
+    ----------
+    first, second
+        The formulae.
+    scale
+        ``additive`` or ``multiplicative``.
+
+    Returns
+    -------
+    fmpq or None
+        The distance of the two numbers where the linear parts are equal, else the diameter; multiplicative
+        distances are given by their ratio, None is infinity.
+
+    Examples
+    --------
+    >>> from bisimdist.logic.linear_parser import parse_probabilistic_formula as parse
+    >>> formula_distance(parse("3/4 <a>T"), parse("1/4 <a>T"))
+    1/2
+    >>> formula_distance(parse("3/4 <a>T"), parse("1/4 <a>T"), "multiplicative")
+    3
+    >>> formula_distance(parse("3/4 <a>T"), parse("3/4 <b>T"))
+    1
+
+    References
+    ----------
+    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
+       Behavioral Metrics", FACS 2018.
+    """
+    chosen = FormulaScale(scale)
+    if first.linear != second.linear:
+        return chosen.diameter
+    return chosen.between(first.probability, second.probability)
+
+
+def hausdorff_distance(
+    first: Iterable[ProbabilisticFormula],
+    second: Iterable[ProbabilisticFormula],
+    scale: FormulaScale | str = FormulaScale.ADDITIVE,
+) -> Value:
+    """Return the Hausdorff lifting of the syntactic distance to finite sets of formulae.
+
+    Two empty sets are at distance 0, an empty one and another one at the diameter.
+
+    Examples
+    --------
+    >>> from bisimdist.logic.linear_parser import parse_probabilistic_formula as parse
+    >>> hausdorff_distance([parse("1 T"), parse("1/2 <a>T")], [parse("1 T"), parse("1/3 <a>T")])
+    1/6
+    """
+    chosen = FormulaScale(scale)
+    one, two = _by_linear_part(first), _by_linear_part(second)
+    result: Value = chosen.nothing
+    for mine, other in ((one, two), (two, one)):
+        for linear, numbers in mine.items():
+            for x in numbers:
+                nearest = chosen.diameter
+                for y in other.get(linear, ()):
+                    nearest = _smaller(nearest, chosen.between(x, y))
+                result = _larger(result, nearest)
+    return result
+
+
+def _by_linear_part(formulae: Iterable[ProbabilisticFormula]) -> dict[LinearFormula, list[fmpq]]:
+    result: dict[LinearFormula, list[fmpq]] = {}
+    for formula in formulae:
+        result.setdefault(formula.linear, []).append(formula.probability)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class LogicalDistances:
+    """Distances of two states by their formulae up to a depth.
+
+    Parameters
+    ----------
+    strict
+        The Hausdorff distance of L_k(s) and L_k(t), as it is defined.
+    total_variation
+        The same with the formulae of probability 0 added: sup over the traces w of length at most k of the
+        distance of Pr(s, w) and Pr(t, w).
+    witness
+        A first trace that attains `total_variation`.
+    """
+
+    strict: Value
+    total_variation: Value
+    witness: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class TraceSemantics:
+    """The semantics of the trace logic on what some states of an automaton can reach.
+
+    Bisimilar states are merged, and after a trace only the conditional distribution on states is kept (an
+    *information state*) with the probability of the trace; equal information states are one object with one
+    continuation.
+
+    Parameters
+    ----------
+    automaton
+        A fully probabilistic automaton.
+    starts
+        The states that are asked about.
+
+    Raises
+    ------
+    ModelError
+        If a state has several transitions.
+    """
+
+    automaton: PA
+    starts: tuple[int, ...]
+    chain: LumpedChain = field(init=False)
+    _numbers: dict[InformationState, int] = field(default_factory=dict, init=False, repr=False)
+    _states: list[InformationState] = field(default_factory=list, init=False, repr=False)
+    _steps: dict[int, tuple[tuple[str, fmpq, int], ...]] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.chain = LumpedChain.of(self.automaton, self.starts)
+
+    def _start(self, state: int) -> int:
+        if state not in self.starts:
+            raise UsageError(f"state {self.automaton.states[state]!r} was not asked about")
+        return self._number(((self.chain.class_of[state], ONE),))
+
+    def _number(self, information: InformationState) -> int:
+        number = self._numbers.setdefault(information, len(self._states))
+        if number == len(self._states):
+            self._states.append(information)
+        return number
+
+    def steps(self, number: int) -> tuple[tuple[str, fmpq, int], ...]:
+        """Return what an information state can do: action, its probability, the next information state."""
+        if number not in self._steps:
+            by_action: dict[str, dict[int, fmpq]] = {}
+            for block, mass in self._states[number]:
+                step = self.chain.steps[block]
+                if step is not None:
+                    after = by_action.setdefault(step[0], {})
+                    for target, p in step[1]:
+                        after[target] = after.get(target, ZERO) + mass * p
+            found = []
+            for action, after in sorted(by_action.items()):
+                total = sum(after.values(), ZERO)
+                following = tuple((block, after[block] / total) for block in sorted(after))
+                found.append((action, total, self._number(following)))
+            self._steps[number] = tuple(found)
+        return self._steps[number]
+
+    def probability(self, state: int, word: Iterable[str]) -> fmpq:
+        """Return Pr(state, word): the probability to perform a trace and to survive it."""
+        number, result = self._start(state), ONE
+        for action in word:
+            for name, p, following in self.steps(number):
+                if name == action:
+                    number, result = following, result * p
+                    break
+            else:
+                return ZERO
+        return result
+
+    def satisfies(self, state: int, formula: TraceFormula) -> bool:
+        """Tell whether a state satisfies a formula."""
+        if isinstance(formula, LinearFormula):
+            return bool(self.probability(state, formula.actions) != 0)
+        found = self.probability(state, formula.linear.actions)
+        return bool(found != 0 and found == formula.probability)
+
+    def value(self, state: int, formula: TraceFormula, *, lenient: bool = False) -> fmpq:
+        r"""Return the real-valued semantics: 1 less the distance of a formula from L(state).
+
+        Parameters
+        ----------
+        state
+            The state.
+        formula
+            The formula. A linear one is worth the most that any number before it would make it.
+        lenient
+            Whether L(state) is to hold the formulae of probability 0 as well.
+
+        Returns
+        -------
+        fmpq
+            For ``r Phi`` the number 1 - \|r - Pr(state, Phi)\|, but 0 where Phi is not satisfied (not so if
+            lenient).
+        """
+        linear = formula if isinstance(formula, LinearFormula) else formula.linear
+        found = self.probability(state, linear.actions)
+        if found == 0 and not lenient:
+            return ZERO
+        return ONE if isinstance(formula, LinearFormula) else ONE - abs(formula.probability - found)
+
+    def formulae(
+        self, state: int, depth: int | None = None, *, deadline: Deadline = NEVER
+    ) -> Iterator[ProbabilisticFormula]:
+        """Yield L(state) up to a depth, shortest first and then alphabetically; each formula when asked for.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
+        for word, probability in self._traces(self._start(state), depth, deadline):
+            yield ProbabilisticFormula(probability, LinearFormula(word))
+
+    def _traces(
+        self, start: int, depth: int | None, deadline: Deadline
+    ) -> Iterator[tuple[tuple[str, ...], fmpq]]:
+        layer: list[tuple[tuple[str, ...], fmpq, int]] = [((), ONE, start)]
+        yield (), ONE
+        length = 0
+        while layer and (depth is None or length < depth):
+            length += 1
+            following = []
+            for word, probability, number in layer:
+                deadline.check()
+                for action, p, after in self.steps(number):
+                    entry = ((*word, action), probability * p, after)
+                    yield entry[0], entry[1]
+                    following.append(entry)
+            layer = following
+
+    def count(self, state: int, depth: int, *, most: int = 500_000, deadline: Deadline = NEVER) -> int | None:
+        """Return how many formulae L(state) has up to a depth, without listing them.
+
+        Parameters
+        ----------
+        state
+            The state.
+        depth
+            The depth.
+        most
+            How many entries the information states may have that are looked at; None is returned where they
+            have more.
+        deadline
+            When to give up.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
+        current: Mapping[int, int] = {self._start(state): 1}
+        total = 1
+        for _ in range(depth):
+            following: dict[int, int] = {}
+            for number, traces in current.items():
+                deadline.check()
+                if number not in self._steps:
+                    most -= len(self._states[number])
+                    if most < 0:
+                        return None
+                for _, _, after in self.steps(number):
+                    following[after] = following.get(after, 0) + traces
+            if not following:
+                break
+            current = following
+            total += sum(current.values())
+        return total
+
+    def longest(self, state: int) -> int | None:
+        """Return the length of the longest trace of a state, None where there are traces of every length."""
+        lengths: dict[int, int] = {}
+        start = self.chain.class_of[state]
+        stack = [(start, False)]
+        path: set[int] = set()
+        while stack:
+            block, left = stack.pop()
+            step = self.chain.steps[block]
+            successors = [] if step is None else [target for target, _ in step[1]]
+            if left:
+                path.discard(block)
+                lengths[block] = 1 + max(lengths[t] for t in successors) if successors else 0
+            elif block not in lengths:
+                if block in path:
+                    return None
+                path.add(block)
+                stack.append((block, True))
+                stack += [(target, False) for target in successors if target not in lengths]
+        return lengths[start]
+
+    def distances(
+        self,
+        first: int,
+        second: int,
+        depth: int,
+        scale: FormulaScale | str = FormulaScale.ADDITIVE,
+        *,
+        deadline: Deadline = NEVER,
+    ) -> LogicalDistances:
+        """Return the distances of two states by all formulae up to a depth.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
+        chosen = FormulaScale(scale)
+        one = dict(self._traces(self._start(first), depth, deadline))
+        two = dict(self._traces(self._start(second), depth, deadline))
+        strict: Value = chosen.nothing
+        best: Value = chosen.nothing
+        witness: tuple[str, ...] = ()
+        for word in sorted({**one, **two}, key=lambda word: (len(word), word)):
+            x, y = one.get(word, ZERO), two.get(word, ZERO)
+            here = chosen.between(x, y)
+            strict = _larger(strict, here if x != 0 and y != 0 else chosen.diameter)
+            if best is not None and (here is None or here > best):
+                best, witness = here, word
+        return LogicalDistances(strict, best, witness)
+
+    def first_formulae(
+        self, state: int, depth: int | None, limit: int, *, deadline: Deadline = NEVER
+    ) -> tuple[tuple[ProbabilisticFormula, ...], ProbabilisticFormula | None, bool]:
+        """Return the first formulae, the next one if there is one, and whether there was time to look."""
+        found: list[ProbabilisticFormula] = []
+        try:
+            for formula in islice(self.formulae(state, depth, deadline=deadline), limit + 1):
+                found.append(formula)
+        except (LimitError, KeyboardInterrupt):
+            return tuple(found[:limit]), found[limit] if len(found) > limit else None, False
+        return tuple(found[:limit]), found[limit] if len(found) > limit else None, True

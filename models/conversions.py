@@ -1,0 +1,303 @@
+"""Models of one kind made from models of another, each with a statement of what stays the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton, free_name
+
+__all__ = [
+    "KINDS",
+    "Conversion",
+    "automaton_as_hmm",
+    "convert",
+    "hmm_as_automaton",
+    "hmm_as_lmc",
+    "lmc_as_hmm",
+]
+
+KINDS = ("lmc", "pa", "hmm")
+
+_UNCHANGED = "nothing is converted: the model is of this kind already"
+_CHAIN_TO_AUTOMATON = (
+    "kept: the probability of every trace from every state, delta, bisimilarity, and the additive metric "
+    "with discount 1, which is bd for alpha = 1"
+)
+_AUTOMATON_TO_CHAIN = (
+    "kept: the probability of every sequence of actions from every state, bisimilarity, and the additive "
+    "metrics; delta and the multiplicative metric of the chain bound those of the automaton, and are the "
+    "same where all probabilities sum to one"
+)
+_HMM_TO_CHAIN = (
+    "kept: the probability of every observation sequence from every information state, and delta; "
+    "the trace begins with one more label, and a sequence that ends shows a label for ever after"
+)
+_UNFOLDED = "each observation is a step of its own, after a step that draws the hidden state"
+_CHAIN_TO_HMM = (
+    "kept: the probability of every trace from every state of a pair (without pairs, from every state), "
+    "and delta; the observations are the labels"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A converted model and what it has in common with the original, one line for each step."""
+
+    model: LMC | PA | HMM
+    preserved: tuple[str, ...]
+
+
+def convert(model: LMC | PA | HMM, to: str, *, unfold: bool = False) -> Conversion:
+    """Return a model of the kind that is asked for, with the pairs of the original.
+
+    Parameters
+    ----------
+    model
+        The model.
+    to
+        ``lmc``, ``pa`` or ``hmm``.
+    unfold
+        For hidden Markov models: see `hmm_as_lmc`.
+
+    Raises
+    ------
+    UsageError
+        If there is no such kind, or nothing to unfold.
+    ModelError
+        If the model has no counterpart of that kind: a hidden Markov model with parameters, or an automaton
+        with a state that has several transitions.
+
+    Examples
+    --------
+    >>> chain = LMC.from_mappings({"s": "a"}, {"s": {"s": 1}}, [("s", "s")])
+    >>> convert(chain, "hmm").model.distributions
+    (('s', ((0, 1),)),)
+    """
+    if to not in KINDS:
+        raise UsageError(f"--to {to}: no such kind of model; expected lmc, pa or hmm")
+    if unfold and not (isinstance(model, HMM) and to != "hmm"):
+        raise UsageError("--unfold is about hidden Markov models that become chains or automata")
+    kind = "hmm" if isinstance(model, HMM) else "pa" if isinstance(model, PA) else "lmc"
+    if kind == to:
+        return Conversion(model, (_UNCHANGED,))
+    chain, said = _as_chain(model, unfold=unfold)
+    if to == "pa":
+        return Conversion(chain_as_automaton(chain), (*said, _CHAIN_TO_AUTOMATON))
+    if to == "hmm":
+        return Conversion(lmc_as_hmm(chain), (*said, _CHAIN_TO_HMM))
+    return Conversion(chain, said)
+
+
+def _as_chain(model: LMC | PA | HMM, *, unfold: bool) -> tuple[LMC, tuple[str, ...]]:
+    """Return the chain between two kinds, and what it has in common with the model."""
+    if isinstance(model, HMM):
+        return hmm_as_lmc(model, unfold=unfold), (_HMM_TO_CHAIN, *([_UNFOLDED] if unfold else []))
+    if isinstance(model, PA):
+        return action_labelled_lmc(model), (_AUTOMATON_TO_CHAIN,)
+    return model, ()
+
+
+def hmm_as_lmc(model: HMM, *, unfold: bool = False) -> LMC:
+    r"""Return a chain whose traces are the observation sequences of a hidden Markov model.
+
+    Each information state becomes a start state of its name, labelled ``(start)``. The state that has made
+    the observation x in s is called by the JSON array of the two and labelled x. Where s has no row, it leads
+    to a state ``(end)`` of that label, which is never left. A reserved name that the model uses itself is
+    primed until it is free. Hidden states that no information state reaches are left out.
+
+    Parameters
+    ----------
+    model
+        The model; its entries are numbers.
+    unfold
+        Draw the hidden state and its observation in two steps: a state s, labelled ``(step)``, and then the
+        observation. There are more states, and fewer transitions where there are many observations.
+
+    Returns
+    -------
+    LMC
+        With the pairs of the model, as start states.
+
+    Raises
+    ------
+    ModelError
+        If an entry depends on a parameter.
+
+    Notes
+    -----
+    Preserved: for every information state :math:`\pi` and observations :math:`w = x_1 \dots x_k`, the
+    probability of w is that of the traces of the start state that begin with ``(start)`` and w (unfolded:
+    with ``(step)`` before each observation); the probability that the sequence is w and ends there is that of
+    the traces that go on with ``(end)``. Events correspond one to one, so delta of every pair is the same for
+    every alpha, and so is the least ratio of the probabilities of sequences of any length. The two forms
+    have the same delta, but their bisimilarity distances may differ: each bounds delta.
+
+    Examples
+    --------
+    >>> model = HMM.from_mappings({"s": {"x": "1/3", "y": "2/3"}}, {"s": {"s": 1}}, {"pi": {"s": 1}})
+    >>> hmm_as_lmc(model).canonical()["transitions"]["pi"]
+    {'["s", "x"]': '1/3', '["s", "y"]': '2/3'}
+    >>> hmm_as_lmc(model, unfold=True).canonical()["transitions"]["pi"]
+    {'s': '1'}
+    """
+    if model.parametric:
+        raise ModelError(
+            "the hidden Markov model has entries that depend on parameters; expected numbers "
+            f"(give values to {', '.join(model.parameter_names)})"
+        )
+    return _Unrolling(model, unfold=unfold).chain()
+
+
+class _Unrolling:
+    """Makes the chain of a hidden Markov model from names."""
+
+    def __init__(self, model: HMM, *, unfold: bool) -> None:
+        self.model = model
+        self.unfold = unfold
+        self.reached = _reached(model)
+        symbols = frozenset(model.observations)
+        self.start_label, self.end_label, self.step_label = (
+            free_name(name, symbols) for name in ("(start)", "(end)", "(step)")
+        )
+        taken = {name for name, _ in model.distributions}
+        self.made: dict[tuple[int, int], str] = {}
+        self.hidden: dict[int, str] = {}
+        for s in self.reached:
+            if unfold:
+                self.hidden[s] = free_name(model.states[s], taken)
+                taken.add(self.hidden[s])
+            for x, _ in model.emissions[s]:
+                name = json.dumps([model.states[s], model.observations[x]], ensure_ascii=False)
+                self.made[s, x] = free_name(name, taken)
+                taken.add(self.made[s, x])
+        self.end = free_name("(end)", taken)
+
+    def chain(self) -> LMC:
+        """Return the chain."""
+        model = self.model
+        labels: dict[str, str] = {}
+        rows: dict[str, Mapping[str, fmpq]] = {}
+        for name, row in model.distributions:
+            labels[name] = self.start_label
+            rows[name] = self._spread(row)
+        for s in self.reached:
+            if self.unfold:
+                labels[self.hidden[s]] = self.step_label
+                rows[self.hidden[s]] = {self.made[s, x]: p for x, p in _numbers(model.emissions[s])}
+            for x, _ in model.emissions[s]:
+                labels[self.made[s, x]] = model.observations[x]
+                rows[self.made[s, x]] = self._spread(model.rows[s]) or {self.end: fmpq(1)}
+        if any(not model.rows[s] for s in self.reached):
+            labels[self.end] = self.end_label
+            rows[self.end] = {self.end: fmpq(1)}
+        return LMC.from_mappings(labels, rows, model.pairs)
+
+    def _spread(self, row: SparseRow) -> dict[str, fmpq]:
+        if self.unfold:
+            return {self.hidden[s]: p for s, p in _numbers(row)}
+        return {
+            self.made[s, x]: p * seen
+            for s, p in _numbers(row)
+            for x, seen in _numbers(self.model.emissions[s])
+        }
+
+
+def lmc_as_hmm(chain: LMC) -> HMM:
+    """Return a hidden Markov model in which each state of a chain makes its label as its observation.
+
+    Each state that occurs in a pair becomes an information state of its name, which is in that state for
+    certain; in a chain without pairs every state does.
+
+    Parameters
+    ----------
+    chain
+        The chain.
+
+    Returns
+    -------
+    HMM
+        With the states and the pairs of the chain, and its labels as observations.
+
+    Notes
+    -----
+    Preserved: the probability of observing w from the information state of s is that of the traces of s
+    that begin with w. So delta of every pair is the same for every alpha, as is the least ratio of the
+    probabilities of traces of any length. The chain that `hmm_as_lmc` makes of the result has a state
+    ``["s", "a"]`` for each state s with the label a, and such states are bisimilar there if and only if they
+    are in the original.
+
+    Examples
+    --------
+    >>> chain = LMC.from_mappings({"s": "a", "t": "b"}, {"s": {"t": 1}, "t": {"t": 1}}, [("s", "t")])
+    >>> lmc_as_hmm(chain).emissions, lmc_as_hmm(chain).pairs
+    ((((0, 1),), ((1, 1),)), (('s', 't'),))
+    """
+    observations = tuple(dict.fromkeys(chain.labels))
+    symbol = {label: index for index, label in enumerate(observations)}
+    chosen = sorted({state for pair in chain.pairs for state in pair}) or range(len(chain))
+    return HMM(
+        chain.states,
+        observations,
+        tuple(((symbol[label], fmpq(1)),) for label in chain.labels),
+        chain.rows,
+        tuple((chain.states[s], ((s, fmpq(1)),)) for s in chosen),
+        tuple((chain.states[s], chain.states[t]) for s, t in chain.pairs),
+    )
+
+
+def hmm_as_automaton(model: HMM, *, unfold: bool = False) -> PA:
+    """Return a fully probabilistic automaton whose actions are the observations of a hidden Markov model.
+
+    It is the automaton of the chain that `hmm_as_lmc` makes: every run begins with the action ``(start)``,
+    and a sequence that ends goes on with ``(end)`` for ever. Preserved is what either step preserves: the
+    probability of every sequence, and delta.
+
+    Examples
+    --------
+    >>> model = HMM.from_mappings({"s": {"x": 1}}, {}, {"pi": {"s": 1}})
+    >>> [step.action for step in hmm_as_automaton(model).transitions]
+    ['(start)', 'x', '(end)']
+    """
+    return chain_as_automaton(hmm_as_lmc(model, unfold=unfold))
+
+
+def automaton_as_hmm(automaton: PA) -> HMM:
+    """Return a hidden Markov model whose observations are the actions of a fully probabilistic automaton.
+
+    It is the model that `lmc_as_hmm` makes of the chain of `bisimdist.models.pa.action_labelled_lmc`: a
+    state without transition is observed as ``(stop)`` for ever, missing mass as ``(halt)``. Preserved is
+    what both steps preserve: the probability of every sequence of actions.
+
+    Raises
+    ------
+    ModelError
+        Naming a state with several transitions.
+
+    Examples
+    --------
+    >>> automaton_as_hmm(PA(("s",), ())).observations
+    ('(stop)',)
+    """
+    return lmc_as_hmm(action_labelled_lmc(automaton))
+
+
+def _reached(model: HMM) -> list[int]:
+    """Return the hidden states that an information state reaches, ascending."""
+    waiting = [s for _, row in model.distributions for s, _ in row]
+    found = set(waiting)
+    for s in waiting:
+        fresh = [t for t, _ in model.rows[s] if t not in found]
+        found.update(fresh)
+        waiting += fresh
+    return sorted(found)
+
+
+def _numbers(row: SparseRow) -> Iterable[tuple[int, fmpq]]:
+    return ((index, entry) for index, entry in row if isinstance(entry, fmpq))

@@ -1,0 +1,160 @@
+"""``bisimdist formula``, ``satisfies`` and ``explain``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bisimdist.logic.formula_parser import parse_formula, parse_system
+from bisimdist.logic.mimicking import mimicking_formula
+from bisimdist.models.library.pin_checking import pin_checking
+from tests.cli.conftest import Command
+
+PIN = "example:pin-checking"
+ACYCLIC = """\
+kind: pa
+states: [s, t, s1, s2, t1, end]
+transitions:
+  - {from: s, action: a, to: {s1: 1/2, s2: 1/2}}
+  - {from: t, action: a, to: {t1: 1}}
+  - {from: s1, action: b, to: {end: 1}}
+  - {from: t1, action: b, to: {end: 1}}
+pairs: [[s, t], [s1, t1]]
+"""
+
+
+@pytest.fixture
+def acyclic(tmp_path: Path) -> Path:
+    path = tmp_path / "acyclic.yaml"
+    path.write_text(ACYCLIC)
+    return path
+
+
+def test_formulae_to_a_depth(command: Command, acyclic: Path) -> None:
+    ended = command("formula", acyclic, "--state", "s", "--depth", "2")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == "<a>(1/2 (<b>(1 T) & !<a>T) + 1/2 (!<a>T & !<b>T)) & !<b>T\n"
+    ended = command("formula", acyclic, "--state", "s", "--depth", "1", "--unicode")
+    assert ended.out == "⟨a⟩(1 \u22a4) ∧ ¬⟨b⟩\u22a4\n"
+    data = json.loads(command("formula", PIN, "--state", "s1", "--depth", "7", "--json").out)
+    assert data["model"] == {"digest": pin_checking().digest(), "states": 16}
+    assert (data["command"], data["state"], data["depth"], data["recursive"]) == ("formula", "s1", 7, False)
+    assert parse_formula(data["formula"]) is mimicking_formula(pin_checking(), pin_checking().index("s1"), 7)
+
+
+def test_formulae_for_ever(command: Command, acyclic: Path) -> None:
+    data = json.loads(command("formula", acyclic, "--state", "t", "--json").out)
+    assert (data["depth"], data["recursive"]) == (None, False)
+    assert data["formula"] == "<a>(<b>(!<a>T & !<b>T) & !<a>T) & !<b>T"
+    ended = command("formula", PIN, "--state", "s1")
+    assert ended.code == 0
+    assert ended.out.startswith("rec\n  X_s1 = <a1>(")
+    assert len(parse_system(ended.out).equations) == 7
+
+
+def test_who_satisfies(command: Command, acyclic: Path, tmp_path: Path) -> None:
+    ended = command("satisfies", acyclic, "--formula", "<b>T")
+    assert (ended.code, ended.out) == (0, "2 of 6 states satisfy the formula: s1, t1\n")
+    ended = command("satisfies", acyclic, "--formula", "<b>T", "--state", "s1", "--state", "s")
+    assert ended.code == 1
+    assert "s1     yes" in ended.out
+    assert "s      no" in ended.out
+    given = (
+        "satisfies",
+        acyclic,
+        "--formula",
+        "⟨a⟩(1/2 ⟨b⟩\u22a4 ⊕ 1/2 ¬⟨b⟩\u22a4)",
+        "--state",
+        "s",
+        "--json",
+    )
+    ended = command(*given)
+    assert ended.code == 0
+    data = json.loads(ended.out)
+    assert data["formula"] == "<a>(1/2 <b>T + 1/2 !<b>T)"
+    assert data["satisfying"] == ["s"]
+    assert data["states"] == [{"state": "s", "holds": True}]
+    assert data["verdict"] == "holds"
+    file = tmp_path / "formula.txt"
+    file.write_text(command("formula", PIN, "--state", "s7").out)
+    ended = command("satisfies", PIN, "--formula", f"@{file}", "--state", "s7")
+    assert ended.code == 0
+
+
+def test_why_states_differ(command: Command, acyclic: Path, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    ended = command("explain", acyclic, "--certificate", proof)
+    assert ended.code == 0
+    assert "s can do a and then, with probability at least 1/2, cannot do b; t cannot." in ended.out
+    assert "They give different probabilities to the trace a b." in ended.out
+    assert "s1    t1  yes" in ended.out
+    data = json.loads(command("explain", acyclic, "--json").out)
+    assert data["pairs"] == [
+        {
+            "from": "s",
+            "to": "t",
+            "bisimilar": False,
+            "formula": "<a>(1/2 !<b>T + 1/2 T)",
+            "depth": 2,
+            "irreducible": True,
+            "explanation": "s can do a and then, with probability at least 1/2, cannot do b; t cannot.",
+            "trace": ["a", "b"],
+            "trace_decided": True,
+        },
+        {
+            "from": "s1",
+            "to": "t1",
+            "bisimilar": True,
+            "formula": None,
+            "depth": None,
+            "irreducible": None,
+            "explanation": "s1 and t1 are bisimilar.",
+            "trace": None,
+            "trace_decided": True,
+        },
+    ]
+    ended = command("check", proof, acyclic, "--json")
+    assert ended.code == 0
+    assert json.loads(ended.out)["claim"][1] == {"from": "s1", "to": "t1", "bisimilar": True}
+    document = json.loads(proof.read_text())
+    document["claims"][0]["formula"] = "<a>(1/4 !<b>T + 1/4 <b>T + 1/2 T)"
+    proof.write_text(json.dumps(document))
+    assert command("check", proof).code == 0  # another formula, and true
+    document["claims"][0]["formula"] = "<a>(1/2 <b>T + 1/2 T)"
+    proof.write_text(json.dumps(document))
+    assert command("check", proof).code == 1
+
+
+def test_time_limits(command: Command, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    ended = command("explain", PIN, "--timeout", "0", "--json", "--certificate", proof)
+    assert ended.code == 3
+    assert json.loads(ended.out)["pairs"][0]["bisimilar"] is None
+    assert "no certificate was written" in ended.err
+    assert not proof.exists()
+    ended = command("formula", PIN, "--state", "s1", "--depth", "5", "--timeout", "0")
+    assert (ended.code, ended.out) == (3, "")
+    assert command("satisfies", PIN, "--formula", "rec X = <ok>X in X", "--timeout", "0").code == 3
+
+
+def test_bad_input_is_refused(command: Command, acyclic: Path, tmp_path: Path) -> None:
+    command("formula", acyclic).assert_refused("--state was not given")
+    command("formula", acyclic, "--state", "x").assert_refused("state 'x'")
+    command("formula", acyclic, "--state", "s", "--depth", "-1").assert_refused("--depth -1")
+    command("satisfies", acyclic).assert_refused("--formula was not given")
+    command("satisfies", acyclic, "--formula", "<a>(1/2 T").assert_refused(
+        "--formula:1: column 10", "expected '+'"
+    )
+    command("satisfies", acyclic, "--formula", "T", "--state", "x").assert_refused("state 'x'")
+    command("satisfies", acyclic, "--formula", "@nowhere").assert_refused("nowhere: the file cannot be read")
+    file = tmp_path / "formula.txt"
+    file.write_bytes(b"T &\n\n&")
+    command("satisfies", acyclic, "--formula", f"@{file}").assert_refused(f"{file}:3: column 1: found '&'")
+    file.write_bytes(b"\xff")
+    command("satisfies", acyclic, "--formula", f"@{file}").assert_refused("not UTF-8")
+    command("explain", acyclic, "--pair", "s", "x").assert_refused("state 'x'")
+    command("explain", "example:geometric").assert_refused("hidden Markov model")
+    file.with_suffix(".yaml").write_text("kind: pa\nstates: [s]\ntransitions: []\n")
+    command("explain", file.with_suffix(".yaml")).assert_refused("no pairs of its own")
