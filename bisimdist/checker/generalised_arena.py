@@ -18,6 +18,7 @@ Bound = Fraction | None
 Masses = dict[int, Fraction]
 
 ZERO = Fraction(0)
+MOST_BITS = 1 << 24
 ONE = Fraction(1)
 
 
@@ -31,6 +32,35 @@ def natural(value: object, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise MalformedCertificate(f"{where} is {shown(value)}; expected a natural number")
     return value
+
+
+def _compare_powers(first: Fraction, p: int, second: Fraction, q: int) -> int:
+    """Return the sign of first^p - second^q for p, q > 0; lengths decide where powers would be long."""
+    if first <= 0 or second <= 0:
+        return (first > second) - (first < second)
+    low, high = _exponents(first)
+    other_low, other_high = _exponents(second)
+    if low * p >= other_high * q:
+        return 1
+    if high * p <= other_low * q:
+        return -1
+    if max(_length(first) * p, _length(second) * q) > MOST_BITS:
+        raise MalformedCertificate(
+            f"numbers of {max(_length(first), _length(second))} bits are to be raised to the powers {p} and "
+            f"{q}; expected shorter ones"
+        )
+    left, right = first**p, second**q
+    return (left > right) - (left < right)
+
+
+def _length(number: Fraction) -> int:
+    return max(number.numerator.bit_length(), number.denominator.bit_length())
+
+
+def _exponents(number: Fraction) -> tuple[int, int]:
+    """Return integers e < f such that 2^e < number < 2^f."""
+    size = number.numerator.bit_length() - number.denominator.bit_length()
+    return size - 1, size + 1
 
 
 @dataclass(frozen=True)
@@ -63,7 +93,7 @@ class Metric:
         elif self.discount == 1:
             left, right = raw, bound
         else:
-            left, right = raw**self.discount.numerator, bound**self.discount.denominator
+            return _compare_powers(raw, self.discount.numerator, bound, self.discount.denominator)
         return (left > right) - (left < right)
 
 

@@ -23,6 +23,7 @@ from bisimdist.checker.reading import (
     rational,
     record,
     shown,
+    text_of,
 )
 from bisimdist.checker.trace_chain import TraceChain
 from bisimdist.checker.trace_difference import check_difference
@@ -120,7 +121,7 @@ def _given(model: object) -> Automaton:
 
 
 def _text(bound: Bound) -> str:
-    return "inf" if bound is None else str(bound)
+    return "inf" if bound is None else text_of(bound)
 
 
 def _bound(value: object, where: str) -> Bound:

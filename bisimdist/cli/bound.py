@@ -14,7 +14,7 @@ from bisimdist.cli.numbers import alpha_number, numbered, positive_number, secon
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.proof import write_proof
-from bisimdist.cli.source import read_model
+from bisimdist.cli.source import named_pairs, read_model
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below
 from bisimdist.exact.rational import format_rational
@@ -120,7 +120,7 @@ def run_bound(
     if jobs < 1:
         raise UsageError(f"--jobs {jobs}: expected at least 1")
     chain = read_model(model)
-    names = _asked_pairs(chain, pairs)
+    names = named_pairs(chain, pairs)
     if theta is not None and certificate is not None and len(names) > 1:
         raise UsageError("--certificate with --threshold takes one pair; choose it with --pair")
     merged, merged_names = _merged(chain, names) if merge_bisimilar else (chain, names)
@@ -150,16 +150,6 @@ def _skew(alpha: str | None, epsilon: str | None) -> tuple[fmpq, fmpq | None]:
         return alpha_number("--alpha", alpha), None
     value = numbered("--epsilon", epsilon)
     return alpha_below(value), value
-
-
-def _asked_pairs(chain: LMC, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    for name in (name for pair in pairs for name in pair):
-        chain.index(name)
-    if pairs:
-        return tuple((source, target) for source, target in pairs)
-    if not chain.pairs:
-        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
-    return tuple((chain.states[s], chain.states[t]) for s, t in chain.pairs)
 
 
 def _merged(chain: LMC, names: Sequence[tuple[str, str]]) -> tuple[LMC, tuple[tuple[str, str], ...]]:

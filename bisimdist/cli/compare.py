@@ -10,7 +10,7 @@ from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import alpha_number, seconds, unit_number
 from bisimdist.cli.output import emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
-from bisimdist.cli.source import read_model
+from bisimdist.cli.source import named_pairs, read_model
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.progress import Deadline
@@ -56,15 +56,12 @@ def run_compare(
     wanted = unit_number("--gap", gap)
     room = memory_bytes(memory)
     chain = read_model(model)
-    for name in (name for pair in pairs for name in pair):
-        chain.index(name)
-    if not pairs and not chain.pairs:
-        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    names = named_pairs(chain, pairs)
     with shown_progress() as progress:
         found = compare(
             chain,
             skew,
-            pairs=pairs or None,
+            pairs=names,
             gap=wanted,
             deadline=deadline,
             memory=room,

@@ -92,8 +92,6 @@ def run_crosscheck(
     """
     given = seconds("--timeout", timeout)
     skew = DEFAULT_ALPHA if alpha is None else alpha_number("--alpha", alpha)
-    if state_limit is not None and state_limit < 1:
-        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     found = read_any_model(model, state_limit=state_limit)
     if not pairs and not found.pairs:
         raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")

@@ -11,7 +11,7 @@ from bisimdist.cli.numbers import alpha_number, numbered, seconds, unit_number
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.proof import write_proof
-from bisimdist.cli.source import read_model
+from bisimdist.cli.source import named_pairs, read_model
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.progress import Deadline
@@ -80,17 +80,14 @@ def run_delta(
     wanted = unit_number("--gap", gap)
     room = memory_bytes(memory)
     chain = read_model(model)
-    for name in (name for pair in pairs for name in pair):
-        chain.index(name)
-    if not pairs and not chain.pairs:
-        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    names = named_pairs(chain, pairs)
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:
             answer = delta(
                 chain,
                 skew,
                 epsilon=level,
-                pairs=pairs or None,
+                pairs=names,
                 gap=wanted,
                 worst=worst,
                 deadline=deadline,

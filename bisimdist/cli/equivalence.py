@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.trace_logic import trace_equivalence
 from bisimdist.cli.failure import ExitCode
-from bisimdist.cli.metric import read_automaton
 from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.proof import write_proof
-from bisimdist.errors import UsageError
+from bisimdist.cli.source import named_pairs, read_automaton
 from bisimdist.progress import Deadline
 from bisimdist.report.trace_logic import equivalence_data, equivalence_report
 
@@ -52,15 +51,12 @@ def run_equivalence(
     BisimdistError
         Where the input is not usable; nothing is printed then.
     """
-    if state_limit is not None and state_limit < 1:
-        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     deadline = Deadline.after(seconds("--timeout", timeout))
     automaton = read_automaton(model, state_limit=state_limit)
-    if not pairs and not automaton.pairs:
-        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    names = named_pairs(automaton, pairs)
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:
-            answer = trace_equivalence(automaton, pairs or None, deadline=deadline, progress=progress)
+            answer = trace_equivalence(automaton, names, deadline=deadline, progress=progress)
         if as_json:
             emit_data(
                 {

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distinctions import explain
 from bisimdist.cli.failure import ExitCode
-from bisimdist.cli.metric import read_automaton
 from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.proof import write_proof
-from bisimdist.errors import UsageError
+from bisimdist.cli.source import named_pairs, read_automaton
 from bisimdist.progress import Deadline
 from bisimdist.report.formulae import distinction_data, distinction_report
 
@@ -51,16 +50,11 @@ def run_explain(
         Where the input is not usable; nothing is printed then.
     """
     deadline = Deadline.after(seconds("--timeout", timeout))
-    if state_limit is not None and state_limit < 1:
-        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     automaton = read_automaton(model, state_limit=state_limit)
-    for name in (name for pair in pairs for name in pair):
-        automaton.index(name)
-    if not pairs and not automaton.pairs:
-        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    names = named_pairs(automaton, pairs)
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:
-            answer = explain(automaton, pairs or None, deadline=deadline, progress=progress)
+            answer = explain(automaton, names, deadline=deadline, progress=progress)
         if as_json:
             emit_data(
                 {

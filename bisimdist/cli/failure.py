@@ -12,7 +12,7 @@ import click
 
 from bisimdist.errors import BisimdistError, LimitError, LinearProgramError
 
-__all__ = ["ExitCode", "guarded", "note"]
+__all__ = ["ExitCode", "guarded", "note", "note_with_answer", "write_notes"]
 
 MAX_LINE = 2000
 DEBUG_VARIABLE = "BISIMDIST_DEBUG"
@@ -32,8 +32,27 @@ def _one_line(text: str) -> str:
     return line if len(line) <= MAX_LINE else line[: MAX_LINE - 3] + "..."
 
 
+_waiting: list[str] = []
+
+
+def note_with_answer(text: str) -> None:
+    """Keep a note until the answer or another note is written; input that is refused gets one line only."""
+    _waiting.append(text)
+
+
+def write_notes() -> None:
+    """Write the notes that wait for an answer."""
+    while _waiting:
+        _write_line(_waiting.pop(0))
+
+
 def note(text: str) -> None:
     """Write one line to standard error, in the name of the project."""
+    write_notes()
+    _write_line(text)
+
+
+def _write_line(text: str) -> None:
     if sys.stderr is None:
         return
     line = f"bisimdist: {_one_line(text)}\n"
@@ -61,6 +80,7 @@ def guarded(work: Callable[[], int]) -> int:
 
     Set the environment variable BISIMDIST_DEBUG to see the traceback of an error as well.
     """
+    _waiting.clear()
     try:
         return work()
     except (KeyboardInterrupt, click.Abort):
@@ -70,6 +90,8 @@ def guarded(work: Callable[[], int]) -> int:
         if os.environ.get(DEBUG_VARIABLE):
             traceback.print_exc()
         code, text = _judged(error)
+        if code is ExitCode.UNUSABLE:
+            _waiting.clear()
         note(text)
         return code
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from bisimdist.analysis.formulae import mimicking_formula
 from bisimdist.cli.failure import ExitCode
-from bisimdist.cli.metric import read_automaton
 from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import emit_data, emit_text
 from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.source import read_automaton
 from bisimdist.errors import UsageError
 from bisimdist.progress import Deadline
 from bisimdist.report.formulae import mimicking_data
@@ -54,8 +54,6 @@ def run_formula(
         raise UsageError("--state was not given; expected the name of a state")
     if depth is not None and depth < 0:
         raise UsageError(f"--depth {depth}: expected a natural number")
-    if state_limit is not None and state_limit < 1:
-        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     automaton = read_automaton(model, state_limit=state_limit)
     with shown_progress() as progress:
         answer = mimicking_formula(automaton, state, depth, deadline=deadline, progress=progress)

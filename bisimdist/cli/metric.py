@@ -15,36 +15,15 @@ from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.proof import write_proof
-from bisimdist.cli.source import INPUT_NAME, STANDARD_INPUT, read_any_model
-from bisimdist.errors import ModelError, UsageError
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.cli.source import named_pairs, read_automaton
+from bisimdist.errors import UsageError
+from bisimdist.models.pa import PA
 from bisimdist.progress import Deadline
 from bisimdist.report.metric import bound_data, metric_report, relation_data, relation_report
 
-__all__ = ["read_automaton", "run_metric"]
+__all__ = ["run_metric"]
 
 SIZES = "supports of different sizes"
-
-
-def read_automaton(model: str, *, state_limit: int | None = None) -> PA:
-    """Return the probabilistic automaton that an argument names; of a chain, that of its labels.
-
-    Raises
-    ------
-    BisimdistError
-        If there is no such model, it is not usable, or it is of another kind.
-    """
-    found = read_any_model(model, state_limit=state_limit)
-    if isinstance(found, PA):
-        return found
-    if isinstance(found, LMC):
-        note("the model is a labelled Markov chain: its labels are taken as actions")
-        return chain_as_automaton(found)
-    source = INPUT_NAME if model == STANDARD_INPUT else model
-    raise ModelError(
-        "this is a hidden Markov model (kind hmm); expected a probabilistic automaton", source=source
-    )
 
 
 def run_metric(
@@ -93,8 +72,6 @@ def run_metric(
     """
     kind = _checked_kind(kind, discount, precision)
     deadline = Deadline.after(seconds("--timeout", timeout))
-    if state_limit is not None and state_limit < 1:
-        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     automaton = read_automaton(model, state_limit=state_limit)
     if relation is not None:
         if kind in GENERALISED_KINDS:
@@ -104,7 +81,7 @@ def run_metric(
                 "--relation is checked by itself; --pair, --quotient and --certificate do not apply"
             )
         return _check(automaton, kind, relation, as_json=as_json)
-    names = _asked(automaton, pairs)
+    names = named_pairs(automaton, pairs)
     if kind in GENERALISED_KINDS:
         if merge_bisimilar:
             note("--quotient changes nothing: bisimilar states are at distance 0, and merged anyway")
@@ -165,16 +142,6 @@ def _checked_kind(kind: str | None, discount: str | None, precision: str | None)
         if value is not None:
             raise UsageError(f"{option} is for the kinds {' and '.join(GENERALISED_KINDS)}, not for {kind}")
     return kind
-
-
-def _asked(automaton: PA, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    for name in (name for pair in pairs for name in pair):
-        automaton.index(name)
-    if pairs:
-        return tuple((source, target) for source, target in pairs)
-    if not automaton.pairs:
-        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
-    return tuple((automaton.states[s], automaton.states[t]) for s, t in automaton.pairs)
 
 
 def _check(automaton: PA, kind: str, file: str, *, as_json: bool) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
 
+from bisimdist.cli.failure import write_notes
 from bisimdist.errors import UsageError
 from bisimdist.report.tables import Report, print_report
 
@@ -21,6 +22,7 @@ __all__ = ["OutputFile", "emit_data", "emit_report", "emit_text"]
 
 def _write(text: str) -> None:
     """Write to standard output; a reader that went away (``| head``) is no error."""
+    write_notes()
     stream = sys.stdout
     if stream is None:
         return
@@ -52,6 +54,7 @@ def emit_data(data: dict[str, object]) -> None:
 
 def emit_report(report: Report) -> None:
     """Write a report to standard output, drawn for a terminal if that is one."""
+    write_notes()
     if sys.stdout is None:
         return
     if not sys.stdout.isatty():

@@ -12,7 +12,7 @@ from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import alpha_number, numbered, positive_number, seconds, unit_number
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
-from bisimdist.cli.source import read_model
+from bisimdist.cli.source import named_pairs, read_model
 from bisimdist.errors import UsageError
 from bisimdist.progress import Deadline
 from bisimdist.report.plots import FORMATS, draw_profile
@@ -87,15 +87,12 @@ def run_profile(
     if plot is None and (logarithmic or trade_off):
         raise UsageError("--log and --trade-off say how to draw; give the file with --plot FILE")
     chain = read_model(model)
-    for name in (name for pair in pairs for name in pair):
-        chain.index(name)
-    if not pairs and not chain.pairs:
-        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    names = named_pairs(chain, pairs)
     with OutputFile(csv, option="--csv") as table, OutputFile(plot, option="--plot"):
         with shown_progress() as progress:
             answer = profile(
                 chain,
-                pairs=pairs or None,
+                pairs=names,
                 alphas=chosen if chosen or levels else None,
                 epsilons=levels if chosen or levels else None,
                 points=points,
@@ -112,7 +109,7 @@ def run_profile(
                 least = least_alpha(
                     chain,
                     theta,
-                    pairs=pairs or None,
+                    pairs=names,
                     runs=runs,
                     deadline=deadline,
                     memory=room,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from bisimdist.analysis.formulae import satisfying
 from bisimdist.cli.failure import ExitCode
-from bisimdist.cli.metric import read_automaton
 from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import emit_data, emit_report
+from bisimdist.cli.source import read_automaton
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.logic.equations import EquationSystem
 from bisimdist.logic.formula_parser import parse_system
@@ -56,8 +56,6 @@ def run_satisfies(
     if formula is None:
         raise UsageError("--formula was not given; expected a formula such as '<a>T', or @FILE")
     meant = _read(formula)
-    if state_limit is not None and state_limit < 1:
-        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     automaton = read_automaton(model, state_limit=state_limit)
     for name in states:
         automaton.index(name)

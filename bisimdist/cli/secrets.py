@@ -11,7 +11,8 @@ from bisimdist.cli.failure import ExitCode, note
 from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
-from bisimdist.cli.trace import read_fully_probabilistic, write_trace_proof
+from bisimdist.cli.proof import write_proof
+from bisimdist.cli.source import read_automaton
 from bisimdist.errors import UsageError
 from bisimdist.models.pa import PA
 from bisimdist.progress import Deadline
@@ -56,7 +57,7 @@ def run_secrets(
         Where the input is not usable; nothing is printed then.
     """
     deadline = Deadline.after(seconds("--timeout", timeout))
-    automaton = read_fully_probabilistic(model)
+    automaton = read_automaton(model)
     table: str | Table = distance
     states: Mapping[Secret, str] | None = None
     if distance not in DISTANCE_NAMES:
@@ -73,7 +74,7 @@ def run_secrets(
                 automaton, chosen, table, every_pair=every_pair, deadline=deadline, progress=progress
             )
         _warn(answer)
-        written = write_trace_proof(answer.certificate, proof)
+        written = write_proof(answer, proof)
     if as_json:
         emit_data(secrets_data(answer))
     else:

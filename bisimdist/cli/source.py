@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
-from bisimdist.cli.failure import note
-from bisimdist.errors import ModelError
+from bisimdist.cli.failure import note_with_answer
+from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.io.load import MAX_BYTES, load_model, parse_model
 from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, action_labelled_lmc
+from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton
 
-__all__ = ["EXAMPLE_PREFIX", "STANDARD_INPUT", "read_any_model", "read_hmm", "read_model", "standard_input"]
+__all__ = [
+    "EXAMPLE_PREFIX",
+    "STANDARD_INPUT",
+    "named_pairs",
+    "read_any_model",
+    "read_automaton",
+    "read_hmm",
+    "read_model",
+    "standard_input",
+]
 
 EXAMPLE_PREFIX = "example:"
 STANDARD_INPUT = "-"
@@ -48,8 +58,10 @@ def read_any_model(model: str, *, state_limit: int | None = None) -> LMC | PA | 
     Raises
     ------
     BisimdistError
-        If there is no such model, or it is not usable.
+        If there is no such model, or it is not usable, or the limit is less than one.
     """
+    if state_limit is not None and state_limit < 1:
+        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     if model == STANDARD_INPUT:
         return parse_model(standard_input(MAX_BYTES), source=INPUT_NAME, state_limit=state_limit)
     if model.startswith(EXAMPLE_PREFIX):
@@ -77,8 +89,28 @@ def read_model(model: str) -> LMC:
         chain = action_labelled_lmc(found)
     except ModelError as error:
         raise error.with_source(source) from None
-    note("the automaton is fully probabilistic: taken as a Markov chain that shows the actions")
+    note_with_answer("the automaton is fully probabilistic: taken as a Markov chain that shows the actions")
     return chain
+
+
+def read_automaton(model: str, *, state_limit: int | None = None) -> PA:
+    """Return the probabilistic automaton that an argument names; of a chain, that of its labels.
+
+    Raises
+    ------
+    BisimdistError
+        If there is no such model, it is not usable, or it is of another kind.
+    """
+    found = read_any_model(model, state_limit=state_limit)
+    if isinstance(found, PA):
+        return found
+    if isinstance(found, LMC):
+        note_with_answer("the model is a labelled Markov chain: its labels are taken as actions")
+        return chain_as_automaton(found)
+    source = INPUT_NAME if model == STANDARD_INPUT else model
+    raise ModelError(
+        "this is a hidden Markov model (kind hmm); expected a probabilistic automaton", source=source
+    )
 
 
 def read_hmm(model: str) -> HMM:
@@ -97,3 +129,22 @@ def read_hmm(model: str) -> HMM:
         f"this is {kind}; expected a hidden Markov model (kind hmm)",
         source=INPUT_NAME if model == STANDARD_INPUT else model,
     )
+
+
+def named_pairs(model: LMC | PA, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs that were asked for by name; where none were, those of the model.
+
+    Raises
+    ------
+    ModelError
+        If a name is no state.
+    UsageError
+        If there are no pairs at all.
+    """
+    for name in (name for pair in pairs for name in pair):
+        model.index(name)
+    if pairs:
+        return tuple((source, target) for source, target in pairs)
+    if not model.pairs:
+        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    return tuple((model.states[s], model.states[t]) for s, t in model.pairs)

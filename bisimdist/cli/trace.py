@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
-from bisimdist.analysis.answer import CertificateMaker
 from bisimdist.analysis.trace_metric import TRACE_KINDS, trace_metric
-from bisimdist.cli.failure import ExitCode, note
+from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import numbered, seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
-from bisimdist.cli.source import INPUT_NAME, STANDARD_INPUT, read_any_model
-from bisimdist.errors import LimitError, ModelError, UsageError
-from bisimdist.models.hmm import HMM
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.cli.proof import write_proof
+from bisimdist.cli.source import named_pairs, read_automaton
+from bisimdist.errors import UsageError
 from bisimdist.progress import Deadline
 from bisimdist.report.trace_metric import trace_bound_data, trace_report, verdict_word
 
-__all__ = ["read_fully_probabilistic", "run_trace", "write_trace_proof"]
+__all__ = ["run_trace"]
 
 
 def run_trace(
@@ -66,21 +62,18 @@ def run_trace(
         raise UsageError(f"--kind {kind}: there is no such metric; expected {' or '.join(TRACE_KINDS)}")
     if length is not None and length < 0:
         raise UsageError(f"--length {length}: expected at least 0")
-    if state_limit is not None and state_limit < 1:
-        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     epsilon = None if threshold is None else numbered("--threshold", threshold)
     if epsilon is not None and epsilon < 0:
         raise UsageError(f"--threshold {threshold}: expected at least 0")
     deadline = Deadline.after(seconds("--timeout", timeout))
-    automaton = read_fully_probabilistic(model, state_limit=state_limit)
-    if not pairs and not automaton.pairs:
-        raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+    automaton = read_automaton(model, state_limit=state_limit)
+    names = named_pairs(automaton, pairs)
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:
             answer = trace_metric(
-                automaton, kind, pairs=pairs or None, length=length, deadline=deadline, progress=progress
+                automaton, kind, pairs=names, length=length, deadline=deadline, progress=progress
             )
-        written = write_trace_proof(answer.certificate, proof)
+        written = write_proof(answer, proof)
     if as_json:
         data: dict[str, object] = {
             "command": "trace",
@@ -106,35 +99,5 @@ def run_trace(
     return ExitCode.ANSWERED if done and written else ExitCode.UNDECIDED
 
 
-def read_fully_probabilistic(model: str, *, state_limit: int | None = None) -> PA:
-    """Return the automaton that an argument names; of a chain, the one whose actions are its labels.
-
-    Raises
-    ------
-    BisimdistError
-        If there is no such model, it is not usable, or it is a hidden Markov model.
-    """
-    found = read_any_model(model, state_limit=state_limit)
-    if isinstance(found, HMM):
-        raise ModelError(
-            "this is a hidden Markov model (kind hmm); expected a Markov chain or an automaton",
-            source=INPUT_NAME if model == STANDARD_INPUT else model,
-        )
-    return chain_as_automaton(found) if isinstance(found, LMC) else found
-
-
 def _joint(verdicts: Sequence[bool | None]) -> bool | None:
     return False if False in verdicts else None if None in verdicts else True
-
-
-def write_trace_proof(make: CertificateMaker, proof: OutputFile) -> bool:
-    """Write the certificate where one was asked for; tell whether there was a proof to write."""
-    if proof.path is None:
-        return True
-    try:
-        text = json.dumps(make(), ensure_ascii=True, separators=(",", ":"))
-    except (UsageError, LimitError, KeyboardInterrupt) as error:
-        note(f"no certificate was written to {proof.path}: {str(error) or 'interrupted'}")
-        return False
-    proof.write(text + "\n")
-    return True

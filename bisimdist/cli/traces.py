@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.trace_logic import LIMIT, satisfies_trace_formula, trace_formulae
 from bisimdist.cli.failure import ExitCode
-from bisimdist.cli.metric import read_automaton
 from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import emit_data, emit_report
+from bisimdist.cli.source import read_automaton
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.logic.linear import TraceFormula
 from bisimdist.logic.linear_parser import parse_trace_formula

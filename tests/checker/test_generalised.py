@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
+import time
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 from bisimdist.analysis.generalised import GeneralisedAnswer, generalised_metric
 from bisimdist.checker import check_certificate
 from bisimdist.checker.generalised import check_document
+from bisimdist.checker.generalised_arena import Metric
 from bisimdist.checker.metric_arena import read_automaton
 from bisimdist.checker.reading import MalformedCertificate
 from bisimdist.models.library.pin_checking import pin_checking
@@ -345,3 +349,30 @@ def test_the_checker_knows_the_kind() -> None:
     for kind in KINDS:
         report = check_certificate(json.dumps(answered(pin_checking(), kind, "1")[1]))
         assert report.valid, report.reason
+
+
+def test_powers_are_compared_by_length_where_they_would_be_long() -> None:
+    metric = Metric(additive=False, discount=Fraction(9999, 10000))
+    long = Fraction(1 << 4_000_000)
+    assert metric.compare(long, Fraction(2)) == 1
+    assert metric.compare(Fraction(2), long) == -1
+    with pytest.raises(MalformedCertificate, match="bits"):
+        metric.compare(long, Fraction(1 << 3_999_600))
+
+
+@given(st.fractions(0, 100, max_denominator=50), st.fractions(0, 100, max_denominator=50), st.integers(1, 9))
+def test_powers_are_compared_exactly(raw: Fraction, bound: Fraction, p: int) -> None:
+    metric = Metric(additive=False, discount=Fraction(p, 10))
+    p, q = metric.discount.numerator, metric.discount.denominator
+    left, right = raw**p, bound**q
+    assert metric.compare(raw, bound) == (left > right) - (left < right)
+
+
+def test_a_long_number_is_refused_and_not_waited_for() -> None:
+    _, document = answered(randomised_response(), "multiplicative", "9999/10000", precision="1/10")
+    entry = next(entry for entry in document["upper"] if entry["value"] != "inf")
+    entry["value"] = "0x" + "f" * 1_000_000
+    started = time.process_time()
+    with contextlib.suppress(MalformedCertificate):
+        check_document(document, None)
+    assert time.process_time() - started < 20

@@ -280,3 +280,15 @@ def test_malformed_documents() -> None:
     assert not check_document(document).valid
     other = json.loads(json.dumps(cyclic().canonical()))
     assert not check_document(json.loads(text), other).valid
+
+
+def test_claims_of_thousands_of_digits_are_checked() -> None:
+    tiny = fmpq(1, 10**1500)
+    rare = [Transition(n, "a", ((n + 1, tiny),)) for n in range(4)]
+    sure = [Transition(n, "a", ((n + 1, 1 - tiny),)) for n in range(5, 9)]
+    automaton = PA(tuple(f"s{n}" for n in range(10)), (*rare, *sure), ((0, 5),))
+    answer = trace_metric(automaton)
+    assert answer.pairs[0].exact
+    report = check_document(json.loads(json.dumps(answer.certificate())), None)
+    assert report.valid, report.reason
+    assert len(str(report.claims[0]["upper"])) > 4300

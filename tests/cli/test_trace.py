@@ -178,3 +178,16 @@ def test_secrets_refuses(command: Command, tmp_path: Path) -> None:
     table = tmp_path / "table.json"
     table.write_text('[["true0", "true1", -1]]')
     command("secrets", MODEL, "--distance", table).assert_refused("at least 0")
+
+
+TRANSLATING = (("trace",), ("metric", "--kind", "amortised"), ("equivalence",), ("explain",))
+
+
+@pytest.mark.parametrize("asked", TRANSLATING)
+def test_refused_input_gets_one_line_although_the_model_was_translated(
+    command: Command, asked: tuple[str, ...]
+) -> None:
+    command(*asked, MODEL, "--pair", "true0", "nobody").assert_refused("nobody")
+    answered = command(*asked, MODEL, "--pair", "true0", "true0")
+    assert answered.code == 0
+    assert "its labels are taken as actions" in answered.err
