@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from bisimdist.analysis.metric import MetricAnswer as MetricAnswer
     from bisimdist.analysis.metric import metric as metric
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
-    from bisimdist.analysis.profile import least_alpha as least_alpha
     from bisimdist.analysis.profile import profile as profile
     from bisimdist.analysis.secrets import SecretPrivacyAnswer as SecretPrivacyAnswer
     from bisimdist.analysis.secrets import secret_privacy as secret_privacy
+    from bisimdist.analysis.threshold_search import least_alpha as least_alpha
     from bisimdist.analysis.trace_logic import logical_distances as logical_distances
     from bisimdist.analysis.trace_logic import satisfies_trace_formula as satisfies_trace_formula
     from bisimdist.analysis.trace_logic import trace_classes as trace_classes
@@ -125,11 +125,8 @@ _HOMES = {
         "DeltaAnswer",
         "delta",
     ),
-    "bisimdist.analysis.profile": (
-        "ProfileAnswer",
-        "least_alpha",
-        "profile",
-    ),
+    "bisimdist.analysis.profile": ("ProfileAnswer", "profile"),
+    "bisimdist.analysis.threshold_search": ("least_alpha",),
     "bisimdist.analysis.metric": (
         "MetricAnswer",
         "metric",

@@ -6,13 +6,14 @@ them directly; `PairBound.bracket` gives them with their direction in their type
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from html import escape
 
 from flint import fmpq
 
+from bisimdist.analysis.proved import CertificateMaker, Proved
 from bisimdist.errors import UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
 from bisimdist.exact.decimals import decimal_above, decimal_below
@@ -20,7 +21,6 @@ from bisimdist.models.lmc import LMC
 
 __all__ = ["DISTANCES", "CertificateMaker", "DistanceAnswer", "PairBound", "Status", "ThresholdAnswer"]
 
-CertificateMaker = Callable[[], dict[str, object]]
 """Writes the proof of an answer as plain data that ``json`` can write; called when somebody asks for it."""
 
 MAX_ROWS = 200
@@ -92,12 +92,8 @@ class PairBound:
         return Bracket(LowerBound(self.lower), UpperBound(self.upper))
 
 
-def _no_certificate() -> dict[str, object]:
-    raise UsageError("this answer carries no certificate")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistanceAnswer:
+class DistanceAnswer(Proved):
     """Bounds on a distance for each pair that was asked, with their proof.
 
     Two answers are equal where they say the same: the way there (`method`, `statistics`) does not count.
@@ -134,24 +130,13 @@ class DistanceAnswer:
     status: Status
     method: str = field(default="", compare=False)
     statistics: Mapping[str, int | str] = field(default_factory=dict, compare=False)
-    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
-
-    def certificate(self) -> dict[str, object]:
-        """Return the proof of the bounds, as plain data that ``json.dumps`` writes.
-
-        Raises
-        ------
-        UsageError
-            If the answer was made without one.
-        """
-        return self.make_certificate()
 
     def _repr_html_(self) -> str:
         return _page(self, self.pairs, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdAnswer:
+class ThresholdAnswer(Proved):
     """Whether a distance is at most a threshold, with the bounds that decide it.
 
     Parameters
@@ -180,7 +165,6 @@ class ThresholdAnswer:
     status: Status
     method: str = field(default="", compare=False)
     statistics: Mapping[str, int | str] = field(default_factory=dict, compare=False)
-    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.holds is not self.bound.bracket.at_most(self.threshold):
@@ -193,16 +177,6 @@ class ThresholdAnswer:
     def verdict(self) -> str:
         """The decision as a word: ``holds``, ``violated`` or ``unknown``."""
         return "unknown" if self.holds is None else "holds" if self.holds else "violated"
-
-    def certificate(self) -> dict[str, object]:
-        """Return the proof of the bounds, as plain data that ``json.dumps`` writes.
-
-        Raises
-        ------
-        UsageError
-            If the answer was made without one.
-        """
-        return self.make_certificate()
 
     def _repr_html_(self) -> str:
         return _page(self, (self.bound,), f"; at most {_number(self.threshold)}: <b>{self.verdict}</b>")

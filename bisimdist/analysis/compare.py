@@ -179,7 +179,7 @@ class Directed:
         for s, t in both:
             self.bounds[s, t] = fmpq(0), fmpq(0 if s == t else 1)
         try:
-            question = prepare(model, alpha, both, ordered=True)
+            question = prepare(model, alpha, both, ordered=True, deadline=deadline, progress=progress)
             guess = approximate(question, deadline=deadline, progress=progress)
             try:
                 proof = prove_exactly(question, guess, deadline=deadline, progress=progress)

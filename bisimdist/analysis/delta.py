@@ -359,7 +359,14 @@ class _Work:
         )
         # one direction at a time is tighter; at alpha = 1 both distances are one
         ordered = bool(self.two.alpha_upper != 1)
-        question = prepare(merged, self.two.alpha_upper, pairs, ordered=ordered)
+        question = prepare(
+            merged,
+            self.two.alpha_upper,
+            pairs,
+            ordered=ordered,
+            deadline=deadline,
+            progress=self.progress,
+        )
         guess = approximate(question, deadline=deadline, progress=self.progress)
         if question.functional.size <= EXACT_PAIRS:
             return prove_exactly(question, guess, deadline=deadline, progress=self.progress)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from bisimdist.analysis.answer import CertificateMaker, Status
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.proved import Proved, no_certificate
 from bisimdist.certificates.formulae import ProvedDistinction, distinction_certificate
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.logic.distinguishing import Distinguisher, merged_part
@@ -60,12 +61,8 @@ class Distinction:
     trace_decided: bool = False
 
 
-def _no_certificate() -> dict[str, object]:
-    raise UsageError("this answer carries no certificate: nothing was decided")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistinctionAnswer:
+class DistinctionAnswer(Proved):
     """For each pair that was asked whether it is bisimilar, and if not, why.
 
     Parameters
@@ -86,17 +83,6 @@ class DistinctionAnswer:
     pairs: tuple[Distinction, ...]
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
-    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
-
-    def certificate(self) -> dict[str, object]:
-        """Return the proof for the pairs that are decided, as plain data that ``json.dumps`` writes.
-
-        Raises
-        ------
-        UsageError
-            If none is.
-        """
-        return self.make_certificate()
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -186,7 +172,7 @@ def explain(
         pairs=tuple(found),
         status=Status.EXACT if len(decided) == len(asked) else Status.LIMIT,
         statistics={"states": len(automaton), "classes": len(merged), "levels": maker.levels.last},
-        make_certificate=certificate if decided else _no_certificate,
+        make_certificate=certificate if decided else no_certificate,
     )
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from html import escape
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import CertificateMaker, Status
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.proved import Proved, html_table, no_certificate
 from bisimdist.bisimulation.strong import bisimilarity_quotient
 from bisimdist.certificates.generalised import ProvedPair, generalised_certificate
 from bisimdist.errors import LimitError, UsageError
@@ -93,12 +93,8 @@ class GeneralisedBound:
         return below, above
 
 
-def _no_certificate() -> dict[str, object]:
-    raise UsageError("this answer carries no certificate")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneralisedAnswer:
+class GeneralisedAnswer(Proved):
     """Bounds on a generalised bisimilarity metric for each pair that was asked, with their proof.
 
     Parameters
@@ -131,30 +127,22 @@ class GeneralisedAnswer:
     pairs: tuple[GeneralisedBound, ...]
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
-    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
-
-    def certificate(self) -> dict[str, object]:
-        """Return the proof of the bounds, as plain data that ``json.dumps`` writes.
-
-        Raises
-        ------
-        UsageError
-            If the answer was made without one.
-        """
-        return self.make_certificate()
 
     def _repr_html_(self) -> str:
         ratios = self.kind is GeneralisedKind.MULTIPLICATIVE
-        rows = "".join(
-            f"<tr><td>{escape(pair.source)}</td><td>{escape(pair.target)}</td>"
-            f"<td>{_shown(pair.lower)}</td><td>{_shown(pair.upper)}</td>"
-            + (f"<td>{' .. '.join(pair.epsilon())}</td></tr>" if ratios else "</tr>")
+        names = ("from", "to", "lower ratio", "upper ratio", "epsilon") if ratios else _ADDITIVE_HEAD
+        rows = (
+            (
+                pair.source,
+                pair.target,
+                _shown(pair.lower),
+                _shown(pair.upper),
+                *([" .. ".join(pair.epsilon())] if ratios else []),
+            )
             for pair in self.pairs
         )
-        names = ("from", "to", "lower ratio", "upper ratio", "epsilon") if ratios else _ADDITIVE_HEAD
-        head = "".join(f"<th>{name}</th>" for name in names)
         what = f"{self.kind.value} bisimilarity metric, discount {self.discount} ({self.status.value})"
-        return f"<table><caption>{what}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return html_table(what, names, rows)
 
 
 _ADDITIVE_HEAD = ("from", "to", "lower", "upper")
@@ -251,7 +239,7 @@ def generalised_metric(  # noqa: PLR0913
 
     def certificate() -> dict[str, object]:
         if solution is None:
-            return _no_certificate()
+            return no_certificate()
         return generalised_certificate(automaton, classes, solution, proved)
 
     return GeneralisedAnswer(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from html import escape
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import CertificateMaker, Status
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.proved import Proved, html_table
 from bisimdist.bisimulation.accumulative import Accumulated, accumulative_values
 from bisimdist.bisimulation.amortised import Amortised, amortised_values
 from bisimdist.bisimulation.game import SAME, Arena
@@ -99,12 +99,8 @@ class MetricBound:
         return below, above
 
 
-def _no_certificate() -> dict[str, object]:
-    raise UsageError("this answer carries no certificate")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricAnswer:
+class MetricAnswer(Proved):
     """Bounds on one of the metrics for each pair that was asked, with their proof.
 
     Parameters
@@ -132,33 +128,20 @@ class MetricAnswer:
     pairs: tuple[MetricBound, ...]
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
-    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
-
-    def certificate(self) -> dict[str, object]:
-        """Return the proof of the bounds, as plain data that ``json.dumps`` writes.
-
-        Raises
-        ------
-        UsageError
-            If the answer was made without one.
-        LimitError
-            If the proof would be too long.
-        """
-        return self.make_certificate()
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(pair.source)}</td><td>{escape(pair.target)}</td>"
-            f"<td>{'inf' if pair.lower is None else pair.lower}</td>"
-            f"<td>{'inf' if pair.upper is None else pair.upper}</td>"
-            f"<td>{' .. '.join(pair.epsilon())}</td></tr>"
+        rows = (
+            (
+                pair.source,
+                pair.target,
+                "inf" if pair.lower is None else str(pair.lower),
+                "inf" if pair.upper is None else str(pair.upper),
+                " .. ".join(pair.epsilon()),
+            )
             for pair in self.pairs
         )
-        head = "".join(f"<th>{name}</th>" for name in ("from", "to", "lower ratio", "upper ratio", "epsilon"))
         caption = f"{self.kind.value} bisimulation metric ({self.status.value})"
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+        return html_table(caption, ("from", "to", "lower ratio", "upper ratio", "epsilon"), rows)
 
 
 def metric(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import delta
 from bisimdist.analysis.parallel import DeltaPool, DeltaTask
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below, log_enclosure
@@ -20,7 +19,7 @@ from bisimdist.models.lmc import LMC
 from bisimdist.privacy.losses import LossDistribution, exact_losses
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["LeastAlpha", "ProfileAnswer", "ProfilePoint", "least_alpha", "profile"]
+__all__ = ["ProfileAnswer", "ProfilePoint", "all_losses", "profile"]
 
 GRID_BITS = 20
 """Points of a grid in epsilon become alphas with about so many bits below."""
@@ -39,9 +38,6 @@ LARGEST_EPSILON = fmpq(16)
 LOSS_POINTS = 5000
 """With more losses than this delta is computed at each point alone."""
 
-NARROWEST = fmpq(1, 2**30)
-"""Where a bisection ends at the latest."""
-
 RELATIVE_GAP = fmpq(1, 1000)
 """How narrow the intervals of a cyclic chain have to be, relative to delta at epsilon = 0."""
 
@@ -58,28 +54,6 @@ class ProfilePoint:
     def exact(self) -> bool:
         """Whether the bounds meet."""
         return bool(self.lower == self.upper)
-
-
-@dataclass(frozen=True, slots=True)
-class LeastAlpha:
-    """Where delta falls to a threshold: delta > threshold at `above`, delta <= threshold at `enough`.
-
-    Parameters
-    ----------
-    threshold
-        The threshold.
-    above
-        An alpha that is not enough; None where there is none, or none was found.
-    enough
-        An alpha that is enough; None where none was found.
-    exact
-        Whether `enough` is the least alpha itself.
-    """
-
-    threshold: fmpq
-    above: fmpq | None
-    enough: fmpq | None
-    exact: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +187,7 @@ def profile(  # noqa: PLR0913
         raise UsageError(f"{jobs} processes were asked for; expected at least 1")
     asked = named_pairs(model, pairs)
     names = tuple((model.states[s], model.states[t]) for s, t in asked)
-    losses = _all_losses(model, asked, runs, deadline)
+    losses = all_losses(model, asked, runs, deadline)
     if losses is None and runs > 1:
         raise UsageError("several runs need finitely many losses, which this chain does not have")
     end = None if largest is None else to_fmpq(largest)
@@ -235,9 +209,10 @@ def profile(  # noqa: PLR0913
     return ProfileAnswer(model=model, pairs=names, points=found, status=status, losses=losses, runs=runs)
 
 
-def _all_losses(
+def all_losses(
     model: LMC, asked: Sequence[tuple[int, int]], runs: int, deadline: Deadline
 ) -> tuple[LossDistribution, ...] | None:
+    """Return the loss distribution of each pair for so many runs; None where the losses are too many."""
     found = []
     for s, t in asked:
         try:
@@ -421,113 +396,3 @@ def _pieces(curve: _Curve, done: set[tuple[fmpq, fmpq]], most: int) -> list[tupl
 def _extended(far: ProfilePoint, near: ProfilePoint, alpha: fmpq) -> fmpq:
     slope = (near.lower - far.upper) / (near.alpha - far.alpha)
     return near.lower + slope * (alpha - near.alpha)
-
-
-def least_alpha(  # noqa: PLR0913
-    model: LMC,
-    threshold: ExactNumber,
-    *,
-    pairs: Sequence[tuple[str, str]] | None = None,
-    precision: ExactNumber = "1e-6",
-    runs: int = 1,
-    deadline: Deadline = NEVER,
-    memory: int | None = None,
-    progress: Progress = silent,
-) -> LeastAlpha:
-    """Find the least alpha = e^epsilon for which delta is at most a threshold.
-
-    Where the losses are finitely many it is computed exactly; otherwise by bisection on short rationals, each
-    step of which is decided by certified bounds.
-
-    Parameters
-    ----------
-    model, pairs, runs, deadline, memory, progress
-        As for `profile`.
-    threshold
-        From 0 to 1.
-    precision
-        How far apart, relative to alpha - 1, the two sides of the bisection may stay.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of range.
-
-    Examples
-    --------
-    >>> from bisimdist.models.library.figure1 import figure1
-    >>> str(least_alpha(figure1(), "1/10").enough)
-    '5/4'
-    """
-    theta, width = to_fmpq(threshold), to_fmpq(precision)
-    if not 0 <= theta <= 1:
-        raise UsageError(f"the threshold is {format_rational(theta)}; expected a number from 0 to 1")
-    if width <= 0:
-        raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
-    asked = named_pairs(model, pairs)
-    losses = _all_losses(model, asked, runs, deadline)
-    if losses is not None:
-        found = [one.least_alpha(theta) for one in losses]
-        if any(alpha is None for alpha in found):
-            return LeastAlpha(theta, None, None, True)
-        least = max(alpha for alpha in found if alpha is not None)
-        return LeastAlpha(theta, None, least, True)
-    if runs > 1:
-        raise UsageError("several runs need finitely many losses, which this chain does not have")
-    names = tuple((model.states[s], model.states[t]) for s, t in asked)
-
-    def decide(alpha: fmpq) -> bool | None:
-        gap = fmpq(1, 16)
-        while gap > theta * fmpq(1, 10**6) / 4 or gap > fmpq(1, 10**9):
-            answer = delta(
-                model,
-                alpha,
-                pairs=names,
-                gap=gap,
-                worst=True,
-                deadline=deadline,
-                memory=memory,
-                progress=progress,
-            )
-            if answer.upper <= theta:
-                return True
-            if answer.lower > theta:
-                return False
-            if answer.status is Status.LIMIT or answer.lower == answer.upper:
-                return None
-            gap /= 64
-        return None
-
-    return _bisected(decide, theta, width)
-
-
-def _bisected(decide: Callable[[fmpq], bool | None], theta: fmpq, width: fmpq) -> LeastAlpha:
-    first = decide(fmpq(1))
-    if first:
-        return LeastAlpha(theta, None, fmpq(1), True)
-    # a tie at alpha = 1 may stay open for ever, and just above it be decided at once
-    above = None if first is None else fmpq(1)
-    low, step = fmpq(1), fmpq(1, 1024)
-    enough = None
-    while enough is None and step <= 2**40:
-        verdict = decide(1 + step)
-        if verdict:
-            enough = 1 + step
-        elif verdict is None:
-            return LeastAlpha(theta, above, None, False)
-        else:
-            above = low = 1 + step
-            step *= 4
-    if enough is None:
-        return LeastAlpha(theta, above, None, False)
-    while enough - low > max(width * (enough - 1), NARROWEST):
-        quarter = (enough - low) / 4
-        middle = simplest_between(low + quarter, enough - quarter)
-        verdict = decide(middle)
-        if verdict is None:
-            break
-        if verdict:
-            enough = middle
-        else:
-            above = low = middle
-    return LeastAlpha(theta, above, enough, False)

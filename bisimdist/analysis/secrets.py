@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from html import escape
+from dataclasses import dataclass
 from math import lcm
 
 from flint import arb, ctx, fmpq, fmpz
 
-from bisimdist.analysis.answer import CertificateMaker, Status
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.proved import Proved, html_table
 from bisimdist.analysis.secret_distances import Distances, Secret, Table, secret_distances
 from bisimdist.analysis.trace_metric import TraceBound, TraceMetricAnswer, trace_metric
 from bisimdist.errors import LimitError, UsageError
@@ -127,12 +127,8 @@ class SecretPair:
         return Budget(self.bound.upper, self.distance)
 
 
-def _no_certificate() -> dict[str, object]:
-    raise UsageError("this answer carries no certificate")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecretPrivacyAnswer:
+class SecretPrivacyAnswer(Proved):
     """The least epsilon such that the trace metric is at most epsilon times the distance of the secrets.
 
     Parameters
@@ -173,7 +169,6 @@ class SecretPrivacyAnswer:
     pairs: tuple[SecretPair, ...]
     saved: int
     status: Status
-    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
 
     @property
     def exact(self) -> bool:
@@ -184,31 +179,20 @@ class SecretPrivacyAnswer:
         """Return decimals below and above the least epsilon."""
         return self.lower.epsilon(digits)[0], self.upper.epsilon(digits)[1]
 
-    def certificate(self) -> dict[str, object]:
-        """Return the proof of the trace metrics of the pairs, as plain data that ``json.dumps`` writes.
-
-        Raises
-        ------
-        UsageError
-            If the answer was made without one.
-        """
-        return self.make_certificate()
-
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(str(pair.first))}</td><td>{escape(str(pair.second))}</td>"
-            f"<td>{pair.distance}</td><td>{' .. '.join(pair.bound.epsilon())}</td>"
-            f"<td>{pair.lower.epsilon()[0]} .. {pair.upper.epsilon()[1]}</td></tr>"
-            for pair in self.pairs[:200]
-        )
-        head = "".join(
-            f"<th>{name}</th>" for name in ("secret", "secret", "distance", "trace metric", "epsilon")
+        rows = (
+            (
+                str(pair.first),
+                str(pair.second),
+                str(pair.distance),
+                " .. ".join(pair.bound.epsilon()),
+                f"{pair.lower.epsilon()[0]} .. {pair.upper.epsilon()[1]}",
+            )
+            for pair in self.pairs
         )
         low, high = self.epsilon()
-        caption = f"d_X-privacy, {escape(self.distances.name)} distance: epsilon in [{low}, {high}]"
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+        caption = f"d_X-privacy, {self.distances.name} distance: epsilon in [{low}, {high}]"
+        return html_table(caption, ("secret", "secret", "distance", "trace metric", "epsilon"), rows)
 
 
 def secret_privacy(  # noqa: PLR0913

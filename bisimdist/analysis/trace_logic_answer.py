@@ -8,7 +8,8 @@ from html import escape
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import CertificateMaker, Status
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.proved import Proved, html_table
 from bisimdist.errors import UsageError
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
 from bisimdist.models.pa import PA
@@ -153,7 +154,7 @@ def no_certificate() -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceEquivalenceAnswer:
+class TraceEquivalenceAnswer(Proved):
     """Verdicts on pairs of states, with their proof.
 
     Parameters
@@ -180,7 +181,6 @@ class TraceEquivalenceAnswer:
     pairs: tuple[TraceVerdict, ...]
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
-    make_certificate: CertificateMaker = field(default=no_certificate, repr=False, compare=False)
 
     @property
     def equivalent(self) -> bool | None:
@@ -188,30 +188,13 @@ class TraceEquivalenceAnswer:
         verdicts = {pair.equivalent for pair in self.pairs}
         return False if False in verdicts else None if None in verdicts else True
 
-    def certificate(self) -> dict[str, object]:
-        """Return the proof of the verdicts, as plain data that ``json.dumps`` writes.
-
-        Raises
-        ------
-        UsageError
-            If nothing is decided.
-        LimitError
-            If the proof would be too long.
-        """
-        return self.make_certificate()
-
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(pair.source)}</td><td>{escape(pair.target)}</td><td>{_shown(pair)}</td></tr>"
-            for pair in self.pairs[:MAX_ROWS]
-        )
-        left = len(self.pairs) - MAX_ROWS
-        more = f"<p>and {left} more</p>" if left > 0 else ""
-        head = "".join(f"<th>{name}</th>" for name in ("from", "to", "trace equivalent"))
-        caption = f"trace equivalence ({self.status.value})"
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-            f"{more}"
+        rows = [(pair.source, pair.target, _shown(pair)) for pair in self.pairs]
+        return html_table(
+            f"trace equivalence ({self.status.value})",
+            ("from", "to", "trace equivalent"),
+            rows,
+            most=MAX_ROWS,
         )
 
 
@@ -220,7 +203,5 @@ def _shown(pair: TraceVerdict) -> str:
         return "not decided"
     if pair.trace is None or pair.probabilities is None:
         return "yes"
-    word = escape(str(LinearFormula(pair.trace)))
-    return (
-        f"no: <code>{word}</code> has the probabilities {pair.probabilities[0]} and {pair.probabilities[1]}"
-    )
+    first, second = pair.probabilities
+    return f"no: {LinearFormula(pair.trace)} has the probabilities {first} and {second}"

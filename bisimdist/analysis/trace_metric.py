@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from html import escape
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import CertificateMaker, Status
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.proved import Proved, html_table
 from bisimdist.analysis.thresholds import below_exponential
 from bisimdist.certificates.trace_metric import trace_metric_certificate
 from bisimdist.errors import LimitError, UsageError
@@ -144,12 +144,8 @@ class TraceBound:
         return False if self.lower is None or not below_exponential(self.lower, value) else None
 
 
-def _no_certificate() -> dict[str, object]:
-    raise UsageError("this answer carries no certificate")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceMetricAnswer:
+class TraceMetricAnswer(Proved):
     """Bounds on the trace distance for each pair that was asked, with their proof.
 
     Parameters
@@ -181,17 +177,6 @@ class TraceMetricAnswer:
     pairs: tuple[TraceBound, ...]
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
-    make_certificate: CertificateMaker = field(default=_no_certificate, repr=False, compare=False)
-
-    def certificate(self) -> dict[str, object]:
-        """Return the proof of the bounds, as plain data that ``json.dumps`` writes.
-
-        Raises
-        ------
-        UsageError
-            If the answer was made without one.
-        """
-        return self.make_certificate()
 
     def _repr_html_(self) -> str:
         length = "" if self.length is None else f", traces up to length {self.length}"
@@ -208,15 +193,19 @@ def _shown(value: fmpq | None, *, up: bool) -> str:
 
 
 def _table(pairs: Sequence[TraceBound], caption: str, kind: TraceKind) -> str:
-    rows = "".join(
-        f"<tr><td>{escape(pair.source)}</td><td>{escape(pair.target)}</td>"
-        f"<td>{_shown(pair.lower, up=False)}</td><td>{_shown(pair.upper, up=True)}</td>"
-        f"<td>{' .. '.join(pair.epsilon())}</td><td>{escape(' '.join(pair.witness[:20]))}</td></tr>"
+    rows = (
+        (
+            pair.source,
+            pair.target,
+            _shown(pair.lower, up=False),
+            _shown(pair.upper, up=True),
+            " .. ".join(pair.epsilon()),
+            " ".join(pair.witness[:20]),
+        )
         for pair in pairs
     )
     bounds = ("lower ratio", "upper ratio") if kind is TraceKind.MULTIPLICATIVE else ("lower", "upper")
-    head = "".join(f"<th>{name}</th>" for name in ("from", "to", *bounds, "distance", "trace"))
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return html_table(caption, ("from", "to", *bounds, "distance", "trace"), rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +244,7 @@ class WeakAnonymityAnswer:
         return self.answer.certificate()
 
     def _repr_html_(self) -> str:
-        caption = f"weak anonymity with epsilon = {_shown(self.epsilon, up=True)}: <b>{self.verdict}</b>"
+        caption = f"weak anonymity with epsilon = {_shown(self.epsilon, up=True)}: {self.verdict}"
         return _table(self.answer.pairs, caption, TraceKind.ADDITIVE)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.profile import least_alpha, profile
+from bisimdist.analysis.profile import profile
+from bisimdist.analysis.threshold_search import least_alpha
 from bisimdist.cli.delta import memory_bytes
 from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import alpha_number, numbered, positive_number, seconds, unit_number

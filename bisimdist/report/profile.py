@@ -8,7 +8,8 @@ import io
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.profile import LeastAlpha, ProfileAnswer, ProfilePoint
+from bisimdist.analysis.profile import ProfileAnswer, ProfilePoint
+from bisimdist.analysis.threshold_search import LeastAlpha
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational

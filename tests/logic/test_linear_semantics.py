@@ -258,7 +258,7 @@ def test_answers_of_the_facade() -> None:
     assert answer.pairs[0].probabilities == (1, 0)
     assert answer.pairs[0].least
     assert answer.pairs[1].equivalent is True
-    assert "no: <code>&lt;a&gt;T</code>" in answer._repr_html_()
+    assert "no: &lt;a&gt;T has the probabilities 1 and 0" in answer._repr_html_()
     assert "does not satisfy" in satisfies_trace_formula(automaton, "s", "<b>T")._repr_html_()
 
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
-from bisimdist.analysis.profile import least_alpha, profile
+from bisimdist.analysis.profile import profile
+from bisimdist.analysis.threshold_search import least_alpha
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1

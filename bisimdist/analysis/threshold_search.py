@@ -1,0 +1,155 @@
+"""The least epsilon for a wanted delta: exactly from finitely many losses, elsewhere by bisection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.delta import delta
+from bisimdist.analysis.profile import all_losses
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.exact.simplest import simplest_between
+from bisimdist.fixpoint.question import named_pairs
+from bisimdist.models.lmc import LMC
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["LeastAlpha", "least_alpha"]
+
+NARROWEST = fmpq(1, 2**30)
+"""Where a bisection ends at the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeastAlpha:
+    """Where delta falls to a threshold: delta > threshold at `above`, delta <= threshold at `enough`.
+
+    Parameters
+    ----------
+    threshold
+        The threshold.
+    above
+        An alpha that is not enough; None where there is none, or none was found.
+    enough
+        An alpha that is enough; None where none was found.
+    exact
+        Whether `enough` is the least alpha itself.
+    """
+
+    threshold: fmpq
+    above: fmpq | None
+    enough: fmpq | None
+    exact: bool
+
+
+def least_alpha(  # noqa: PLR0913
+    model: LMC,
+    threshold: ExactNumber,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    precision: ExactNumber = "1e-6",
+    runs: int = 1,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> LeastAlpha:
+    """Find the least alpha = e^epsilon for which delta is at most a threshold.
+
+    Where the losses are finitely many it is computed exactly; otherwise by bisection on short rationals, each
+    step of which is decided by certified bounds.
+
+    Parameters
+    ----------
+    model, pairs, runs, deadline, memory, progress
+        As for `profile`.
+    threshold
+        From 0 to 1.
+    precision
+        How far apart, relative to alpha - 1, the two sides of the bisection may stay.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.figure1 import figure1
+    >>> str(least_alpha(figure1(), "1/10").enough)
+    '5/4'
+    """
+    theta, width = to_fmpq(threshold), to_fmpq(precision)
+    if not 0 <= theta <= 1:
+        raise UsageError(f"the threshold is {format_rational(theta)}; expected a number from 0 to 1")
+    if width <= 0:
+        raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
+    asked = named_pairs(model, pairs)
+    losses = all_losses(model, asked, runs, deadline)
+    if losses is not None:
+        found = [one.least_alpha(theta) for one in losses]
+        if any(alpha is None for alpha in found):
+            return LeastAlpha(theta, None, None, True)
+        least = max(alpha for alpha in found if alpha is not None)
+        return LeastAlpha(theta, None, least, True)
+    if runs > 1:
+        raise UsageError("several runs need finitely many losses, which this chain does not have")
+    names = tuple((model.states[s], model.states[t]) for s, t in asked)
+
+    def decide(alpha: fmpq) -> bool | None:
+        gap = fmpq(1, 16)
+        while gap > theta * fmpq(1, 10**6) / 4 or gap > fmpq(1, 10**9):
+            answer = delta(
+                model,
+                alpha,
+                pairs=names,
+                gap=gap,
+                worst=True,
+                deadline=deadline,
+                memory=memory,
+                progress=progress,
+            )
+            if answer.upper <= theta:
+                return True
+            if answer.lower > theta:
+                return False
+            if answer.status is Status.LIMIT or answer.lower == answer.upper:
+                return None
+            gap /= 64
+        return None
+
+    return _bisected(decide, theta, width)
+
+
+def _bisected(decide: Callable[[fmpq], bool | None], theta: fmpq, width: fmpq) -> LeastAlpha:
+    first = decide(fmpq(1))
+    if first:
+        return LeastAlpha(theta, None, fmpq(1), True)
+    # a tie at alpha = 1 may stay open for ever, and just above it be decided at once
+    above = None if first is None else fmpq(1)
+    low, step = fmpq(1), fmpq(1, 1024)
+    enough = None
+    while enough is None and step <= 2**40:
+        verdict = decide(1 + step)
+        if verdict:
+            enough = 1 + step
+        elif verdict is None:
+            return LeastAlpha(theta, above, None, False)
+        else:
+            above = low = 1 + step
+            step *= 4
+    if enough is None:
+        return LeastAlpha(theta, above, None, False)
+    while enough - low > max(width * (enough - 1), NARROWEST):
+        quarter = (enough - low) / 4
+        middle = simplest_between(low + quarter, enough - quarter)
+        verdict = decide(middle)
+        if verdict is None:
+            break
+        if verdict:
+            enough = middle
+        else:
+            above = low = middle
+    return LeastAlpha(theta, above, enough, False)
