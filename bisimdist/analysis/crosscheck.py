@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 
 from flint import fmpq
 
 from bisimdist.analysis.crosscheck_measures import MEASURES, SOURCES, Source, Task
 from bisimdist.analysis.crosscheck_orders import order_list, standings_of
 from bisimdist.analysis.crosscheck_subject import Fact, Subject, subject_of
-from bisimdist.analysis.standing import Measure, Relation, Standing
+from bisimdist.analysis.proved import html_table
+from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
 from bisimdist.errors import BisimdistError, UsageError
 from bisimdist.exact.rational import ExactNumber, shorten_rational
 from bisimdist.fixpoint.question import checked_alpha
@@ -63,6 +63,22 @@ class CheckedPair:
         """Return how the measures stand, wherever theory says how they have to."""
         known = {measure.name: measure for measure in self.measures}
         return standings_of(known, order_list(self.facts, self.aliases), self.alpha)
+
+    def upward(self, name: str) -> tuple[Standing, ...]:
+        """Return how a measure stands to the next larger ones of its scale, every equality told once."""
+        direct = [standing for standing in self.standings() if standing.direct]
+        both = {(standing.smaller, standing.larger) for standing in direct}
+        place = {measure.name: number for number, measure in enumerate(self.measures)}
+        return tuple(
+            standing
+            for standing in direct
+            if standing.smaller == name
+            and not (
+                (standing.larger, name) in both
+                and place[standing.larger] < place[name]
+                and standing.relation is not Relation.VIOLATED
+            )
+        )
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -118,17 +134,28 @@ class CrosscheckAnswer:
         """Whether some order is violated."""
         return any(pair.violated for pair in self.pairs)
 
+    def symbol(self, name: str) -> str:
+        """Return the short name of a measure, with the length and the skew in it."""
+        info = MEASURES.get(name)
+        return name if info is None else info.symbol.format(K=self.length, alpha=shorten_rational(self.alpha))
+
     def _repr_html_(self) -> str:
-        rows = []
+        rows: list[tuple[str, ...]] = []
+        orders = violated = 0
         for pair in self.pairs:
-            rows += [
-                (f"{pair.source}, {pair.target}", MEASURES[m.name].symbol, shown_value(m))
-                for m in pair.measures
-            ]
-            rows += [(f"{pair.source}, {pair.target}", "ERROR", text) for text in pair.errors]
-        body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        caption = f"crosscheck at alpha = {shorten_rational(self.alpha)}, K = {self.length}"
-        return f"<table><caption>{escape(caption)}</caption><tbody>{body}</tbody></table>"
+            standings = pair.standings()
+            orders += len(standings)
+            violated += sum(standing.relation is Relation.VIOLATED for standing in standings)
+            for measure in pair.measures:
+                stands = "; ".join(
+                    f"{s.relation.value} {self.symbol(s.larger)}" for s in pair.upward(measure.name)
+                )
+                where = f"{pair.source}, {pair.target}"
+                rows.append((where, self.symbol(measure.name), shown_value(measure), stands))
+            rows += [(f"{pair.source}, {pair.target}", "ERROR", text, "") for text in pair.errors]
+        verdict = "VIOLATED" if self.violated else f"{orders - violated} of {orders} orders hold"
+        caption = f"crosscheck at alpha = {shorten_rational(self.alpha)}, K = {self.length}: {verdict}"
+        return html_table(caption, ("pair", "measure", "value", "stands"), rows)
 
 
 def shown_value(measure: Measure) -> str:
@@ -140,6 +167,8 @@ def shown_value(measure: Measure) -> str:
     >>> shown_value(Measure("m_D", fmpq(2), None, scale=Scale.RATIO))
     '2 .. inf'
     """
+    if measure.scale is Scale.KERNEL and measure.exact:
+        return "yes" if measure.upper == 1 else "no"
     texts = ["inf" if value is None else shorten_rational(value) for value in measure.bounds]
     return texts[0] if measure.exact else " .. ".join(texts)
 

@@ -141,7 +141,8 @@ class GeneralisedAnswer(Proved):
             )
             for pair in self.pairs
         )
-        what = f"{self.kind.value} bisimilarity metric, discount {self.discount} ({self.status.value})"
+        ended = "certified bounds" if self.status is Status.LIMIT else self.status.value
+        what = f"{self.kind.value} bisimilarity metric, discount {self.discount} ({ended})"
         return html_table(what, names, rows)
 
 

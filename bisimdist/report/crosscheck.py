@@ -19,7 +19,6 @@ __all__ = [
     "gap_text",
     "left_out_text",
     "symbol",
-    "upward",
     "value_text",
 ]
 
@@ -127,23 +126,6 @@ def value_text(measure: Measure) -> str:
     return f"{low} to {high}"
 
 
-def upward(pair: CheckedPair, name: str) -> tuple[Standing, ...]:
-    """Return how a measure stands to the next larger ones of its scale, every equality told once."""
-    direct = [standing for standing in pair.standings() if standing.direct]
-    both = {(standing.smaller, standing.larger) for standing in direct}
-    place = {measure.name: number for number, measure in enumerate(pair.measures)}
-    return tuple(
-        standing
-        for standing in direct
-        if standing.smaller == name
-        and not (
-            (standing.larger, name) in both
-            and place[standing.larger] < place[name]
-            and standing.relation is not Relation.VIOLATED
-        )
-    )
-
-
 def gap_text(smaller: Measure, larger: Measure) -> str:
     """Return how far two measures are apart at least: a factor for ratios, a difference otherwise.
 
@@ -207,7 +189,7 @@ def crosscheck_report(answer: CrosscheckAnswer) -> Report:
 
 
 def _row(where: str, measure: Measure, pair: CheckedPair, answer: CrosscheckAnswer) -> tuple[str, ...]:
-    stands = "; ".join(f"{SIGNS[s.relation]} {symbol(s.larger, answer)}" for s in upward(pair, measure.name))
+    stands = "; ".join(f"{SIGNS[s.relation]} {symbol(s.larger, answer)}" for s in pair.upward(measure.name))
     logarithm = ""
     if measure.scale is Scale.RATIO:
         low, high = decimals(measure)

@@ -12,7 +12,7 @@ from bisimdist.analysis.crosscheck_measures import MEASURES
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.fixpoint.liftings import Value, at_most
-from bisimdist.report.crosscheck import SIGNS, decimals, gap_text, left_out_text, symbol, upward, value_text
+from bisimdist.report.crosscheck import SIGNS, decimals, gap_text, left_out_text, symbol, value_text
 from bisimdist.report.hasse import Edge, Node, hasse_svg
 from bisimdist.report.numbers import short_rational, visible
 
@@ -133,7 +133,7 @@ def _table(measures: Sequence[Measure], pair: CheckedPair, answer: CrosscheckAns
         stands = (
             f'<span class="{CLASSES[s.relation]}">{escape(SIGNS[s.relation])} '
             f"{escape(symbol(s.larger, answer))}</span>"
-            for s in upward(pair, measure.name)
+            for s in pair.upward(measure.name)
         )
         note = f'<br><span class="about">{escape(visible(measure.note))}</span>' if measure.note else ""
         cells += [f"<td>{'; '.join(stands)}</td>", f"<td>{escape(title)}{note}</td>"]

@@ -320,6 +320,10 @@ def test_refusals() -> None:
 
 def test_html_of_an_answer_escapes_names() -> None:
     chain = LMC.from_mappings({"<s>": "a", "t": "b"}, {"<s>": {"<s>": 1}, "t": {"t": 1}}, [("<s>", "t")])
-    page = crosscheck(chain, seconds=10)._repr_html_()
+    answer = crosscheck(chain, seconds=10)
+    page = answer._repr_html_()
     assert "&lt;s&gt;" in page
     assert "<s>" not in page
+    assert "{K}" not in page
+    assert f"epsilon to {answer.length}" in page
+    assert "orders hold" in page
