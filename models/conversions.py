@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 
 from flint import fmpq
 
@@ -52,6 +53,11 @@ class Conversion:
 
     model: LMC | PA | HMM
     preserved: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        kind = {LMC: "labelled Markov chain", PA: "probabilistic automaton", HMM: "hidden Markov model"}
+        lines = "".join(f"<li>{escape(line)}</li>" for line in self.preserved)
+        return f"<p>{kind[type(self.model)]} of {len(self.model.states)} states</p><ul>{lines}</ul>"
 
 
 def convert(model: LMC | PA | HMM, to: str, *, unfold: bool = False) -> Conversion:

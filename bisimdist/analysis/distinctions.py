@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved, no_certificate
+from bisimdist.analysis.proved import Proved, html_table, no_certificate
 from bisimdist.certificates.formulae import ProvedDistinction, distinction_certificate
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.logic.distinguishing import Distinguisher, merged_part
@@ -60,6 +59,24 @@ class Distinction:
     trace: tuple[str, ...] | None = None
     trace_decided: bool = False
 
+    def _repr_html_(self) -> str:
+        return _table((self,))
+
+
+def _table(pairs: Sequence[Distinction]) -> str:
+    words = {None: "not decided", True: "yes", False: "no"}
+    rows = (
+        (
+            pair.source,
+            pair.target,
+            words[pair.bisimilar],
+            "" if pair.formula is None else formula_text(pair.formula, unicode=True),
+            pair.explanation,
+        )
+        for pair in pairs
+    )
+    return html_table("bisimilarity", ("from", "to", "bisimilar", "formula", "in words"), rows)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistinctionAnswer(Proved):
@@ -85,15 +102,7 @@ class DistinctionAnswer(Proved):
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(pair.source)}</td><td>{escape(pair.target)}</td>"
-            f"<td>{'not decided' if pair.bisimilar is None else 'yes' if pair.bisimilar else 'no'}</td>"
-            f"<td><pre>{escape('' if pair.formula is None else formula_text(pair.formula, unicode=True))}"
-            f"</pre></td><td>{escape(pair.explanation)}</td></tr>"
-            for pair in self.pairs
-        )
-        head = "".join(f"<th>{name}</th>" for name in ("from", "to", "bisimilar", "formula", "in words"))
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return _table(self.pairs)
 
 
 def explain(

@@ -247,3 +247,9 @@ def test_wrong_wishes_are_refused() -> None:
         convert(chain, "tree")
     with pytest.raises(UsageError, match="--unfold is about hidden Markov models"):
         convert(chain, "hmm", unfold=True)
+
+
+def test_a_conversion_draws_itself() -> None:
+    page = convert(build_any_example("figure1"), "hmm")._repr_html_()
+    assert "hidden Markov model of 4 states" in page
+    assert "<li>kept: the probability of every trace" in page
