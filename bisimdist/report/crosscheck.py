@@ -9,7 +9,7 @@ from bisimdist.exact.decimals import decimal_below
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
 from bisimdist.fixpoint.liftings import Value
-from bisimdist.report.numbers import at_least, at_most, short_rational
+from bisimdist.report.numbers import at_most, interval, short_rational
 from bisimdist.report.tables import Report
 
 __all__ = [
@@ -24,6 +24,8 @@ __all__ = [
 
 SHORT, DIGITS = 12, 4
 """How long the number of a gap may be, and what is left of it otherwise."""
+EXPECTED = ("d_half", "d_plus")
+"""A gap that is there on every model, and says nothing."""
 SIGNS = {Relation.EQUAL: "=", Relation.LESS: "<", Relation.AT_MOST: "<=", Relation.VIOLATED: "NOT <="}
 
 
@@ -121,9 +123,7 @@ def value_text(measure: Measure) -> str:
         return "yes" if measure.upper == 1 else "no"
     if measure.exact:
         return "inf" if measure.upper is None else at_most(measure.upper)
-    low = "inf" if measure.lower is None else at_least(measure.lower)
-    high = "inf" if measure.upper is None else at_most(measure.upper)
-    return f"{low} to {high}"
+    return interval(measure.lower, measure.upper)
 
 
 def gap_text(smaller: Measure, larger: Measure) -> str:
@@ -158,40 +158,48 @@ def crosscheck_report(answer: CrosscheckAnswer) -> Report:
     """Return the report on an answer: one table, what must be smaller first."""
     rows: list[tuple[str, ...]] = []
     remarks: list[str] = []
+    alone = len(answer.pairs) == 1
     for pair in answer.pairs:
         where = f"({pair.source}, {pair.target})"
-        known = {measure.name: measure for measure in pair.measures}
-        rows += [_row(where, measure, pair, answer) for measure in pair.measures]
-        standings = pair.standings()
-        strict = [s for s in standings if s.direct and s.relation is Relation.LESS]
-        for standing in strict:
-            low, high = known[standing.smaller], known[standing.larger]
-            remarks.append(
-                f"{where} gap: {symbol(low.name, answer)} < {symbol(high.name, answer)} "
-                f"({gap_text(low, high)})"
-            )
-        remarks += [f"{where} ERROR of this program: {text}." for text in pair.errors]
-        remarks += [f"{where} left out: {text}" for text in left_out_text(pair, answer)]
-        kept = sum(standing.relation is not Relation.VIOLATED for standing in standings)
-        links = sum(not standing.direct for standing in standings)
-        remarks.append(
-            f"{where} {kept} of {len(standings)} orders hold, {links} of them between scales; "
-            f"{len(strict)} strict gaps."
-        )
+        rows += [((() if alone else (where,)) + _row(measure, pair, answer)) for measure in pair.measures]
+        remarks += [("" if alone else f"{where} ") + text for text in _remarks(pair, answer)]
     if answer.interrupted:
         remarks.append("The work was interrupted: the table shows what was known by then.")
+    remarks.append("What each measure is: the page that --html FILE writes says it beside its value.")
+    of = f" for ({answer.pairs[0].source}, {answer.pairs[0].target})" if alone else ""
+    setting = f"alpha = {short_rational(answer.alpha)}, K = {answer.length}"
     return Report(
-        heading=f"everything against everything, alpha = {short_rational(answer.alpha)}, K = {answer.length}",
-        columns=("pair", "measure", "value", "ln", "stands"),
+        heading=f"everything against everything{of}, {setting}",
+        columns=(*(() if alone else ("pair",)), "measure", "value", "ln", "stands"),
         rows=tuple(rows),
         remarks=tuple(remarks),
     )
 
 
-def _row(where: str, measure: Measure, pair: CheckedPair, answer: CrosscheckAnswer) -> tuple[str, ...]:
+def _remarks(pair: CheckedPair, answer: CrosscheckAnswer) -> list[str]:
+    known = {measure.name: measure for measure in pair.measures}
+    standings = pair.standings()
+    strict = [
+        s for s in standings if s.direct and s.relation is Relation.LESS and (s.smaller, s.larger) != EXPECTED
+    ]
+    found = []
+    for standing in strict:
+        low, high = known[standing.smaller], known[standing.larger]
+        gap = gap_text(low, high)
+        found.append(f"gap: {symbol(low.name, answer)} < {symbol(high.name, answer)} ({gap})")
+    found += [f"ERROR of this program: {text}." for text in pair.errors]
+    found += [f"left out: {text}" for text in left_out_text(pair, answer)]
+    kept = sum(standing.relation is not Relation.VIOLATED for standing in standings)
+    links = sum(not standing.direct for standing in standings)
+    gaps = f"{len(strict)} strict gap{'' if len(strict) == 1 else 's'}"
+    found.append(f"{kept} of {len(standings)} orders hold, {links} of them between scales; {gaps}.")
+    return found
+
+
+def _row(measure: Measure, pair: CheckedPair, answer: CrosscheckAnswer) -> tuple[str, ...]:
     stands = "; ".join(f"{SIGNS[s.relation]} {symbol(s.larger, answer)}" for s in pair.upward(measure.name))
     logarithm = ""
     if measure.scale is Scale.RATIO:
         low, high = decimals(measure)
         logarithm = low if low == high else f"[{low}, {high}]"
-    return where, symbol(measure.name, answer), value_text(measure), logarithm, stands
+    return symbol(measure.name, answer), value_text(measure), logarithm, stands

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -32,7 +33,7 @@ td.number { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .less { color: var(--gap); } .equal { color: var(--same); }
 .violated { color: var(--bad); font-weight: bold; }
 .open, .about { color: var(--soft); }
-.drawing { overflow-x: auto; } .drawing figure { margin: 1rem 0; }
+.drawing, .wide { overflow-x: auto; } .drawing figure { margin: 1rem 0; }
 figcaption { color: var(--soft); }
 svg text { font: 12px system-ui, sans-serif; fill: var(--ink); text-anchor: middle; }
 svg .name { font-weight: 600; }
@@ -141,7 +142,7 @@ def _table(measures: Sequence[Measure], pair: CheckedPair, answer: CrosscheckAns
     heads = ["measure", "value", *(["logarithm"] if ratio else []), "stands", "what it is"]
     head = "".join(f"<th>{text}</th>" for text in heads)
     table = f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>"
-    return f"<h3>{escape(caption)}</h3><table>{table}</table>"
+    return f'<h3>{escape(caption)}</h3><div class="wide"><table>{table}</table></div>'
 
 
 def _drawing(measures: Sequence[Measure], pair: CheckedPair, answer: CrosscheckAnswer, label: str) -> str:
@@ -213,17 +214,32 @@ def _meet(members: Sequence[Measure]) -> Measure:
 
 def _links(pair: CheckedPair, answer: CrosscheckAnswer) -> str:
     rows = []
+    equal = {
+        (s.smaller, s.larger)
+        for s in pair.standings()
+        if s.relation is Relation.EQUAL and not (s.direct or s.below or s.above)
+    }
     for standing in pair.standings():
         if not standing.direct:
-            low = standing.below or symbol(standing.smaller, answer)
-            high = standing.above or symbol(standing.larger, answer)
+            if (standing.smaller, standing.larger) in equal:
+                equal.discard((standing.larger, standing.smaller))  # one line tells both
+            elif standing.relation is Relation.EQUAL and not (standing.below or standing.above):
+                continue
+            low = _named(standing.below or standing.smaller, answer)
+            high = _named(standing.above or standing.larger, answer)
             sign = f'<td class="{CLASSES[standing.relation]}">{escape(SIGNS[standing.relation])}</td>'
             rows.append(
                 f"<tr><td>{escape(low)}</td>{sign}<td>{escape(high)}</td><td>{escape(standing.reason)}</td></tr>"
             )
     if not rows:
         return ""
-    return f"<h3>Links between scales</h3><table><tbody>{''.join(rows)}</tbody></table>"
+    table = f"<table><tbody>{''.join(rows)}</tbody></table>"
+    return f'<h3>Links between scales</h3><div class="wide">{table}</div>'
+
+
+def _named(text: str, answer: CrosscheckAnswer) -> str:
+    """Return a text with the names of measures as the tables write them."""
+    return re.sub(r"\w+", lambda word: symbol(word[0], answer), text)
 
 
 def _left_out(pair: CheckedPair, answer: CrosscheckAnswer) -> str:

@@ -8,7 +8,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.generalised import GeneralisedAnswer, GeneralisedBound, GeneralisedKind
 from bisimdist.exact.rational import format_rational
 from bisimdist.fixpoint.liftings import Value
-from bisimdist.report.numbers import short_rational
+from bisimdist.report.numbers import interval, short_rational
 from bisimdist.report.tables import Report
 
 __all__ = ["generalised_data", "generalised_report"]
@@ -46,7 +46,7 @@ def generalised_report(answer: GeneralisedAnswer, names: Sequence[tuple[str, str
     ratios = answer.kind is GeneralisedKind.MULTIPLICATIVE
     rows = []
     for bound, (source, target) in zip(answer.pairs, names, strict=True):
-        shown = _short(bound.upper) if bound.exact else f"from {_short(bound.lower)} to {_short(bound.upper)}"
+        shown = _short(bound.upper) if bound.exact else f"from {interval(bound.lower, bound.upper)}"
         row = [source, target, shown]
         if ratios:
             low, high = bound.epsilon()

@@ -10,7 +10,7 @@ from bisimdist.analysis.standing import Relation
 
 __all__ = ["Edge", "Node", "hasse_svg"]
 
-WIDTH, HEIGHT = 236, 46
+WIDTH, HEIGHT = 264, 46
 SPACE, RISE = 26, 62
 MARGIN = 12
 FITS = 36

@@ -7,7 +7,7 @@ from flint import fmpq
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.rational import format_rational
 
-__all__ = ["at_least", "at_most", "is_long", "short_rational", "visible"]
+__all__ = ["at_least", "at_most", "interval", "is_long", "short_rational", "visible"]
 
 LONG = 32
 DIGITS = 6
@@ -63,6 +63,24 @@ def _directed(bound: fmpq, *, upward: bool) -> str:
         return text
     decimal, exact = rounded(bound, DIGITS)
     return f"{text} = {decimal}" if exact else f"{text} {sign} {decimal}"
+
+
+def interval(lower: fmpq | None, upper: fmpq | None) -> str:
+    """Return the ends of an interval, long ones as decimals rounded outwards; None is infinity.
+
+    Examples
+    --------
+    >>> interval(fmpq(1, 3), fmpq(10**40 + 1, 2 * 10**40))
+    '1/3 to 0.500000000001'
+    >>> interval(fmpq(2), None)
+    '2 to inf'
+    """
+    low = high = "inf"
+    if lower is not None:
+        low = decimal_below(lower, LONG_DIGITS)[0] if is_long(lower) else format_rational(lower)
+    if upper is not None:
+        high = decimal_above(upper, LONG_DIGITS)[0] if is_long(upper) else format_rational(upper)
+    return f"{low} to {high}"
 
 
 def short_rational(value: fmpq) -> str:

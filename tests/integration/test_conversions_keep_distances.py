@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bisimdist.analysis.distances import bound
 from bisimdist.analysis.generalised import generalised_metric
+from bisimdist.analysis.metric import metric
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.exact.rational import to_fmpq
 from bisimdist.models.conversions import hmm_as_lmc, lmc_as_hmm
@@ -87,7 +88,10 @@ def test_ratios_survive_the_way_through_a_hidden_markov_model(chain: LMC) -> Non
 def test_counting_queries_of_fifty_have_the_distances_of_example_6(changes: str, power: int) -> None:
     model = build_any_example(f"counting-queries,n=50,ratio=3/2,changes={changes}")
     assert isinstance(model, PA)
-    assert upper(model, "multiplicative") == largest_trace_ratio(model) == fmpq(3, 2) ** power
+    expected = fmpq(3, 2) ** power
+    assert upper(model, "multiplicative") == largest_trace_ratio(model) == expected
+    for kind in ("accumulative", "amortised"):
+        assert [pair.ratio for pair in metric(model, kind).pairs] == [expected]
 
 
 def test_randomised_response_is_far_apart_step_by_step_and_not_as_a_whole() -> None:
