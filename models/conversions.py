@@ -40,6 +40,11 @@ _HMM_TO_CHAIN = (
     "kept: the probability of every observation sequence from every information state, and delta; "
     "the trace begins with one more label, and a sequence that ends shows a label for ever after"
 )
+_AUTOMATON_TO_HMM = (
+    "kept: the probability of every sequence of actions from every state of a pair (without pairs, from "
+    "every state); delta of the hidden Markov model bounds that of the automaton, and is the same where all "
+    "probabilities sum to one; the observations are the actions"
+)
 _UNFOLDED = "each observation is a step of its own, after a step that draws the hidden state"
 _CHAIN_TO_HMM = (
     "kept: the probability of every trace from every state of a pair (without pairs, from every state), "
@@ -94,10 +99,10 @@ def convert(model: LMC | PA | HMM, to: str, *, unfold: bool = False) -> Conversi
     if kind == to:
         return Conversion(model, (_UNCHANGED,))
     chain, said = _as_chain(model, unfold=unfold)
-    if to == "pa":
-        return Conversion(chain_as_automaton(chain), (*said, _CHAIN_TO_AUTOMATON))
+    if to == "pa":  # what a hidden Markov model and its chain have in common, their automaton has too
+        return Conversion(chain_as_automaton(chain), said or (_CHAIN_TO_AUTOMATON,))
     if to == "hmm":
-        return Conversion(lmc_as_hmm(chain), (*said, _CHAIN_TO_HMM))
+        return Conversion(lmc_as_hmm(chain), (_AUTOMATON_TO_HMM if said else _CHAIN_TO_HMM,))
     return Conversion(chain, said)
 
 
