@@ -8,8 +8,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from flint import fmpq
 
@@ -35,6 +34,46 @@ class _MissingPair(Exception):  # noqa: N818
     def __init__(self, first: StateFormula, second: StateFormula) -> None:
         self.pair: Pair = (first, second)
         super().__init__()
+
+
+def _compared(ours: Sequence[StateFormula], theirs: Sequence[StateFormula]) -> Iterator[Pair]:
+    """Yield the pairs of conjuncts that matter: alike in kind and action, and not both on both sides.
+
+    All others are at the diameter, or one of them is at distance zero from itself.
+    """
+    shared = set(ours).intersection(theirs)
+    diamonds, negations = _by_action(theirs)
+    negated = [other for group in negations.values() for other in group]
+    for one in ours:
+        others: Iterable[StateFormula] = ()
+        match one:
+            case Diamond(action=action):
+                others = diamonds.get(action, ())
+            case Negation(operand=Diamond(action=action)):
+                others = (*negations.get(action, ()), *negations.get(None, ()))
+            case Negation():
+                others = negated
+        for other in others:
+            if one not in shared or other not in shared:
+                yield one, other
+
+
+Groups = dict[str | None, list[StateFormula]]
+
+
+def _by_action(literals: Sequence[StateFormula]) -> tuple[Groups, Groups]:
+    """Return the diamonds and the negations by action; None for negations of something else."""
+    diamonds: Groups = {}
+    negations: Groups = {}
+    for literal in literals:
+        match literal:
+            case Diamond(action=action):
+                diamonds.setdefault(action, []).append(literal)
+            case Negation(operand=Diamond(action=action)):
+                negations.setdefault(action, []).append(literal)
+            case Negation():
+                negations.setdefault(None, []).append(literal)
+    return diamonds, negations
 
 
 class FormulaDistance:
@@ -136,33 +175,31 @@ class FormulaDistance:
 
     def _needed(self, first: StateFormula, second: StateFormula) -> Iterable[Pair]:
         """Return the pairs whose distance the distance of a pair rests on."""
-        for one, other in product(conjuncts(first), conjuncts(second)):
+        for one, other in _compared(conjuncts(first), conjuncts(second)):
             match one, other:
                 case Negation(operand=p), Negation(operand=q):
                     yield p, q
-                case Diamond(action=a, target=Mixture() as m), Diamond(action=b, target=Mixture() as n):
-                    if a == b and m is not n:
-                        for i, j in self.lifting.needed(self._masses(m), self._masses(n)):
-                            yield self._formulae[i], self._formulae[j]
+                case Diamond(target=Mixture() as m), Diamond(target=Mixture() as n):
+                    for i, j in self.lifting.needed(self._masses(m), self._masses(n)):
+                        yield self._formulae[i], self._formulae[j]
 
     def _hausdorff(self, first: StateFormula, second: StateFormula) -> Value:
         ours, theirs = conjuncts(first), conjuncts(second)
         if not ours or not theirs:
             return self.lifting.top
-        values = {(one, other): self._literals(one, other) for one, other in product(ours, theirs)}
+        nearest: dict[StateFormula, Value] = dict.fromkeys(set(ours) ^ set(theirs), self.lifting.top)
+        for one, other in _compared(ours, theirs):
+            value = self._literals(one, other)
+            for literal in (one, other):
+                if literal in nearest:
+                    nearest[literal] = smaller(nearest[literal], value)
         result: Value = self.lifting.zero
-        for mine, yours, swapped in ((ours, theirs, False), (theirs, ours, True)):
-            for one in mine:
-                nearest: Value = self.lifting.top
-                for other in yours:
-                    nearest = smaller(nearest, values[(other, one) if swapped else (one, other)])
-                result = larger(result, nearest)
+        for value in nearest.values():
+            result = larger(result, value)
         return result
 
     def _literals(self, one: StateFormula, other: StateFormula) -> Value:
         """Return the distance of two conjuncts."""
-        if one is other:
-            return self.lifting.zero
         match one, other:
             case Negation(operand=p), Negation(operand=q):
                 return self._value(p, q)
