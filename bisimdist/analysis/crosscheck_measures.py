@@ -24,6 +24,8 @@ from bisimdist.progress import Deadline, Progress
 __all__ = ["MEASURES", "SOURCES", "MeasureInfo", "Source", "Task"]
 
 ONE = fmpq(1)
+INVARIANT_SECONDS = 10.0
+"""How long invariants for all lengths are looked for: on large models they seldom come late."""
 JUST_BELOW = 1 - fmpq(1, 2**20)
 """By which factor a budget is lowered that must be violated then."""
 LARGE = fmpq(2**20)
@@ -384,10 +386,12 @@ def _all_lengths(task: Task) -> Iterator[Measure]:
 
     if task.subject.hidden is None:
         raise LimitError("the automaton is nondeterministic")
+    soon = Deadline.after(INVARIANT_SECONDS)
+    sooner = soon if task.deadline.moment is None else min(soon, task.deadline, key=lambda d: d.moment or 0.0)
     answer = for_all_lengths(
         task.subject.hidden,
         pairs=[task.subject.pair],
-        deadline=task.deadline,
+        deadline=sooner,
         progress=task.progress,
     )
     found = answer.pairs[0]
