@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.timing import Spent
 
-__all__ = ["Table", "bytes_text", "ratio", "seconds", "spent_text"]
+__all__ = ["Table", "bytes_text", "fine_seconds", "ratio", "seconds", "spent_text"]
 
 
 @dataclass(slots=True)
@@ -35,6 +35,11 @@ class Table:
 def seconds(value: float) -> str:
     """Return seconds with three digits or so."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def fine_seconds(value: float) -> str:
+    """Return seconds with two significant digits below a tenth."""
+    return seconds(value) if value >= 0.1 else f"{value:.2g}" if value >= 1e-4 else f"{value:.0e}"
 
 
 def milliseconds(value: float) -> str:

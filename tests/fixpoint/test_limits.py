@@ -9,9 +9,12 @@ import pytest
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.compare import Directed
 from bisimdist.analysis.distances import bd_threshold, bound
 from bisimdist.errors import LimitError
+from bisimdist.fixpoint.pairs import reached_by_pairs
 from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline
 from tests.fixpoint.chains import swap
 from tests.integration.certified import all_pairs, check_answer, exact_distance
@@ -130,3 +133,29 @@ def test_a_threshold_stopped_at_every_report() -> None:
         assert answer.holds is None
         assert answer.status is Status.LIMIT
     assert answer.holds is False
+
+
+class SecondLook(Deadline):
+    """A time limit that is over when somebody looks for the second time."""
+
+    looks = 0
+
+    def check(self) -> None:
+        type(self).looks += 1
+        if type(self).looks > 1:
+            raise LimitError("over")
+
+
+def test_the_clock_is_looked_at_for_every_pair_that_is_found() -> None:
+    rows = tuple(tuple((t, fmpq(1 + (s + t) % 5, 15)) for t in range(5)) for s in range(5))
+    chain = LMC(tuple("stuvw"), ("a",) * 5, rows)
+    with pytest.raises(LimitError, match="over"):
+        reached_by_pairs(chain, [0] * 5, [(0, 1)], fmpq(1), limit=100, deadline=SecondLook())
+
+
+def test_the_asymmetric_distance_keeps_to_the_time_from_its_first_program_on() -> None:
+    stages: list[str] = []
+    asked = [(0, 1)]
+    found = Directed(CHAIN, fmpq(1), asked, Deadline(0.0), lambda stage, *_: stages.append(stage))
+    assert found.bounds == {(0, 1): (0, 1), (1, 0): (0, 1)}
+    assert not stages
