@@ -14,6 +14,7 @@ from bisimdist.fixpoint.additive_guess import iterate_in_integers
 from bisimdist.fixpoint.evaluation import Evaluation, Row
 from bisimdist.fixpoint.growth import growing_block
 from bisimdist.fixpoint.guessing import (
+    SMALL,
     Guess,
     Walk,
     approximate,
@@ -49,6 +50,9 @@ ROUNDS = 60
 PATIENT = 1000
 CALM = 1e-8
 """Linear systems are believed where value iteration changes no more than this."""
+
+FINER = 2.0**-20
+"""A guess for bounds of a wanted precision has a residual of that part of it: mass may go round for long."""
 
 ATTEMPTS = 8
 
@@ -151,6 +155,9 @@ class Component:
             values = iterate_in_integers(
                 self.arena, self.members, values, deadline=self.deadline, progress=self.progress
             )
+        small = SMALL
+        if self.precision is not None:
+            small = max(small, float(self.precision.p) / float(self.precision.q) * FINER)
         return approximate(
             self.arena,
             self.members,
@@ -158,6 +165,7 @@ class Component:
             rounds=rounds,
             patience=patience,
             calm=calm,
+            small=small,
             deadline=self.deadline,
             progress=self.progress,
         )

@@ -22,6 +22,7 @@ from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = [
     "FULL",
+    "SMALL",
     "Guess",
     "Walk",
     "approximate",
@@ -34,7 +35,7 @@ __all__ = [
 BITS = 120
 """Values are kept to so many bits."""
 
-SMALL = 2.0**-90
+SMALL = 2.0**-60
 """A residual as small as that ends the iteration."""
 
 SLACK = fmpq(1, 1 << 40)
@@ -105,6 +106,7 @@ def approximate(  # noqa: PLR0913
     rounds: int,
     patience: int,
     calm: float = 0.0,
+    small: float = SMALL,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> Guess:
@@ -122,6 +124,8 @@ def approximate(  # noqa: PLR0913
         Rounds of value iteration before a linear system is solved every other round.
     calm
         The linear systems come earlier if the residual is as small as that.
+    small
+        A residual as small as that ends the iteration.
     """
     values = list(table)
     best = Guess(list(values), math.inf)
@@ -138,7 +142,7 @@ def approximate(  # noqa: PLR0913
         worst = float(np.abs(change).max(initial=0.0))
         if worst <= best.residual:
             best = Guess(list(values), worst)
-        if worst <= SMALL or not math.isfinite(worst):
+        if worst <= small or not math.isfinite(worst):
             break
         jumped = not jumped and (round_ >= patience or worst <= calm)
         if jumped:
