@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from bisimdist.analysis.distinctions import DistinctionAnswer as DistinctionAnswer
     from bisimdist.analysis.distinctions import distinguishing_formula as distinguishing_formula
     from bisimdist.analysis.distinctions import explain as explain
+    from bisimdist.analysis.distribution_formulae import DistributionAnswer as DistributionAnswer
+    from bisimdist.analysis.distribution_formulae import TransitionsAnswer as TransitionsAnswer
+    from bisimdist.analysis.distribution_formulae import distribution_satisfies as distribution_satisfies
+    from bisimdist.analysis.distribution_formulae import satisfying_transitions as satisfying_transitions
     from bisimdist.analysis.formulae import MimickingAnswer as MimickingAnswer
     from bisimdist.analysis.formulae import SatisfactionAnswer as SatisfactionAnswer
     from bisimdist.analysis.formulae import formula_distance as formula_distance
@@ -46,8 +50,10 @@ if TYPE_CHECKING:
     from bisimdist.analysis.secrets import SecretPrivacyAnswer as SecretPrivacyAnswer
     from bisimdist.analysis.secrets import secret_privacy as secret_privacy
     from bisimdist.analysis.threshold_search import least_alpha as least_alpha
+    from bisimdist.analysis.trace_logic import TraceSatisfactionsAnswer as TraceSatisfactionsAnswer
     from bisimdist.analysis.trace_logic import logical_distances as logical_distances
     from bisimdist.analysis.trace_logic import satisfies_trace_formula as satisfies_trace_formula
+    from bisimdist.analysis.trace_logic import satisfies_trace_formulae as satisfies_trace_formulae
     from bisimdist.analysis.trace_logic import trace_classes as trace_classes
     from bisimdist.analysis.trace_logic import trace_equivalence as trace_equivalence
     from bisimdist.analysis.trace_logic import trace_formulae as trace_formulae
@@ -65,6 +71,7 @@ if TYPE_CHECKING:
     from bisimdist.exact.logarithm import alpha_above as alpha_above
     from bisimdist.exact.logarithm import alpha_below as alpha_below
     from bisimdist.exact.logarithm import log_enclosure as log_enclosure
+    from bisimdist.logic.formula_parser import parse_distribution_formula as parse_distribution_formula
     from bisimdist.logic.formula_parser import parse_formula as parse_formula
     from bisimdist.logic.linear_parser import parse_trace_formula as parse_trace_formula
     from bisimdist.models.bisimilarity import bisimilarity_classes as bisimilarity_classes
@@ -86,6 +93,12 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "bisimdist.analysis.distribution_formulae": (
+        "DistributionAnswer",
+        "TransitionsAnswer",
+        "distribution_satisfies",
+        "satisfying_transitions",
+    ),
     "bisimdist.analysis.compare": ("compare", "Comparison"),
     "bisimdist.analysis.crosscheck": ("CheckedPair", "CrosscheckAnswer", "crosscheck"),
     "bisimdist.analysis.distinctions": (
@@ -106,6 +119,8 @@ _HOMES = {
     "bisimdist.analysis.generalised": ("GeneralisedAnswer", "generalised_metric"),
     "bisimdist.analysis.secrets": ("SecretPrivacyAnswer", "secret_privacy"),
     "bisimdist.analysis.trace_logic": (
+        "TraceSatisfactionsAnswer",
+        "satisfies_trace_formulae",
         "logical_distances",
         "satisfies_trace_formula",
         "trace_classes",
@@ -118,7 +133,7 @@ _HOMES = {
         "trace_metric",
         "weak_anonymity",
     ),
-    "bisimdist.logic.formula_parser": ("parse_formula",),
+    "bisimdist.logic.formula_parser": ("parse_distribution_formula", "parse_formula"),
     "bisimdist.logic.linear_parser": ("parse_trace_formula",),
     "bisimdist.models.conversions": ("Conversion", "convert"),
     "bisimdist.analysis.delta": (
@@ -175,6 +190,7 @@ __all__ = [
     "DistanceAnswer",
     "Distinction",
     "DistinctionAnswer",
+    "DistributionAnswer",
     "GeneralisedAnswer",
     "LimitError",
     "MetricAnswer",
@@ -189,6 +205,8 @@ __all__ = [
     "Status",
     "ThresholdAnswer",
     "TraceMetricAnswer",
+    "TraceSatisfactionsAnswer",
+    "TransitionsAnswer",
     "UsageError",
     "WeakAnonymityAnswer",
     "__version__",
@@ -206,6 +224,7 @@ __all__ = [
     "crosscheck",
     "delta",
     "distinguishing_formula",
+    "distribution_satisfies",
     "epsilon",
     "explain",
     "for_all_lengths",
@@ -220,6 +239,7 @@ __all__ = [
     "mechanism_budget",
     "metric",
     "mimicking_formula",
+    "parse_distribution_formula",
     "parse_formula",
     "parse_model",
     "parse_trace_formula",
@@ -227,7 +247,9 @@ __all__ = [
     "quotient",
     "satisfies",
     "satisfies_trace_formula",
+    "satisfies_trace_formulae",
     "satisfying",
+    "satisfying_transitions",
     "secret_privacy",
     "trace_classes",
     "trace_equivalence",

@@ -13,6 +13,17 @@ from bisimdist.analysis.distinctions import (
     distinguishing_formula,
     explain,
 )
+from bisimdist.analysis.distribution_formulae import (
+    DistributionAnswer,
+    SatisfyingTransition,
+    Share,
+    TransitionsAnswer,
+    automaton_of,
+    distribution_satisfies,
+    satisfying_transitions,
+)
+from bisimdist.analysis.proved import Proved
+from bisimdist.certificates.satisfaction import mimicking_certificate, satisfaction_certificate
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
@@ -25,32 +36,34 @@ from bisimdist.logic.mimicking import longest_run, mimicking_formulae, mimicking
 from bisimdist.logic.satisfaction import ModelChecker, Splitting
 from bisimdist.logic.splitting import bits
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = [
     "LOGICAL_KINDS",
     "Distinction",
     "DistinctionAnswer",
+    "DistributionAnswer",
     "FormulaBound",
     "MimickingAnswer",
     "SatisfactionAnswer",
+    "SatisfyingTransition",
+    "Share",
+    "TransitionsAnswer",
     "distinguishing_formula",
+    "distribution_satisfies",
     "explain",
     "formula_distance",
     "logical_distance",
     "mimicking_formula",
     "satisfies",
     "satisfying",
+    "satisfying_transitions",
 ]
 
 LOGICAL_KINDS = ("additive", "multiplicative")
 
 Formula = StateFormula | EquationSystem
-
-
-def _automaton(model: PA | LMC) -> PA:
-    return chain_as_automaton(model) if isinstance(model, LMC) else model
 
 
 def _formula(formula: Formula | str) -> Formula:
@@ -70,7 +83,7 @@ def _text(formula: Formula, *, unicode: bool) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MimickingAnswer:
+class MimickingAnswer(Proved):
     """What a state can do, as a formula.
 
     Parameters
@@ -153,25 +166,32 @@ def mimicking_formula(
     ----------
     .. [1] Castiglioni, Gebler, Tini, "Logical Characterization of Bisimulation Metrics", QAPL 2016.
     """
-    automaton = _automaton(model)
+    automaton = automaton_of(model)
     index = automaton.index(state)
     run = longest_run(automaton, index) if depth is None else None
     formula: Formula
+    variables: dict[int, str] = {}
     if depth is None and run is None:
-        formula = mimicking_system(automaton, index, deadline=deadline)[0]
+        formula, variables = mimicking_system(automaton, index, deadline=deadline)
     else:
         steps = depth if depth is not None else (run or 0) + 1
         formula = mimicking_formulae(automaton, steps, states=[index], deadline=deadline, progress=progress)[
             index
         ]
-    return MimickingAnswer(model=automaton, state=state, depth=depth, formula=formula)
+    return MimickingAnswer(
+        model=automaton,
+        state=state,
+        depth=depth,
+        formula=formula,
+        make_certificate=lambda: mimicking_certificate(automaton, index, depth, formula, variables),
+    )
 
 
 # -- satisfaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SatisfactionAnswer:
+class SatisfactionAnswer(Proved):
     """Which states of a model satisfy a formula.
 
     Parameters
@@ -242,12 +262,18 @@ def satisfying(model: PA | LMC, formula: Formula | str, *, deadline: Deadline = 
     >>> satisfying(pin_checking(), "<a1>(3/5 <ok>T + 2/5 T)").states
     ('s1', 's7')
     """
-    automaton = _automaton(model)
+    automaton = automaton_of(model)
     meant = _formula(formula)
     checker = ModelChecker(automaton, deadline)
     members = checker.solution(meant)[0] if isinstance(meant, EquationSystem) else checker.states(meant)
     names = tuple(automaton.states[state] for state in bits(members))
-    return SatisfactionAnswer(model=automaton, formula=meant, states=names, _checker=checker)
+    return SatisfactionAnswer(
+        model=automaton,
+        formula=meant,
+        states=names,
+        _checker=checker,
+        make_certificate=lambda: satisfaction_certificate(automaton, meant, names),
+    )
 
 
 def satisfies(model: PA | LMC, state: str, formula: Formula | str, *, deadline: Deadline = NEVER) -> bool:
@@ -259,7 +285,7 @@ def satisfies(model: PA | LMC, state: str, formula: Formula | str, *, deadline: 
     >>> satisfies(pin_checking(), "s1", "<a1>T & !<ok>T")
     True
     """
-    automaton = _automaton(model)
+    automaton = automaton_of(model)
     automaton.index(state)
     return satisfying(automaton, formula, deadline=deadline).holds(state)
 
@@ -385,7 +411,7 @@ def logical_distance(  # noqa: PLR0913
     """
     factor = to_fmpq(discount)
     _lifting(kind, factor)
-    automaton = _automaton(model)
+    automaton = automaton_of(model)
     s, t = automaton.index(source), automaton.index(target)
     if depth is None:
         from bisimdist.analysis.generalised import generalised_metric  # noqa: PLC0415

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import lcm
+from operator import add
 from typing import Any, TypeAlias
 
 from flint import fmpq
@@ -170,17 +172,17 @@ def _from_table(table: Table, secrets: Sequence[Secret]) -> Callable[[Secret, Se
 
 def _triangles(count: int, values: Mapping[tuple[int, int], fmpq]) -> tuple[tuple[int, int, int], ...]:
     """Return some triples that violate the triangle inequality."""
-
-    def between(i: int, j: int) -> fmpq:
-        return ZERO if i == j else values[min(i, j), max(i, j)]
-
+    common = lcm(*(int(value.q) for value in values.values()))
+    table = [[0] * count for _ in range(count)]
+    for (x, z), value in values.items():
+        table[x][z] = table[z][x] = int((value * common).p)
     found: list[tuple[int, int, int]] = []
     for x in range(count):
         for z in range(x + 1, count):
-            for y in range(count):
-                if between(x, z) > between(x, y) + between(y, z):
-                    found.append((x, y, z))
-                    break
+            whole = table[x][z]
+            if min(map(add, table[x], table[z])) < whole:
+                y = next(y for y in range(count) if table[x][y] + table[z][y] < whole)
+                found.append((x, y, z))
             if len(found) == MAX_VIOLATIONS:
                 return tuple(found)
     return tuple(found)

@@ -1,4 +1,4 @@
-"""d_X-privacy: the trace metric of all pairs of secrets, against a distance between the secrets."""
+"""d_X-privacy and weak anonymity: the trace metric of all secrets, against a distance between them."""
 
 from __future__ import annotations
 
@@ -6,95 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import lcm
 
-from flint import arb, ctx, fmpq, fmpz
+from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.budgets import AdditiveBudget, Budget
 from bisimdist.analysis.proved import Proved, html_table
 from bisimdist.analysis.secret_distances import Distances, Secret, Table, secret_distances
-from bisimdist.analysis.trace_metric import TraceBound, TraceMetricAnswer, trace_metric
-from bisimdist.errors import LimitError, UsageError
-from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.analysis.trace_metric import TraceBound, TraceKind, TraceMetricAnswer, trace_metric
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.logic.trace_graph import Limits
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["Budget", "SecretPair", "SecretPrivacyAnswer", "secret_privacy"]
+__all__ = ["AdditiveBudget", "Budget", "SecretPair", "SecretPrivacyAnswer", "secret_privacy"]
 
-ONE = fmpq(1)
-MAX_POWER_BITS = 1 << 22
 MAX_PAIRS = 200_000
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The number ``ln(ratio) / distance``; infinite where the ratio is, or where only the distance is 0.
-
-    Parameters
-    ----------
-    ratio
-        At least 1; None stands for infinity.
-    distance
-        At least 0. With a ratio of 1 the number is 0 whatever the distance.
-    """
-
-    ratio: fmpq | None
-    distance: fmpq
-
-    @property
-    def infinite(self) -> bool:
-        """Whether no finite number is enough."""
-        return self.ratio is None or bool(self.distance == 0 and self.ratio != 1)
-
-    def __lt__(self, other: Budget) -> bool:
-        """Compare exactly: ``r^q < s^p`` for ``ln(r)/p < ln(s)/q``, with integer exponents."""
-        if self.infinite or other.infinite:
-            return other.infinite and not self.infinite
-        if self.ratio is None or other.ratio is None or other.ratio == 1:
-            return False
-        if self.ratio == 1:
-            return True
-        return _power_less(self.ratio, other.distance, other.ratio, self.distance)
-
-    def epsilon(self, digits: int = 5) -> tuple[str, str]:
-        """Return decimals below and above the number."""
-        if self.infinite or self.ratio is None:
-            return "inf", "inf"
-        if self.ratio == 1:
-            return "0", "0"
-        precision = 64 + 4 * digits
-        while True:
-            with ctx.workprec(precision):
-                ball = arb(self.ratio).log() / arb(self.distance)
-            low, high = ball.lower().fmpq(), ball.upper().fmpq()
-            if low > 0:
-                below, above = decimal_below(low, digits)[0], decimal_above(high, digits)[0]
-                if decimal_below(high, digits)[0] == below:  # in the end: the number is irrational
-                    return below, above
-            precision *= 2
-
-
-def _power_less(ratio: fmpq, exponent: fmpq, other: fmpq, power: fmpq) -> bool:
-    """Tell whether ``ratio^exponent < other^power`` for ratios above 1 and positive rational exponents."""
-    for precision in (128, 1024, 8192):
-        with ctx.workprec(precision):
-            difference = arb(other).log() * arb(power) - arb(ratio).log() * arb(exponent)
-        if difference > 0:
-            return True
-        if difference < 0:
-            return False
-    # So close that they are equal, or as good as: integer powers decide.
-    share = exponent / power
-    n, m = int(share.p), int(share.q)
-    if max(n, m) * max(_bits(ratio), _bits(other)) > MAX_POWER_BITS:
-        raise LimitError(
-            "two budgets are too close to each other to be compared: their distances are too long"
-        )
-    return bool(ratio**n < other**m)
-
-
-def _bits(value: fmpq) -> int:
-    return int(fmpz(value.p).bit_length() + fmpz(value.q).bit_length())
+CHECKED_EVERY = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +37,7 @@ class SecretPair:
     distance
         Their distance.
     bound
-        Bounds on the multiplicative trace metric of their states.
+        Bounds on the trace metric of their states.
     """
 
     first: Secret
@@ -117,14 +46,23 @@ class SecretPair:
     bound: TraceBound
 
     @property
-    def lower(self) -> Budget:
+    def lower(self) -> Budget | AdditiveBudget:
         """What epsilon has to be at least, for this pair."""
-        return Budget(self.bound.lower, self.distance)
+        return self._budget(self.bound.lower)
 
     @property
-    def upper(self) -> Budget:
+    def upper(self) -> Budget | AdditiveBudget:
         """An epsilon that is enough for this pair."""
-        return Budget(self.bound.upper, self.distance)
+        return self._budget(self.bound.upper)
+
+    def _budget(self, bound: fmpq | None) -> Budget | AdditiveBudget:
+        if self.bound.kind is TraceKind.MULTIPLICATIVE:
+            return Budget(bound, self.distance)
+        return AdditiveBudget(fmpq(1) if bound is None else bound, self.distance)
+
+    def at_most(self, epsilon: ExactNumber) -> bool | None:
+        """Tell whether epsilon is enough for this pair; None where the bounds do not decide that."""
+        return self.bound.at_most(to_fmpq(epsilon) * self.distance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +85,13 @@ class SecretPrivacyAnswer(Proved):
         All pairs that were examined.
     saved
         How many pairs follow from the others by the triangle inequality and were not examined.
+    unexamined
+        How many more pairs were not examined: the time was over, or a pair was enough to know the verdict.
+    kind
+        ``MULTIPLICATIVE``, or ``ADDITIVE``: the metric is then divided by the distance as it is, which with
+        the discrete distance is weak anonymity.
+    threshold
+        The epsilon that was asked about; None where the least one was.
     status
         ``EXACT``, or ``LIMIT`` where the least epsilon is not known exactly.
     make_certificate
@@ -163,12 +108,15 @@ class SecretPrivacyAnswer(Proved):
     model: PA
     states: Mapping[Secret, str]
     distances: Distances
-    lower: Budget
-    upper: Budget
+    lower: Budget | AdditiveBudget
+    upper: Budget | AdditiveBudget
     worst: tuple[SecretPair, ...]
     pairs: tuple[SecretPair, ...]
     saved: int
     status: Status
+    unexamined: int = 0
+    kind: TraceKind = TraceKind.MULTIPLICATIVE
+    threshold: fmpq | None = None
 
     @property
     def exact(self) -> bool:
@@ -179,7 +127,39 @@ class SecretPrivacyAnswer(Proved):
         """Return decimals below and above the least epsilon."""
         return self.lower.epsilon(digits)[0], self.upper.epsilon(digits)[1]
 
+    def at_most(self, epsilon: ExactNumber) -> bool | None:
+        """Tell whether epsilon is enough for all secrets; None where the bounds do not decide that.
+
+        Exactly: a rational is never equal to a power of e but for 1.
+        """
+        value = to_fmpq(epsilon)
+        verdicts = [pair.at_most(value) for pair in self.pairs]
+        if False in verdicts:
+            return False
+        return None if None in verdicts or self.unexamined else True
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether `threshold` is enough; None where that is not decided, or none was asked about."""
+        return None if self.threshold is None else self.at_most(self.threshold)
+
+    @property
+    def verdict(self) -> str:
+        """The decision about `threshold` as a word: ``holds``, ``violated`` or ``unknown``."""
+        holds = self.holds
+        return "unknown" if holds is None else "holds" if holds else "violated"
+
+    @property
+    def title(self) -> str:
+        """What the answer is about."""
+        if self.kind is TraceKind.MULTIPLICATIVE:
+            return f"d_X-privacy with the {self.distances.name} distance of secrets"
+        if self.distances.name == "discrete":
+            return "weak anonymity of all secrets"
+        return f"additive d_X-privacy with the {self.distances.name} distance of secrets"
+
     def _repr_html_(self) -> str:
+        threshold = self.threshold
         rows = (
             (
                 str(pair.first),
@@ -187,12 +167,20 @@ class SecretPrivacyAnswer(Proved):
                 str(pair.distance),
                 " .. ".join(pair.bound.epsilon()),
                 f"{pair.lower.epsilon()[0]} .. {pair.upper.epsilon()[1]}",
+                *(() if threshold is None else (_VERDICTS[pair.at_most(threshold)],)),
             )
             for pair in self.pairs
         )
         low, high = self.epsilon()
-        caption = f"d_X-privacy, {self.distances.name} distance: epsilon in [{low}, {high}]"
-        return html_table(caption, ("secret", "secret", "distance", "trace metric", "epsilon"), rows)
+        caption = f"{self.title}: epsilon in [{low}, {high}]"
+        head = ["secret", "secret", "distance", "trace metric", "epsilon"]
+        if threshold is not None:
+            caption += f"; with epsilon = {threshold}: {self.verdict}"
+            head.append("verdict")
+        return html_table(caption, head, rows)
+
+
+_VERDICTS = {None: "unknown", False: "violated", True: "holds"}
 
 
 def secret_privacy(  # noqa: PLR0913
@@ -200,6 +188,8 @@ def secret_privacy(  # noqa: PLR0913
     secrets: Mapping[Secret, str],
     distance: str | Table = "discrete",
     *,
+    kind: TraceKind | str = TraceKind.MULTIPLICATIVE,
+    threshold: ExactNumber | None = None,
     every_pair: bool = False,
     limits: Limits | None = None,
     deadline: Deadline = NEVER,
@@ -215,6 +205,11 @@ def secret_privacy(  # noqa: PLR0913
         For each secret the state in which the system starts with it.
     distance
         How far secrets are apart: ``"discrete"``, ``"hamming"``, ``"absolute"``, or a table of pairs.
+    kind
+        ``"multiplicative"`` for d_X-privacy, ``"additive"`` for the additive trace metric in its place: with
+        the discrete distance its least epsilon is that of weak anonymity.
+    threshold
+        Ask whether this epsilon is enough; nothing more is examined once a pair says no.
     every_pair
         Whether to examine all pairs, also those that follow from others.
     limits
@@ -227,13 +222,16 @@ def secret_privacy(  # noqa: PLR0913
     Raises
     ------
     UsageError
-        If there are less than two secrets, too many, or the distance is not usable.
+        If there are less than two secrets or too many, the distance is not usable, or the threshold is
+        negative.
     ModelError
         If there is no such state, or a state has several transitions.
+    LimitError
+        If the time is over before the pairs are known.
 
     Notes
     -----
-    The trace metric is a pseudometric. So a pair follows from others where the set has a way of secrets
+    Both trace metrics are pseudometrics. So a pair follows from others where the set has a way of secrets
     between its two along which the distances sum up to that of the pair: with the Hamming distance on all
     texts of a length only neighbours are examined.
 
@@ -243,6 +241,9 @@ def secret_privacy(  # noqa: PLR0913
     >>> answer = secret_privacy(randomised_response(), {"no": "true0", "yes": "true1"})
     >>> answer.lower, answer.epsilon()
     (Budget(ratio=3, distance=1), ('1.0986', '1.0987'))
+    >>> secrets = {"no": "true0", "yes": "true1"}
+    >>> secret_privacy(randomised_response(), secrets, kind="additive", threshold="0.4").verdict
+    'violated'
 
     References
     ----------
@@ -257,12 +258,25 @@ def secret_privacy(  # noqa: PLR0913
         raise UsageError(f"there are {len(names)} secrets; expected at most {MAX_PAIRS} pairs")
     for state in secrets.values():
         automaton.index(state)
+    epsilon = None if threshold is None else to_fmpq(threshold)
+    if epsilon is not None and epsilon < 0:
+        raise UsageError(f"the threshold is {epsilon}; expected at least 0")
     distances = secret_distances(names, distance)
-    chosen = list(distances.values) if every_pair else _direct(distances)
+    chosen = list(distances.values) if every_pair else _direct(distances, deadline)
+    closest: dict[tuple[str, str], fmpq] = {}
+    for i, j in chosen:  # of secrets with the same states
+        states = secrets[names[i]], secrets[names[j]]
+        closest[states] = min(closest.get(states, distances.between(i, j)), distances.between(i, j))
+
+    def violated(bound: TraceBound) -> bool:
+        return epsilon is not None and bound.at_most(epsilon * closest[bound.source, bound.target]) is False
+
     metric = trace_metric(
         automaton,
+        kind,
         pairs=[(secrets[names[i]], secrets[names[j]]) for i, j in chosen],
         limits=limits,
+        enough=violated,
         deadline=deadline,
         progress=progress,
     )
@@ -270,36 +284,40 @@ def secret_privacy(  # noqa: PLR0913
         SecretPair(first=names[i], second=names[j], distance=distances.between(i, j), bound=bound)
         for (i, j), bound in zip(chosen, metric.pairs, strict=True)
     )
-    return _answer(automaton, secrets, distances, pairs, metric)
+    return _answer(secrets, distances, pairs, metric, epsilon)
 
 
 def _answer(
-    automaton: PA,
     secrets: Mapping[Secret, str],
     distances: Distances,
     pairs: tuple[SecretPair, ...],
     metric: TraceMetricAnswer,
+    threshold: fmpq | None,
 ) -> SecretPrivacyAnswer:
     lower, upper = pairs[0].lower, pairs[0].upper
     for pair in pairs[1:]:
         lower = pair.lower if lower < pair.lower else lower
         upper = pair.upper if upper < pair.upper else upper
     exact = not lower < upper
+    examined = tuple(pair for pair in pairs if pair.bound.examined)
     return SecretPrivacyAnswer(
-        model=automaton,
+        model=metric.model,
         states=dict(secrets),
         distances=distances,
         lower=lower,
         upper=lower if exact else upper,
-        worst=tuple(pair for pair in pairs if not pair.lower < lower),
-        pairs=pairs,
+        worst=tuple(pair for pair in examined if not pair.lower < lower),
+        pairs=examined,
         saved=len(distances.values) - len(pairs),
+        unexamined=len(pairs) - len(examined),
+        kind=metric.kind,
+        threshold=threshold,
         status=Status.EXACT if exact else Status.LIMIT,
         make_certificate=metric.certificate,
     )
 
 
-def _direct(distances: Distances) -> list[tuple[int, int]]:
+def _direct(distances: Distances, deadline: Deadline) -> list[tuple[int, int]]:
     """Return the pairs that do not follow from pairs of smaller distance along a way of the same length.
 
     A pair (x, z) is left out where some secret y has d(x, y) + d(y, z) = d(x, z) with both parts positive:
@@ -314,7 +332,9 @@ def _direct(distances: Distances) -> list[tuple[int, int]]:
     for (i, j), value in distances.values.items():
         table[i][j] = table[j][i] = int((value * common).p)
     kept = []
-    for i, j in distances.values:
+    for number, (i, j) in enumerate(distances.values):
+        if number % CHECKED_EVERY == 0:
+            deadline.check()
         whole = table[i][j]
         if not any(0 < a < whole and a + b == whole for a, b in zip(table[i], table[j], strict=True)):
             kept.append((i, j))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.trace_logic_answer import (
     TraceEquivalenceAnswer,
     TraceFormulaeAnswer,
     TraceSatisfaction,
+    TraceSatisfactionsAnswer,
     TraceVerdict,
     no_certificate,
 )
 from bisimdist.certificates.trace_equivalence import ProvedTraces, trace_equivalence_certificate
+from bisimdist.certificates.trace_formulae import (
+    ProvedTraceFormula,
+    listing_certificate,
+    trace_formulae_certificate,
+)
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.logic.linear import LinearFormula, TraceFormula
 from bisimdist.logic.linear_parser import parse_trace_formula
@@ -26,9 +32,11 @@ __all__ = [
     "TraceEquivalenceAnswer",
     "TraceFormulaeAnswer",
     "TraceSatisfaction",
+    "TraceSatisfactionsAnswer",
     "TraceVerdict",
     "logical_distances",
     "satisfies_trace_formula",
+    "satisfies_trace_formulae",
     "trace_classes",
     "trace_equivalence",
     "trace_formulae",
@@ -42,13 +50,14 @@ def _automaton(model: PA | LMC) -> PA:
     return chain_as_automaton(model) if isinstance(model, LMC) else model
 
 
-def trace_formulae(
+def trace_formulae(  # noqa: PLR0913
     model: PA | LMC,
     state: str,
     depth: int | None = None,
     limit: int = LIMIT,
     *,
     deadline: Deadline = NEVER,
+    writing: float = 0.0,
 ) -> TraceFormulaeAnswer:
     """List the formulae that a state satisfies, shortest first.
 
@@ -64,6 +73,8 @@ def trace_formulae(
         How many formulae to list at most.
     deadline
         When to give up; what is known by then is returned with ``Status.LIMIT``.
+    writing
+        How many seconds to keep for writing each action of the answer before the deadline comes.
 
     Raises
     ------
@@ -91,7 +102,9 @@ def trace_formulae(
     start = automaton.index(state)
     semantics = TraceSemantics(automaton, (start,))
     longest = semantics.longest(start)
-    formulae, following, whole = semantics.first_formulae(start, depth, limit, deadline=deadline)
+    formulae, following, whole = semantics.first_formulae(
+        start, depth, limit, deadline=deadline, writing=writing
+    )
     count = len(formulae) if whole and following is None else None
     until = longest if depth is None else depth
     if whole and count is None and until is not None:
@@ -99,7 +112,9 @@ def trace_formulae(
             count = semantics.count(start, until, deadline=deadline)
         except (LimitError, KeyboardInterrupt):
             whole = False
+    complete = whole and following is None
     return TraceFormulaeAnswer(
+        make_certificate=lambda: listing_certificate(automaton, state, depth, formulae, complete=complete),
         model=automaton,
         state=state,
         depth=depth,
@@ -137,18 +152,46 @@ def satisfies_trace_formula(model: PA | LMC, state: str, formula: TraceFormula |
     >>> answer.satisfied, answer.probability, answer.value
     (False, 1/2, 5/6)
     """
+    return satisfies_trace_formulae(model, state, [formula]).formulae[0]
+
+
+def satisfies_trace_formulae(
+    model: PA | LMC, state: str, formulae: Iterable[TraceFormula | str]
+) -> TraceSatisfactionsAnswer:
+    """Tell which formulae of the trace logic a state satisfies, with a proof; see `satisfies_trace_formula`.
+
+    Examples
+    --------
+    >>> from flint import fmpq
+    >>> from bisimdist.models.pa import Transition
+    >>> steps = (Transition(0, "a", ((1, fmpq(1, 2)),)), Transition(1, "b", ((1, fmpq(1)),)))
+    >>> answer = satisfies_trace_formulae(PA(("s", "t"), steps), "s", ["1/2 <a><b>T", "<b>T"])
+    >>> [found.satisfied for found in answer.formulae], bool(answer)
+    ([True, False], False)
+    """
     automaton = _automaton(model)
-    wanted = parse_trace_formula(formula) if isinstance(formula, str) else formula
+    wanted = [parse_trace_formula(text) if isinstance(text, str) else text for text in formulae]
     start = automaton.index(state)
     semantics = TraceSemantics(automaton, (start,))
-    linear = wanted if isinstance(wanted, LinearFormula) else wanted.linear
-    return TraceSatisfaction(
+    found = tuple(_satisfaction(semantics, start, formula) for formula in wanted)
+    proved = [ProvedTraceFormula(one.formula, one.probability, one.satisfied) for one in found]
+    return TraceSatisfactionsAnswer(
+        model=automaton,
         state=state,
-        formula=wanted,
-        satisfied=semantics.satisfies(start, wanted),
+        formulae=found,
+        make_certificate=lambda: trace_formulae_certificate(automaton, state, proved),
+    )
+
+
+def _satisfaction(semantics: TraceSemantics, start: int, formula: TraceFormula) -> TraceSatisfaction:
+    linear = formula if isinstance(formula, LinearFormula) else formula.linear
+    return TraceSatisfaction(
+        state=semantics.automaton.states[start],
+        formula=formula,
+        satisfied=semantics.satisfies(start, formula),
         probability=semantics.probability(start, linear.actions),
-        value=semantics.value(start, wanted),
-        lenient_value=semantics.value(start, wanted, lenient=True),
+        value=semantics.value(start, formula),
+        lenient_value=semantics.value(start, formula, lenient=True),
     )
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "TraceEquivalenceAnswer",
     "TraceFormulaeAnswer",
     "TraceSatisfaction",
+    "TraceSatisfactionsAnswer",
     "TraceVerdict",
     "no_certificate",
 ]
@@ -26,7 +27,7 @@ MAX_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceFormulaeAnswer:
+class TraceFormulaeAnswer(Proved):
     """The set L(s) of a state, or its beginning, shortest formulae first.
 
     Parameters
@@ -120,6 +121,36 @@ class TraceSatisfaction:
             f"<p>{escape(self.state)} {verdict} <code>{escape(str(self.formula))}</code>: "
             f"its trace has the probability {self.probability}, its value is {self.value}.</p>"
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceSatisfactionsAnswer(Proved):
+    """What some formulae say of a state; true exactly if it satisfies all of them.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    state
+        The name of the state.
+    formulae
+        What is found, formula by formula.
+    """
+
+    model: PA
+    state: str
+    formulae: tuple[TraceSatisfaction, ...]
+
+    def __bool__(self) -> bool:
+        return all(self.formulae)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (str(found.formula), "yes" if found else "no", str(found.probability), str(found.value))
+            for found in self.formulae
+        ]
+        head = ("formula", "satisfied", "probability of the trace", "value")
+        return html_table(f"formulae of the trace logic at {self.state}", head, rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

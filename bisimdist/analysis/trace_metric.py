@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -12,15 +12,16 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Proved, html_table
 from bisimdist.analysis.thresholds import below_exponential
 from bisimdist.certificates.trace_metric import trace_metric_certificate
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.logic.trace_difference import TraceDifference, largest_difference
+from bisimdist.logic.trace_drift import DriftTrace
 from bisimdist.logic.trace_graph import Limits
 from bisimdist.logic.trace_paths import LoopTrace
 from bisimdist.logic.trace_pump import PumpTrace
-from bisimdist.logic.trace_ratio import TraceRatio, largest_ratio
+from bisimdist.logic.trace_ratio import TraceRatio, largest_ratio, unexamined_ratio
 from bisimdist.logic.trace_system import TraceSystem
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
@@ -64,13 +65,16 @@ class RepeatedTrace:
     prefix, cycle, suffix
         The parts.
     factor
-        How much the quotient grows with each round of the cycle, at least; above 1.
+        How much the quotient grows with each round of the cycle, at least.
+    degree
+        Where the factor is 1: after n rounds the quotient has grown at least like n to this power.
     """
 
     prefix: Word
     cycle: Word
     suffix: Word
     factor: fmpq
+    degree: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +96,8 @@ class TraceBound:
         The probabilities of the witness from the two states.
     repeated
         Traces that prove an infinite distance together, where none does so alone.
+    examined
+        Whether the pair was looked at: not where the time was over, or enough was known, before its turn.
     """
 
     source: str
@@ -102,6 +108,7 @@ class TraceBound:
     witness: Word
     probabilities: tuple[fmpq, fmpq]
     repeated: RepeatedTrace | None = None
+    examined: bool = True
 
     def __post_init__(self) -> None:
         if self.lower is None and self.upper is not None:
@@ -255,6 +262,7 @@ def trace_metric(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]] | None = None,
     length: int | None = None,
     limits: Limits | None = None,
+    enough: Callable[[TraceBound], bool] | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> TraceMetricAnswer:
@@ -273,6 +281,8 @@ def trace_metric(  # noqa: PLR0913
         The longest trace that counts; None for all.
     limits
         How far to look for each pair.
+    enough
+        Told of each pair when it is done; once it says so, the others are not looked at.
     deadline
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
     progress
@@ -309,15 +319,21 @@ def trace_metric(  # noqa: PLR0913
     if not asked:
         raise UsageError("the model has no pairs of its own; say which states to compare")
     starts = dict.fromkeys(state for pair in asked for state in pair)
-    system = TraceSystem.of(automaton, starts)
+    system = TraceSystem.of(automaton, starts, deadline=deadline)
     work = _Work(system, kind, length, limits, deadline, progress)
-    found = [work.found(pair) for pair in asked]
-    bounds = tuple(_bound(automaton, pair, entry) for pair, entry in zip(asked, found, strict=True))
+    found: list[Found] = []
+    bounds: list[TraceBound] = []
+    for pair in asked:
+        entry, examined = work.found(pair)
+        found.append(entry)
+        bounds.append(_bound(automaton, pair, entry, examined=examined))
+        if enough is not None and enough(bounds[-1]):
+            work.stop()
     return TraceMetricAnswer(
         model=automaton,
         kind=kind,
         length=length,
-        pairs=bounds,
+        pairs=tuple(bounds),
         status=Status.EXACT if all(bound.exact for bound in bounds) else Status.LIMIT,
         statistics={"states": len(automaton), "classes": len(system.rows), "nodes": work.nodes},
         make_certificate=lambda: trace_metric_certificate(system, asked, found, length),
@@ -357,34 +373,46 @@ class _Work:
         self._known: dict[tuple[int, int], Found] = {}
         self._stopped = False
 
-    def found(self, pair: tuple[int, int]) -> Found:
-        """Return what is known of a pair of states."""
+    def stop(self) -> None:
+        """Look at no more pairs."""
+        self._stopped = True
+
+    def found(self, pair: tuple[int, int]) -> tuple[Found, bool]:
+        """Return what is known of a pair of states, and whether the pair was looked at."""
         classes = self.system.classes[pair[0]], self.system.classes[pair[1]]
-        if classes not in self._known:
-            self._known[classes] = self._search(*classes)
-        return self._known[classes]
+        if classes not in self._known and not self._stopped and not self.deadline.passed():
+            try:
+                self._known[classes] = self._search(*classes)
+            except KeyboardInterrupt:  # in between
+                self.stop()
+        if classes in self._known:
+            return self._known[classes], True
+        rest = self._unexamined(*classes)
+        return rest, rest.exact
 
     def _search(self, first: int, second: int) -> Found:
-        deadline = Deadline.after(0) if self._stopped else self.deadline
         search = largest_ratio if self.kind is TraceKind.MULTIPLICATIVE else largest_difference
-        try:
-            result = search(
-                self.system,
-                first,
-                second,
-                length=self.length,
-                limits=self.limits,
-                deadline=deadline,
-                progress=self.progress,
-            )
-        except (KeyboardInterrupt, LimitError):
-            self._stopped = True
-            return self._search(first, second)
+        result = search(
+            self.system,
+            first,
+            second,
+            length=self.length,
+            limits=self.limits,
+            deadline=self.deadline,
+            progress=self.progress,
+        )
         self.nodes += result.nodes
+        if result.interrupted:
+            self.stop()
         return result
 
+    def _unexamined(self, first: int, second: int) -> Found:
+        if self.kind is TraceKind.MULTIPLICATIVE:
+            return unexamined_ratio(self.system, first, second)
+        return largest_difference(self.system, first, second, length=self.length, deadline=Deadline.after(0))
 
-def _bound(automaton: PA, pair: tuple[int, int], found: Found) -> TraceBound:
+
+def _bound(automaton: PA, pair: tuple[int, int], found: Found, *, examined: bool) -> TraceBound:
     kind = TraceKind.MULTIPLICATIVE if isinstance(found, TraceRatio) else TraceKind.ADDITIVE
     return TraceBound(
         source=automaton.states[pair[0]],
@@ -395,16 +423,19 @@ def _bound(automaton: PA, pair: tuple[int, int], found: Found) -> TraceBound:
         witness=found.word,
         probabilities=found.probabilities,
         repeated=_repeated(found.infinite) if isinstance(found, TraceRatio) else None,
+        examined=examined,
     )
 
 
-def _repeated(infinite: LoopTrace | PumpTrace | None) -> RepeatedTrace | None:
+def _repeated(infinite: LoopTrace | PumpTrace | DriftTrace | None) -> RepeatedTrace | None:
     if isinstance(infinite, LoopTrace):
         return RepeatedTrace(infinite.prefix, infinite.cycle, (), max(infinite.factor, 1 / infinite.factor))
     if isinstance(infinite, PumpTrace):
         slow = infinite.slow
         factor = infinite.fast / slow if slow else infinite.fast + 1
         return RepeatedTrace(infinite.prefix, infinite.cycle, infinite.suffix, factor)
+    if isinstance(infinite, DriftTrace):
+        return RepeatedTrace(infinite.prefix, infinite.cycle, infinite.suffix, fmpq(1), infinite.degree)
     return None
 
 

@@ -8,6 +8,7 @@ from flint import fmpq
 
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.logic.trace_difference import TraceDifference
+from bisimdist.logic.trace_drift import DriftTrace
 from bisimdist.logic.trace_paths import LoopTrace
 from bisimdist.logic.trace_pump import PumpTrace
 from bisimdist.logic.trace_ratio import RatioProof, TraceRatio
@@ -93,6 +94,17 @@ def _lower(system: TraceSystem, entry: TraceRatio | TraceDifference) -> Entry:
             "slow": rational_text(infinite.slow),
             "below": _masses(system, infinite.below),
             "above": _masses(system, infinite.above),
+        }
+    if isinstance(infinite, DriftTrace):
+        return {
+            "type": "drift",
+            "prefix": list(infinite.prefix),
+            "cycle": list(infinite.cycle),
+            "suffix": list(infinite.suffix),
+            "swapped": infinite.swapped,
+            "factor": rational_text(infinite.factor),
+            "below": [_masses(system, vector) for vector in infinite.below],
+            "above": [[rational_text(rate), _masses(system, vector)] for rate, vector in infinite.above],
         }
     return {"type": "trace", "word": list(entry.word)}
 

@@ -1,8 +1,4 @@
-"""Reads a formula and says at once which states satisfy it.
-
-A set of states is an integer, bit s standing for the state of number s. There is no tree: what has been read
-is kept as the set of the states that satisfy it, with its modal depth. Nothing recurses.
-"""
+"""Reads the text of a formula into a graph. Nothing recurses: a text may be nested as deep as it likes."""
 
 from __future__ import annotations
 
@@ -11,12 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import lcm
 
-from bisimdist.checker.metric_arena import Automaton, place
+from bisimdist.checker.formula_graph import ANYTHING, TOP, FormulaGraph
 from bisimdist.checker.reading import MalformedCertificate, model_number, shown
 
-__all__ = ["FormulaReader", "splits"]
+__all__ = ["Text", "read_linear", "read_text"]
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*(?:
@@ -28,23 +23,16 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _BLANK = re.compile(r"[ \t\r\n]*")
-_WORDS = ("let", "in", "T")
+_WORDS = ("let", "rec", "in", "T")
+Token = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class States:
-    """What is known of a state formula: who satisfies it, and how deep it is."""
+class Text:
+    """What is read: a formula, and the equations of its variables in their order."""
 
-    members: int
-    depth: int
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What is known of a distribution formula; no parts at all (None) for ``T``."""
-
-    parts: tuple[tuple[Fraction, int], ...] | None
-    depth: int
+    root: int
+    equations: dict[str, int]
 
 
 @dataclass
@@ -54,76 +42,46 @@ class Frame:
     kind: str
     action: str = ""
     weight: Fraction = Fraction(0)
-    members: int = 0
-    depth: int = 0
+    operands: list[int] = field(default_factory=list)
     parts: list[tuple[Fraction, int]] = field(default_factory=list)
 
 
-Token = tuple[str, str]
+def read_text(graph: FormulaGraph, text: str, *, distributions: bool = False) -> Text:
+    """Read a formula about states, or one about distributions.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the text is no such formula.
+    """
+    return _Reading(graph, text).whole(distributions=distributions)
 
 
-class FormulaReader:
-    """Reads formulae over the states of an automaton."""
+def read_linear(text: str) -> tuple[Fraction | None, tuple[str, ...]]:
+    """Read a formula of the trace logic: its number if it has one, and its actions.
 
-    def __init__(self, automaton: Automaton) -> None:
-        self.number = {state: n for n, state in enumerate(automaton.states)}
-        self.every = (1 << len(automaton.states)) - 1
-        self.steps: dict[str, list[tuple[int, Fraction, list[tuple[int, Fraction]], int]]] = {}
-        for source, action, row in automaton.transitions:
-            entries = [(self.number[target], p) for target, p in row.items()]
-            support = sum(1 << target for target, _ in entries)
-            step = (self.number[source], sum(row.values(), Fraction(0)), entries, support)
-            self.steps.setdefault(action, []).append(step)
-
-    def read(self, text: str) -> States:
-        """Return which states satisfy the formula that is written, and its modal depth.
-
-        Raises
-        ------
-        MalformedCertificate
-            If the text is no formula.
-        """
-        return _Reading(self, text).whole()
-
-    def diamond(self, action: str, target: Parts) -> States:
-        """Return which states have a transition of an action whose row satisfies a distribution formula."""
-        members = 0
-        mass = sum((weight for weight, _ in target.parts), Fraction(0)) if target.parts is not None else None
-        for source, total, row, support in self.steps.get(action, ()):
-            if members >> source & 1:
-                continue
-            if target.parts is None or (total == mass and splits(row, support, target.parts)):
-                members |= 1 << source
-        return States(members, target.depth + 1)
-
-
-def splits(row: list[tuple[int, Fraction]], support: int, parts: tuple[tuple[Fraction, int], ...]) -> bool:
-    """Tell whether a row is a sum of parts of these masses, each on its set; the masses add up already."""
-    covered = 0
-    for _, members in parts:
-        if not members & support:
-            return False
-        covered |= members
-    if support & ~covered:
-        return False
-    if len(parts) == 1:
-        return True
-    unit = lcm(*(p.denominator for _, p in row), *(weight.denominator for weight, _ in parts))
-    room = [int(p * unit) for _, p in row]
-    flow: list[dict[int, int]] = [{} for _ in row]  # by successor: from which part how much
-    ways = [[k for k, (state, _) in enumerate(row) if members >> state & 1] for _, members in parts]
-    return all(place(part, int(weight * unit), ways, flow, room) for part, (weight, _) in enumerate(parts))
+    Raises
+    ------
+    MalformedCertificate
+        If the text is no such formula.
+    """
+    tokens = list(_tokens(text))
+    number = model_number(tokens.pop(0)[1], "the number") if tokens and tokens[0][0] == "number" else None
+    if not tokens or tokens.pop() != ("sign", "T") or any(kind != "action" for kind, _ in tokens):
+        raise MalformedCertificate(f"{shown(text)} is no formula of the trace logic")
+    return number, tuple(action for _, action in tokens)
 
 
 class _Reading:
     """One text."""
 
-    def __init__(self, reader: FormulaReader, text: str) -> None:
-        self.reader = reader
+    def __init__(self, graph: FormulaGraph, text: str) -> None:
+        self.graph = graph
         self.tokens = list(_tokens(text))
         self.tokens += [("end", ""), ("end", "")]
         self.position = 0
-        self.known: dict[str, States | Parts] = {}
+        self.known: dict[str, int] = {}
+        self.used: dict[str, None] = {}
 
     def fail(self, expected: str) -> MalformedCertificate:
         kind, text = self.tokens[self.position]
@@ -139,52 +97,78 @@ class _Reading:
             raise self.fail(repr(text))
         self.position += 1
 
-    def whole(self) -> States:
+    def whole(self, *, distributions: bool) -> Text:
+        equations: dict[str, int] = {}
         if self.at("let"):
+            self.definitions(self.known)
+        if self.at("rec"):
+            self.definitions(equations)
+        if distributions and self.at("T"):
             self.position += 1
-            while True:
-                kind, name = self.tokens[self.position]
-                if kind != "name" or name in self.known:
-                    raise self.fail("a new name")
-                self.position += 1
-                self.take("=")
-                self.known[name] = self.formula()
-                if self.at(";"):
-                    self.position += 1
-                    continue
-                self.take("in")
-                break
-        result = self.formula()
-        if self.tokens[self.position][0] != "end" or not isinstance(result, States):
-            raise self.fail("the end of a formula about states")
-        return result
+            root = ANYTHING
+        else:
+            root = self.formula()
+        if self.tokens[self.position][0] != "end":
+            raise self.fail("the end")
+        about = self.graph.about_distributions
+        if about(root) != distributions or any(map(about, equations.values())):
+            expected = "distributions" if distributions else "states"
+            raise MalformedCertificate(f"the formula or an equation of it is not about {expected}")
+        if distributions and equations:
+            raise MalformedCertificate("a formula about distributions has equations")
+        for name in self.used:
+            if name not in equations:
+                raise MalformedCertificate(f"the name {shown(name)} of the formula has no definition")
+        return Text(root, equations)
 
-    def formula(self) -> States | Parts:
+    def definitions(self, into: dict[str, int]) -> None:
+        self.position += 1
+        while True:
+            kind, name = self.tokens[self.position]
+            early = into is self.known and name in self.used
+            if kind != "name" or name in self.known or name in into or early:
+                raise self.fail("a new name")
+            self.position += 1
+            self.take("=")
+            into[name] = self.formula()
+            if not self.at(";"):
+                self.take("in")
+                return
+            self.position += 1
+
+    def formula(self) -> int:
         """Read one formula of either sort."""
         stack: list[Frame] = []
+        value: int | None = None
         if self.at("(") and self.weighted(1):
             self.position += 1
             stack.append(Frame("parts"))
-            value: States | Parts | None = self.weight(stack)
+            value = self.weight(stack)
+        elif self.known_distribution():
+            value = self.known[self.tokens[self.position][1]]
+            self.position += 1
         else:
-            stack.append(Frame("all", members=self.reader.every))
-            value = None
+            stack.append(Frame("all"))
         while stack:
             value = self.literal(stack) if value is None else self.reduce(stack, value)
         assert value is not None
         return value
 
+    def known_distribution(self) -> bool:
+        kind, name = self.tokens[self.position]
+        return kind == "name" and name in self.known and self.graph.about_distributions(self.known[name])
+
     def weighted(self, ahead: int) -> bool:
         kind, text = self.tokens[self.position + ahead]
         return kind == "number" or (kind, text) == ("sign", ")")
 
-    def weight(self, stack: list[Frame]) -> Parts | None:
+    def weight(self, stack: list[Frame]) -> int | None:
         """Take a weight, or the end of an empty list of parts, which is then returned."""
         kind, text = self.tokens[self.position]
         if self.at(")") and not stack[-1].parts:
             self.position += 1
             stack.pop()
-            return Parts((), 0)
+            return self.graph.mixture(())
         if kind != "number":
             raise self.fail("a weight")
         self.position += 1
@@ -194,7 +178,7 @@ class _Reading:
         stack.append(Frame("weight", weight=number))
         return None
 
-    def literal(self, stack: list[Frame]) -> States | Parts | None:
+    def literal(self, stack: list[Frame]) -> int | None:
         """Take the first token of what must follow; return its value if that is all of it."""
         kind, text = self.tokens[self.position]
         if stack[-1].kind == "<" and self.at("(") and self.weighted(1):
@@ -203,59 +187,60 @@ class _Reading:
             return self.weight(stack)
         if stack[-1].kind == "<" and self.at("T"):
             self.position += 1
-            return Parts(None, 0)
+            return ANYTHING
         self.position += 1
         if kind == "action":
             stack.append(Frame("<", action=text))
         elif kind == "name" and text in self.known:
             return self.known[text]
+        elif kind == "name":
+            self.used[text] = None
+            return self.graph.variable(text)
         elif (kind, text) == ("sign", "T"):
-            return States(self.reader.every, 0)
+            return TOP
         elif (kind, text) in {("sign", "!"), ("sign", "(")}:
-            stack.append(Frame(text, members=self.reader.every))
+            stack.append(Frame(text))
         else:
             self.position -= 1
             raise self.fail("a formula")
         return None
 
-    def reduce(self, stack: list[Frame], value: States | Parts) -> States | Parts | None:
+    def reduce(self, stack: list[Frame], value: int) -> int | None:
         """Give a value to what is open; return what that completes, or None where more must follow."""
         frame = stack[-1]
         if frame.kind == "<":
             stack.pop()
-            if isinstance(value, States):
-                value = Parts(((Fraction(1), value.members),), value.depth)
-            return self.reader.diamond(frame.action, value)
-        if not isinstance(value, States):
+            if not self.graph.about_distributions(value):
+                value = self.graph.mixture([(Fraction(1), value)])
+            return self.graph.diamond(frame.action, value)
+        if self.graph.about_distributions(value):
             raise self.fail("a formula about states before this")
         if frame.kind == "!":
             stack.pop()
-            return States(self.reader.every & ~value.members, value.depth)
+            return self.graph.negation(value)
         if frame.kind == "weight":
             return self.part(stack, value)
-        frame.members &= value.members
-        frame.depth = max(frame.depth, value.depth)
+        frame.operands.append(value)
         if self.at("&"):
             self.position += 1
             return None
         if frame.kind == "(":
             self.take(")")
         stack.pop()
-        return States(frame.members, frame.depth)
+        return self.graph.conjunction(frame.operands)
 
-    def part(self, stack: list[Frame], value: States) -> Parts | None:
+    def part(self, stack: list[Frame], value: int) -> int | None:
         """Add a weighted part to the open list; return the list where it ends."""
         weight = stack.pop().weight
         frame = stack[-1]
-        frame.parts.append((weight, value.members))
-        frame.depth = max(frame.depth, value.depth)
+        frame.parts.append((weight, value))
         if self.at("+"):
             self.position += 1
             self.weight(stack)
             return None
         self.take(")")
         stack.pop()
-        return Parts(tuple(frame.parts), frame.depth)
+        return self.graph.mixture(frame.parts)
 
 
 def _tokens(text: str) -> Iterator[Token]:

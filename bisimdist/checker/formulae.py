@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.formula_text import FormulaReader
+from bisimdist.checker.formula_states import FormulaReader
 from bisimdist.checker.metric import given_automaton
 from bisimdist.checker.metric_arena import Automaton, read_automaton
 from bisimdist.checker.other import OtherReport

@@ -40,5 +40,8 @@ KINDS: dict[str, str] = {
     "distinguishing-formula": "bisimdist.checker.formulae",
     "generalised-metric": "bisimdist.checker.generalised",
     "trace-metric": "bisimdist.checker.trace_metric",
+    "satisfaction": "bisimdist.checker.satisfaction",
+    "mimicking-formula": "bisimdist.checker.mimicking",
+    "trace-formulae": "bisimdist.checker.trace_formulae",
 }
 """By kind the module of this package whose ``check_document(document, model)`` judges it."""

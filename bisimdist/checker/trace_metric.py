@@ -27,7 +27,8 @@ from bisimdist.checker.reading import (
 )
 from bisimdist.checker.trace_chain import TraceChain
 from bisimdist.checker.trace_difference import check_difference
-from bisimdist.checker.trace_ratio import check_infinite, check_ratio
+from bisimdist.checker.trace_infinite import check_infinite
+from bisimdist.checker.trace_ratio import check_ratio
 
 __all__ = ["check_document"]
 
@@ -161,7 +162,7 @@ def _multiplicative(
     sides = chain.state(claim.source, "a claim"), chain.state(claim.target, "a claim")
     lower, upper = proofs
     kind = lower.get("type") if isinstance(lower, dict) else None
-    if kind in ("loop", "pump"):
+    if kind in ("loop", "pump", "drift"):
         if length is not None:
             raise RuleViolation("T5: a loop says nothing about traces of bounded length")
         check_infinite(chain, sides, lower)
@@ -173,7 +174,9 @@ def _multiplicative(
         if claim.lower is not None and claim.lower * low > high:
             raise RuleViolation("T4: the quotient of the trace is less than the lower bound")
     else:
-        raise MalformedCertificate(f"a lower proof is of type {shown(kind)}; expected trace, loop or pump")
+        raise MalformedCertificate(
+            f"a lower proof is of type {shown(kind)}; expected trace, loop, pump or drift"
+        )
     if claim.upper is not None:
         check_ratio(chain, sides, claim.upper, upper, length)
 

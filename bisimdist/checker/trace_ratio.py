@@ -1,4 +1,4 @@
-"""Checks that quotients of probabilities of traces are bounded, or that they are not."""
+"""Checks that quotients of probabilities of traces are bounded."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from bisimdist.checker.reading import (
 )
 from bisimdist.checker.trace_chain import Masses, TraceChain, total
 
-__all__ = ["check_infinite", "check_ratio"]
+__all__ = ["check_ratio"]
 
-PUMP = ("type", "prefix", "cycle", "suffix", "swapped", "fast", "slow", "below", "above")
 Table = Mapping[tuple[int, int], Fraction]
 Moves = Sequence[tuple[int, int, Fraction]]
 _ZERO = Fraction(0)
@@ -201,94 +200,3 @@ def _check_moves(
         raise RuleViolation("T9: moves leave mass behind")
     if any(cost > bound * second.get(m, _ZERO) for m, cost in paid.items()):
         raise RuleViolation("T9: moves cost more than the bound")
-
-
-# ---------------------------------------------------------------------------------------------- infinity
-
-
-def check_infinite(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
-    """Check that the quotients of some traces from two classes have no bound.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the proof does not have its shape.
-    RuleViolation
-        If it does not prove that.
-    """
-    if isinstance(proof, dict) and proof.get("type") == "loop":
-        _check_loop(chain, sides, proof)
-    else:
-        _check_pump(chain, sides, proof)
-
-
-def _word(value: object) -> list[str]:
-    return [item(action, "a trace") for action in items(value, "a trace")]
-
-
-def _check_loop(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
-    data = record(proof, "the loop", ("type", "prefix", "cycle"))
-    prefix, cycle = _word(data["prefix"]), _word(data["cycle"])
-    factors = []
-    for side in sides:
-        before = chain.along({side: _ONE}, prefix)
-        after = chain.along(before, cycle)
-        if not before or not after or chain.key(before)[0] != chain.key(after)[0]:
-            raise RuleViolation("T5: the loop does not lead back to where it began")
-        factors.append(total(after) / total(before))
-    if factors[0] == factors[1]:
-        raise RuleViolation("T5: the loop does not change the quotient")
-
-
-def _vector(chain: TraceChain, value: object, where: str) -> Masses:
-    if not isinstance(value, dict):
-        raise MalformedCertificate(f"{where} is {shown(value)}; expected an object")
-    result: Masses = {}
-    for name, number in value.items():
-        state, mass = chain.state(name, where), rational(number, where)
-        if mass <= 0 or state in result:
-            raise RuleViolation(f"T5: {where} is not positive, or names a state twice")
-        result[state] = mass
-    return result
-
-
-def _check_pump(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
-    data = record(proof, "the pump", PUMP)
-    prefix, cycle, suffix = (_word(data[key]) for key in ("prefix", "cycle", "suffix"))
-    if not isinstance(data["swapped"], bool):
-        raise MalformedCertificate("'swapped' is neither true nor false")
-    fast, slow = rational(data["fast"], "a factor"), rational(data["slow"], "a factor")
-    if not 0 <= slow < fast:
-        raise RuleViolation("T5: the fast factor is not larger than the slow one")
-    below, above = _vector(chain, data["below"], "'below'"), _vector(chain, data["above"], "'above'")
-    one, other = reversed(sides) if data["swapped"] else sides
-    rich, poor = chain.along({one: _ONE}, prefix), chain.along({other: _ONE}, prefix)
-    if any(mass > rich.get(state, _ZERO) for state, mass in below.items()):
-        raise RuleViolation("T5: 'below' is above the vector after the prefix")
-    after = chain.along(below, cycle)
-    if any(after.get(state, _ZERO) < fast * mass for state, mass in below.items()):
-        raise RuleViolation("T5: one round of the cycle leaves less than the fast factor")
-    if any(poor.get(state, _ZERO) > mass for state, mass in above.items()):
-        raise RuleViolation("T5: 'above' is below the other vector after the prefix")
-    after = chain.along(above, cycle)
-    if any(after.get(state, _ZERO) > slow * mass for state, mass in above.items()):
-        raise RuleViolation("T5: one round of the cycle leaves more than the slow factor")
-    if not chain.along(below, suffix):
-        raise RuleViolation("T5: the suffix is not possible where 'below' is positive")
-    outside = _reached(chain, poor, cycle) - set(above)
-    if any(chain.along({state: _ONE}, suffix) for state in outside):
-        raise RuleViolation("T5: the suffix is possible where nothing bounds the other side")
-    if any(set(chain.along({state: _ONE}, cycle)) & set(above) for state in outside):
-        raise RuleViolation("T5: the cycle leads to 'above' from where nothing bounds the other side")
-
-
-def _reached(chain: TraceChain, masses: Masses, cycle: Sequence[str]) -> set[int]:
-    """Return the classes that have mass, and those that rounds of the cycle lead to."""
-    found = set(masses)
-    waiting = list(found)
-    while waiting:
-        for state in chain.along({waiting.pop(): _ONE}, cycle):
-            if state not in found:
-                found.add(state)
-                waiting.append(state)
-    return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisimdist.analysis.formulae import mimicking_formula
 from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import seconds
-from bisimdist.cli.output import emit_data, emit_text
+from bisimdist.cli.output import OutputFile, emit_data, emit_text
 from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import read_automaton
 from bisimdist.errors import UsageError
 from bisimdist.progress import Deadline
@@ -23,6 +24,7 @@ def run_formula(
     unicode: bool = False,
     state_limit: int | None = None,
     timeout: str | None = None,
+    certificate: str | None = None,
     as_json: bool = False,
 ) -> int:
     """Print the formula that mimics a state, and return the exit code.
@@ -41,6 +43,8 @@ def run_formula(
         How many states the automaton of a CCS_p text may have.
     timeout
         After how many seconds to give up.
+    certificate
+        Where to write the proof.
     as_json
         Whether to print one JSON object.
 
@@ -55,11 +59,12 @@ def run_formula(
     if depth is not None and depth < 0:
         raise UsageError(f"--depth {depth}: expected a natural number")
     automaton = read_automaton(model, state_limit=state_limit)
-    with shown_progress() as progress:
-        answer = mimicking_formula(automaton, state, depth, deadline=deadline, progress=progress)
-    if as_json:
-        identity = {"digest": automaton.digest(), "states": len(automaton)}
-        emit_data({"command": "formula", "model": identity, **mimicking_data(answer)})
-    else:
-        emit_text(answer.text(unicode=unicode) + "\n")
-    return ExitCode.ANSWERED
+    with OutputFile(certificate, option="--certificate") as proof:
+        with shown_progress() as progress:
+            answer = mimicking_formula(automaton, state, depth, deadline=deadline, progress=progress)
+        if as_json:
+            identity = {"digest": automaton.digest(), "states": len(automaton)}
+            emit_data({"command": "formula", "model": identity, **mimicking_data(answer)})
+        else:
+            emit_text(answer.text(unicode=unicode) + "\n")
+        return ExitCode.ANSWERED if write_proof(answer, proof) else ExitCode.UNDECIDED

@@ -10,14 +10,10 @@ from typing import Any, NoReturn
 
 import click
 
+from bisimdist.cli.common_options import CODES, as_json
+from bisimdist.cli.logic_commands import LOGIC_COMMANDS
+
 __all__ = ["command_line", "main", "run"]
-
-CODES = (
-    "Exit codes: 0 answered (and what was asked holds); 1 it is violated, or a certificate is not valid; "
-    "2 the input is not usable; 3 not decided within the given limits (what is known is printed)."
-)
-
-as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -133,27 +129,6 @@ def _compare(model: str, **options: Any) -> int:
     return run_compare(model, **options)
 
 
-@command_line.command("crosscheck", epilog=CODES)
-@click.argument("model")
-@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair; repeatable.")
-@click.option("--alpha", metavar="A", help="The skew of delta and the distances (11/10).")
-@click.option("--length", metavar="K", type=int, default=4, show_default=True, help="Longest sequences.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="The time for each pair (60), shared by the measures.")
-@click.option("--html", metavar="FILE", help="Write the table and a diagram of the order as one page.")
-@as_json
-def _crosscheck(model: str, **options: Any) -> int:
-    """Hold every bound that applies to a pair against every other.
-
-    Distances, metrics, budgets, SMT, traces and the two-sided delta stand in the order that theory demands; a
-    violated order would be an error of this program: the exit code is 1 then. MODEL is a file, '-' for
-    standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.crosscheck import run_crosscheck
-
-    return run_crosscheck(model, **options)
-
-
 @command_line.command("budget", epilog=CODES)
 @click.argument("mechanism")
 @click.option("--timeout", metavar="SEC", help="Stop after so many seconds.")
@@ -216,61 +191,6 @@ def _metric(model: str, **options: Any) -> int:
     return run_metric(model, **options)
 
 
-@command_line.command("formula", epilog=CODES)
-@click.argument("model")
-@click.option("--state", metavar="S", help="The state.")
-@click.option("--depth", type=int, metavar="K", help="For so many steps; without it, for ever.")
-@click.option("--unicode", is_flag=True, help="Use the signs of the papers.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Give up after so many seconds.")
-@as_json
-def _formula(model: str, **options: Any) -> int:
-    """Print the mimicking formula of a state: what it can do, for some steps or for ever.
-
-    For ever it is a system of recursive equations, or a formula where the state cannot go on for ever. MODEL
-    is a file, '-' for standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.formula import run_formula
-
-    return run_formula(model, **options)
-
-
-@command_line.command("satisfies", epilog=CODES)
-@click.argument("model")
-@click.option("--formula", metavar="TEXT", help="Such as '<a>(1/2 <b>T + 1/2 !<c>T)', or @FILE.")
-@click.option("--state", "states", multiple=True, metavar="S", help="Does this state? Repeatable.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Give up after so many seconds.")
-@as_json
-def _satisfies(model: str, **options: Any) -> int:
-    """Compute which states of a probabilistic automaton satisfy a formula.
-
-    With --state the exit code is 0 if all of these states do, else 1. MODEL is a file, '-' for standard
-    input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.satisfies import run_satisfies
-
-    return run_satisfies(model, **options)
-
-
-@command_line.command("explain", epilog=CODES)
-@click.argument("model")
-@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair of states; repeatable.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
-@click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
-@as_json
-def _explain(model: str, **options: Any) -> int:
-    """Say why two states are not bisimilar: a formula that one satisfies and the other does not.
-
-    The formula has the least possible depth. MODEL is a file, '-' for standard input, or
-    example:NAME[,key=value...].
-    """
-    from bisimdist.cli.explain import run_explain
-
-    return run_explain(model, **options)
-
-
 @command_line.command("convert", epilog=CODES)
 @click.argument("model")
 @click.option("--to", metavar="KIND", help="The kind of model to make: lmc, pa or hmm.")
@@ -331,32 +251,6 @@ def _profile(model: str, **options: Any) -> int:
     return run_profile(model, **options)
 
 
-@command_line.command("secrets", epilog=CODES)
-@click.argument("model")
-@click.option(
-    "--distance",
-    metavar="NAME",
-    default="discrete",
-    show_default=True,
-    help="discrete, hamming, absolute, or a file with a table.",
-)
-@click.option("--secret", "secrets", nargs=2, multiple=True, metavar="NAME STATE", help="Repeatable.")
-@click.option("--every-pair", is_flag=True, help="Look at all pairs, also those that follow from others.")
-@click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
-@click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
-@as_json
-def _secrets(model: str, **options: Any) -> int:
-    """Compute the least epsilon of d_X-privacy over a whole set of secrets.
-
-    The multiplicative trace metric of any two secrets is at most epsilon times their distance. Without
-    --secret the states of the model's pairs are the secrets. MODEL is a file, '-' for standard input, or
-    example:NAME[,key=value...].
-    """
-    from bisimdist.cli.secrets import run_secrets
-
-    return run_secrets(model, **options)
-
-
 @command_line.command("show", epilog=CODES)
 @click.argument("model")
 @click.option("--format", "format_name", metavar="FORMAT", help="Convert instead: json, yaml, dot or prism.")
@@ -370,68 +264,6 @@ def _show(model: str, format_name: str | None, output: str | None, as_json: bool
     from bisimdist.cli.show import run_show
 
     return run_show(model, format_name=format_name, output=output, as_json=as_json)
-
-
-@command_line.command("trace", epilog=CODES)
-@click.argument("model")
-@click.option(
-    "--kind", metavar="KIND", default="multiplicative", show_default=True, help="multiplicative or additive."
-)
-@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair of states; repeatable.")
-@click.option("--length", metavar="K", type=int, help="Traces of at most K actions; all without it.")
-@click.option("--threshold", metavar="EPS", help="Ask whether the distance is at most EPS (weak anonymity).")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
-@click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
-@as_json
-def _trace(model: str, **options: Any) -> int:
-    """Compute the trace metric: how far apart the probabilities of one trace can be from two states.
-
-    Multiplicative: the largest difference of ln Pr(s, w) and ln Pr(t, w) over all traces w; additive: that of
-    Pr(s, w) and Pr(t, w).
-    MODEL, fully probabilistic, is a file, '-' for standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.trace import run_trace
-
-    return run_trace(model, **options)
-
-
-@command_line.command("traces", epilog=CODES)
-@click.argument("model")
-@click.option("--state", metavar="S", help="The state; must be given.")
-@click.option("--depth", type=int, metavar="K", help="Formulae of at most K actions; all without it.")
-@click.option("--formula", "formulae", multiple=True, metavar="TEXT", help="Only check this one; repeatable.")
-@click.option("--limit", type=int, metavar="N", help="List at most N formulae (1000).")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
-@as_json
-def _traces(model: str, **options: Any) -> int:
-    """List the formulae of the trace logic that a state satisfies: its traces with their probabilities.
-
-    With --formula, such as '3/4 <tau><tau><yes>T', check whether the state satisfies it, and by how much it
-    fails to. MODEL, fully probabilistic, is a file, '-' for standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.traces import run_traces
-
-    return run_traces(model, **options)
-
-
-@command_line.command("equivalence", epilog=CODES)
-@click.argument("model")
-@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair of states; repeatable.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
-@click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
-@as_json
-def _equivalence(model: str, **options: Any) -> int:
-    """Decide whether every trace has the same probability from both states of a pair.
-
-    If not, print a trace of least length that tells them apart; the exit code is 1 then. MODEL, fully
-    probabilistic, is a file, '-' for standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.equivalence import run_equivalence
-
-    return run_equivalence(model, **options)
 
 
 @command_line.command("verify", epilog=CODES)
@@ -474,6 +306,10 @@ def _epsilon(model: str, **options: Any) -> int:
     from bisimdist.cli.epsilon import run_epsilon
 
     return run_epsilon(model, **options)
+
+
+for _command in LOGIC_COMMANDS:
+    command_line.add_command(_command)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""``bisimdist secrets``: the least epsilon of d_X-privacy over a set of secrets."""
+"""``bisimdist secrets``: the least epsilon of d_X-privacy or weak anonymity over a set of secrets."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from bisimdist.analysis.secret_distances import DISTANCE_NAMES, Secret, Table
 from bisimdist.analysis.secret_file import load_secret_table
 from bisimdist.analysis.secrets import SecretPrivacyAnswer, secret_privacy
+from bisimdist.analysis.trace_metric import TRACE_KINDS
 from bisimdist.cli.failure import ExitCode, note
-from bisimdist.cli.numbers import seconds
+from bisimdist.cli.numbers import numbered, seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.proof import write_proof
@@ -25,13 +26,15 @@ def run_secrets(
     model: str,
     *,
     distance: str = "discrete",
+    kind: str = "multiplicative",
+    threshold: str | None = None,
     secrets: Sequence[tuple[str, str]] = (),
     every_pair: bool = False,
     timeout: str | None = None,
     certificate: str | None = None,
     as_json: bool = False,
 ) -> int:
-    """Compute the least epsilon of d_X-privacy, print it, and return the exit code.
+    """Compute the least epsilon, or decide whether one is enough, print that, and return the exit code.
 
     Parameters
     ----------
@@ -39,6 +42,10 @@ def run_secrets(
         A file, ``-`` for standard input, or ``example:NAME``.
     distance
         ``discrete``, ``hamming``, ``absolute``, or a file with a table of distances.
+    kind
+        ``multiplicative`` for d_X-privacy, ``additive`` for the additive metric, such as weak anonymity.
+    threshold
+        Ask whether this epsilon is enough.
     secrets
         Secrets with their states; without any those of the table or, by name, the states of the model's
         pairs.
@@ -56,6 +63,11 @@ def run_secrets(
     BisimdistError
         Where the input is not usable; nothing is printed then.
     """
+    if kind not in TRACE_KINDS:
+        raise UsageError(f"--kind {kind}: there is no such metric; expected {' or '.join(TRACE_KINDS)}")
+    epsilon = None if threshold is None else numbered("--threshold", threshold)
+    if epsilon is not None and epsilon < 0:
+        raise UsageError(f"--threshold {threshold}: expected at least 0")
     deadline = Deadline.after(seconds("--timeout", timeout))
     automaton = read_automaton(model)
     table: str | Table = distance
@@ -71,7 +83,14 @@ def run_secrets(
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:
             answer = secret_privacy(
-                automaton, chosen, table, every_pair=every_pair, deadline=deadline, progress=progress
+                automaton,
+                chosen,
+                table,
+                kind=kind,
+                threshold=epsilon,
+                every_pair=every_pair,
+                deadline=deadline,
+                progress=progress,
             )
         _warn(answer)
         written = write_proof(answer, proof)
@@ -79,7 +98,10 @@ def run_secrets(
         emit_data(secrets_data(answer))
     else:
         emit_report(secrets_report(answer))
-    return ExitCode.ANSWERED if answer.exact and written else ExitCode.UNDECIDED
+    if epsilon is not None and answer.holds is False:
+        return ExitCode.VIOLATED
+    done = answer.exact if epsilon is None else answer.holds
+    return ExitCode.ANSWERED if done and written else ExitCode.UNDECIDED
 
 
 def _secrets(

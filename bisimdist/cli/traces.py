@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.trace_logic import LIMIT, satisfies_trace_formula, trace_formulae
+from bisimdist.analysis.trace_logic import LIMIT, satisfies_trace_formulae, trace_formulae
 from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.numbers import seconds
-from bisimdist.cli.output import emit_data, emit_report
+from bisimdist.cli.output import OutputFile, emit_data, emit_report
+from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import read_automaton
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.logic.linear import TraceFormula
@@ -24,6 +25,9 @@ from bisimdist.report.trace_logic import (
 
 __all__ = ["run_traces"]
 
+WRITING = 4e-7
+"""How many seconds it takes to write an action as JSON, about."""
+
 
 def run_traces(
     model: str,
@@ -34,6 +38,7 @@ def run_traces(
     limit: int | None = None,
     state_limit: int | None = None,
     timeout: str | None = None,
+    certificate: str | None = None,
     as_json: bool = False,
 ) -> int:
     """List the formulae of a state or check some, print the answer, and return the exit code.
@@ -54,6 +59,8 @@ def run_traces(
         How many states the automaton of a CCS_p text may have.
     timeout
         After how many seconds to stop with what is known by then.
+    certificate
+        Where to write the proof.
     as_json
         Whether to print one JSON object.
 
@@ -76,14 +83,23 @@ def run_traces(
     deadline = Deadline.after(seconds("--timeout", timeout))
     meant = [_read(text) for text in formulae]
     automaton = read_automaton(model, state_limit=state_limit)
-    if meant:
-        return _check(automaton, state, meant, as_json=as_json)
-    answer = trace_formulae(automaton, state, depth, LIMIT if limit is None else limit, deadline=deadline)
-    if as_json:
-        emit_data({"command": "traces", "model": _identity(automaton), **formulae_data(answer)})
-    else:
-        emit_report(formulae_report(answer))
-    return ExitCode.ANSWERED if answer.status is Status.EXACT else ExitCode.UNDECIDED
+    with OutputFile(certificate, option="--certificate") as proof:
+        if meant:
+            return _check(automaton, state, meant, proof, as_json=as_json)
+        answer = trace_formulae(
+            automaton,
+            state,
+            depth,
+            LIMIT if limit is None else limit,
+            deadline=deadline,
+            writing=WRITING if as_json or certificate is not None else 0.0,
+        )
+        if as_json:
+            emit_data({"command": "traces", "model": _identity(automaton), **formulae_data(answer)})
+        else:
+            emit_report(formulae_report(answer))
+        written = write_proof(answer, proof)
+    return ExitCode.ANSWERED if answer.status is Status.EXACT and written else ExitCode.UNDECIDED
 
 
 def _identity(automaton: PA) -> dict[str, object]:
@@ -97,10 +113,15 @@ def _read(text: str) -> TraceFormula:
         raise error.with_source("--formula") from None
 
 
-def _check(automaton: PA, state: str, formulae: Sequence[TraceFormula], *, as_json: bool) -> int:
-    answers = [satisfies_trace_formula(automaton, state, formula) for formula in formulae]
+def _check(
+    automaton: PA, state: str, formulae: Sequence[TraceFormula], proof: OutputFile, *, as_json: bool
+) -> int:
+    answer = satisfies_trace_formulae(automaton, state, formulae)
     if as_json:
-        emit_data({"command": "traces", "model": _identity(automaton), **satisfactions_data(answers)})
+        emit_data({"command": "traces", "model": _identity(automaton), **satisfactions_data(answer.formulae)})
     else:
-        emit_report(satisfactions_report(answers))
-    return ExitCode.ANSWERED if all(answers) else ExitCode.VIOLATED
+        emit_report(satisfactions_report(answer.formulae))
+    written = write_proof(answer, proof)
+    if not answer:
+        return ExitCode.VIOLATED
+    return ExitCode.ANSWERED if written else ExitCode.UNDECIDED

@@ -9,6 +9,7 @@
     literal     = "!" literal | "<" action ">" target | "T" | name | "(" formula ")"
     target      = "T" | mixture | name | literal                            <a>phi stands for <a>(1 phi)
     mixture     = "(" [weight literal {"+" weight literal}] ")"
+    about distributions = [let] ("T" | mixture | name)
 
 Recursive descent would end at the limit of the interpreter: the parser keeps a stack of what is open.
 """
@@ -16,10 +17,9 @@ Recursive descent would end at the limit of the interpreter: the parser keeps a 
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Container
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
 
 from flint import fmpq
 
@@ -27,7 +27,9 @@ from bisimdist.errors import ModelError, NumberError, UsageError
 from bisimdist.exact.rational import parse_rational
 from bisimdist.logic.equations import EquationSystem
 from bisimdist.logic.formula import (
+    ANYTHING,
     TOP,
+    DistributionFormula,
     Mixture,
     Node,
     StateFormula,
@@ -38,77 +40,14 @@ from bisimdist.logic.formula import (
     negation,
     variable,
 )
-from bisimdist.logic.formula_printer import KEYWORDS, NAME, PLAIN_ACTION
+from bisimdist.logic.formula_tokens import Kind, Token, tokens_of
 from bisimdist.models.ccs.lexer import Positions
 
-__all__ = ["parse_formula", "parse_node", "parse_system"]
-
-MAX_TOKENS = 20_000_000
-"""How many tokens a text may have."""
-
-_TOKEN = re.compile(
-    rf"""
-    (?P<blank>[ \t\r\n]+|\#[^\n]*)
-    |(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?:[ \t]*/[ \t]*[0-9]+)?)
-    |(?P<modality>[<⟨][ \t]*(?:(?P<quoted>"(?:[^"\\\n]|\\.)*")|(?P<plain>{PLAIN_ACTION}))[ \t]*[>⟩])
-    |(?P<name>{NAME})
-    |(?P<symbol>\(\+\)|[()!&+;=¬∧⊕\u22a4])
-    """,
-    re.VERBOSE,
-)
-_SAME = {"¬": "!", "∧": "&", "⊕": "+", "(+)": "+", "\u22a4": "T"}
+__all__ = ["parse_any_formula", "parse_distribution_formula", "parse_formula", "parse_node", "parse_system"]
 
 LITERAL = "a formula, such as T, <a>T, !<a>T or <a>(1/2 <b>T + 1/2 T)"
+DISTRIBUTION = "a formula about distributions, such as (1/2 <a>T + 1/2 T) or T"
 ACTION = 'an action in angle brackets, such as <a> or <"an action">'
-
-
-class _Kind(Enum):
-    NUMBER = "number"
-    MODALITY = "modality"
-    NAME = "name"
-    SYMBOL = "symbol"
-    END = "end"
-    STRANGE = "strange"
-
-
-class _Token(NamedTuple):
-    kind: _Kind
-    text: str
-    offset: int
-
-    def describe(self) -> str:
-        if self.kind is _Kind.END:
-            return "the end of the text"
-        return repr(self.text if len(self.text) <= 40 else self.text[:37] + "...")
-
-
-def _tokens(text: str) -> list[_Token]:
-    """Return the tokens of a text; the first character that begins none is a token too, and the last one."""
-    result: list[_Token] = []
-    offset = 0
-    while offset < len(text):
-        match = _TOKEN.match(text, offset)
-        if match is None:
-            result.append(_Token(_Kind.STRANGE, text[offset], offset))
-            break
-        group = match.lastgroup
-        if match["number"] is not None:
-            result.append(_Token(_Kind.NUMBER, match["number"], offset))
-        elif match["modality"] is not None:
-            result.append(_Token(_Kind.MODALITY, match["quoted"] or match["plain"], offset))
-        elif match["name"] is not None:
-            kind = _Kind.SYMBOL if match["name"] in KEYWORDS else _Kind.NAME
-            result.append(_Token(kind, match["name"], offset))
-        elif match["symbol"] is not None:
-            symbol = _SAME.get(match["symbol"], match["symbol"])
-            result.append(_Token(_Kind.SYMBOL, symbol, offset))
-        else:
-            assert group == "blank"
-        offset = match.end()
-        if len(result) > MAX_TOKENS:
-            raise ModelError(f"the text has more than the {MAX_TOKENS} tokens allowed")
-    result.append(_Token(_Kind.END, "", len(text)))
-    return result
 
 
 class _Open(Enum):
@@ -125,7 +64,7 @@ class _Open(Enum):
 @dataclass(slots=True)
 class _Frame:
     kind: _Open
-    token: _Token
+    token: Token
     formulae: list[StateFormula] = field(default_factory=list)
     parts: list[tuple[fmpq, StateFormula]] = field(default_factory=list)
     action: str = ""
@@ -135,26 +74,26 @@ class _Frame:
 class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.tokens = _tokens(text)
+        self.tokens = tokens_of(text)
         self.position = 0
         self.defined: dict[str, Node] = {}
         self.used: dict[str, int] = {}
 
-    def error(self, message: str, token: _Token) -> ModelError:
+    def error(self, message: str, token: Token) -> ModelError:
         return Positions(self.text).error(message, token.offset)
 
     def unexpected(self, expected: str) -> ModelError:
         token = self.tokens[self.position]
-        if token.kind is _Kind.STRANGE and token.text in "<⟨":
+        if token.kind is Kind.STRANGE and token.text in "<⟨":
             return self.error(f"no action follows {token.text!r}; expected {ACTION}", token)
         return self.error(f"found {token.describe()}; expected {expected}", token)
 
     def at(self, *symbols: str, ahead: int = 0) -> bool:
         position = min(self.position + ahead, len(self.tokens) - 1)
         token = self.tokens[position]
-        return token.kind is _Kind.SYMBOL and token.text in symbols
+        return token.kind is Kind.SYMBOL and token.text in symbols
 
-    def take(self) -> _Token:
+    def take(self) -> Token:
         token = self.tokens[self.position]
         self.position += 1
         return token
@@ -169,6 +108,10 @@ class _Parser:
     def system(self) -> EquationSystem:
         """Read a text with its definitions and equations."""
         self.lets()
+        return self.equations()
+
+    def equations(self) -> EquationSystem:
+        """Read what follows the definitions of a formula about states."""
         equations: dict[str, StateFormula] = {}
         if self.at("rec"):
             self.take()
@@ -179,14 +122,52 @@ class _Parser:
                     break
         root = self.state_formula()
         self.end()
-        for name_used, offset in self.used.items():
-            if name_used not in equations:
-                place = _Token(_Kind.NAME, name_used, offset)
-                raise self.error(f"the name {name_used} has no definition; expected {LITERAL}", place)
+        self.check_names(equations)
         try:
             return EquationSystem(root, tuple(equations.items()))
         except UsageError as error:
             raise ModelError(str(error)) from None
+
+    def check_names(self, equations: Container[str] = ()) -> None:
+        """Refuse names that nothing defines."""
+        for name, offset in self.used.items():
+            if name not in equations:
+                place = Token(Kind.NAME, name, offset)
+                raise self.error(f"the name {name} has no definition; expected {LITERAL}", place)
+
+    def distribution(self, *, anything: bool) -> DistributionFormula | None:
+        """Read the rest of the text if it is about distributions; ``T`` is so only if `anything` says it."""
+        token = self.tokens[self.position]
+        named = self.defined.get(token.text) if token.kind is Kind.NAME else None
+        result: Node | None = None
+        if isinstance(named, Mixture):
+            self.take()
+            result = named
+        elif self.at("(") and self._weighted(1):
+            result = self.parse(mixture_allowed=True)
+        elif anything and self.at("T"):
+            self.take()
+            result = ANYTHING
+        if result is None:
+            return None
+        assert isinstance(result, DistributionFormula)
+        if self.tokens[self.position].kind is not Kind.END:
+            raise self.unexpected("the end of the text after a formula about distributions")
+        self.check_names()
+        return result
+
+    def either(self) -> EquationSystem | DistributionFormula:
+        """Read a text about states or about distributions."""
+        self.lets()
+        return self.distribution(anything=False) or self.equations()
+
+    def about_distributions(self) -> DistributionFormula:
+        """Read a text about distributions."""
+        self.lets()
+        result = self.distribution(anything=True)
+        if result is None:
+            raise self.unexpected(DISTRIBUTION)
+        return result
 
     def node(self) -> Node:
         """Read a formula of either sort; names without definition are variables."""
@@ -196,7 +177,7 @@ class _Parser:
         return result
 
     def end(self) -> None:
-        if self.tokens[self.position].kind is not _Kind.END:
+        if self.tokens[self.position].kind is not Kind.END:
             raise self.unexpected("'&' or the end of the text")
 
     def lets(self) -> None:
@@ -220,9 +201,9 @@ class _Parser:
         self.expect("in", "'&', ';' and another definition, or 'in'")
         return False
 
-    def new_name(self, known: dict[str, Node] | dict[str, StateFormula]) -> _Token:
+    def new_name(self, known: dict[str, Node] | dict[str, StateFormula]) -> Token:
         token = self.tokens[self.position]
-        if token.kind is not _Kind.NAME:
+        if token.kind is not Kind.NAME:
             raise self.unexpected("the name of a definition, such as x1")
         if token.text in known or token.text in self.defined:
             raise self.error(f"the name {token.text} is defined twice", token)
@@ -255,14 +236,14 @@ class _Parser:
 
     def _weighted(self, ahead: int) -> bool:
         token = self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
-        return token.kind is _Kind.NUMBER or self.at(")", ahead=ahead)
+        return token.kind is Kind.NUMBER or self.at(")", ahead=ahead)
 
     def _literal(self, stack: list[_Frame]) -> StateFormula | None:
         """Take the first token of a literal; return the literal if that is all of it."""
         token = self.tokens[self.position]
-        if token.kind is _Kind.MODALITY:
+        if token.kind is Kind.MODALITY:
             return self._modality(stack)
-        if token.kind is _Kind.NAME:
+        if token.kind is Kind.NAME:
             self.take()
             return self._named(token)
         if self.at("T"):
@@ -281,7 +262,7 @@ class _Parser:
             return None
         raise self.unexpected(LITERAL)
 
-    def _named(self, token: _Token) -> StateFormula:
+    def _named(self, token: Token) -> StateFormula:
         found = self.defined.get(token.text)
         if found is None:
             self.used.setdefault(token.text, token.offset)
@@ -306,7 +287,7 @@ class _Parser:
         if self.at("T"):
             self.take()
             return enabled(action)
-        if after.kind is _Kind.NAME and isinstance(target := self.defined.get(after.text), Mixture):
+        if after.kind is Kind.NAME and isinstance(target := self.defined.get(after.text), Mixture):
             self.take()
             return diamond(action, target)
         stack.append(_Frame(_Open.MODALITY, token, action=action))
@@ -326,7 +307,7 @@ class _Parser:
             self.take()
             stack.pop()
             return mixture(())
-        if token.kind is not _Kind.NUMBER:
+        if token.kind is not Kind.NUMBER:
             raise self.unexpected("a weight, such as 1/2")
         self.take()
         try:
@@ -438,6 +419,47 @@ def parse_system(text: str) -> EquationSystem:
     in X & Y
     """
     return _Parser(text).system()
+
+
+def parse_distribution_formula(text: str) -> DistributionFormula:
+    """Read a formula about distributions, with ``let`` definitions where it has some.
+
+    Parameters
+    ----------
+    text
+        Such as ``(1/2 <b>T + 1/2 !<c>T)``; ``T`` is what every distribution satisfies.
+
+    Raises
+    ------
+    ModelError
+        With line and column, where the text is no such formula.
+
+    Examples
+    --------
+    >>> parse_distribution_formula("let x = <b>T in (1/2 x + 1/4 !x)")
+    <Mixture (1/2 <b>T + 1/4 !<b>T)>
+    >>> parse_distribution_formula("<a>T")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    bisimdist.errors.ModelError: line 1: column 1: found 'a'; expected a formula about distributions, ...
+    """
+    return _Parser(text).about_distributions()
+
+
+def parse_any_formula(text: str) -> EquationSystem | DistributionFormula:
+    """Read a formula about states, recursive or not, or one about distributions; ``T`` is about states.
+
+    Raises
+    ------
+    ModelError
+        With line and column, where the text is no formula.
+
+    Examples
+    --------
+    >>> print(parse_any_formula("(1 <a>T)"), parse_any_formula("<a>(1 T)"))
+    (1 <a>T) <a>(1 T)
+    """
+    return _Parser(text).either()
 
 
 def parse_node(text: str) -> Node:

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from flint import fmpq
 
@@ -56,6 +57,7 @@ _ASCII = _Signs("T", "!", " & ", " + ", "<", ">")
 _UNICODE = _Signs("\u22a4", "¬", " ∧ ", " ⊕ ", "⟨", "⟩")
 
 
+@lru_cache(maxsize=4096)
 def action_text(action: str) -> str:
     """Return an action as it stands between ``<`` and ``>``, in quotes where it needs them.
 

@@ -396,13 +396,27 @@ class TraceSemantics:
         return LogicalDistances(strict, best, witness)
 
     def first_formulae(
-        self, state: int, depth: int | None, limit: int, *, deadline: Deadline = NEVER
+        self,
+        state: int,
+        depth: int | None,
+        limit: int,
+        *,
+        deadline: Deadline = NEVER,
+        writing: float = 0.0,
     ) -> tuple[tuple[ProbabilisticFormula, ...], ProbabilisticFormula | None, bool]:
-        """Return the first formulae, the next one if there is one, and whether there was time to look."""
+        """Return the first formulae, the next one if there is one, and whether there was time to look.
+
+        So many seconds are kept for each action of what is found, and for every 64 bits of its number: all
+        traces together may be much longer than they are many, and writing them longer than finding them.
+        """
         found: list[ProbabilisticFormula] = []
+        kept = 0.0
         try:
             for formula in islice(self.formulae(state, depth, deadline=deadline), limit + 1):
                 found.append(formula)
+                kept += writing * (len(formula.linear) + formula.probability.height_bits() / 64)
+                if deadline.moment is not None:
+                    Deadline(deadline.moment - kept).check()
         except (LimitError, KeyboardInterrupt):
             return tuple(found[:limit]), found[limit] if len(found) > limit else None, False
         return tuple(found[:limit]), found[limit] if len(found) > limit else None, True

@@ -17,6 +17,7 @@ from bisimdist.logic.formula import (
     Anything,
     Conjunction,
     Diamond,
+    DistributionFormula,
     Mixture,
     Negation,
     Node,
@@ -25,12 +26,16 @@ from bisimdist.logic.formula import (
     children,
 )
 from bisimdist.logic.splitting import bits, splits, splitting
+from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["ModelChecker", "Splitting", "satisfying_states"]
+__all__ = ["ModelChecker", "Parts", "Splitting", "satisfying_states"]
 
 CHECK_EVERY = 256
+
+Parts = tuple[tuple[fmpq, StateFormula, Mapping[int, fmpq]], ...]
+"""For each part of a formula about distributions its weight, its formula, and the mass from each state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Splitting:
     """
 
     transition: Transition
-    parts: tuple[tuple[fmpq, StateFormula, Mapping[int, fmpq]], ...]
+    parts: Parts
 
 
 class ModelChecker:
@@ -97,11 +102,79 @@ class ModelChecker:
         LimitError
             If the time is over.
         """
+        self._close(formula)
+        return self._found[formula]
+
+    def transitions(self, formula: DistributionFormula) -> int:
+        """Return the set of transitions whose sub-distributions satisfy a formula without variables.
+
+        Bit n stands for transition n of the automaton.
+
+        Raises
+        ------
+        UsageError
+            If a variable occurs in it.
+        LimitError
+            If the time is over.
+
+        Examples
+        --------
+        >>> from bisimdist.logic.formula_parser import parse_distribution_formula
+        >>> half = fmpq(1, 2)
+        >>> steps = (Transition(0, "a", ((1, half), (2, half))), Transition(1, "b", ((0, half), (2, half))))
+        >>> checker = ModelChecker(PA(("s", "t", "u"), steps))
+        >>> bin(checker.transitions(parse_distribution_formula("(1/3 <b>T + 2/3 T)")))
+        '0b1'
+        """
+        self._close(formula)
+        if not isinstance(formula, Mixture):
+            return (1 << len(self.automaton.transitions)) - 1
+        parts = tuple((weight, self._found[part]) for weight, part in formula.parts)
+        result = 0
+        for action in self._steps:
+            result |= self._transitions(action, parts)
+        return result
+
+    def parts(self, row: Row, formula: DistributionFormula) -> Parts | None:
+        """Return how a sub-distribution splits as a formula without variables says; None if it does not.
+
+        Parameters
+        ----------
+        row
+            States with positive masses, which sum to at most one.
+        formula
+            The formula; ``T`` has no parts.
+
+        Raises
+        ------
+        UsageError
+            If a variable occurs in it.
+        LimitError
+            If the time is over.
+
+        Examples
+        --------
+        >>> from bisimdist.logic.formula_parser import parse_distribution_formula
+        >>> checker = ModelChecker(PA(("s", "t"), (Transition(0, "a", ((1, fmpq(1)),)),)))
+        >>> row, psi = ((0, fmpq(1, 2)), (1, fmpq(1, 3))), parse_distribution_formula("(1/3 <a>T + 1/2 T)")
+        >>> [(str(part), dict(masses)) for _, part, masses in checker.parts(row, psi)]
+        [('<a>T', {0: 1/3}), ('T', {0: 1/6, 1: 1/3})]
+        """
+        self._close(formula)
+        if not isinstance(formula, Mixture):
+            return ()
+        found = splitting(row, [(weight, self._found[part]) for weight, part in formula.parts])
+        if found is None:
+            return None
+        pieces = zip(formula.parts, found, strict=True)
+        return tuple((weight, part, masses) for (weight, part), masses in pieces)
+
+    def _close(self, formula: Node) -> None:
+        """Find the states for all that a formula without variables is made of."""
         if formula.open:
             name = min(variables_of(formula))
             raise UsageError(f"the variable {name} has no equation; expected a formula without variables")
         self._evaluate(formula, self._found, {})
-        return self._found[formula]
 
     def satisfies(self, state: int, formula: StateFormula) -> bool:
         """Tell whether a state satisfies a formula without variables."""
@@ -137,7 +210,7 @@ class ModelChecker:
         self._evaluate(formula, known, values)
         return known[formula] if formula.open else self._found[formula]
 
-    def _evaluate(self, root: StateFormula, known: dict[Node, int], values: Mapping[str, int]) -> None:
+    def _evaluate(self, root: Node, known: dict[Node, int], values: Mapping[str, int]) -> None:
         """Find the states for a formula and all that it is made of; `known` is for those with variables."""
         closed = self._found
         stack: list[Node] = [root]
@@ -222,6 +295,7 @@ class ModelChecker:
         if len(merged) > 1:
             rest = steps
             for number in bits(rest):
+                self.deadline.check()
                 if not splits(self.automaton.transitions[number].row, key[1]):
                     steps ^= 1 << number
         self._solved[key] = steps
@@ -237,17 +311,12 @@ class ModelChecker:
         """
         if not isinstance(formula, Diamond):
             raise UsageError("only a formula <a>(...) is witnessed by a transition")
-        self.states(formula)
-        target = formula.target
         for step in self.automaton.transitions:
             if step.source != state or step.action != formula.action:
                 continue
-            if not isinstance(target, Mixture):
-                return Splitting(step, ())
-            found = splitting(step.row, [(weight, self._found[part]) for weight, part in target.parts])
+            found = self.parts(step.row, formula.target)
             if found is not None:
-                pieces = zip(target.parts, found, strict=True)
-                return Splitting(step, tuple((weight, part, masses) for (weight, part), masses in pieces))
+                return Splitting(step, found)
         return None
 
 

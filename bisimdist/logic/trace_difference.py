@@ -42,6 +42,8 @@ class TraceDifference:
         The traces that were looked beyond: a tree, each one after the one that it continues.
     nodes
         How many traces were met.
+    interrupted
+        Whether the work was broken off from outside: who asked should start nothing more.
     """
 
     lower: fmpq
@@ -50,6 +52,7 @@ class TraceDifference:
     probabilities: tuple[fmpq, fmpq]
     expanded: tuple[Word, ...] = field(default=(), repr=False)
     nodes: int = 0
+    interrupted: bool = False
 
     @property
     def exact(self) -> bool:
@@ -212,6 +215,7 @@ def largest_difference(  # noqa: PLR0913
     """
     limits = limits or Limits()
     search = _Search(system, first, second, length)
+    interrupted = False
     try:
         while search.heap and search.upper - search.best > CLOSE * search.upper:
             if deadline.passed() or len(search.items) >= limits.nodes or search.spent >= limits.work:
@@ -220,7 +224,7 @@ def largest_difference(  # noqa: PLR0913
             if len(search.expanded) % REPORT_EVERY == 0:
                 progress("traces", len(search.items), None)
     except KeyboardInterrupt:
-        pass  # what was found by then is kept
+        interrupted = True  # what was found by then is kept
     word = search.word(search.where)
     upper = search.upper
     return TraceDifference(
@@ -230,4 +234,5 @@ def largest_difference(  # noqa: PLR0913
         probabilities=(system.probability(first, word), system.probability(second, word)),
         expanded=tuple(search.word(number) for number in search.expanded),
         nodes=len(search.items),
+        interrupted=interrupted,
     )

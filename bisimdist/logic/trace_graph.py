@@ -39,11 +39,15 @@ class Limits:
 
 @dataclass(slots=True)
 class Edge:
-    """One more action: where it leads, and by how much it multiplies the quotient first / second."""
+    """One more action: where it leads, and by how much it multiplies the quotient first / second.
+
+    `share` is the probability of the action from the first belief.
+    """
 
     action: str
     target: int
     ratio: fmpq
+    share: fmpq
 
 
 @dataclass(slots=True)
@@ -144,27 +148,31 @@ class BeliefGraph:
                 self._waiting.append(number)
         return number
 
-    def steps(self, number: int) -> Iterator[tuple[str, Vector, Vector, fmpq | None]]:
-        """Yield the actions from a node with what they lead to; None where one side cannot perform it."""
+    def steps(self, number: int) -> Iterator[tuple[str, Vector, Vector, tuple[fmpq, fmpq] | None]]:
+        """Yield the actions from a node with what they lead to and their probabilities on both sides.
+
+        None stands in place of the probabilities where one side cannot perform the action.
+        """
         node = self.nodes[number]
         ones, others = self.system.steps(node.first), self.system.steps(node.second)
-        base = fmpq(mass_of(node.second), mass_of(node.first))
+        masses = mass_of(node.first), mass_of(node.second)
         for action in dict.fromkeys((*ones, *others)):
             if action not in ones or action not in others:
                 yield action, (), (), None
                 continue
             (first, scale), (second, other) = ones[action], others[action]
-            yield action, first, second, base * scale * mass_of(first) / (other * mass_of(second))
+            shares = scale * fmpq(mass_of(first), masses[0]), other * fmpq(mass_of(second), masses[1])
+            yield action, first, second, shares
 
     def expand(self, number: int) -> None:
         """Find the edges of a node; stop where an action is possible on one side only."""
         node = self.nodes[number]
-        for action, first, second, ratio in self.steps(number):
-            if ratio is None:
+        for action, first, second, shares in self.steps(number):
+            if shares is None:
                 self._one_sided = _OneSided(number, action)
                 return
             target = self._number(first, second, number, action, node.depth + 1)
-            node.edges.append(Edge(action, target, ratio))
+            node.edges.append(Edge(action, target, shares[0] / shares[1], shares[0]))
         node.expanded = True
 
     def explore(self, limits: Limits, *, deadline: Deadline = NEVER, progress: Progress = silent) -> None:

@@ -50,12 +50,16 @@ class Reach:
 
     def word(self, side: int, node: int) -> Word:
         """Return a trace that reaches a node with its largest (side 0) or least (side 1) quotient."""
+        return tuple(action for _, action in self.steps(side, node))
+
+    def steps(self, side: int, node: int) -> list[tuple[int, str]]:
+        """Return that trace as the nodes that it passes, each with the action that is taken there."""
         result = []
         entry = self.entries[side][node]
         while entry is not None:
-            result.append(entry[1])
+            result.append(entry)
             entry = self.entries[side][entry[0]]
-        return tuple(reversed(result))
+        return result[::-1]
 
 
 def _components(graph: BeliefGraph) -> list[set[int]]:

@@ -8,7 +8,7 @@ one on the other side is at most ``slow^n (y . h)``. With ``fast > slow`` the qu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import networkx as nx
@@ -20,7 +20,7 @@ from bisimdist.exact.simplest import simplest_between
 from bisimdist.logic.trace_system import TraceSystem
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["PumpTrace", "candidate_loops", "find_pump_trace"]
+__all__ = ["CycleRound", "PumpTrace", "Rounds", "candidate_loops", "find_pump_trace", "moved"]
 
 Word = tuple[str, ...]
 Masses = dict[int, fmpq]
@@ -60,7 +60,7 @@ class PumpTrace:
     above: Mapping[int, fmpq]
 
 
-def _moved(system: TraceSystem, masses: Masses, word: Word) -> Masses:
+def moved(system: TraceSystem, masses: Masses, word: Word) -> Masses:
     """Return the masses after a trace."""
     for action in word:
         after: Masses = {}
@@ -72,52 +72,75 @@ def _moved(system: TraceSystem, masses: Masses, word: Word) -> Masses:
     return masses
 
 
-def find_pump_trace(
-    system: TraceSystem,
-    first: int,
-    second: int,
-    tries: Iterable[tuple[Word, Word]],
-    *,
-    deadline: Deadline = NEVER,
-) -> PumpTrace | None:
+def find_pump_trace(rounds: Rounds, tries: Iterable[tuple[Word, Word]]) -> PumpTrace | None:
     """Look for a pump among some prefixes and cycles; doubles say where to look, the proof is exact.
 
     Parameters
     ----------
-    system
-        The automaton.
-    first, second
-        Two of its classes.
+    rounds
+        The two classes, and what is known of the cycles.
     tries
         Prefixes and cycles.
-    deadline
-        When to give up.
 
     Raises
     ------
     LimitError
         If the deadline passes.
     """
-    if len(system.rows) > MAX_STATES:
-        return None
-    rounds: dict[Word, _Round] = {}
-    actions = sorted({action for action in system.actions if action is not None})
-    suffixes: list[Word] = [(), *((action,) for action in actions)]
-    for prefix, cycle in tries:
-        deadline.check()
-        if cycle not in rounds:
-            rounds[cycle] = _Round(system, cycle)
-        sides = [_moved(system, {start: fmpq(1)}, prefix) for start in (first, second)]
-        for suffix in suffixes:
-            for swapped in (False, True):
-                fast, slow = (sides[1], sides[0]) if swapped else (sides[0], sides[1])
-                found = rounds[cycle].pump(fast, slow, suffix)
-                if found is not None:
-                    return PumpTrace(prefix, cycle, suffix, swapped, *found)
+    for look in rounds.looks(tries):
+        found = look.turn.pump(look.rich, look.poor, look.suffix)
+        if found is not None:
+            return PumpTrace(look.prefix, look.turn.cycle, look.suffix, look.swapped, *found)
     return None
 
 
-class _Round:
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A cycle after a prefix and before a suffix, and which side may be the probable one."""
+
+    prefix: Word
+    turn: CycleRound
+    suffix: Word
+    swapped: bool
+    rich: Masses
+    poor: Masses
+
+
+class Rounds:
+    """The cycles that were looked at for two classes, and the suffixes that are tried after them."""
+
+    def __init__(self, system: TraceSystem, first: int, second: int, *, deadline: Deadline = NEVER) -> None:
+        self.system = system
+        self.pair = first, second
+        self.deadline = deadline
+        actions = sorted({action for action in system.actions if action is not None})
+        self.suffixes: list[Word] = [(), *((action,) for action in actions)]
+        self._known: dict[Word, CycleRound] = {}
+
+    def of(self, cycle: Word) -> CycleRound:
+        """Return a cycle."""
+        if cycle not in self._known:
+            self._known[cycle] = CycleRound(self.system, cycle)
+        return self._known[cycle]
+
+    def looks(
+        self, tries: Iterable[tuple[Word, Word]], *, wanted: Callable[[CycleRound], bool] | None = None
+    ) -> Iterator[Look]:
+        """Yield what there is to look at, of those cycles that are wanted; nothing in large systems."""
+        if len(self.system.rows) > MAX_STATES:
+            return
+        for prefix, cycle in tries:
+            self.deadline.check()
+            turn = self.of(cycle)
+            if wanted is not None and not wanted(turn):
+                continue
+            one, other = (moved(self.system, {start: fmpq(1)}, prefix) for start in self.pair)
+            for suffix in self.suffixes:
+                yield Look(prefix, turn, suffix, False, one, other)
+                yield Look(prefix, turn, suffix, True, other, one)
+
+
+class CycleRound:
     """One round of a cycle as a matrix, in doubles, with the growth of its components."""
 
     def __init__(self, system: TraceSystem, cycle: Word) -> None:
@@ -148,7 +171,7 @@ class _Round:
         self, fast_side: Masses, slow_side: Masses, suffix: Word
     ) -> tuple[fmpq, fmpq, Masses, Masses] | None:
         """Return the two factors and the two vectors for one order of the sides, if doubles suggest one."""
-        last = self._makers(suffix)
+        last = self.makers(suffix)
         component = next(
             (
                 (part, radius)
@@ -160,8 +183,8 @@ class _Round:
         if component is None or not slow_side:
             return None
         part, radius = component
-        reached = self._closure(slow_side, self.drawn)
-        counting = sorted(reached & self._closure(last, self.drawn.reverse(copy=False)))
+        reached = self.closure(slow_side, self.drawn)
+        counting = sorted(reached & self.closure(last, self.drawn.reverse(copy=False)))
         if not counting:
             return None
         limit = max((r for p, r in self.components if set(p) <= set(counting)), default=0.0)
@@ -172,22 +195,23 @@ class _Round:
         above = self._resolvent(counting, slow_side, middle)
         if below is None or above is None:
             return None
-        after = _moved(self.system, below, self.cycle)
+        after = moved(self.system, below, self.cycle)
         fast = min(after.get(s, ZERO) / mass for s, mass in below.items())
         kept = set(above)
-        after = _moved(self.system, above, self.cycle)
+        after = moved(self.system, above, self.cycle)
         slow = max((mass / above[s] for s, mass in after.items() if s in kept), default=ZERO)
-        if fast <= slow or not self._sound(kept, last, slow_side, reached):
+        if fast <= slow or not self.sound(kept, last, slow_side, reached):
             return None
         return fast, slow, below, above
 
-    def _makers(self, suffix: Word) -> set[int]:
+    def makers(self, suffix: Word) -> set[int]:
         """Return the states from which the suffix is possible."""
         size = len(self.system.rows)
-        return {s for s in range(size) if _moved(self.system, {s: fmpq(1)}, suffix)}
+        return {s for s in range(size) if moved(self.system, {s: fmpq(1)}, suffix)}
 
     @staticmethod
-    def _closure(states: Iterable[int], drawn: nx.DiGraph[int]) -> set[int]:
+    def closure(states: Iterable[int], drawn: nx.DiGraph[int]) -> set[int]:
+        """Return the states that others lead to, and these."""
         result = set(states)
         waiting = list(result)
         while waiting:
@@ -197,7 +221,7 @@ class _Round:
                     waiting.append(target)
         return result
 
-    def _sound(self, kept: set[int], last: set[int], slow_side: Masses, reached: set[int]) -> bool:
+    def sound(self, kept: set[int], last: set[int], slow_side: Masses, reached: set[int]) -> bool:
         """Tell whether what is outside of the counting states never comes back and never makes the suffix."""
         outside = reached - kept
         leaks = any(target in kept for state in outside for target in self.drawn.successors(state))

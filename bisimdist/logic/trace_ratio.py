@@ -8,24 +8,27 @@ that multiply the quotient prove that there is no finite value.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 
 from flint import fmpq
 
 from bisimdist.errors import LimitError
+from bisimdist.logic.trace_drift import DriftTrace, find_drift_trace
 from bisimdist.logic.trace_graph import BeliefGraph, Limits, one_sided_trace
 from bisimdist.logic.trace_paths import LoopTrace, Reach, find_loop, longest_paths
-from bisimdist.logic.trace_pump import PumpTrace, candidate_loops, find_pump_trace
-from bisimdist.logic.trace_system import TraceSystem
-from bisimdist.logic.trace_table import StateTable, find_table
+from bisimdist.logic.trace_pump import PumpTrace, Rounds, candidate_loops, find_pump_trace
+from bisimdist.logic.trace_system import TraceSystem, point
+from bisimdist.logic.trace_table import MAX_PAIRS, StateTable, find_table
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["RatioProof", "TraceRatio", "largest_ratio"]
+__all__ = ["RatioProof", "TraceRatio", "largest_ratio", "unexamined_ratio"]
 
 Word = tuple[str, ...]
 ONE = fmpq(1)
 FIRST = Limits(nodes=1_500, work=1_000_000)
+TABLES = (MAX_PAIRS, 6_000)
+"""How many pairs a table may have, at first and where nothing else gives a bound: a minute for the most."""
 REFINEMENTS = 600
 FOLLOWED = 60
 BEAM = 24
@@ -73,15 +76,18 @@ class TraceRatio:
         What proves a finite upper bound.
     nodes
         How many pairs of beliefs were met.
+    interrupted
+        Whether the work was broken off from outside: who asked should start nothing more.
     """
 
     lower: fmpq | None
     upper: fmpq | None
     word: Word
     probabilities: tuple[fmpq, fmpq]
-    infinite: LoopTrace | PumpTrace | None = None
+    infinite: LoopTrace | PumpTrace | DriftTrace | None = None
     proof: RatioProof | None = field(default=None, repr=False)
     nodes: int = 0
+    interrupted: bool = False
 
     @property
     def exact(self) -> bool:
@@ -126,8 +132,27 @@ def largest_ratio(  # noqa: PLR0913
     work = _Work(system, first, second, length, deadline, progress)
     try:
         return work.run(limits or Limits())
-    except (LimitError, KeyboardInterrupt):
+    except LimitError:
         return work.known()
+    except KeyboardInterrupt:
+        work.deadline = Deadline.after(0)  # what is known is put together without computing anything new
+        return replace(work.known(), interrupted=True)
+
+
+def unexamined_ratio(system: TraceSystem, first: int, second: int) -> TraceRatio:
+    """Return what is known of two classes without looking: classes with equal futures are not apart."""
+    if system.key(point(first)) == system.key(point(second)):
+        return largest_ratio(system, first, second)
+    return TraceRatio(lower=ONE, upper=None, word=(), probabilities=(ONE, ONE))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A trace with its probabilities from the two states, and the larger one of their two quotients."""
+
+    value: fmpq
+    word: Word
+    probabilities: tuple[fmpq, fmpq]
 
 
 class _Work:
@@ -149,7 +174,7 @@ class _Work:
         self.progress = progress
         self.graph = BeliefGraph(system, first, second, length=length)
         self.table: StateTable | None = None
-        self.far: tuple[fmpq, Word] = (ONE, ())
+        self.far = _Seen(ONE, (), (ONE, ONE))
 
     def run(self, limits: Limits) -> TraceRatio:
         small = Limits(min(limits.nodes, FIRST.nodes), min(limits.work, FIRST.work))
@@ -166,20 +191,24 @@ class _Work:
         pump = self._pump(words) if self.length is None else None
         if pump is not None:
             return pump
-        if complete:
-            self.table = find_table(
-                self.system,
-                [(self.graph.nodes[0].first, self.graph.nodes[0].second)],
-                deadline=self.deadline,
-                progress=self.progress,
-            )
-        if self.table is not None:
-            self._refine(limits)
-            answer = self.known()
-            if answer.upper is not None:
-                return answer
+        for pairs in TABLES if complete else ():
+            if self.table is not None and not self.table.refused:
+                break
+            table = self._found_table(pairs)
+            if self.table is None or table.entries:
+                self.table = table
+                self._refine(limits)
+                answer = self.known()
+                if answer.upper is not None:
+                    return answer
         self._explore(limits)
         return self._decided() or self.known()
+
+    def _found_table(self, pairs: int) -> StateTable:
+        """Return the table of bounds, empty where it would take more than some number of pairs."""
+        root = self.graph.nodes[0]
+        starts = [(root.first, root.second)]
+        return find_table(self.system, starts, limit=pairs, deadline=self.deadline, progress=self.progress)
 
     def _explore(self, limits: Limits) -> None:
         self.graph.explore(limits, deadline=self.deadline, progress=self.progress)
@@ -202,7 +231,7 @@ class _Work:
             nodes=len(self.graph.nodes),
         )
 
-    def _infinite(self, infinite: LoopTrace | PumpTrace, word: Word) -> TraceRatio:
+    def _infinite(self, infinite: LoopTrace | PumpTrace | DriftTrace, word: Word) -> TraceRatio:
         return TraceRatio(
             lower=None,
             upper=None,
@@ -218,19 +247,20 @@ class _Work:
 
     # ------------------------------------------------------------------------------------ far traces
 
-    def _followed(self) -> Iterator[tuple[fmpq, Word]]:
+    def _followed(self) -> Iterator[_Seen]:
         """Yield traces with the largest quotients that a narrow search meets, ever longer ones."""
         longest = FOLLOWED if self.length is None else self.length
         width = max(1, min(BEAM, WIDTH // sum(map(len, self.system.rows))))
         for upward in (True, False):
             layer = [0]
             along = {0: ONE}
+            chance = {0: ONE}
             graph = BeliefGraph(self.system, *self.pair, length=longest)
             for _ in range(longest):
                 self.deadline.check()
                 after: list[int] = []
                 for number in layer:
-                    if graph.nodes[number].equal:
+                    if graph.nodes[number].equal or self.deadline.passed():
                         continue
                     graph.expand(number)
                     if graph.one_sided is not None:
@@ -238,28 +268,30 @@ class _Work:
                     for edge in graph.nodes[number].edges:
                         if edge.target not in along:
                             along[edge.target] = along[number] * edge.ratio
+                            chance[edge.target] = chance[number] * edge.share
                             after.append(edge.target)
                 if not after:
                     break
                 layer = sorted(after, key=lambda n: along[n], reverse=upward)[:width]
-                best = along[layer[0]]
-                yield max(best, 1 / best), graph.word(layer[0])
+                best, one = along[layer[0]], chance[layer[0]]
+                yield _Seen(max(best, 1 / best), graph.word(layer[0]), (one, one / best))
 
     def _look_far(self) -> list[Word]:
         """Return the traces that a narrow search meets, and keep the best one of them."""
         words: list[Word] = []
-        for value, word in self._followed():
-            if value > self.far[0]:
-                self.far = value, word
-            words.append(word)
+        for seen in self._followed():
+            if seen.value > self.far.value:
+                self.far = seen
+            words.append(seen.word)
         return words
 
     def _pump(self, words: list[Word]) -> TraceRatio | None:
         """Look for a pump after some of these traces."""
         actions = sorted({action for action in self.system.actions if action is not None})
         chosen = [word for word in words if len(word) in (2, 4, 7, 12)]
-        tries = (step for word in chosen for step in candidate_loops(word, actions))
-        pump = find_pump_trace(self.system, *self.pair, tries, deadline=self.deadline)
+        tries = [step for word in chosen for step in candidate_loops(word, actions)]
+        rounds = Rounds(self.system, *self.pair, deadline=self.deadline)
+        pump = find_pump_trace(rounds, tries) or find_drift_trace(rounds, tries)
         if pump is None:
             return None
         return self._infinite(pump, (*pump.prefix, *pump.cycle, *pump.suffix))
@@ -274,7 +306,7 @@ class _Work:
         self.graph = BeliefGraph(self.system, *self.pair, length=self.length)
         heap: list[tuple[int, fmpq, int]] = []
         along: dict[int, fmpq] = {0: ONE}
-        best = self.far[0]
+        best = self.far.value
         self._push(heap, 0, ONE)
         for number in range(REFINEMENTS):
             if not heap or self.deadline.passed() or self.graph.spent > limits.work:
@@ -316,10 +348,8 @@ class _Work:
         if loop is not None:
             return self._infinite(loop, (*loop.prefix, *loop.cycle))
         reach = longest_paths(self.graph)
-        lower, word = self._best(reach)
-        if self.far[0] > lower:
-            lower, word = self.far
-        upper: fmpq | None = lower
+        seen = max(self._best(reach), self.far, key=lambda trace: trace.value)
+        upper: fmpq | None = seen.value
         for number, node in enumerate(self.graph.nodes):
             if node.expanded or node.equal or self._at_end(number):
                 continue
@@ -328,18 +358,22 @@ class _Work:
             if upper is None:
                 break
         return TraceRatio(
-            lower=lower,
+            lower=seen.value,
             upper=upper,
-            word=word,
-            probabilities=self._probabilities(word),
+            word=seen.word,
+            probabilities=seen.probabilities,
             proof=None if upper is None else RatioProof(self.graph, reach, self.table),
             nodes=len(self.graph.nodes),
         )
 
-    def _best(self, reach: Reach) -> tuple[fmpq, Word]:
+    def _best(self, reach: Reach) -> _Seen:
         largest, least = reach.values
         up = max(largest, key=lambda n: largest[n])
         down = min(least, key=lambda n: least[n])
-        if largest[up] * least[down] >= 1:
-            return largest[up], reach.word(0, up)
-        return 1 / least[down], reach.word(1, down)
+        side, node = (0, up) if largest[up] * least[down] >= 1 else (1, down)
+        quotient, one = reach.values[side][node], ONE
+        steps = reach.steps(side, node)
+        for number, action in steps:
+            one *= next(edge.share for edge in self.graph.nodes[number].edges if edge.action == action)
+        word = tuple(action for _, action in steps)
+        return _Seen(max(quotient, 1 / quotient), word, (one, one / quotient))

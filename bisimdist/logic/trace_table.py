@@ -19,14 +19,19 @@ from bisimdist.logic.trace_system import TraceSystem, Vector, mass_of
 from bisimdist.lp.multiplicative import lift_ratio
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["Coupling", "StateTable", "TableEntry", "find_table"]
+__all__ = ["MAX_PAIRS", "Coupling", "StateTable", "TableEntry", "find_table"]
 
 Pair = tuple[int, int]
 Coupling = tuple[tuple[int, int, fmpq], ...]
 """Triples (k, m, w): how much of the mass at k is moved to m."""
 
 MAX_PAIRS = 800
+"""How many pairs there may be, after those have been struck out that have no bound whatever the numbers."""
+MAX_MET = 50_000
+"""How many pairs there may be before that."""
 ROUNDS = 80
+LIFTS = 80_000
+"""How many optimal moves are computed before the proof, in all rounds together."""
 INNER = 30
 CEILING = 10**9
 SETTLED = 1e-11
@@ -111,10 +116,13 @@ class StateTable:
         The automaton.
     entries
         By ordered pair of different classes; a pair that is missing has no bound.
+    refused
+        Whether the table is empty because there were too many pairs to look for bounds.
     """
 
     system: TraceSystem
     entries: Mapping[Pair, TableEntry]
+    refused: bool = False
     lifts: dict[tuple[Vector, Vector], Lift] = field(default_factory=dict)
 
     def ratio(self, first: int, second: int) -> fmpq | None:
@@ -156,6 +164,7 @@ def _needed(system: TraceSystem, starts: Iterable[tuple[Vector, Vector]], limit:
     """Return the pairs of different classes between which mass may have to be moved; None if too many."""
     found: dict[Pair, None] = {}
     waiting: list[Pair] = []
+    most = max(limit, MAX_MET)
 
     def meet(first: Iterable[int], second: Iterable[int]) -> None:
         for k in first:
@@ -168,10 +177,33 @@ def _needed(system: TraceSystem, starts: Iterable[tuple[Vector, Vector]], limit:
 
     for first, second in starts:
         meet([s for s, _ in first], [s for s, _ in second])
-    while waiting and len(found) <= limit:
+    while waiting and len(found) <= most:
         k, m = waiting.pop()
         meet([t for t, _ in system.rows[k]], [t for t, _ in system.rows[m]])
-    return None if len(found) > limit else list(found)
+    if len(found) > most:
+        return None
+    left = _possible(system, found)
+    return None if len(left) > limit else left
+
+
+def _possible(system: TraceSystem, pairs: Iterable[Pair]) -> list[Pair]:
+    """Strike out the pairs of which some successor can be moved nowhere, until each one has somewhere."""
+    rows = [sum(1 << target for target, _ in row) for row in system.rows]
+    moving = [[t for t, _ in row if system.actions[t] is not None] for row in system.rows]
+    places = [1 << state for state in range(len(system.rows))]  # where each class can be moved
+    left = list(pairs)
+    for k, m in left:
+        places[k] |= 1 << m
+    while True:
+        kept = []
+        for k, m in left:
+            if all(places[t] & rows[m] for t in moving[k]):
+                kept.append((k, m))
+            else:
+                places[k] &= ~(1 << m)
+        if len(kept) == len(left):
+            return left
+        left = kept
 
 
 def find_table(
@@ -193,7 +225,7 @@ def find_table(
     starts
         Pairs of beliefs.
     limit
-        How many pairs of classes there may be.
+        How many pairs of classes there may be that are not without bound from the outset.
     deadline, progress
         As everywhere.
 
@@ -209,7 +241,7 @@ def find_table(
     """
     pairs = _needed(system, starts, limit)
     if pairs is None:
-        return StateTable(system, {})
+        return StateTable(system, {}, refused=True)
     iteration = _Iteration(system, pairs, deadline, progress)
     guess = iteration.run()
     best: dict[Pair, TableEntry] = {}
@@ -245,6 +277,24 @@ class _Iteration:
         self.values: dict[Pair, float] = dict.fromkeys(pairs, 1.0)
         self.shares: dict[Pair, list[list[tuple[Pair | None, float]]]] = {}
         self.exact: dict[Pair, list[list[tuple[Pair | None, fmpq]]]] = {}
+        self.seen: dict[Pair, list[float]] = {}
+
+    def _unchanged(self, pair: Pair) -> bool:
+        """Tell whether the values that the moves of a pair rest on are those for which they were found."""
+        actions, (first, second) = self.system.actions, (self.rows[state] for state in pair)
+        read = [
+            self.values.get((k, m), 0.0)
+            for k in first
+            for m in second
+            if k != m and actions[k] == actions[m] and actions[k] is not None
+        ]
+        before, self.seen[pair] = self.seen.get(pair), read
+        if before is None:
+            return False
+        same = all(abs(new - old) <= SETTLED * new / 10 for new, old in zip(read, before, strict=True))
+        if same:
+            self.seen[pair] = before
+        return same
 
     def _ratio(self, k: int, m: int) -> fmpq | None:
         value = self.values.get((k, m))
@@ -315,11 +365,17 @@ class _Iteration:
 
     def run(self) -> dict[Pair, float]:
         """Return the values where they have settled; pairs without bound are left out."""
+        lifts = 0
         for number in range(ROUNDS):
             self.progress("rounds of the table", number, None)
             lost, change = False, 0.0
+            if lifts > LIFTS:
+                break
             for pair in list(self.values):
                 before = self.values[pair]
+                if self._unchanged(pair):
+                    continue
+                lifts += 1
                 if self._improve(pair):
                     lost = True
                 else:

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bisimdist.analysis.distinctions import Distinction, DistinctionAnswer
-from bisimdist.analysis.formulae import MimickingAnswer, SatisfactionAnswer
+from bisimdist.analysis.formulae import (
+    MimickingAnswer,
+    SatisfactionAnswer,
+    SatisfyingTransition,
+    TransitionsAnswer,
+)
+from bisimdist.exact.rational import format_rational
 from bisimdist.logic.formula_printer import formula_text
+from bisimdist.report.numbers import short_rational
 from bisimdist.report.tables import Report
 
 __all__ = [
@@ -15,10 +22,12 @@ __all__ = [
     "mimicking_data",
     "satisfaction_data",
     "satisfaction_report",
+    "transitions_data",
+    "transitions_report",
 ]
 
 SHOWN = 12
-"""How many actions of a trace a person is shown."""
+"""How many actions of a trace, or successors of a transition, a person is shown."""
 
 LONGEST = 2000
 """How many characters of a formula a person is shown."""
@@ -54,6 +63,56 @@ def satisfaction_report(answer: SatisfactionAnswer, asked: Sequence[str]) -> Rep
     count = len(answer.states)
     remark = f"{count} of {len(answer.model)} states satisfy the formula"
     return Report(remarks=(f"{remark}: {', '.join(answer.states)}" if count else f"{remark}.",))
+
+
+def _among(answer: TransitionsAnswer, asked: Sequence[str]) -> list[SatisfyingTransition]:
+    """Return the transitions of the states that were asked about, of all states if none was."""
+    return [step for step in answer.transitions if not asked or step.source in asked]
+
+
+def transitions_data(answer: TransitionsAnswer, asked: Sequence[str]) -> dict[str, object]:
+    """Return the JSON object on the transitions that satisfy a formula about distributions."""
+    data: dict[str, object] = {
+        "formula": str(answer.formula),
+        "transitions": [
+            {
+                "from": step.source,
+                "action": step.action,
+                "to": {state: format_rational(p) for state, p in step.targets.items()},
+                "splitting": [
+                    {state: format_rational(p) for state, p in share.masses.items()}
+                    for share in step.splitting
+                ],
+            }
+            for step in _among(answer, asked)
+        ],
+    }
+    if asked:
+        data["states"] = [{"state": state, "holds": answer.holds(state)} for state in asked]
+        data["verdict"] = "holds" if all(map(answer.holds, asked)) else "violated"
+    return data
+
+
+def transitions_report(answer: TransitionsAnswer, asked: Sequence[str]) -> Report:
+    """Return the report on the transitions that satisfy a formula about distributions."""
+    listed = _among(answer, asked)
+    count = len(answer.transitions)
+    remarks = [
+        f"No transition of {state} satisfies the formula." for state in asked if not answer.holds(state)
+    ]
+    if not asked:
+        remarks = [f"{count} of {len(answer.model.transitions)} transitions satisfy the formula."]
+    return Report(
+        columns=("from", "action", "to") if listed else (),
+        rows=tuple((step.source, step.action, _row(step)) for step in listed),
+        remarks=tuple(remarks),
+    )
+
+
+def _row(step: SatisfyingTransition) -> str:
+    shown = [f"{state} {short_rational(p)}" for state, p in list(step.targets.items())[:SHOWN]]
+    left = len(step.targets) - SHOWN
+    return ", ".join(shown) + (f", ... ({left} more)" if left > 0 else "")
 
 
 def distinction_data(pair: Distinction) -> dict[str, object]:

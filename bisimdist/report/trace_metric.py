@@ -11,7 +11,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.tables import Report
 
-__all__ = ["trace_bound_data", "trace_report", "verdict_word", "word_text"]
+__all__ = ["repeated_text", "trace_bound_data", "trace_report", "verdict_word", "word_text"]
 
 ACTIONS_SHOWN = 16
 
@@ -44,10 +44,14 @@ def verdict_word(verdict: bool | None) -> str:
     return "unknown" if verdict is None else "holds" if verdict else "violated"
 
 
-def _repeated(repeated: RepeatedTrace) -> str:
+def repeated_text(repeated: RepeatedTrace) -> str:
+    """Return traces that are pumped up, in words."""
     parts = [word_text(repeated.prefix), f"({word_text(repeated.cycle)})^n"]
     if repeated.suffix:
         parts.append(word_text(repeated.suffix))
+    if repeated.degree:
+        power = "n" if repeated.degree == 1 else f"n^{repeated.degree}"
+        return f"{' '.join(parts)}: n rounds multiply by a multiple of {power} at least"
     return f"{' '.join(parts)}: each round multiplies by {short_rational(repeated.factor)} at least"
 
 
@@ -68,6 +72,7 @@ def trace_bound_data(bound: TraceBound, threshold: fmpq | None = None) -> dict[s
             "cycle": list(bound.repeated.cycle),
             "suffix": list(bound.repeated.suffix),
             "factor": format_rational(bound.repeated.factor),
+            "degree": bound.repeated.degree,
         }
     if threshold is not None:
         data["verdict"] = verdict_word(bound.at_most(threshold))
@@ -105,10 +110,12 @@ def trace_report(answer: TraceMetricAnswer, threshold: fmpq | None = None) -> Re
 
 def _remark(bound: TraceBound) -> str:
     pair = f"({bound.source}, {bound.target})"
+    if not bound.examined:
+        return f"{pair} was not looked at: the work was stopped"
     one, other = (short_rational(p) for p in bound.probabilities)
     trace = f"{word_text(bound.witness)} has the probabilities {one} and {other}"
     if bound.repeated is not None:
-        return f"{pair} is infinite: {_repeated(bound.repeated)}"
+        return f"{pair} is infinite: {repeated_text(bound.repeated)}"
     if bound.lower is None:
         return f"{pair} is infinite: {trace}"
     at_least = f"ln {_short(bound.lower)}" if bound.kind is TraceKind.MULTIPLICATIVE else _short(bound.lower)

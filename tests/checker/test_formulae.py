@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bisimdist.analysis.distinctions import explain
 from bisimdist.bisimulation.strong import bisimilarity_classes
-from bisimdist.checker.formula_text import FormulaReader
+from bisimdist.checker.formula_states import FormulaReader
 from bisimdist.checker.formulae import check_document
 from bisimdist.checker.metric_arena import read_automaton
 from bisimdist.checker.reading import MalformedCertificate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from bisimdist.checker.metric_arena import read_automaton
 from bisimdist.checker.reading import MalformedCertificate
 from bisimdist.checker.trace_equivalence import check_document
 from bisimdist.logic.information_space import information_space
+from bisimdist.logic.linear_semantics import TraceSemantics
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
 from tests.logic.fully_probabilistic import deferred_choice, random_automata, randomised_responses
@@ -156,3 +158,29 @@ def test_a_chain_may_be_given() -> None:
     plain = json.loads(json.dumps(chain.canonical()))
     assert check_document(document, plain).valid
     assert read_automaton(document["model"]).digest() == document["digest"]
+
+
+def test_a_long_trace_through_a_cycle_is_followed_quickly() -> None:
+    thirds, elevenths = ((0, fmpq(1, 3)), (1, fmpq(1, 7))), ((0, fmpq(1, 13)), (1, fmpq(1, 11)))
+    document = certificate(
+        PA(("s", "t"), (Transition(0, "a", thirds), Transition(1, "a", elevenths)), ((0, 1),))
+    )
+    (claim,) = document["claims"]
+    claim["trace"] = ["a"] * 10_000
+    before = time.process_time()
+    report = check_document(document, None)
+    assert time.process_time() - before < 10
+    assert "not the probabilities" in report.reason
+
+
+@settings(max_examples=100, deadline=None)
+@given(random_automata(5), st.lists(st.sampled_from("ab"), max_size=150))
+def test_any_trace_has_its_own_probabilities(automaton: PA, trace: list[str]) -> None:
+    semantics = TraceSemantics(automaton, (0, 1))
+    first, second = (semantics.probability(s, tuple(trace)) for s in (0, 1))
+    document = certificate(automaton, [(0, 1)])
+    claim = {"from": automaton.states[0], "to": automaton.states[1], "equivalent": False, "trace": trace}
+    document["claims"] = [{**claim, "probabilities": [str(first), str(second)]}]
+    report = check_document(document, None)
+    assert report.valid == (first != second)
+    assert report.valid or "same probability" in report.reason

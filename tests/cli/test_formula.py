@@ -158,3 +158,79 @@ def test_bad_input_is_refused(command: Command, acyclic: Path, tmp_path: Path) -
     command("explain", "example:geometric").assert_refused("hidden Markov model")
     file.with_suffix(".yaml").write_text("kind: pa\nstates: [s]\ntransitions: []\n")
     command("explain", file.with_suffix(".yaml")).assert_refused("no pairs of its own")
+
+
+def test_which_transitions_satisfy(command: Command, acyclic: Path) -> None:
+    ended = command("satisfies", acyclic, "--formula", "(1/2 <b>T + 1/2 T)")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == (
+        "from  action  to\n"
+        "s     a       s1 1/2, s2 1/2\n"
+        "t     a       t1 1\n"
+        "2 of 4 transitions satisfy the formula.\n"
+    )
+    asked = ("satisfies", acyclic, "--formula", "(1/2 <b>T + 1/2 !<b>T)", "--state", "s")
+    assert command(*asked).out == "from  action  to\ns     a       s1 1/2, s2 1/2\n"
+    data = json.loads(command(*asked, "--state", "t", "--json").out)
+    assert data["formula"] == "(1/2 <b>T + 1/2 !<b>T)"
+    assert data["transitions"] == [
+        {
+            "from": "s",
+            "action": "a",
+            "to": {"s1": "1/2", "s2": "1/2"},
+            "splitting": [{"s1": "1/2"}, {"s2": "1/2"}],
+        }
+    ]
+    assert data["states"] == [{"state": "s", "holds": True}, {"state": "t", "holds": False}]
+    assert data["verdict"] == "violated"
+    ended = command(*asked, "--state", "t")
+    assert ended.code == 1
+    assert "No transition of t satisfies the formula.\n" in ended.out
+    # What is about states stays so.
+    assert "6 of 6 states" in command("satisfies", acyclic, "--formula", "T").out
+    assert command("satisfies", acyclic, "--formula", "()").out == "0 of 4 transitions satisfy the formula.\n"
+
+
+def test_bad_formulae_about_distributions(command: Command, acyclic: Path) -> None:
+    for text, words in (
+        ("(2/3 T + 2/3 T)", "--formula:1: column 1: the weights sum to 4/3"),
+        ("(1/2 T) & T", "column 9: found '&'; expected the end of the text"),
+        ("(1/2 T + 1/2 x)", "column 14: the name x has no definition"),
+        ("rec X = <a>X in (1 X)", "column 17: a formula about distributions stands here"),
+    ):
+        command("satisfies", acyclic, "--formula", text).assert_refused(words)
+    command("satisfies", acyclic, "--formula", "(1 T)", "--state", "x").assert_refused("state 'x'")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "kind"),
+    [
+        (("satisfies", "--formula", "<b>T"), 0, "satisfaction"),
+        (("satisfies", "--formula", "<b>T", "--state", "s"), 1, "satisfaction"),
+        (("satisfies", "--formula", "rec X = <a>X in !X"), 0, "satisfaction"),
+        (("satisfies", "--formula", "(1/2 <b>T + 1/2 T)"), 0, "satisfaction"),
+        (("formula", "--state", "s"), 0, "mimicking-formula"),
+        (("formula", "--state", "s", "--depth", "1"), 0, "mimicking-formula"),
+        (("traces", "--state", "s"), 0, "trace-formulae"),
+        (("traces", "--state", "s", "--limit", "1"), 0, "trace-formulae"),
+        (("traces", "--state", "s", "--formula", "1 <a>T", "--formula", "1 <a><b>T"), 1, "trace-formulae"),
+    ],
+)
+def test_answers_are_proved(  # noqa: PLR0917
+    command: Command, acyclic: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, kind: str
+) -> None:
+    proof = tmp_path / "proof.json"
+    ended = command(arguments[0], acyclic, *arguments[1:], "--certificate", proof)
+    assert (ended.code, ended.err) == (code, "")
+    assert ended.out == command(arguments[0], acyclic, *arguments[1:]).out
+    data = json.loads(command("check", proof, acyclic, "--json").out)
+    assert (data["valid"], data["kind"]) == (True, kind)
+    assert command("check", proof, PIN).code == 1
+
+
+def test_recursive_formulae_are_proved(command: Command, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    ended = command("formula", PIN, "--state", "s1", "--certificate", proof)
+    assert ended.code == 0
+    assert command("check", proof, PIN).code == 0
+    command("satisfies", PIN, "--formula", "T", "--certificate", tmp_path).assert_refused("--certificate")

@@ -120,6 +120,7 @@ def test_secrets_json_is_exactly_this(command: Command) -> None:
     pair = data.pop("pairs")[0]
     assert data == {
         "command": "secrets",
+        "kind": "multiplicative",
         "metric": "discrete",
         "ratio": "3",
         "distance": "1",
@@ -128,6 +129,7 @@ def test_secrets_json_is_exactly_this(command: Command) -> None:
         "exact": True,
         "worst": [["no", "yes"]],
         "saved": 0,
+        "unexamined": 0,
         "status": "exact",
     }
     assert (pair["from"], pair["to"], pair["states"]) == ("no", "yes", ["true0", "true1"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,19 @@ def test_bad_input_is_refused(command: Command, responses: Path, tmp_path: Path)
     command("equivalence", choice).assert_refused("no pairs of its own")
     command("equivalence", choice, "--pair", "s", "s").assert_refused("state 's'", "several transitions")
     command("traces", choice, "--state", "s").assert_refused("state 's'", "several transitions")
+
+
+def test_long_traces_are_listed_in_time(command: Command, tmp_path: Path) -> None:
+    """All traces together are as long as the square of their number: time is kept for writing them."""
+    path = tmp_path / "loop.yaml"
+    path.write_text("kind: pa\nstates: [s]\ntransitions:\n  - {from: s, action: a, to: {s: 1}}\n")
+    given = ("traces", path, "--state", "s", "--limit", "1000000000", "--timeout", "1")
+    started = time.monotonic()
+    ended = command(*given, "--json", "--certificate", tmp_path / "proof.json")
+    assert time.monotonic() - started < 6
+    assert ended.code == 3
+    data = json.loads(ended.out)
+    assert (data["status"], data["complete"]) == ("limit", False)
+    assert len(data["formulae"]) > 10
+    assert command("check", tmp_path / "proof.json").code == 0
+    assert "Time ran out; there may be more." in command(*given).out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 from pathlib import Path
 
@@ -12,12 +13,13 @@ from hypothesis import strategies as st
 
 from bisimdist.analysis.secret_distances import secret_distances
 from bisimdist.analysis.secret_file import load_secret_table
-from bisimdist.analysis.secrets import Budget, secret_privacy
+from bisimdist.analysis.secrets import AdditiveBudget, Budget, secret_privacy
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.lmc import LMC
+from bisimdist.progress import Deadline
 from tests.logic.fully_probabilistic import randomised_responses
 
-ONE = fmpq(1)
+ONE, HALF = fmpq(1), fmpq(1, 2)
 
 
 def bits(length: int, truth: fmpq) -> LMC:
@@ -77,7 +79,7 @@ def test_bits_answered_one_by_one_lose_ln_3_a_bit() -> None:
     assert not everything.upper < answer.upper
     assert not answer.upper < everything.upper
     assert len(everything.worst) == 28  # every pair loses exactly its distance
-    assert secret_privacy(chain, secrets, "discrete").upper.ratio == 27
+    assert secret_privacy(chain, secrets, "discrete").upper == Budget(fmpq(27), ONE)
 
 
 def test_a_missing_secret_between_two_others_isno_way() -> None:
@@ -94,8 +96,9 @@ def test_counts_with_geometric_noise() -> None:
     answer = secret_privacy(chain, secrets, "absolute")
     everything = secret_privacy(chain, secrets, "absolute", every_pair=True)
     assert len(answer.pairs) == 4
-    assert answer.upper.ratio == everything.upper.ratio == 2
-    assert answer.upper.distance == 1
+    assert answer.upper == Budget(fmpq(2), ONE)
+    assert not answer.upper < everything.upper
+    assert not everything.upper < answer.upper
 
 
 @settings(max_examples=100)
@@ -128,6 +131,71 @@ def test_budgets_that_are_equal_or_infinite() -> None:
     assert Budget(ONE, fmpq(0)) < Budget(fmpq(2), ONE)
     assert Budget(ONE, ONE).epsilon() == ("0", "0")
     assert Budget(None, ONE).epsilon() == ("inf", "inf")
+
+
+def test_a_threshold_is_decided_as_the_least_epsilon_is() -> None:
+    chain = bits(3, fmpq(3, 4))
+    secrets = {word: f"s{word}" for word in ("".join(w) for w in product("01", repeat=3))}
+    for every_pair in (False, True):
+        holds = secret_privacy(chain, secrets, "hamming", threshold="1.0987", every_pair=every_pair)
+        assert (holds.verdict, holds.holds, holds.unexamined) == ("holds", True, 0)
+        assert all(pair.at_most("1.0987") for pair in holds.pairs)
+        violated = secret_privacy(chain, secrets, "hamming", threshold="1.0986", every_pair=every_pair)
+        assert (violated.verdict, len(violated.pairs)) == ("violated", 1)  # one is enough
+        assert violated.unexamined == (27 if every_pair else 11)
+        assert violated.upper.infinite
+        assert violated.lower == Budget(fmpq(3), ONE)
+        assert "violated" in violated._repr_html_()
+    answer = secret_privacy(chain, secrets, "hamming")
+    assert (answer.at_most("1.0987"), answer.at_most("1.0986")) == (True, False)
+    assert (answer.threshold, answer.holds) == (None, None)
+    with pytest.raises(UsageError, match="threshold"):
+        secret_privacy(chain, secrets, threshold=-1)
+
+
+def test_of_two_names_of_one_state_the_closer_one_decides() -> None:
+    table = {("a", "b"): 2, ("a", "c"): 1, ("b", "c"): 5}
+    secrets = {"a": "sy", "b": "sn", "c": "sn"}
+    answer = secret_privacy(randomised_responses(), secrets, table, threshold="0.6")
+    assert answer.verdict == "violated"
+    assert secret_privacy(randomised_responses(), secrets, table, threshold="1.1").verdict == "holds"
+
+
+def test_additive_budgets() -> None:
+    """Weak anonymity over a whole set, and the additive metric for each unit of a distance."""
+    chain = bits(2, fmpq(3, 4))
+    secrets = {word: f"s{word}" for word in ("00", "01", "10", "11")}
+    answer = secret_privacy(chain, secrets, kind="additive")
+    assert answer.title == "weak anonymity of all secrets"
+    assert answer.upper == AdditiveBudget(HALF, ONE)  # 9/16 against 1/16
+    assert answer.exact
+    hamming = secret_privacy(chain, secrets, "hamming", kind="additive")
+    everything = secret_privacy(chain, secrets, "hamming", kind="additive", every_pair=True)
+    assert (len(hamming.pairs), hamming.saved, len(everything.pairs)) == (4, 2, 6)
+    assert hamming.upper == everything.upper
+    assert (answer.at_most("1/2"), answer.at_most("0.49999")) == (True, False)
+    assert AdditiveBudget(HALF, fmpq(0)).infinite
+    assert AdditiveBudget(HALF, fmpq(0)).epsilon() == ("inf", "inf")
+    assert AdditiveBudget(fmpq(0), fmpq(0)).value == 0
+    assert AdditiveBudget(HALF, ONE) < AdditiveBudget(HALF, fmpq(0))
+    assert not AdditiveBudget(HALF, fmpq(0)) < AdditiveBudget(HALF, ONE)
+    for one, other in (
+        (AdditiveBudget(HALF, ONE), Budget(ONE, ONE)),
+        (Budget(ONE, ONE), AdditiveBudget(HALF, ONE)),
+    ):
+        with pytest.raises(UsageError, match="compared"):
+            assert one < other
+
+
+def test_when_the_time_is_over_nothing_is_examined() -> None:
+    secrets = {"yes": "sy", "no": "sn"}
+    for kind in ("multiplicative", "additive"):
+        answer = secret_privacy(
+            randomised_responses(), secrets, kind=kind, threshold=1000, deadline=Deadline.after(0)
+        )
+        assert (answer.pairs, answer.unexamined, answer.holds) == ((), 1, None)
+        assert not answer.exact
+        assert answer.certificate()["claims"]
 
 
 def test_distance_zero_demands_equivalence() -> None:
@@ -209,3 +277,13 @@ def test_files_that_are_no_table(tmp_path: Path, text: str, words: str) -> None:
     path.write_text(text)
     with pytest.raises(ModelError, match=words):
         load_secret_table(path)
+
+
+def test_triangles_of_many_secrets_are_found_quickly() -> None:
+    names = [str(number) for number in range(300)]
+    table = {(x, y): "1/3" for x in names for y in names if x < y}
+    table["10", "20"] = "1"
+    before = time.process_time()
+    found = secret_distances(names, table).triangles
+    assert time.process_time() - before < 10
+    assert found == ((10, 0, 20),)

@@ -1,0 +1,301 @@
+"""Formulae about distributions: which transitions satisfy one, and whether a distribution does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+
+from flint import fmpq
+
+from bisimdist.analysis.proved import Proved, html_table
+from bisimdist.certificates.satisfaction import transitions_certificate
+from bisimdist.errors import ModelError, NumberError
+from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational, to_fmpq
+from bisimdist.logic.formula import DistributionFormula, StateFormula
+from bisimdist.logic.formula_parser import parse_distribution_formula
+from bisimdist.logic.formula_printer import formula_text
+from bisimdist.logic.satisfaction import ModelChecker, Parts
+from bisimdist.logic.splitting import bits
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = [
+    "DistributionAnswer",
+    "SatisfyingTransition",
+    "Share",
+    "TransitionsAnswer",
+    "automaton_of",
+    "distribution_satisfies",
+    "satisfying_transitions",
+]
+
+
+def automaton_of(model: PA | LMC) -> PA:
+    """Return an automaton as it is, a chain as the automaton with its labels as actions."""
+    return chain_as_automaton(model) if isinstance(model, LMC) else model
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One part of a distribution that splits as a formula says.
+
+    Parameters
+    ----------
+    weight
+        The mass of the part.
+    formula
+        The formula that all its states satisfy.
+    masses
+        The mass that it takes from each state, by name.
+    """
+
+    weight: fmpq
+    formula: StateFormula
+    masses: Mapping[str, fmpq]
+
+
+def _shares(model: PA, parts: Parts) -> tuple[Share, ...]:
+    return tuple(
+        Share(weight, formula, {model.states[state]: mass for state, mass in masses.items()})
+        for weight, formula, masses in parts
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SatisfyingTransition:
+    """A transition whose sub-distribution satisfies a formula.
+
+    Parameters
+    ----------
+    number
+        Its position among the transitions of the model, from 0.
+    source
+        The state that it leaves, by name.
+    action
+        Its action.
+    targets
+        Its successors by name, with their probabilities.
+    """
+
+    number: int
+    source: str
+    action: str
+    targets: Mapping[str, fmpq]
+    _formula: DistributionFormula = field(repr=False, compare=False)
+    _checker: ModelChecker = field(repr=False, compare=False)
+
+    @property
+    def splitting(self) -> tuple[Share, ...]:
+        """How the sub-distribution splits, one share for each part of the formula; none for ``T``."""
+        model = self._checker.automaton
+        found = self._checker.parts(model.transitions[self.number].row, self._formula)
+        return _shares(model, found or ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransitionsAnswer(Proved):
+    """Which transitions of a model satisfy a formula about distributions.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    formula
+        The formula.
+    transitions
+        The transitions that satisfy it, in the order of the model.
+    """
+
+    model: PA
+    formula: DistributionFormula
+    transitions: tuple[SatisfyingTransition, ...]
+
+    def of(self, state: str) -> tuple[SatisfyingTransition, ...]:
+        """Return those that leave a state.
+
+        Raises
+        ------
+        ModelError
+            If there is no such state.
+        """
+        self.model.index(state)
+        return tuple(step for step in self.transitions if step.source == state)
+
+    def holds(self, state: str) -> bool:
+        """Tell whether some transition of a state satisfies the formula.
+
+        Raises
+        ------
+        ModelError
+            If there is no such state.
+        """
+        return bool(self.of(state))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                step.source,
+                step.action,
+                ", ".join(f"{t} {format_rational(p)}" for t, p in step.targets.items()),
+            )
+            for step in self.transitions
+        ]
+        return html_table(formula_text(self.formula, unicode=True), ("from", "action", "to"), rows)
+
+
+def satisfying_transitions(
+    model: PA | LMC, formula: DistributionFormula | str, *, deadline: Deadline = NEVER
+) -> TransitionsAnswer:
+    """Return the transitions whose sub-distributions satisfy a formula about distributions.
+
+    Parameters
+    ----------
+    model
+        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
+    formula
+        A formula such as ``(2/3 <yes>T + 1/3 T)``, or its text; ``T`` is satisfied by all transitions.
+    deadline
+        When to give up.
+
+    Raises
+    ------
+    ModelError
+        If the text is no such formula, with line and column.
+    UsageError
+        If a variable occurs in the formula.
+    LimitError
+        If the time is over.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.pin_checking import pin_checking
+    >>> answer = satisfying_transitions(pin_checking(), "(3/5 <ok>T + 2/5 T)")
+    >>> [(step.source, step.action) for step in answer.transitions]
+    [('s1', 'a1'), ('s7', 'a1'), ('t3', 'a2'), ('t1', 'a2')]
+    >>> [{state: str(p) for state, p in share.masses.items()} for share in answer.transitions[0].splitting]
+    [{'s5': '3/5'}, {'s2': '2/5'}]
+    """
+    automaton = automaton_of(model)
+    meant = parse_distribution_formula(formula) if isinstance(formula, str) else formula
+    checker = ModelChecker(automaton, deadline)
+    numbers = tuple(bits(checker.transitions(meant)))
+    found = []
+    for number in numbers:
+        step = automaton.transitions[number]
+        found.append(
+            SatisfyingTransition(
+                number=number,
+                source=automaton.states[step.source],
+                action=step.action,
+                targets={automaton.states[target]: p for target, p in step.row},
+                _formula=meant,
+                _checker=checker,
+            )
+        )
+    return TransitionsAnswer(
+        model=automaton,
+        formula=meant,
+        transitions=tuple(found),
+        make_certificate=lambda: transitions_certificate(automaton, meant, numbers),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionAnswer:
+    """Whether a sub-distribution satisfies a formula; true exactly if it does.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    formula
+        The formula.
+    masses
+        The positive masses of the states, by name.
+    splitting
+        How it splits, one share for each part of the formula; None if it does not satisfy the formula.
+    """
+
+    model: PA
+    formula: DistributionFormula
+    masses: Mapping[str, fmpq]
+    splitting: tuple[Share, ...] | None
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the sub-distribution satisfies the formula."""
+        return self.splitting is not None
+
+    def __bool__(self) -> bool:
+        return self.satisfied
+
+    def _repr_html_(self) -> str:
+        masses = ", ".join(f"{escape(state)} {format_rational(p)}" for state, p in self.masses.items())
+        verdict = "satisfies" if self.satisfied else "does not satisfy"
+        return f"<p>({masses}) {verdict} <code>{escape(formula_text(self.formula, unicode=True))}</code></p>"
+
+
+def distribution_satisfies(
+    model: PA | LMC,
+    masses: Mapping[str, ExactNumber],
+    formula: DistributionFormula | str,
+    *,
+    deadline: Deadline = NEVER,
+) -> DistributionAnswer:
+    """Tell whether a sub-distribution on the states of a model satisfies a formula about distributions.
+
+    Parameters
+    ----------
+    model
+        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
+    masses
+        The masses of the states, by name; they sum to at most one.
+    formula
+        A formula such as ``(2/3 <yes>T + 1/3 T)``, or its text.
+    deadline
+        When to give up.
+
+    Raises
+    ------
+    ModelError
+        If a name is that of no state, or the text is no such formula.
+    NumberError
+        If a mass is negative, or they sum to more than one.
+    NumberTypeError
+        If a mass is no exact number.
+    UsageError
+        If a variable occurs in the formula.
+    LimitError
+        If the time is over.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.pin_checking import pin_checking
+    >>> bool(distribution_satisfies(pin_checking(), {"s2": "1/2", "s5": "1/4"}, "(1/4 <ok>T + 1/2 T)"))
+    True
+    >>> bool(distribution_satisfies(pin_checking(), {"s2": "1/2", "s5": "1/4"}, "(1/2 <ok>T + 1/4 T)"))
+    False
+    """
+    automaton = automaton_of(model)
+    meant = parse_distribution_formula(formula) if isinstance(formula, str) else formula
+    given = {state: to_fmpq(mass) for state, mass in masses.items()}
+    known = {state: number for number, state in enumerate(automaton.states)}
+    for state, mass in given.items():
+        if state not in known:
+            raise ModelError("there is no such state; expected states of the model", place=f"state {state!r}")
+        if mass < 0:
+            raise NumberError(f"the mass of {state!r} is {shorten_rational(mass)}; expected at least 0")
+    positive = {state: mass for state, mass in given.items() if mass}
+    total = sum(positive.values(), fmpq(0))
+    if total > 1:
+        raise NumberError(f"the masses sum to {shorten_rational(total)}; expected at most 1")
+    row = tuple(sorted((known[state], mass) for state, mass in positive.items()))
+    found = ModelChecker(automaton, deadline).parts(row, meant)
+    return DistributionAnswer(
+        model=automaton,
+        formula=meant,
+        masses=positive,
+        splitting=None if found is None else _shares(automaton, found),
+    )

@@ -1,0 +1,237 @@
+"""Checks certificates of kind ``trace-formulae``: formulae of the trace logic at a state.
+
+The rules, with names W1 and so on, are those of ``docs/certificates/trace-formulae.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from bisimdist.checker.automaton_document import judged, numbered_claims, read_depth
+from bisimdist.checker.formula_text import read_linear
+from bisimdist.checker.metric_arena import Automaton
+from bisimdist.checker.other import OtherReport
+from bisimdist.checker.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    item,
+    items,
+    rational,
+    record,
+    shown,
+    text_of,
+)
+
+__all__ = ["check_document"]
+
+MAX_WORK = 50_000_000
+"""How many products of numbers of 4096 bits are computed before the document is refused."""
+
+
+@dataclass(frozen=True)
+class Single:
+    """Whether a state satisfies a formula, and the probability of its trace."""
+
+    state: str
+    formula: str
+    probability: Fraction
+    satisfied: bool
+
+    def data(self) -> dict[str, object]:
+        """Return the claim as plain data."""
+        return {
+            "state": self.state,
+            "formula": self.formula,
+            "probability": text_of(self.probability),
+            "satisfied": self.satisfied,
+        }
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A trace that goes on from another one by an action, and its probability."""
+
+    before: int
+    action: str
+    probability: Fraction
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Traces of a state with their probabilities; the empty trace comes first and is not written."""
+
+    state: str
+    depth: int | None
+    entries: list[Entry]
+    complete: bool
+
+    def data(self) -> dict[str, object]:
+        """Return the claim as plain data."""
+        return {
+            "state": self.state,
+            "depth": None if self.depth is None else str(self.depth),
+            "traces": [[e.before, e.action, text_of(e.probability)] for e in self.entries],
+            "complete": self.complete,
+        }
+
+
+def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+    """Check a certificate of kind ``trace-formulae`` and, if given, that it is about this model.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document does not have the shape of such a certificate or takes too long to check, or `model`
+        does not have that of an automaton.
+    """
+    claims = [(where, _claim(value, where)) for where, value in numbered_claims(document)]
+
+    def check(automaton: Automaton) -> None:
+        steps = _Steps(automaton)
+        for where, claim in claims:
+            if claim.state not in steps.states:
+                raise RuleViolation(f"W4: {where} names {shown(claim.state)}, which is no state")
+            if isinstance(claim, Single):
+                _check_single(steps, claim, where)
+            else:
+                _check_listing(steps, claim, where)
+
+    return judged(document, model, "W", (claim.data() for _, claim in claims), check)
+
+
+def _claim(value: object, where: str) -> Single | Listing:
+    if isinstance(value, dict) and "formula" in value:
+        entry = record(value, where, ("state", "formula", "probability", "satisfied"))
+        return Single(
+            item(entry["state"], where),
+            item(entry["formula"], where),
+            rational(entry["probability"], f"{where}: the probability"),
+            _truth(entry["satisfied"], where),
+        )
+    entry = record(value, where, ("state", "depth", "traces", "complete"))
+    depth = read_depth(entry["depth"], where)
+    traces = [_entry(e, n, where) for n, e in enumerate(items(entry["traces"], where), 1)]
+    return Listing(item(entry["state"], where), depth, traces, _truth(entry["complete"], where))
+
+
+def _truth(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        raise MalformedCertificate(f"{where} has {shown(value)} where true or false was expected")
+    return value
+
+
+def _entry(value: Any, number: int, where: str) -> Entry:
+    place = f"{where}, trace {number}"
+    if len(items(value, place)) != 3:
+        raise MalformedCertificate(f"{place}: expected a number, an action and a probability")
+    before, action, probability = value
+    if not isinstance(before, int) or isinstance(before, bool) or not 0 <= before < number:
+        raise MalformedCertificate(
+            f"{place} goes on from {shown(before)}; expected the number of an earlier one"
+        )
+    return Entry(before, item(action, place), rational(probability, place))
+
+
+@dataclass(frozen=True)
+class Masses:
+    """Masses of states, all over one denominator; none is 0."""
+
+    parts: Mapping[str, int]
+    denominator: int
+
+    def are(self, total: Fraction) -> bool:
+        """Tell whether they sum to a number."""
+        return sum(self.parts.values()) * total.denominator == total.numerator * self.denominator
+
+
+NOTHING = Masses({}, 1)
+
+
+class _Steps:
+    """The one transition of each state: its action, and its row over a common denominator."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.states = set(automaton.states)
+        self.work = 0
+        self.steps: dict[str, tuple[str, int, dict[str, int]]] = {}
+        seen: set[str] = set()
+        for source, action, row in automaton.transitions:
+            if source in seen:
+                raise RuleViolation(f"W1: state {shown(source)} has several transitions")
+            seen.add(source)
+            if row:
+                unit = lcm(*(p.denominator for p in row.values()))
+                self.steps[source] = action, unit, {target: int(p * unit) for target, p in row.items()}
+
+    def after(self, masses: Masses) -> dict[str, Masses]:
+        """Return by action the masses after it; no action that has probability 0."""
+        sources: dict[str, list[str]] = {}
+        for state in masses.parts:
+            if state in self.steps:
+                sources.setdefault(self.steps[state][0], []).append(state)
+        result = {}
+        for action, group in sources.items():
+            unit = lcm(*(self.steps[state][1] for state in group))
+            denominator = masses.denominator * unit
+            size = 1 + denominator.bit_length() // 4096
+            moved: dict[str, int] = {}
+            for state in group:
+                _, own, row = self.steps[state]
+                self.work += (1 + len(row)) * size
+                if self.work > MAX_WORK:
+                    raise MalformedCertificate("the probabilities take too long to compute")
+                mass = masses.parts[state] * (unit // own)
+                for target, share in row.items():
+                    moved[target] = moved.get(target, 0) + mass * share
+            result[action] = Masses(moved, denominator)
+        return result
+
+
+def _check_single(steps: _Steps, claim: Single, where: str) -> None:
+    number, trace = read_linear(claim.formula)
+    masses = Masses({claim.state: 1}, 1)
+    for action in trace:
+        masses = steps.after(masses).get(action, NOTHING)
+        if not masses.parts:
+            break
+    if not masses.are(claim.probability):
+        raise RuleViolation(f"W5: {where}: this is not the probability of the trace")
+    found = claim.probability
+    if claim.satisfied != (found > 0 and (number is None or number == found)):
+        verb = "does not satisfy" if claim.satisfied else "satisfies"
+        raise RuleViolation(f"W5: {where}: {shown(claim.state)} {verb} the formula")
+
+
+def _check_listing(steps: _Steps, claim: Listing, where: str) -> None:
+    """Go through the tree of the traces; each trace has its masses only as long as they are needed."""
+    following: dict[int, dict[str, int]] = {}
+    for number, entry in enumerate(claim.entries, 1):
+        below = following.setdefault(entry.before, {})
+        if entry.action in below:
+            raise RuleViolation(f"W6: {where}: trace {number} is listed twice")
+        below[entry.action] = number
+    stack = [(0, 0, Masses({claim.state: 1}, 1))]
+    while stack:
+        here, length, masses = stack.pop()
+        listed = following.get(here, {})
+        inside = claim.depth is None or length < claim.depth
+        if listed and not inside:
+            raise RuleViolation(
+                f"W6: {where}: trace {min(listed.values())} has more than {claim.depth} actions"
+            )
+        if not listed and not (claim.complete and inside):
+            continue
+        after = steps.after(masses)
+        for action, number in listed.items():
+            found = after.pop(action, NOTHING)
+            if not found.parts or not found.are(claim.entries[number - 1].probability):
+                raise RuleViolation(f"W6: {where}: the probability of trace {number} is another one, or 0")
+            stack.append((number, length + 1, found))
+        if claim.complete and after:
+            raise RuleViolation(
+                f"W7: {where}: trace {here} goes on by {shown(min(after))}, which is not listed"
+            )
