@@ -64,9 +64,7 @@ def judged(
         if document["digest"] != automaton.digest():
             raise RuleViolation(f"{rules}2: the digest is not that of the embedded model")
         if given is not None and given.digest() != automaton.digest():
-            raise RuleViolation(
-                f"{rules}3: the certificate is about another model than the given one"
-            )
+            raise RuleViolation(f"{rules}3: the certificate is about another model than the given one")
         check(automaton)
     except RuleViolation as violation:
         return OtherReport(False, data, str(violation))

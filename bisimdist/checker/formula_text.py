@@ -7,11 +7,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
 
 from bisimdist.checker.formula_graph import ANYTHING, TOP, FormulaGraph
 from bisimdist.checker.reading import MalformedCertificate, model_number, shown
 
 __all__ = ["Text", "read_linear", "read_text"]
+
+MAX_WEIGHT_BITS = 200_000
+"""The same limit that the rows of a model have."""
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*(?:
@@ -240,6 +244,13 @@ class _Reading:
             return None
         self.take(")")
         stack.pop()
+        common = 1
+        for denominator in {weight.denominator for weight, _ in frame.parts}:
+            common = lcm(common, denominator)
+            if common.bit_length() > MAX_WEIGHT_BITS:
+                raise MalformedCertificate(
+                    f"the weights of a distribution have a common denominator of more than {MAX_WEIGHT_BITS} bits"
+                )
         return self.graph.mixture(frame.parts)
 
 

@@ -225,3 +225,10 @@ def test_pairs_the_wrong_way_round_are_refused(automaton: PA) -> None:
     assume(not claim["bisimilar"])
     claim["from"], claim["to"] = claim["to"], claim["from"]
     assert not check_document(document, None).valid
+
+
+def test_weights_without_a_common_denominator_of_any_use_are_refused() -> None:
+    parts = " + ".join(f"1/{10**3000 + n} <b>T" for n in range(100))
+    reader = FormulaReader(read_automaton({"kind": "pa", "states": ["s"], "transitions": []}))
+    with pytest.raises(MalformedCertificate, match="common denominator"):
+        reader.read(f"<a>({parts})")
