@@ -249,7 +249,7 @@ class _Reading:
             common = lcm(common, denominator)
             if common.bit_length() > MAX_WEIGHT_BITS:
                 raise MalformedCertificate(
-                    f"the weights of a distribution have a common denominator of more than {MAX_WEIGHT_BITS} bits"
+                    f"the weights have a common denominator of more than {MAX_WEIGHT_BITS} bits"
                 )
         return self.graph.mixture(frame.parts)
 
