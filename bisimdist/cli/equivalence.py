@@ -52,7 +52,7 @@ def run_equivalence(
         Where the input is not usable; nothing is printed then.
     """
     deadline = Deadline.after(seconds("--timeout", timeout))
-    automaton = read_automaton(model, state_limit=state_limit)
+    automaton = read_automaton(model, state_limit=state_limit, fully_probabilistic=True)
     names = named_pairs(automaton, pairs)
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:

@@ -69,7 +69,7 @@ def run_secrets(
     if epsilon is not None and epsilon < 0:
         raise UsageError(f"--threshold {threshold}: expected at least 0")
     deadline = Deadline.after(seconds("--timeout", timeout))
-    automaton = read_automaton(model)
+    automaton = read_automaton(model, fully_probabilistic=True)
     table: str | Table = distance
     states: Mapping[Secret, str] | None = None
     if distance not in DISTANCE_NAMES:

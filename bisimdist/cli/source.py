@@ -93,24 +93,43 @@ def read_model(model: str) -> LMC:
     return chain
 
 
-def read_automaton(model: str, *, state_limit: int | None = None) -> PA:
+def read_automaton(model: str, *, state_limit: int | None = None, fully_probabilistic: bool = False) -> PA:
     """Return the probabilistic automaton that an argument names; of a chain, that of its labels.
 
     Raises
     ------
     BisimdistError
-        If there is no such model, it is not usable, or it is of another kind.
+        If there is no such model, it is not usable, or it is of another kind; with `fully_probabilistic`
+        also if a state has several transitions.
     """
     found = read_any_model(model, state_limit=state_limit)
+    source = INPUT_NAME if model == STANDARD_INPUT else model
     if isinstance(found, PA):
+        if fully_probabilistic and not found.fully_probabilistic:
+            raise ModelError(
+                "the state has several transitions; expected at most one (a fully probabilistic automaton)",
+                place=f"state {_with_choices(found)!r}",
+                source=source,
+            )
         return found
     if isinstance(found, LMC):
         note_with_answer("the model is a labelled Markov chain: its labels are taken as actions")
         return chain_as_automaton(found)
-    source = INPUT_NAME if model == STANDARD_INPUT else model
     raise ModelError(
-        "this is a hidden Markov model (kind hmm); expected a probabilistic automaton", source=source
+        "this is a hidden Markov model (kind hmm); expected a probabilistic automaton, which "
+        "'bisimdist convert MODEL --to pa' makes of it",
+        source=source,
     )
+
+
+def _with_choices(automaton: PA) -> str:
+    """Return the first state that has several transitions."""
+    seen: set[int] = set()
+    for transition in automaton.transitions:
+        if transition.source in seen:
+            return automaton.states[transition.source]
+        seen.add(transition.source)
+    return ""
 
 
 def read_hmm(model: str) -> HMM:

@@ -66,7 +66,7 @@ def run_trace(
     if epsilon is not None and epsilon < 0:
         raise UsageError(f"--threshold {threshold}: expected at least 0")
     deadline = Deadline.after(seconds("--timeout", timeout))
-    automaton = read_automaton(model, state_limit=state_limit)
+    automaton = read_automaton(model, state_limit=state_limit, fully_probabilistic=True)
     names = named_pairs(automaton, pairs)
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:

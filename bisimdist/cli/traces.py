@@ -82,7 +82,7 @@ def run_traces(
         raise UsageError("--formula is checked by itself; --depth and --limit do not apply")
     deadline = Deadline.after(seconds("--timeout", timeout))
     meant = [_read(text) for text in formulae]
-    automaton = read_automaton(model, state_limit=state_limit)
+    automaton = read_automaton(model, state_limit=state_limit, fully_probabilistic=True)
     with OutputFile(certificate, option="--certificate") as proof:
         if meant:
             return _check(automaton, state, meant, proof, as_json=as_json)

@@ -162,9 +162,12 @@ def test_bad_input_is_refused(command: Command, responses: Path, tmp_path: Path)
         "kind: pa\nstates: [s]\ntransitions:\n  - {from: s, action: a, to: {s: 1}}\n"
         "  - {from: s, action: b, to: {s: 1}}\n"
     )
-    command("equivalence", choice).assert_refused("no pairs of its own")
-    command("equivalence", choice, "--pair", "s", "s").assert_refused("state 's'", "several transitions")
-    command("traces", choice, "--state", "s").assert_refused("state 's'", "several transitions")
+    for asked in (("equivalence", choice, "--pair", "s", "s"), ("traces", choice, "--state", "s")):
+        command(*asked).assert_refused("choice.yaml", "state 's'", "several transitions")
+    command("trace", choice).assert_refused("choice.yaml", "several transitions")
+    lone = tmp_path / "lone.yaml"
+    lone.write_text("kind: pa\nstates: [s]\ntransitions: []\n")
+    command("equivalence", lone).assert_refused("no pairs of its own")
 
 
 def test_long_traces_are_listed_in_time(command: Command, tmp_path: Path) -> None:
