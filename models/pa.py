@@ -13,7 +13,7 @@ from bisimdist.errors import ModelError
 from bisimdist.exact.rational import format_rational, shorten_rational
 from bisimdist.models.lmc import LMC, Row, check_names, row_total
 
-__all__ = ["PA", "Transition", "action_labelled_lmc", "chain_as_automaton"]
+__all__ = ["PA", "Transition", "action_labelled_lmc", "automaton_of", "chain_as_automaton"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +237,17 @@ def chain_as_automaton(lmc: LMC) -> PA:
         Transition(s, label, row) for s, (label, row) in enumerate(zip(lmc.labels, lmc.rows, strict=True))
     )
     return PA(lmc.states, tuple(steps), lmc.pairs)
+
+
+def automaton_of(model: PA | LMC) -> PA:
+    """Return an automaton as it is, a chain as the automaton with its labels as actions.
+
+    Examples
+    --------
+    >>> automaton_of(LMC.from_mappings({"s": "a"}, {"s": {"s": 1}})).transitions[0].action
+    'a'
+    """
+    return chain_as_automaton(model) if isinstance(model, LMC) else model
 
 
 def free_name(name: str, taken: Container[str]) -> str:

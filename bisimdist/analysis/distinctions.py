@@ -15,7 +15,7 @@ from bisimdist.logic.formula_printer import formula_text
 from bisimdist.logic.levels import Levels
 from bisimdist.logic.wording import difference_in_words
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Distinction", "DistinctionAnswer", "distinguishing_formula", "explain"]
@@ -138,7 +138,7 @@ def explain(
     >>> print(explain(pin_checking()).pairs[0].explanation)
     s1 can do a1 and then, with probability at least 3/5, can do ok; t1 cannot.
     """
-    automaton = chain_as_automaton(model) if isinstance(model, LMC) else model
+    automaton = automaton_of(model)
     asked = (
         list(automaton.pairs)
         if pairs is None

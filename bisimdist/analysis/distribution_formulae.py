@@ -18,7 +18,7 @@ from bisimdist.logic.formula_printer import formula_text
 from bisimdist.logic.satisfaction import ModelChecker, Parts
 from bisimdist.logic.splitting import bits
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = [
@@ -26,15 +26,9 @@ __all__ = [
     "SatisfyingTransition",
     "Share",
     "TransitionsAnswer",
-    "automaton_of",
     "distribution_satisfies",
     "satisfying_transitions",
 ]
-
-
-def automaton_of(model: PA | LMC) -> PA:
-    """Return an automaton as it is, a chain as the automaton with its labels as actions."""
-    return chain_as_automaton(model) if isinstance(model, LMC) else model
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from bisimdist.analysis.distribution_formulae import (
     SatisfyingTransition,
     Share,
     TransitionsAnswer,
-    automaton_of,
     distribution_satisfies,
     satisfying_transitions,
 )
@@ -36,7 +35,7 @@ from bisimdist.logic.mimicking import longest_run, mimicking_formulae, mimicking
 from bisimdist.logic.satisfaction import ModelChecker, Splitting
 from bisimdist.logic.splitting import bits
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = [

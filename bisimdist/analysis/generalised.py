@@ -19,7 +19,7 @@ from bisimdist.fixpoint.generalised_engine import Solution, least_fixed_point
 from bisimdist.fixpoint.hausdorff import Arena
 from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value, at_most
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = [
@@ -210,7 +210,7 @@ def generalised_metric(  # noqa: PLR0913
        Behavioral Metrics", FACS 2018.
     """
     chosen, lifting, wanted = _question(kind, discount, precision)
-    automaton = chain_as_automaton(model) if isinstance(model, LMC) else model
+    automaton = automaton_of(model)
     asked = (
         list(automaton.pairs)
         if pairs is None

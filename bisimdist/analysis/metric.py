@@ -29,7 +29,7 @@ from bisimdist.certificates.metric import (
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["KINDS", "Kind", "MetricAnswer", "MetricBound", "Triple", "metric"]
@@ -193,7 +193,7 @@ def metric(
         if kind not in KINDS:
             raise UsageError(f"there is no metric {kind!r}; expected {' or '.join(KINDS)}")
         kind = Kind(kind)
-    automaton = chain_as_automaton(model) if isinstance(model, LMC) else model
+    automaton = automaton_of(model)
     asked = (
         list(automaton.pairs)
         if pairs is None

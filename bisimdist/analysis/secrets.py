@@ -17,7 +17,7 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.logic.trace_graph import Limits
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["AdditiveBudget", "Budget", "SecretPair", "SecretPrivacyAnswer", "secret_privacy"]
@@ -250,7 +250,7 @@ def secret_privacy(  # noqa: PLR0913
     .. [1] Chatzikokolakis, Andrés, Bordenabe, Palamidessi, "Broadening the scope of differential privacy
        using metrics", PETS 2013.
     """
-    automaton = chain_as_automaton(model) if isinstance(model, LMC) else model
+    automaton = automaton_of(model)
     names = list(secrets)
     if len(names) < 2:
         raise UsageError(f"there are {len(names)} secrets; expected at least two")

@@ -25,7 +25,7 @@ from bisimdist.logic.linear_parser import parse_trace_formula
 from bisimdist.logic.linear_semantics import FormulaScale, LogicalDistances, TraceSemantics
 from bisimdist.logic.trace_equivalence import TraceComparison, trace_equivalence_classes
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = [
@@ -44,10 +44,6 @@ __all__ = [
 
 LIMIT = 1000
 """How many formulae are listed unless somebody asks for more."""
-
-
-def _automaton(model: PA | LMC) -> PA:
-    return chain_as_automaton(model) if isinstance(model, LMC) else model
 
 
 def trace_formulae(  # noqa: PLR0913
@@ -98,7 +94,7 @@ def trace_formulae(  # noqa: PLR0913
         raise UsageError(f"the depth is {depth}; expected at least 0")
     if limit < 0:
         raise UsageError(f"the limit is {limit}; expected at least 0")
-    automaton = _automaton(model)
+    automaton = automaton_of(model)
     start = automaton.index(state)
     semantics = TraceSemantics(automaton, (start,))
     longest = semantics.longest(start)
@@ -169,7 +165,7 @@ def satisfies_trace_formulae(
     >>> [found.satisfied for found in answer.formulae], bool(answer)
     ([True, False], False)
     """
-    automaton = _automaton(model)
+    automaton = automaton_of(model)
     wanted = [parse_trace_formula(text) if isinstance(text, str) else text for text in formulae]
     start = automaton.index(state)
     semantics = TraceSemantics(automaton, (start,))
@@ -243,7 +239,7 @@ def logical_distances(
     names = [kind.value for kind in FormulaScale]
     if not isinstance(scale, FormulaScale) and scale not in names:
         raise UsageError(f"there is no scale {scale!r}; expected {' or '.join(names)}")
-    automaton = _automaton(model)
+    automaton = automaton_of(model)
     first, second = (automaton.index(name) for name in pair)
     semantics = TraceSemantics(automaton, (first, second))
     return semantics.distances(first, second, depth, scale, deadline=deadline)
@@ -267,7 +263,7 @@ def trace_classes(model: PA | LMC, *, deadline: Deadline = NEVER) -> tuple[tuple
     >>> trace_classes(PA(("s", "t", "u"), step))
     (('s',), ('t', 'u'))
     """
-    automaton = _automaton(model)
+    automaton = automaton_of(model)
     members: dict[int, list[str]] = {}
     for name, number in zip(
         automaton.states, trace_equivalence_classes(automaton, deadline=deadline), strict=True
@@ -312,7 +308,7 @@ def trace_equivalence(
     >>> answer.pairs[0].trace, answer.pairs[0].probabilities
     (('a',), (1/2, 1))
     """
-    automaton = _automaton(model)
+    automaton = automaton_of(model)
     asked = (
         list(automaton.pairs)
         if pairs is None

@@ -24,7 +24,7 @@ from bisimdist.logic.trace_pump import PumpTrace
 from bisimdist.logic.trace_ratio import TraceRatio, largest_ratio, unexamined_ratio
 from bisimdist.logic.trace_system import TraceSystem
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = [
@@ -310,7 +310,7 @@ def trace_metric(  # noqa: PLR0913
     kind = _kind(kind)
     if length is not None and length < 0:
         raise UsageError(f"the length is {length}; expected at least 0")
-    automaton = chain_as_automaton(model) if isinstance(model, LMC) else model
+    automaton = automaton_of(model)
     asked = (
         list(automaton.pairs)
         if pairs is None
