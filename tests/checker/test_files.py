@@ -10,39 +10,43 @@ from pathlib import Path
 import pytest
 
 from bisimdist.checker import MalformedCertificate, check_certificate
+from tests.checker.corpus import FOLDER, Entry, entries, falsehoods
 
-FOLDER = Path(__file__).parent.parent / "certificates"
-
-
-def files(kind: str) -> list[Path]:
-    return sorted((FOLDER / kind).glob("*.json"))
+KINDS = sorted(path for path in (FOLDER / "incorrect").iterdir() if path.is_dir())
 
 
 def test_there_are_files_of_every_kind() -> None:
-    assert all(len(files(kind)) >= 10 for kind in ("correct", "incorrect", "malformed"))
+    assert all(len(entries(folder)) >= 10 for folder in ("correct", "incorrect", "malformed"))
 
 
-@pytest.mark.parametrize("path", files("correct"), ids=lambda path: path.stem)
-def test_correct(path: Path) -> None:
-    report = check_certificate(path.read_bytes())
+@pytest.mark.parametrize("entry", entries("correct"), ids=lambda entry: entry.name)
+def test_correct(entry: Entry) -> None:
+    report = check_certificate(*entry.texts())
     assert report.reason == ""
     assert report.valid
-    assert report.claims
+    assert report.plain_claims()
 
 
-@pytest.mark.parametrize("path", files("incorrect"), ids=lambda path: path.stem)
-def test_incorrect(path: Path) -> None:
-    report = check_certificate(path.read_bytes())
+@pytest.mark.parametrize("entry", entries("incorrect"), ids=lambda entry: entry.name)
+def test_incorrect(entry: Entry) -> None:
+    report = check_certificate(*entry.texts())
     assert not report.valid
-    assert path.stem.split("-")[0] in report.reason.replace(":", " ").split()
+    assert entry.rule in report.reason.replace(":", " ").split()
 
 
-@pytest.mark.parametrize("path", files("malformed"), ids=lambda path: path.stem)
-def test_malformed(path: Path) -> None:
+@pytest.mark.parametrize("entry", entries("malformed"), ids=lambda entry: entry.name)
+def test_malformed(entry: Entry) -> None:
     with pytest.raises(MalformedCertificate) as caught:
-        check_certificate(path.read_bytes())
+        check_certificate(*entry.texts())
     message = str(caught.value)
     assert message
     assert message.isascii()
     assert message.isprintable()
     assert len(message) < 400
+
+
+@pytest.mark.parametrize("folder", KINDS, ids=lambda folder: folder.name)
+def test_one_line_says_what_a_forgery_claims_falsely(folder: Path) -> None:
+    said = falsehoods(folder)
+    assert sorted(said) == sorted(path.stem for path in folder.glob("*.json"))
+    assert all(said.values())
