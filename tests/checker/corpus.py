@@ -2,7 +2,8 @@
 
 A certificate of another kind than distances lies in a folder that has the name of the kind. ``NAME.model``
 beside ``NAME.json`` is the model file that is given with it. In ``incorrect``, a name begins with the rule
-that refuses the file, and ``falsehoods.txt`` of the folder says in one line for each file what it claims falsely.
+that refuses the file, and ``falsehoods.txt`` of the folder says in one line for each file what it claims
+falsely.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Runs the certificates of ``tests/certificates`` through every mutant (`tests.checker.mutants`). A mutant that
 still accepts all of ``correct``, refuses all of ``incorrect`` and calls all of ``malformed`` malformed
 *survives*: either no file shows that what was changed is needed, or it is not. What survives with a reason
-stands in ``survivors``: a line ``# reason``, then the keys of mutants, or beginnings of keys that end in ``*``.
+stands in ``survivors``: a line ``# reason``, then the keys of mutants, or beginnings of keys that end
+in ``*``.
 """
 
 from __future__ import annotations
