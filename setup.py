@@ -1,4 +1,4 @@
-"""Where the packages lie: lp/ and models/ stand at the top, and no install needs the links inside bisimdist/."""
+"""Where the packages lie: lp/ and models/ stand at the top, and no install needs the links to them."""
 
 from setuptools import find_packages, setup
 
