@@ -44,8 +44,8 @@ class BudgetClaim:
     parameters: Mapping[str, fmpq] | None = None
     probabilities: tuple[fmpq, fmpq] | None = None
 
-    def plain(self) -> dict[str, object]:
-        """Return the claim as plain data."""
+    def plain(self, others: Mapping[str, fmpq]) -> dict[str, object]:
+        """Return the claim as plain data, with values of the parameters that it says nothing about."""
         data: dict[str, object] = {
             "from": self.source,
             "to": self.target,
@@ -55,7 +55,8 @@ class BudgetClaim:
         if self.word is not None and self.probabilities is not None:
             data["word"] = list(self.word)
             data["probabilities"] = [rational_text(value) for value in self.probabilities]
-            data["parameters"] = {name: rational_text(v) for name, v in (self.parameters or {}).items()}
+            values = {**others, **(self.parameters or {})}
+            data["parameters"] = {name: rational_text(v) for name, v in values.items()}
         return data
 
 
@@ -106,6 +107,7 @@ def budget_certificate(
     proofs
         For each direction of each claim that holds a proof for a ratio of at most the claimed one.
     """
+    anywhere = {p.name: (p.low + p.high) / 2 for p in model.parameters}
     return {
         "format": "bisimdist-certificate",
         "version": 1,
@@ -115,7 +117,7 @@ def budget_certificate(
         **factors_of_entries(model),
         "length": str(length),
         "up_to": up_to,
-        "claims": [claim.plain() for claim in claims],
+        "claims": [claim.plain(anywhere) for claim in claims],
         "proofs": [_directed(model, length, up_to, proof) for proof in proofs],
     }
 

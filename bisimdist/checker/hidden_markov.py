@@ -124,10 +124,12 @@ class HiddenMarkov:
         )
 
     def numeric(self) -> NumericMarkov:
-        """Return the model, which must not have parameters."""
-        if self.names:
+        """Return the model, no entry of which may depend on a parameter."""
+        tables = (self.emissions, self.rows, self.distributions)
+        entries = (entry for table in tables for row in table.values() for entry in row.values())
+        if any(any(powers) for entry in entries for part in entry for powers in part):
             raise RuleViolation("H4: the model has parameters")
-        return self.at(())
+        return self.at([(low + high) / 2 for low, high in self.box])
 
     def check_distributions(self, factors: Sequence[Polynomial] = ()) -> None:
         """Check that every row is a distribution, for all values of the parameters inside the box.

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt, lcm
 
-from flint import fmpq, fmpz_mod_ctx, fmpz_mod_mat, nmod_mat
+from flint import fmpq, fmpz, fmpz_mod_ctx, fmpz_mod_mat, nmod_mat
 
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["Combination", "dependent_states"]
 
 MAX_STATES = 300
-SMALL_PRIME = 2**61 - 1
+SMALL_PRIMES_BELOW = 2**61
 EXPONENTS = (521, 2203, 9689)
 """Exponents of primes 2^e - 1, in which combinations are sought; a combination is then proved exactly."""
 
@@ -78,9 +78,11 @@ def dependent_states(
     words, pivots = _independent(part, deadline)
     if len(words) == len(states):
         return None
-    for exponent in EXPONENTS:
+    for prime in (2**exponent - 1 for exponent in EXPONENTS):
         deadline.check()
-        found = _combination(part, words, pivots, 2**exponent - 1)
+        if any(d % prime == 0 for d in part.denominators):
+            continue
+        found = _combination(part, words, pivots, prime)
         if found is not None and _proved(found, part):
             return _spelled(found, states, pivots)
     return None
@@ -109,8 +111,8 @@ def _independent(part: _Part, deadline: Deadline) -> tuple[list[tuple[int, ...]]
 
     Modulo a prime; a word is a sequence of groups, the last one first.
     """
-    prime = SMALL_PRIME
     rows, groups, denominators = part.rows, part.groups, part.denominators
+    prime = _small_prime(denominators)
     inverse = [pow(d, -1, prime) for d in denominators]
     size = len(rows)
     columns: Columns = [[1] * size]
@@ -139,6 +141,14 @@ def _independent(part: _Part, deadline: Deadline) -> tuple[list[tuple[int, ...]]
         fresh = list(range(old, len(columns)))
     pivots = _pivot_columns(nmod_mat(columns, prime))
     return words, pivots
+
+
+def _small_prime(denominators: Sequence[int]) -> int:
+    """Return the largest prime of a word that divides no denominator."""
+    candidate = SMALL_PRIMES_BELOW - 1
+    while not fmpz(candidate).is_prime() or any(d % candidate == 0 for d in denominators):
+        candidate -= 2
+    return candidate
 
 
 def _pivot_columns(matrix: nmod_mat) -> list[int]:

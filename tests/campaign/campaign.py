@@ -1,0 +1,145 @@
+"""One model after the other: draw it, ask about it, count, and write down what disagrees."""
+
+from __future__ import annotations
+
+import json
+import time
+import traceback
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from flint import fmpq
+
+from bisimdist.errors import BisimdistError, LimitError
+from bisimdist.models.io import parse_model
+from tests.campaign import automata, chains, hidden, whole
+from tests.campaign.desk import Desk, Disagreement, Question
+from tests.campaign.draw import KINDS, Case, draw
+
+__all__ = ["QUESTIONS", "Record", "examine"]
+
+QUESTIONS: tuple[Question, ...] = (
+    *chains.QUESTIONS,
+    *automata.QUESTIONS,
+    *hidden.QUESTIONS,
+    *whole.QUESTIONS,
+)
+
+
+@dataclass(slots=True)
+class Record:
+    """What a campaign has done so far.
+
+    Parameters
+    ----------
+    seed
+        What the models are drawn from.
+    following
+        The number of the next model.
+    counts
+        How often what was done.
+    seconds
+        How long each question took in all.
+    findings
+        What disagreed, in words.
+    """
+
+    seed: int
+    following: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=dict)
+    findings: list[str] = field(default_factory=list)
+
+    @classmethod
+    def load(cls, path: Path) -> Record:
+        """Read what `save` wrote."""
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        return cls(
+            plain["seed"],
+            plain["following"],
+            Counter(plain["counts"]),
+            plain["seconds"],
+            plain["findings"],
+        )
+
+    def save(self, path: Path) -> None:
+        """Write all of it, or nothing."""
+        fresh = path.with_suffix(".new")
+        plain = {
+            "seed": self.seed,
+            "following": self.following,
+            "counts": dict(self.counts),
+            "seconds": self.seconds,
+            "findings": self.findings,
+        }
+        fresh.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+        fresh.replace(path)
+
+    def table(self) -> str:
+        """Return all counts, and the seconds of the questions, as text."""
+        lines = [f"models {self.counts['models']}, seconds {sum(self.seconds.values()):.0f}"]
+        width = max((len(name) for name in self.counts), default=0)
+        for name, count in sorted(self.counts.items()):
+            spent = f"{self.seconds[name]:10.1f} s" if name in self.seconds else ""
+            lines.append(f"  {name:<{width}} {count:>10} {spent}".rstrip())
+        lines.append(f"findings: {len(self.findings)}")
+        return "\n".join([*lines, *(f"  {text}" for text in self.findings)])
+
+
+def examine(
+    record: Record,
+    number: int,
+    folder: Path | None = None,
+    *,
+    kinds: Sequence[str] = KINDS,
+    dear: bool = True,
+) -> None:
+    """Ask about one model; what disagrees becomes a file in the folder, where there is one."""
+    case = draw(record.seed, number, kinds)
+    counts = record.counts
+    try:
+        model = parse_model(case.text, format=case.suffix[1:])
+    except BisimdistError:
+        counts["models refused"] += 1
+        return
+    counts["models"] += 1
+    counts[f"models: {case.kind}"] += 1
+    counts[f"family: {case.family}"] += 1
+    alpha = fmpq(case.alpha.numerator, case.alpha.denominator)
+    desk = Desk(case, model, counts, case.source, alpha)
+    turn = number // len(kinds)
+    for place, question in enumerate(QUESTIONS):
+        if case.kind in question.kinds and (turn + place) % question.every == 0:
+            _ask(record, desk, question, folder)
+
+
+def _ask(record: Record, desk: Desk, question: Question, folder: Path | None) -> None:
+    name = f"asked: {question.name}"
+    began = time.perf_counter()
+    try:
+        question.ask(desk)
+    except LimitError:
+        record.counts["questions beyond a limit"] += 1
+    except Exception as error:  # whatever it is, it belongs on the list
+        kind = "disagreement" if isinstance(error, Disagreement) else "error"
+        text = f"{desk.case.seed}:{desk.case.number} {question.name}: {kind}: {type(error).__name__}: {error}"
+        record.findings.append(text[:600])
+        if folder is not None:
+            _write(folder, desk.case, question, traceback.format_exc())
+    record.counts[name] += 1
+    record.seconds[name] = record.seconds.get(name, 0.0) + time.perf_counter() - began
+
+
+def _write(folder: Path, case: Case, question: Question, text: str) -> None:
+    place = folder / f"{case.seed}-{case.number}-{question.name.replace(' ', '-')}"
+    place.mkdir(parents=True, exist_ok=True)
+    (place / f"model{case.suffix}").write_text(case.text, encoding="utf-8")
+    command = question.command.replace("MODEL", f"model{case.suffix}").replace("ALPHA", str(case.alpha))
+    lines = [
+        f"bisimdist {command}",
+        f"python -m tests.campaign --seed {case.seed} --from {case.number} --count 1",
+        text,
+    ]
+    (place / "finding.txt").write_text("\n\n".join(lines), encoding="utf-8")
