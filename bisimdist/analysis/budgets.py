@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flint import arb, ctx, fmpq, fmpz
+from flint import arb, fmpq, fmpz
 
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.precision import working_precision
 
 __all__ = ["AdditiveBudget", "Budget"]
 
@@ -54,7 +55,7 @@ class Budget:
             return "0", "0"
         precision = 64 + 4 * digits
         while True:
-            with ctx.workprec(precision):
+            with working_precision(precision):
                 ball = arb(self.ratio).log() / arb(self.distance)
             low, high = ball.lower().fmpq(), ball.upper().fmpq()
             if low > 0:
@@ -117,7 +118,7 @@ class AdditiveBudget:
 def _power_less(ratio: fmpq, exponent: fmpq, other: fmpq, power: fmpq) -> bool:
     """Tell whether ``ratio^exponent < other^power`` for ratios above 1 and positive rational exponents."""
     for precision in (128, 1024, 8192):
-        with ctx.workprec(precision):
+        with working_precision(precision):
             difference = arb(other).log() * arb(power) - arb(ratio).log() * arb(exponent)
         if difference > 0:
             return True

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from flint import arb, ctx, fmpq, fmpz
+from flint import arb, fmpq, fmpz
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_exponent, scaled_decimal
+from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 
@@ -57,7 +58,7 @@ def _rational_near_exp(epsilon: fmpq, bits: int, *, upward: bool) -> fmpq:
         raise UsageError(f"denominator_bits is {bits}; expected at least 1")
     width = 1 / fmpq(fmpz(2) ** bits)
     for precision in _precisions(bits + 64):
-        with ctx.workprec(precision):
+        with working_precision(precision):
             low, high = _ends(arb(epsilon).exp())
         # Both intervals lie on the sound side of the ball, and within the relative error of all of it.
         start, end = (high, low * (1 + width)) if upward else (high * (1 - width), low)
@@ -159,7 +160,7 @@ def log_enclosure(ratio: ExactNumber, digits: int = 5) -> tuple[str, str]:
     if value == 1:
         return "0", "0"
     for precision in _precisions(64 + 4 * digits):
-        with ctx.workprec(precision):
+        with working_precision(precision):
             low, high = _ends(arb(value).log())
         if low * high <= 0 or (exponent := decimal_exponent(low)) != decimal_exponent(high):
             continue

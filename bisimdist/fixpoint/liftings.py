@@ -13,9 +13,10 @@ from itertools import combinations
 from math import lcm
 from typing import Protocol
 
-from flint import arb, ctx, fmpq, fmpz
+from flint import arb, fmpq, fmpz
 
 from bisimdist.errors import UsageError
+from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.lifting_values import (
@@ -313,7 +314,7 @@ def _power(base: fmpq, exponent: fmpq, *, up: bool) -> fmpq:
     roots = [_exact_root(part, q) for part in (base.p, base.q)]
     if roots[0] is not None and roots[1] is not None:
         return fmpq(roots[0], roots[1]) ** p
-    with ctx.workprec(4 * ROOT_BITS):
+    with working_precision(4 * ROOT_BITS):
         ball = (arb(base).log() * arb(exponent)).exp()
         low, high = ball.lower().fmpq(), ball.upper().fmpq()
     width = high / fmpz(2) ** ROOT_BITS

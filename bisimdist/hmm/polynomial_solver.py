@@ -31,15 +31,20 @@ def refute_negative(
     """
     import z3  # noqa: PLC0415  (slow to load, and rarely needed)
 
-    solver = z3.SolverFor("QF_NRA")
+    context = z3.Context()  # one that threads share crashes the interpreter
+
+    def number(value: fmpq) -> Any:
+        return z3.Q(int(value.p), int(value.q), context)
+
+    solver = z3.SolverFor("QF_NRA", context)
     seconds = SECONDS if deadline.moment is None else min(SECONDS, deadline.moment - time.monotonic())
     solver.set("timeout", max(1, int(1000 * seconds)))
-    variables = [z3.Real(name) for name in names]
+    variables = [z3.Real(name, context) for name in names]
     for variable, (low, high) in zip(variables, box, strict=True):
-        solver.add(variable > _number(low), variable < _number(high))
-    total: Any = z3.RealVal(0)
+        solver.add(variable > number(low), variable < number(high))
+    total: Any = number(fmpq(0))
     for exponents, coefficient in polynomial.items():
-        term: Any = _number(coefficient)
+        term: Any = number(coefficient)
         for variable, power in zip(variables, exponents, strict=True):
             for _ in range(power):
                 term = term * variable
@@ -57,12 +62,6 @@ def refute_negative(
         if inside and evaluate(polynomial, point) < 0:
             return SignResult(False, point=point)
     return SignResult(None)
-
-
-def _number(value: fmpq) -> Any:
-    import z3  # noqa: PLC0415
-
-    return z3.Q(int(value.p), int(value.q))
 
 
 def _value(value: Any, digits: int) -> fmpq:

@@ -13,9 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
 
-from flint import arb, ctx, fmpq
+from flint import arb, fmpq
 
 from bisimdist.errors import UsageError
+from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.models.hmm import HMM, SparseRow
@@ -112,17 +113,13 @@ def _lower_end(successes: int, trials: int, risk: fmpq) -> fmpq:
 
 def _tail_at_most(successes: int, trials: int, probability: fmpq, risk: fmpq) -> bool:
     """Tell whether P(X >= successes) <= risk is proved: the regularised incomplete beta function."""
-    before = ctx.prec
-    try:
-        for precision in PRECISIONS:
-            ctx.prec = precision
+    for precision in PRECISIONS:
+        with working_precision(precision):
             tail = arb(probability).beta_lower(arb(successes), arb(trials - successes + 1), 1)
             if tail <= arb(risk):
                 return True
             if tail > arb(risk):
                 return False
-    finally:
-        ctx.prec = before
     return False
 
 

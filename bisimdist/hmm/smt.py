@@ -68,20 +68,6 @@ class SmtAnswer:
     reason: str = ""
 
 
-def _number(value: fmpq) -> Any:
-    return z3.Q(int(value.p), int(value.q))
-
-
-def _term(polynomial: fmpq_mpoly, variables: Sequence[Any]) -> Any:
-    terms = []
-    for exponents, coefficient in polynomial.to_dict().items():
-        factors = [_number(fmpq(coefficient))]
-        for variable, power in zip(variables, exponents, strict=True):
-            factors += [variable] * int(power)
-        terms.append(z3.Product(factors) if len(factors) > 1 else factors[0])
-    return z3.Sum(terms) if terms else z3.RealVal(0)
-
-
 def rational_near(value: Any, digits: int) -> fmpq:
     """Return a value of a model of Z3 as a rational, an algebraic one rounded to so many digits."""
     if z3.is_algebraic_value(value):
@@ -98,18 +84,34 @@ class _Question:
         self.ratio = ratio
         self.moment = time.monotonic() + SECONDS if deadline.moment is None else deadline.moment
         self.cleared = ClearedPair.of(model, *pair)
-        self.variables = [z3.Real(f"p{index}") for index in range(len(model.parameters))]
+        # A context of its own, because one that threads share crashes the interpreter.
+        self.context = z3.Context()
+        self.variables = [z3.Real(f"p{index}", self.context) for index in range(len(model.parameters))]
         self.nonlinear = model.parametric
         self.queries = 0
 
+    def number(self, value: fmpq) -> Any:
+        return z3.Q(int(value.p), int(value.q), self.context)
+
+    def term(self, polynomial: fmpq_mpoly) -> Any:
+        """Return a polynomial over the variables as a term of Z3."""
+        terms = []
+        for exponents, coefficient in polynomial.to_dict().items():
+            factors = [self.number(fmpq(coefficient))]
+            for variable, power in zip(self.variables, exponents, strict=True):
+                factors += [variable] * int(power)
+            terms.append(z3.Product(factors) if len(factors) > 1 else factors[0])
+        return z3.Sum(terms) if terms else self.number(fmpq(0))
+
     def solver(self) -> Any:
         """Return a solver that knows the box and that the denominators are positive."""
-        solver = z3.SolverFor("QF_NRA") if self.nonlinear else z3.Solver()
+        context = self.context
+        solver = z3.SolverFor("QF_NRA", context) if self.nonlinear else z3.Solver(ctx=context)
         for variable, (low, high) in zip(self.variables, self.model.box, strict=True):
-            solver.add(variable > _number(low), variable < _number(high))
+            solver.add(variable > self.number(low), variable < self.number(high))
         for denominator in self.cleared.denominators:
             if not denominator.is_constant():
-                solver.add(_term(denominator, self.variables) > 0)
+                solver.add(self.term(denominator) > 0)
         return solver
 
     def check(self, solver: Any) -> Any:
@@ -214,13 +216,13 @@ def _chosen(question: _Question, length: int) -> SmtAnswer:
     for swapped in (False, True):
         solver = question.solver()
         symbols = len(question.model.observations)
-        word = [z3.Int(f"w{position}") for position in range(length)]
+        word = [z3.Int(f"w{position}", question.context) for position in range(length)]
         for variable in word:
             solver.add(variable >= 0, variable < symbols)
         first, second = question.cleared.first, question.cleared.second
         sides = (second, first) if swapped else (first, second)
         totals = [_forward(question, solver, dict(side), word, "ab"[k]) for k, side in enumerate(sides)]
-        solver.add(totals[0] > _number(question.ratio) * totals[1])
+        solver.add(totals[0] > question.number(question.ratio) * totals[1])
         answer = question.check(solver)
         if answer == z3.sat:
             found = solver.model()
@@ -239,10 +241,10 @@ def _forward(
     question: _Question, solver: Any, start: dict[int, fmpq_mpoly], word: Sequence[Any], prefix: str
 ) -> Any:
     """Build the forward algorithm for chosen observations; return the total at the end."""
-    cleared, variables = question.cleared, question.variables
-    rows = [[(t, _term(p, variables)) for t, p in row] for row in cleared.rows]
-    seen = [[(o, _term(p, variables)) for o, p in row.items()] for row in cleared.emissions]
-    current = {state: _term(mass, variables) for state, mass in start.items()}
+    cleared, zero = question.cleared, question.number(fmpq(0))
+    rows = [[(t, question.term(p)) for t, p in row] for row in cleared.rows]
+    seen = [[(o, question.term(p)) for o, p in row.items()] for row in cleared.emissions]
+    current = {state: question.term(mass) for state, mass in start.items()}
     for position, chosen in enumerate(word):
         if position:
             moved: dict[int, list[Any]] = {}
@@ -252,14 +254,14 @@ def _forward(
             current = {state: z3.Sum(terms) for state, terms in moved.items()}
         named = {}
         for state, mass in current.items():
-            value: Any = z3.RealVal(0)
+            value: Any = zero
             for symbol, weight in seen[state]:
                 value = z3.If(chosen == symbol, mass * weight, value)
-            variable = z3.Real(f"{prefix}{position}_{state}")
+            variable = z3.Real(f"{prefix}{position}_{state}", question.context)
             solver.add(variable == value)
             named[state] = variable
         current = named
-    return z3.Sum(list(current.values())) if current else z3.RealVal(0)
+    return z3.Sum(list(current.values())) if current else zero
 
 
 def _sequences(question: _Question, length: int) -> SmtAnswer:
@@ -273,7 +275,7 @@ def _sequences(question: _Question, length: int) -> SmtAnswer:
     )
     for difference in islice(polynomials, MAX_SEQUENCES):
         solver = question.solver()
-        solver.add(_term(difference.polynomial, question.variables) < 0)
+        solver.add(question.term(difference.polynomial) < 0)
         answer = question.check(solver)
         if answer == z3.sat:
             pair = question.pair[::-1] if difference.swapped else question.pair

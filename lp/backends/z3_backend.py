@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import z3
@@ -19,9 +20,9 @@ __all__ = ["Z3Backend", "exact_value", "make", "real"]
 _STATUS = {"sat": SolverStatus.OPTIMAL, "unsat": SolverStatus.INFEASIBLE, "unknown": SolverStatus.LIMIT}
 
 
-def real(value: fmpq) -> Any:
+def real(value: fmpq, context: z3.Context) -> Any:
     """Return a rational as a constant of Z3."""
-    return z3.RealVal(str(value))
+    return z3.RealVal(str(value), context)
 
 
 def exact_value(model: Any, term: Any) -> fmpq:
@@ -57,14 +58,18 @@ class Z3Backend:
 
     def _maximise(self, problem: SkewedProblem, deadline: Deadline) -> tuple[fmpq, ...]:
         n = len(problem)
-        f = [z3.Real(f"f{i}") for i in range(n)]
-        alpha = real(problem.alpha)
-        optimiser = z3.Optimize()
+        context = z3.Context()  # one that threads share crashes the interpreter
+        number = partial(real, context=context)
+        f = [z3.Real(f"f{i}", context) for i in range(n)]
+        alpha = number(problem.alpha)
+        optimiser = z3.Optimize(ctx=context)
         for i in range(n):
             optimiser.add(f[i] >= 0, f[i] <= 1)
-            optimiser.add(*(f[i] - alpha * f[j] <= real(problem.distance[i][j]) for j in range(n) if j != i))
+            optimiser.add(
+                *(f[i] - alpha * f[j] <= number(problem.distance[i][j]) for j in range(n) if j != i)
+            )
         optimiser.maximize(
-            z3.Sum([z3.RealVal(0)] + [real(c) * x for c, x in zip(problem.excess(), f, strict=True)])
+            z3.Sum([number(fmpq(0))] + [number(c) * x for c, x in zip(problem.excess(), f, strict=True)])
         )
         model = self._model(optimiser, deadline)
         return tuple(exact_value(model, x) for x in f)
@@ -73,17 +78,19 @@ class Z3Backend:
         self, problem: SkewedProblem, deadline: Deadline
     ) -> tuple[dict[tuple[int, int], fmpq], dict[int, fmpq]]:
         n = len(problem)
-        alpha = real(problem.alpha)
-        w = {(i, j): z3.Real(f"w{i}_{j}") for i in range(n) for j in range(n) if i != j}
-        eta = [z3.Real(f"eta{i}") for i in range(n)]
-        optimiser = z3.Optimize()
+        context = z3.Context()
+        number = partial(real, context=context)
+        alpha = number(problem.alpha)
+        w = {(i, j): z3.Real(f"w{i}_{j}", context) for i in range(n) for j in range(n) if i != j}
+        eta = [z3.Real(f"eta{i}", context) for i in range(n)]
+        optimiser = z3.Optimize(ctx=context)
         optimiser.add(*(x >= 0 for x in w.values()), *(x >= 0 for x in eta))
         for i, c in enumerate(problem.excess()):
             out = z3.Sum([eta[i]] + [w[i, j] for j in range(n) if j != i])
-            into = z3.Sum([z3.RealVal(0)] + [w[j, i] for j in range(n) if j != i])
-            optimiser.add(out - alpha * into >= real(c))
+            into = z3.Sum([number(fmpq(0))] + [w[j, i] for j in range(n) if j != i])
+            optimiser.add(out - alpha * into >= number(c))
         optimiser.minimize(
-            z3.Sum([z3.RealVal(0)] + eta + [real(problem.distance[i][j]) * x for (i, j), x in w.items()])
+            z3.Sum([number(fmpq(0))] + eta + [number(problem.distance[i][j]) * x for (i, j), x in w.items()])
         )
         model = self._model(optimiser, deadline)
         moves = {arc: exact_value(model, x) for arc, x in w.items()}
