@@ -11,7 +11,7 @@ from fractions import Fraction
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
-    decimal_text,
+    decimal_rational,
     decode,
     item,
     model_number,
@@ -31,7 +31,7 @@ class Chain:
     def digest(self) -> str:
         """Return the SHA-256 of the chain as canonical JSON: sorted keys, lowest terms, no zero entries."""
         rows = {
-            state: {target: _decimal_rational(p) for target, p in row.items()}
+            state: {target: decimal_rational(p) for target, p in row.items()}
             for state, row in self.rows.items()
         }
         canonical = {"kind": "lmc", "states": dict(self.labels), "transitions": rows}
@@ -64,11 +64,6 @@ class Chain:
             if len(groups) == len(set(of.values())):
                 return list(groups.values())
             of = {state: k for k, members in enumerate(groups.values()) for state in members}
-
-
-def _decimal_rational(p: Fraction) -> str:
-    above, below = decimal_text(p.numerator), decimal_text(p.denominator)
-    return above if below == "1" else f"{above}/{below}"
 
 
 def read_chain(document: Mapping[str, object]) -> Chain:

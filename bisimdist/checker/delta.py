@@ -10,21 +10,22 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from bisimdist.checker.chain import Chain, read_chain
 from bisimdist.checker.delta_document import (
     Automaton,
+    Ceiling,
     DeltaClaim,
     DeltaDocument,
     DeltaNode,
+    Said,
     read_delta_document,
+    read_said,
 )
-from bisimdist.checker.document import read_certificate
 from bisimdist.checker.other import OtherReport
+from bisimdist.checker.quantities import Amount, Skew
 from bisimdist.checker.reading import MalformedCertificate, RuleViolation, shown, text_of
-from bisimdist.checker.rules import Setting
-from bisimdist.checker.verdict import check_claims
+from bisimdist.checker.rules import Setting, check_upper
 
 __all__ = ["check_document"]
 
@@ -47,20 +48,20 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     MalformedCertificate
         If the document does not have the shape of such a certificate.
     """
-    certificate = read_delta_document(document)
-    claims = tuple(_plain(claim, certificate) for claim in certificate.claims)
+    said = read_said(document)
+    claims = tuple(_plain(claim, said) for claim in said.claims)
+    given = None if model is None else _given(model)
     try:
-        _check(certificate, model)
+        _check(read_delta_document(document, said), said.claims, given)
     except RuleViolation as violation:
         return OtherReport(False, claims, str(violation))
     return OtherReport(True, claims)
 
 
-def _plain(claim: DeltaClaim, certificate: DeltaDocument) -> dict[str, object]:
-    same = certificate.alpha_lower == certificate.alpha_upper
-    alpha: object = text_of(certificate.alpha_upper)
-    if not same:
-        alpha = [text_of(certificate.alpha_upper), text_of(certificate.alpha_lower)]
+def _plain(claim: DeltaClaim, said: Said) -> dict[str, object]:
+    alpha: object = text_of(said.alpha_upper)
+    if said.alpha_lower != said.alpha_upper:
+        alpha = [text_of(said.alpha_upper), text_of(said.alpha_lower)]
     return {
         "from": claim.source,
         "to": claim.target,
@@ -72,18 +73,18 @@ def _plain(claim: DeltaClaim, certificate: DeltaDocument) -> dict[str, object]:
     }
 
 
-def _check(certificate: DeltaDocument, model: object | None) -> None:
+def _check(certificate: DeltaDocument, claims: Sequence[DeltaClaim], given: Chain | None) -> None:
     original = read_chain(certificate.model)
-    if model is not None and _given(model) != original:
+    if given is not None and given != original:
         raise RuleViolation("G2: the certificate is about another model than the one that is given")
     if certificate.digest != original.digest():
         raise RuleViolation("G3: the digest is not that of the embedded model")
-    if not 1 <= certificate.alpha_upper <= certificate.alpha_lower:
-        raise RuleViolation("D2: expected 1 <= alpha of the upper bounds <= alpha of the lower bounds")
+    if certificate.alpha_upper > certificate.alpha_lower:
+        raise RuleViolation("D2: alpha of the upper bounds is more than that of the lower bounds")
     representative = _check_merged(original, certificate.merged)
     graph = _Graph(_merge(original, representative), certificate)
     graph.check_nodes()
-    for number, claim in enumerate(certificate.claims, 1):
+    for number, claim in enumerate(claims, 1):
         where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]"
         _check_claim(graph, claim, representative, where)
 
@@ -224,7 +225,6 @@ class _Graph:
         self.alpha_upper = certificate.alpha_upper
         self.number = {_key(node.vector): k for k, node in enumerate(certificate.nodes)}
         self.ceiling = certificate.ceiling
-        self.bounds: dict[tuple[str, str], Fraction] = {}
         self.ratios = certificate.ratios
         self.denominator = math.lcm(*(p.denominator for row in chain.rows.values() for p in row.values()))
         self.rows = {
@@ -235,7 +235,7 @@ class _Graph:
     def check_nodes(self) -> None:
         """Check every node with its bounds (rules D3 to D7)."""
         if self.ceiling is not None:
-            self.bounds = _check_ceiling(self.chain, self.ceiling)
+            _check_ceiling(self.chain, self.ceiling)
         _check_ratios(self.chain, self.ratios)
         for number, node in enumerate(self.nodes):
             self._check_vector(node, f"node {number}")
@@ -312,14 +312,14 @@ class _Graph:
         surplus = {state: Fraction(-sign * value) for state, value in node.vector.items()}
         cost = Fraction(0)
         for i, j, amount in bound.moves:
-            if i == j or amount <= 0 or i not in self.chain.labels or j not in self.chain.labels:
-                raise RuleViolation(f"{where}: D6: a move is not one of a positive mass between two states")
+            if i == j or i not in self.chain.labels or j not in self.chain.labels:
+                raise RuleViolation(f"{where}: D6: a move is not one between two states")
             surplus[i] = surplus.get(i, Fraction(0)) + amount
             surplus[j] = surplus.get(j, Fraction(0)) - self.ceiling.alpha * amount
-            cost += amount * self.bounds.get((i, j), Fraction(1))
+            cost += amount * self.ceiling.bounds.get((i, j), Fraction(1))
         for i, amount in bound.given_up:
-            if amount <= 0 or i not in self.chain.labels:
-                raise RuleViolation(f"{where}: D6: a given-up mass is not positive, or at no state")
+            if i not in self.chain.labels:
+                raise RuleViolation(f"{where}: D6: mass is given up at {shown(i)}, which is no merged state")
             surplus[i] = surplus.get(i, Fraction(0)) + amount
             cost += amount
         if min(surplus.values()) < 0:
@@ -327,15 +327,15 @@ class _Graph:
         return cost + (sum(node.vector.values()) if bound.complement else 0)
 
     def _check_cover(
-        self, node: DeltaNode, complement: bool, covers: Sequence[tuple[str, str, Fraction]], where: str
+        self, node: DeltaNode, complement: bool, covers: Sequence[tuple[str, str, Amount]], where: str
     ) -> None:
         """Check that negative masses cover the positive ones at the rates of the ratios (rule D9)."""
         sign = -1 if complement else 1
         rest = {state: Fraction(sign * value) for state, value in node.vector.items()}
         for i, j, amount in covers:
             ratio = self.ratios.get((i, j))
-            if ratio is None or amount <= 0 or i not in rest or j not in rest:
-                raise RuleViolation(f"{where}: D9: a move is not one of a positive mass at a known ratio")
+            if ratio is None or i not in rest or j not in rest:
+                raise RuleViolation(f"{where}: D9: a move is not one at a known ratio")
             rest[i] -= amount
             rest[j] += amount * ratio
         if max(rest.values()) > 0:
@@ -418,14 +418,14 @@ def _key(vector: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(vector.items()))
 
 
-def _check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Fraction]) -> None:
+def _check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
     """Check that nu_i <= R(i, j) nu_j follows from the same for the states that come next (rule D9)."""
     for (i, j), ratio in ratios.items():
         where = f"ratio [{shown(i)}, {shown(j)}]: D9"
         if i not in chain.labels or j not in chain.labels or chain.labels[i] != chain.labels[j]:
             raise RuleViolation(f"{where}: not two merged states of one label")
-        if i == j or ratio < 1:
-            raise RuleViolation(f"{where}: expected two states and a ratio of at least 1")
+        if i == j:
+            raise RuleViolation(f"{where}: expected two states")
         for label in {chain.labels[target] for target in chain.rows[i]}:
             left, right = (
                 {target: p for target, p in chain.rows[state].items() if chain.labels[target] == label}
@@ -436,10 +436,10 @@ def _check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Fraction]) -> N
 
 
 def _stays_below(
-    ratios: Mapping[tuple[str, str], Fraction],
+    ratios: Mapping[tuple[str, str], Skew],
     left: Mapping[str, Fraction],
     right: Mapping[str, Fraction],
-    ratio: Fraction,
+    ratio: Skew,
 ) -> bool:
     if all(p <= ratio * right.get(k, Fraction(0)) for k, p in left.items()):
         return True
@@ -457,28 +457,14 @@ def _stays_below(
     return total <= ratio
 
 
-def _check_ceiling(chain: Chain, ceiling: Any) -> dict[tuple[str, str], Fraction]:
-    """Check the bounds on pairs as what they are: claims about a distance of the merged chain."""
-    if not ceiling.bounds:
-        return {}
-    inner = {
-        "format": "bisimdist-certificate",
-        "version": 1,
-        "model": {"kind": "lmc", "states": {}, "transitions": {}},  # it is about the chain that is at hand
-        "digest": "",
-        "distance": ceiling.distance,
-        "alpha": text_of(ceiling.alpha),
-        "claims": [{"from": i, "to": j, "upper": text_of(value)} for (i, j), value in ceiling.bounds.items()],
-        "upper": ceiling.upper,
-    }
+def _check_ceiling(chain: Chain, ceiling: Ceiling) -> None:
+    """Check the table of a distance of the merged chain, and that the bounds say no more than it."""
+    setting = Setting(chain, ceiling.alpha, ordered=ceiling.distance == "lbd")
     try:
-        certificate = read_certificate(inner)
-    except MalformedCertificate as error:
-        raise MalformedCertificate(f"the ceiling: {error}") from error
-    try:
-        if certificate.alpha < 1:
-            raise RuleViolation("alpha is less than 1")
-        check_claims(certificate, Setting(chain, certificate.alpha, ordered=certificate.distance == "lbd"))
+        upper = check_upper(setting, ceiling.upper)
+        for (i, j), bound in ceiling.bounds.items():
+            setting.known((i, j), "C1: a bound")
+            if upper.at(i, j) > bound * upper.denominator:
+                raise RuleViolation(f"C1: the bound of [{shown(i)}, {shown(j)}] is less than the table's")
     except RuleViolation as violation:
         raise RuleViolation(f"ceiling: {violation}") from violation
-    return dict(ceiling.bounds)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
+from bisimdist.checker.document import Table, UpperEntry, read_upper_table
+from bisimdist.checker.quantities import Amount, Share, Skew
 from bisimdist.checker.reading import (
     MalformedCertificate,
+    choice,
     integer,
     item,
     items,
@@ -25,8 +28,12 @@ __all__ = [
     "DeltaDocument",
     "DeltaNode",
     "OwnBound",
+    "Said",
     "read_delta_document",
+    "read_said",
 ]
+
+Quantity = TypeVar("Quantity", Amount, Share, Skew)
 
 
 @dataclass(frozen=True)
@@ -58,9 +65,9 @@ class OwnBound:
     """
 
     complement: bool
-    moves: tuple[tuple[str, str, Fraction], ...]
-    given_up: tuple[tuple[str, Fraction], ...]
-    covers: tuple[tuple[str, str, Fraction], ...] | None = None
+    moves: tuple[tuple[str, str, Amount], ...]
+    given_up: tuple[tuple[str, Amount], ...]
+    covers: tuple[tuple[str, str, Amount], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -79,34 +86,42 @@ class DeltaNode:
 class Ceiling:
     """Bounds on pairs of states, and the table that proves them."""
 
-    alpha: Fraction
+    alpha: Skew
     distance: str
-    bounds: Mapping[tuple[str, str], Fraction]
-    upper: object
+    bounds: Mapping[tuple[str, str], Share]
+    upper: Table[UpperEntry]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a document says: claims for every alpha from one to another, whatever these are."""
+
+    alpha_lower: Fraction
+    alpha_upper: Fraction
+    claims: tuple[DeltaClaim, ...]
 
 
 @dataclass(frozen=True)
 class DeltaDocument:
-    """A document that has the shape of a certificate of kind ``delta``; `model` is still plain data."""
+    """How a document proves what it says; `model` is still plain data."""
 
     model: dict[str, object]
     digest: str
     merged: tuple[tuple[str, ...], ...]
-    alpha_lower: Fraction
-    alpha_upper: Fraction
-    claims: tuple[DeltaClaim, ...]
+    alpha_lower: Skew
+    alpha_upper: Skew
     nodes: tuple[DeltaNode, ...]
     ceiling: Ceiling | None
-    ratios: Mapping[tuple[str, str], Fraction]
+    ratios: Mapping[tuple[str, str], Skew]
 
 
-def read_delta_document(document: object) -> DeltaDocument:
-    """Check the shape of a document.
+def read_said(document: object) -> Said:
+    """Read what a document says.
 
     Raises
     ------
     MalformedCertificate
-        Saying what does not fit.
+        If it does not have the shape of a certificate of kind ``delta``.
     """
     needed = ("format", "version", "kind", "model", "digest", "merged", "alpha", "claims", "nodes")
     whole = record(document, "the certificate", needed, ("ceiling", "ratios"))
@@ -114,10 +129,27 @@ def read_delta_document(document: object) -> DeltaDocument:
         if whole[key] != expected or isinstance(whole[key], bool):
             raise MalformedCertificate(f"the {key} is {shown(whole[key])}; expected {expected!r}")
     alpha = record(whole["alpha"], "alpha", ("lower", "upper"))
-    nodes = items(whole["nodes"], "the list of nodes")
     claims = items(whole["claims"], "the list of claims")
     if not claims:
         raise MalformedCertificate("the list of claims is empty")
+    return Said(
+        alpha_lower=rational(alpha["lower"], "alpha of the lower bounds"),
+        alpha_upper=rational(alpha["upper"], "alpha of the upper bounds"),
+        claims=tuple(_claim(claim, f"claim {k}") for k, claim in enumerate(claims, 1)),
+    )
+
+
+def read_delta_document(whole: Mapping[str, Any], said: Said) -> DeltaDocument:
+    """Read how a document proves what it says.
+
+    Raises
+    ------
+    MalformedCertificate
+        If it does not have the shape of a certificate of kind ``delta``.
+    RuleViolation
+        If a number is none of those that are allowed where it stands.
+    """
+    nodes = items(whole["nodes"], "the list of nodes")
     merged = []
     for group in items(whole["merged"], "the merged states"):
         names = tuple(item(name, "a merged state") for name in items(group, "a group of merged states"))
@@ -128,12 +160,11 @@ def read_delta_document(document: object) -> DeltaDocument:
         model=record(whole["model"], "the model", ("kind", "states", "transitions")),
         digest=item(whole["digest"], "the digest"),
         merged=tuple(merged),
-        alpha_lower=rational(alpha["lower"], "alpha of the lower bounds"),
-        alpha_upper=rational(alpha["upper"], "alpha of the upper bounds"),
-        claims=tuple(_claim(claim, f"claim {k}") for k, claim in enumerate(claims, 1)),
+        alpha_lower=Skew.of(said.alpha_lower, "D2: alpha of the lower bounds"),
+        alpha_upper=Skew.of(said.alpha_upper, "D2: alpha of the upper bounds"),
         nodes=tuple(_node(node, f"node {k}", len(nodes)) for k, node in enumerate(nodes)),
         ceiling=_ceiling(whole["ceiling"]) if "ceiling" in whole else None,
-        ratios=_by_pair(whole.get("ratios", []), "the ratios"),
+        ratios=_by_pair(whole.get("ratios", []), "the ratios", Skew, "D9"),
     )
 
 
@@ -224,30 +255,38 @@ def _own_bound(value: object, where: str) -> OwnBound:
     given_up: Sequence[Any] = items(bound.get("given_up", []), where)
     return OwnBound(
         complement,
-        _moves(moves, where),
-        tuple((i, rational(amount, where)) for i, amount in (strings(part, where, 2) for part in given_up)),
-        _moves(items(bound["covers"], where), where) if "covers" in bound else None,
+        _moves(moves, where, Amount, "D6"),
+        tuple(
+            (i, Amount.read(amount, where, "D6"))
+            for i, amount in (strings(part, where, 2) for part in given_up)
+        ),
+        _moves(items(bound["covers"], where), where, Amount, "D9") if "covers" in bound else None,
     )
 
 
-def _moves(value: Sequence[Any], where: str) -> tuple[tuple[str, str, Fraction], ...]:
+def _moves(
+    value: Sequence[Any], where: str, quantity: type[Quantity], rule: str
+) -> tuple[tuple[str, str, Quantity], ...]:
     entries = (strings(move, where, 3) for move in value)
-    return tuple((i, j, rational(amount, where)) for i, j, amount in entries)
+    return tuple((i, j, quantity.read(amount, where, rule)) for i, j, amount in entries)
 
 
 def _ceiling(value: object) -> Ceiling:
     ceiling = record(value, "the ceiling", ("alpha", "distance", "bounds", "upper"))
+    distance = choice(ceiling["distance"], "the distance of the ceiling", ("bd", "lbd"))
     return Ceiling(
-        rational(ceiling["alpha"], "alpha of the ceiling"),
-        item(ceiling["distance"], "the distance of the ceiling"),
-        _by_pair(ceiling["bounds"], "the bounds of the ceiling"),
-        ceiling["upper"],
+        Skew.read(ceiling["alpha"], "alpha of the ceiling", "D6"),
+        distance,
+        _by_pair(ceiling["bounds"], "the bounds of the ceiling", Share, "D6"),
+        read_upper_table(ceiling["upper"], distance),
     )
 
 
-def _by_pair(value: object, where: str) -> dict[tuple[str, str], Fraction]:
-    found: dict[tuple[str, str], Fraction] = {}
-    for i, j, number in _moves(items(value, where), where):
+def _by_pair(
+    value: object, where: str, quantity: type[Quantity], rule: str
+) -> dict[tuple[str, str], Quantity]:
+    found: dict[tuple[str, str], Quantity] = {}
+    for i, j, number in _moves(items(value, where), where, quantity, rule):
         if (i, j) in found:
             raise MalformedCertificate(f"{where} name [{shown(i)}, {shown(j)}] twice")
         found[i, j] = number

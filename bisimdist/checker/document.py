@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
+from bisimdist.checker.quantities import Amount, Mass, Skew
 from bisimdist.checker.reading import (
     MalformedCertificate,
+    choice,
     integer,
     item,
     items,
@@ -29,7 +31,9 @@ __all__ = [
     "Table",
     "UpperEntry",
     "read_certificate",
+    "read_claims",
     "read_frame",
+    "read_upper_table",
 ]
 
 MAX_TABLE_BITS = 1 << 33
@@ -78,8 +82,8 @@ class Claim:
 class Coupling:
     """Flows (i, j, w) and masses (i, w) that are given up at cost 1."""
 
-    moves: list[tuple[str, str, Fraction]]
-    given_up: list[tuple[str, Fraction]]
+    moves: list[tuple[str, str, Amount]]
+    given_up: list[tuple[str, Amount]]
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class Progress:
 
     stuck: str | None = None
     common: str | None = None
-    classes: list[tuple[str, Fraction]] = field(default_factory=list)
+    classes: list[tuple[str, Mass]] = field(default_factory=list)
     states: dict[str, Fraction] = field(default_factory=dict)
 
 
@@ -138,8 +142,7 @@ class Certificate:
     model: dict[str, object]
     digest: str
     distance: str
-    alpha: Fraction
-    claims: tuple[Claim, ...]
+    alpha: Skew
     upper: Table[UpperEntry]
     lower: Table[LowerEntry]
 
@@ -160,34 +163,50 @@ def read_frame(document: object) -> dict[str, object]:
     return document
 
 
-def read_certificate(document: Mapping[str, object]) -> Certificate:
-    """Read a certificate of a distance and check its shape.
+def read_claims(document: Mapping[str, object]) -> tuple[Claim, ...]:
+    """Read what a certificate of a distance says, whatever that is.
 
     Raises
     ------
     MalformedCertificate
-        If the document has not that shape.
+        If the document has not the shape of such a certificate.
     """
     needed = ("format", "version", "model", "digest", "distance", "alpha", "claims", "upper")
     record(document, "the certificate", needed, ("lower",))
-    distance = item(document["distance"], "the distance")
-    if distance not in _UPPER_KEYS:
-        raise MalformedCertificate(f"the distance is {shown(distance)}; version 1 knows 'bd' and 'lbd'")
+    distance = choice(document["distance"], "the distance", _UPPER_KEYS)
     alpha = rational(document["alpha"], "alpha")
     claims = tuple(
         _claim(claim, distance, alpha) for claim in items(document["claims"], "the list of claims")
     )
     if not claims:
         raise MalformedCertificate("the list of claims is empty")
+    return claims
+
+
+def read_certificate(document: Mapping[str, Any]) -> Certificate:
+    """Read how a certificate of a distance proves what it says.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document has not the shape of such a certificate.
+    RuleViolation
+        If a number is none of those that are allowed where it stands.
+    """
+    distance = choice(document["distance"], "the distance", _UPPER_KEYS)
     return Certificate(
         model=record(document["model"], "the model", ("kind", "states", "transitions")),
         digest=item(document["digest"], "the digest"),
         distance=distance,
-        alpha=alpha,
-        claims=claims,
-        upper=_table(document["upper"], "the upper table", _UPPER_KEYS[distance], _upper_entry),
+        alpha=Skew.read(document["alpha"], "alpha", "G4"),
+        upper=read_upper_table(document["upper"], distance),
         lower=_table(document.get("lower", {"pairs": []}), "the lower table", _LOWER_KEYS, _lower_entry),
     )
+
+
+def read_upper_table(value: object, distance: str) -> Table[UpperEntry]:
+    """Read the upper table of a distance."""
+    return _table(value, "the upper table", _UPPER_KEYS[distance], _upper_entry)
 
 
 def _claim(value: object, distance: str, alpha: Fraction) -> Claim:
@@ -198,18 +217,18 @@ def _claim(value: object, distance: str, alpha: Fraction) -> Claim:
     return Claim(source, target, distance, alpha, upper, lower)
 
 
-def _rational_at(value: object, where: str) -> tuple[str, Fraction]:
-    """Read ["state", "rational"]."""
-    name, number = strings(value, where, 2)
-    return name, rational(number, where)
-
-
 def _coupling(value: object, where: str) -> Coupling:
     coupling = record(value, where, ("moves", "given_up"))
     moves = [strings(move, f"a move of {where}", 3) for move in items(coupling["moves"], where)]
     return Coupling(
-        [(i, j, rational(amount, f"the move {shown(i)} to {shown(j)} of {where}")) for i, j, amount in moves],
-        [_rational_at(part, f"a given-up mass of {where}") for part in items(coupling["given_up"], where)],
+        [
+            (i, j, Amount.read(amount, f"the move {shown(i)} to {shown(j)} of {where}", "U2"))
+            for i, j, amount in moves
+        ],
+        [
+            (i, Amount.read(amount, f"a given-up mass of {where}", "U2"))
+            for i, amount in (strings(part, where, 2) for part in items(coupling["given_up"], where))
+        ],
     )
 
 
@@ -257,7 +276,12 @@ def _progress(value: object, where: str) -> Progress:
     if not isinstance(states, dict):
         raise MalformedCertificate(f"the states of {where} are not an object")
     return Progress(
-        classes=[_rational_at(entry, where) for entry in items(progress.get("classes", []), where)],
+        classes=[
+            (name, Mass.read(number, where, "L7"))
+            for name, number in (
+                strings(entry, where, 2) for entry in items(progress.get("classes", []), where)
+            )
+        ],
         states={name: rational(number, where) for name, number in states.items()},
     )
 

@@ -173,7 +173,7 @@ class FormulaReader:
         """
         graph = self.graph
         variables = {graph.variable(name): side for name, side in text.equations.items()}
-        cone = self._cone((text.root, *variables.values()))
+        cone = self._cone((text.root, *variables, *variables.values()))
         self._require_positive(variables.values())
         values = _Values(self._found)
         sides: dict[int, list[int]] = {}

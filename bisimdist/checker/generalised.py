@@ -19,6 +19,7 @@ from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
+    choice,
     item,
     items,
     rational,
@@ -54,9 +55,7 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
         If the document does not have the shape of such a certificate, or `model` not that of an automaton.
     """
     record(document, "the certificate", KEYS)
-    name = item(document["metric"], "the metric")
-    if name not in METRICS:
-        raise MalformedCertificate(f"the metric is {shown(name)}; expected {' or '.join(METRICS)}")
+    name = choice(document["metric"], "the metric", METRICS)
     discount = rational(document["discount"], "the discount")
     metric = Metric(name == "additive", discount)
     claims = [_claim(metric, value, n) for n, value in enumerate(items(document["claims"], "the claims"), 1)]

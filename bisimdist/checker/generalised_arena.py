@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from bisimdist.checker.effort import fraction_work, spend
 from bisimdist.checker.metric_arena import Automaton
-from bisimdist.checker.reading import MalformedCertificate, RuleViolation, rational, shown, strings
+from bisimdist.checker.quantities import Mass, Skew
+from bisimdist.checker.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    natural,
+    rational,
+    shown,
+    strings,
+)
 
-__all__ = ["Arena", "Bound", "Masses", "Metric", "Pair", "at_most", "natural"]
+__all__ = ["Arena", "Bound", "Masses", "Metric", "Pair", "at_most"]
 
 Pair = tuple[int, int]
 Bound = Fraction | None
@@ -25,13 +34,6 @@ ONE = Fraction(1)
 def at_most(first: Bound, second: Bound) -> bool:
     """Tell whether a bound is at most another."""
     return second is None or (first is not None and first <= second)
-
-
-def natural(value: object, where: str) -> int:
-    """Read a natural number."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise MalformedCertificate(f"{where} is {shown(value)}; expected a natural number")
-    return value
 
 
 def _compare_powers(first: Fraction, p: int, second: Fraction, q: int) -> int:
@@ -49,6 +51,7 @@ def _compare_powers(first: Fraction, p: int, second: Fraction, q: int) -> int:
             f"numbers of {max(_length(first), _length(second))} bits are to be raised to the powers {p} and "
             f"{q}; expected shorter ones"
         )
+    spend(fraction_work(_length(first) * p) + fraction_work(_length(second) * q))
     left, right = first**p, second**q
     return (left > right) - (left < right)
 
@@ -83,6 +86,12 @@ class Metric:
     def bound(self, value: object, where: str) -> Bound:
         """Read a value; only ratios may be infinite."""
         return None if value == "inf" and not self.additive else rational(value, where)
+
+    def value(self, value: object, where: str, rule: str) -> Mass | Skew | None:
+        """Read a value of a table, which is not below distance 0."""
+        if self.additive:
+            return Mass.read(value, where, rule)
+        return None if value == "inf" else Skew.read(value, where, rule)
 
     def compare(self, raw: Bound, bound: Bound) -> int:
         """Return the sign of the discounted value minus a bound, exactly."""

@@ -7,15 +7,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.generalised_arena import Arena, Bound, Entry, Masses, Pair, at_most, natural
-from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, items, rational, record
+from bisimdist.checker.generalised_arena import Arena, Bound, Entry, Masses, Pair, at_most
+from bisimdist.checker.quantities import Amount, Mass
+from bisimdist.checker.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    choice,
+    item,
+    items,
+    natural,
+    record,
+)
 
 __all__ = ["check_blocks"]
 
 ZERO = Fraction(0)
 ONE = Fraction(1)
 Costs = Callable[[int, int], Bound]
-RULES = ("step", "fixed", "growth")
 
 
 @dataclass(frozen=True)
@@ -44,13 +52,12 @@ def check_blocks(arena: Arena, blocks: object) -> dict[Pair, Bound]:
     for number, value in enumerate(items(blocks, "the lower blocks"), 1):
         where = f"block {number}"
         block = record(value, where, ("rule", "entries"))
-        if block["rule"] not in RULES:
-            raise MalformedCertificate(f"the rule of {where} is none of {', '.join(RULES)}")
+        checks = {"step": _check_step, "fixed": _check_fixed, "growth": _check_growth}
+        rule = choice(block["rule"], f"the rule of {where}", checks)
         claimed = _entries(arena, block, where)
-        check = {"step": _check_step, "fixed": _check_fixed, "growth": _check_growth}[block["rule"]]
-        check(arena, known, claimed)
+        checks[rule](arena, known, claimed)
         for pair, entry in claimed.items():
-            bound = None if block["rule"] == "growth" else entry.value
+            bound = None if rule == "growth" else entry.value
             if not at_most(bound, known.get(pair, arena.metric.zero)):
                 known[pair] = bound
     return known
@@ -64,7 +71,12 @@ def _entries(arena: Arena, block: Mapping[str, Any], where: str) -> dict[Pair, C
         entry = arena.entry(data, name)
         if entry.pair in result:
             raise RuleViolation(f"Q8: {entry.where} is listed twice in a block")
-        bound = arena.metric.bound(data["value"], f"the value of {entry.where}")
+        place = f"the value of {entry.where}"
+        bound: Bound
+        if block["rule"] == "growth":
+            bound = None if data["value"] == "inf" else Amount.read(data["value"], place, "Q11")
+        else:
+            bound = arena.metric.value(data["value"], place, "Q8")
         rank = natural(data.get("rank", 0), f"the rank of {entry.where}")
         result[entry.pair] = Claimed(entry, bound, rank, data)
     return result
@@ -84,9 +96,8 @@ def _answers(arena: Arena, claimed: Claimed, rule: str) -> list[Answer]:
         if not 0 <= number < len(arena.automaton.transitions):
             raise RuleViolation(f"{rule}: {entry.where}: there is no transition {number + 1}")
         theirs = arena.row(number)
-        if data["direction"] not in ("forward", "backward"):
-            raise MalformedCertificate(f"a direction of {entry.where} is neither 'forward' nor 'backward'")
-        here, there = (mine, theirs) if data["direction"] == "forward" else (theirs, mine)
+        direction = choice(data["direction"], f"a direction of {entry.where}", ("forward", "backward"))
+        here, there = (mine, theirs) if direction == "forward" else (theirs, mine)
         prices = _masses(arena, data["prices"], entry.where)
         reason = _masses(arena, data["reason"], entry.where) if "reason" in data else None
         result.append(Answer(here, there, prices, reason))
@@ -103,9 +114,7 @@ def _masses(arena: Arena, value: object, where: str) -> Masses:
     result: Masses = {}
     for name, number in value.items():
         state = arena.state(item(name, where), where)
-        result[state] = rational(number, f"a price of {where}")
-        if result[state] < 0:
-            raise RuleViolation(f"Q8: {where}: a price is negative")
+        result[state] = Mass.read(number, f"a price of {where}", "Q8")
     return result
 
 
@@ -216,10 +225,8 @@ def _check_growth(arena: Arena, known: Mapping[Pair, Bound], claimed: Mapping[Pa
         raise RuleViolation("Q11: only ratios without discount grow for ever")
     weights: dict[Pair, Fraction] = {}
     for pair, one in claimed.items():
-        if one.value is None or one.value <= 0:
-            raise RuleViolation(f"Q11: {one.entry.where}: the weight is not positive and finite")
-        if not at_most(one.value, arena.distance(pair, known, ONE)):
-            raise RuleViolation(f"Q11: {one.entry.where}: the weight is more than the bound that is known")
+        if one.value is None or not at_most(one.value, arena.distance(pair, known, ONE)):
+            raise RuleViolation(f"Q11: {one.entry.where}: the weight is infinite, or more than what is known")
         weights[pair] = one.value
     costs = arena.costs(known, ONE)
     ranks = {pair: one.rank for pair, one in claimed.items()}

@@ -6,14 +6,25 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.generalised_arena import Arena, Bound, Entry, Masses, Pair, at_most, natural
-from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, items, rational, record
+from bisimdist.checker.generalised_arena import Arena, Bound, Entry, Masses, Pair
+from bisimdist.checker.quantities import Mass
+from bisimdist.checker.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    choice,
+    item,
+    items,
+    natural,
+    record,
+)
 
 __all__ = ["check_upper"]
 
 ZERO = Fraction(0)
 Costs = Callable[[int, int], Bound]
-Coupling = tuple[str, list[tuple[int, int, Fraction]], list[tuple[int, Fraction]]]
+Moves = list[tuple[int, int, Mass]]
+GivenUp = list[tuple[int, Mass]]
+Coupling = tuple[str, Moves, GivenUp]
 
 
 def check_upper(arena: Arena, table: object) -> dict[Pair, Bound]:
@@ -26,10 +37,7 @@ def check_upper(arena: Arena, table: object) -> dict[Pair, Bound]:
         entry = arena.entry(data, where)
         if entry.pair in values:
             raise RuleViolation(f"Q7: {entry.where} is listed twice")
-        bound = arena.metric.bound(data["value"], f"the value of {entry.where}")
-        if not at_most(arena.metric.zero, bound):
-            raise RuleViolation(f"Q7: {entry.where}: the value is below distance 0")
-        values[entry.pair] = bound
+        values[entry.pair] = arena.metric.value(data["value"], f"the value of {entry.where}", "Q7")
         entries.append((entry, data))
     costs = arena.costs(values, arena.metric.top)
     for entry, data in entries:
@@ -67,22 +75,21 @@ def _check_entry(arena: Arena, entry: Entry, data: Mapping[str, Any], bound: Bou
 
 def _read(arena: Arena, value: object, where: str) -> Coupling:
     data = record(value, f"a coupling of {where}", ("direction", "moves", "given_up"))
-    if data["direction"] not in ("forward", "backward"):
-        raise MalformedCertificate(f"a direction of {where} is neither 'forward' nor 'backward'")
-    moves = []
+    direction = choice(data["direction"], f"a direction of {where}", ("forward", "backward"))
+    moves: Moves = []
     for move in items(data["moves"], f"the moves of {where}"):
         if len(items(move, f"a move of {where}")) != 3:
             raise MalformedCertificate(f"a move of {where} is not made of two states and a mass")
         i, j = (arena.state(item(name, where), where) for name in move[:2])
-        moves.append((i, j, rational(move[2], f"a mass of {where}")))
-    given_up = []
+        moves.append((i, j, Mass.read(move[2], f"a mass of {where}", "Q7")))
+    given_up: GivenUp = []
     for part in items(data["given_up"], f"what is given up of {where}"):
         if len(items(part, f"what is given up of {where}")) != 2:
             raise MalformedCertificate(f"what is given up of {where} is not made of a state and a mass")
-        given_up.append((arena.state(item(part[0], where), where), rational(part[1], f"a mass of {where}")))
-    if any(mass < 0 for *_, mass in moves) or any(mass < 0 for _, mass in given_up):
-        raise RuleViolation(f"Q7: {where}: a mass is negative")
-    return data["direction"], moves, given_up
+        given_up.append(
+            (arena.state(item(part[0], where), where), Mass.read(part[1], f"a mass of {where}", "Q7"))
+        )
+    return direction, moves, given_up
 
 
 def _check_couplings(  # noqa: PLR0913, PLR0917
@@ -118,8 +125,8 @@ def _transported(  # noqa: PLR0913, PLR0917
     entry: Entry,
     here: Masses,
     there: Masses,
-    moves: list[tuple[int, int, Fraction]],
-    given_up: list[tuple[int, Fraction]],
+    moves: Moves,
+    given_up: GivenUp,
     costs: Costs,
 ) -> Fraction:
     left = {i: mass - there.get(i, ZERO) for i, mass in here.items()}
@@ -145,9 +152,7 @@ def _transported(  # noqa: PLR0913, PLR0917
     return cost
 
 
-def _loaded(
-    entry: Entry, here: Masses, there: Masses, moves: list[tuple[int, int, Fraction]], costs: Costs
-) -> Fraction:
+def _loaded(entry: Entry, here: Masses, there: Masses, moves: Moves, costs: Costs) -> Fraction:
     left = dict(here)
     load = dict.fromkeys(there, ZERO)
     for i, j, mass in moves:

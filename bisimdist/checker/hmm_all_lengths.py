@@ -14,9 +14,11 @@ from typing import Any
 from bisimdist.checker.chain import read_chain
 from bisimdist.checker.hidden_markov import NumericMarkov, Row, embedded_model
 from bisimdist.checker.other import OtherReport
+from bisimdist.checker.quantities import Amount, Mass, Skew
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
+    choice,
     integer,
     item,
     items,
@@ -65,17 +67,14 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     pair = item(claim["from"], "a claim"), item(claim["to"], "a claim")
     ratio = rational(claim["ratio"], "a ratio")
     invariant = data["invariant"]
-    kind = invariant.get("type") if isinstance(invariant, dict) else None
     checks = {"cone": _check_cone, "factors": _check_factors, "coupling": _check_coupling}
-    if kind not in checks:
-        raise MalformedCertificate(f"the invariant's type is {shown(kind)}; expected {', '.join(checks)}")
+    kind = choice(
+        invariant.get("type") if isinstance(invariant, dict) else None, "the invariant's type", checks
+    )
     try:
         numbers = embedded_model(data, model).numeric()
-        if ratio < 1:
-            raise RuleViolation("H5: the ratio is less than 1")
-        checks[kind](
-            numbers, (numbers.distribution(pair[0]), numbers.distribution(pair[1])), ratio, invariant
-        )
+        sides = numbers.distribution(pair[0]), numbers.distribution(pair[1])
+        checks[kind](numbers, sides, Skew.of(ratio, "H5: the ratio"), invariant)
     except RuleViolation as violation:
         return OtherReport(False, claims, str(violation))
     return OtherReport(True, claims)
@@ -85,19 +84,14 @@ def _expectation(masses: Row, function: Function) -> Fraction:
     return sum((p * function.get(s, _ZERO) for s, p in masses.items()), _ZERO)
 
 
-def _number_table(entry: object, where: str) -> dict[str, Fraction]:
+def _number_table(entry: object, where: str) -> dict[str, Mass]:
     if not isinstance(entry, dict):
         raise MalformedCertificate(f"{where} is {shown(entry)}; expected an object")
-    result = {}
-    for name, number in entry.items():
-        result[name] = rational(number, where)
-        if result[name] < 0:
-            raise RuleViolation(f"I1: {where} has a negative number")
-    return result
+    return {name: Mass.read(number, where, "I1") for name, number in entry.items()}
 
 
 def _check_cone(
-    model: NumericMarkov, sides: tuple[Row, Row], ratio: Fraction, invariant: Mapping[str, Any]
+    model: NumericMarkov, sides: tuple[Row, Row], ratio: Skew, invariant: Mapping[str, Any]
 ) -> None:
     data = record(invariant, "the invariant", ("type", "generators", "starts", "steps"))
     states = model.reachable((*sides[0], *sides[1]))
@@ -138,19 +132,18 @@ def _check_combination(
         raise RuleViolation(f"{where}: the combination is another function")
 
 
-def _moves(entry: object, where: str) -> dict[Pair, Fraction]:
-    result: dict[Pair, Fraction] = {}
+def _moves(entry: object, where: str) -> dict[Pair, Amount]:
+    result: dict[Pair, Amount] = {}
     for move in items(entry, where):
         k, m, amount = strings(move, where, 3)
-        number = rational(amount, where)
-        if number <= 0 or (k, m) in result:
-            raise RuleViolation(f"F1: {where} has a move that is not positive, or listed twice")
-        result[k, m] = number
+        if (k, m) in result:
+            raise RuleViolation(f"F1: {where} has a move that is listed twice")
+        result[k, m] = Amount.read(amount, where, "F1")
     return result
 
 
 def _cost(
-    left: Row, right: Row, moves: Mapping[Pair, Fraction], table: Mapping[Pair, Fraction], where: str
+    left: Row, right: Row, moves: Mapping[Pair, Amount], table: Mapping[Pair, Skew], where: str
 ) -> Fraction:
     """Return the least t that a coupling proves: left is at most t times right."""
     sent: dict[str, Fraction] = {}
@@ -171,22 +164,20 @@ def _cost(
 
 
 def _check_factors(
-    model: NumericMarkov, sides: tuple[Row, Row], ratio: Fraction, invariant: Mapping[str, Any]
+    model: NumericMarkov, sides: tuple[Row, Row], ratio: Skew, invariant: Mapping[str, Any]
 ) -> None:
     data = record(invariant, "the invariant", ("type", "table", "forward", "backward"))
-    table: dict[Pair, Fraction] = {}
-    moves: dict[Pair, dict[str, dict[Pair, Fraction]]] = {}
+    table: dict[Pair, Skew] = {}
+    moves: dict[Pair, dict[str, dict[Pair, Amount]]] = {}
     for entry in items(data["table"], "the table"):
         row = record(entry, "an entry of the table", ("pair", "factor", "moves"))
         i, j = strings(row["pair"], "a pair", 2)
         if i not in model.emissions or j not in model.emissions or i == j or (i, j) in table:
             raise RuleViolation("F1: the table has a pair of equal or unknown states, or one twice")
-        table[i, j] = rational(row["factor"], "a factor")
+        table[i, j] = Skew.read(row["factor"], "a factor", "F3")
         moves[i, j] = _couplings(row["moves"], "the couplings of a pair")
     for (i, j), factor in table.items():
         where = f"the coupling of {shown(i)} and {shown(j)}"
-        if factor < 1:
-            raise RuleViolation(f"F3: {where}: the factor is less than 1")
         for symbol, (left, right) in _observed(model, model.rows[i], model.rows[j]).items():
             if _cost(left, right, moves[i, j].get(symbol, {}), table, where) > factor:
                 raise RuleViolation(f"F4: {where}: the factor is too small for {shown(symbol)}")
@@ -197,7 +188,7 @@ def _check_factors(
                 raise RuleViolation(f"F5: the coupling {key} proves only a larger ratio")
 
 
-def _couplings(entry: object, where: str) -> dict[str, dict[Pair, Fraction]]:
+def _couplings(entry: object, where: str) -> dict[str, dict[Pair, Amount]]:
     if not isinstance(entry, dict):
         raise MalformedCertificate(f"{where} are {shown(entry)}; expected an object")
     return {symbol: _moves(moves, where) for symbol, moves in entry.items()}
@@ -216,7 +207,7 @@ def _observed(model: NumericMarkov, one: Row, two: Row) -> dict[str, tuple[Row, 
 
 
 def _check_coupling(
-    model: NumericMarkov, sides: tuple[Row, Row], ratio: Fraction, invariant: Mapping[str, Any]
+    model: NumericMarkov, sides: tuple[Row, Row], ratio: Skew, invariant: Mapping[str, Any]
 ) -> None:
     data = record(invariant, "the invariant", ("type", "chain", "merged"))
     document, merged = data["chain"], data["merged"]

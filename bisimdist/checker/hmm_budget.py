@@ -13,6 +13,7 @@ from typing import Any
 
 from bisimdist.checker.hidden_markov import HiddenMarkov, NumericMarkov, embedded_model
 from bisimdist.checker.other import OtherReport
+from bisimdist.checker.quantities import Mass
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -28,6 +29,7 @@ from bisimdist.checker.reading import (
 __all__ = ["check_document"]
 
 FRAME = ("format", "version", "kind", "model", "digest", "length", "up_to", "claims", "proofs")
+MASSES = (("ratio", "L1"), ("start", "L2"))
 MAX_LENGTH = 100_000
 
 Vector = Mapping[str, Fraction]
@@ -212,7 +214,7 @@ def _live(model: NumericMarkov, frame: _Frame) -> list[set[str]]:
     return live
 
 
-def _below(vector: Vector, bound: Vector, factor: Fraction, states: set[str]) -> bool:
+def _below(vector: Vector, bound: Vector, factor: Mass, states: set[str]) -> bool:
     """Tell whether a vector is at most a multiple of another one, on some states."""
     zero = Fraction(0)
     return all(vector.get(s, zero) <= factor * bound.get(s, zero) for s in states)
@@ -224,15 +226,14 @@ def _check_layers(
     layers, covers = proof["layers"], proof["covers"]
     if len(layers) != frame.length or len(covers) != frame.length - 1:
         raise RuleViolation(f"{where}: L1: there are {len(layers)} layers and {len(covers)} layers of covers")
-    if not layers[0] or proof["ratio"] < 0:
-        raise RuleViolation(f"{where}: L1: the first layer is empty, or the ratio negative")
+    if not layers[0]:
+        raise RuleViolation(f"{where}: L1: the first layer is empty")
+    ratio, factor = (Mass.of(proof[key], f"{where}: {rule}: the {key}") for key, rule in MASSES)
     first, second = (model.distribution(proof[key]) for key in ("from", "to"))
     if live[0].isdisjoint((*first, *second)):
         raise RuleViolation(f"{where}: L6: no sequence of the length is possible")
-    start = {
-        s: first.get(s, Fraction(0)) - proof["ratio"] * second.get(s, Fraction(0)) for s in (*first, *second)
-    }
-    if proof["start"] < 0 or not _below(start, layers[0][0], proof["start"], live[0]):
+    start = {s: first.get(s, Fraction(0)) - ratio * second.get(s, Fraction(0)) for s in (*first, *second)}
+    if not _below(start, layers[0][0], factor, live[0]):
         raise RuleViolation(f"{where}: L2: the start is not below the first vector")
     for position, layer in enumerate(layers):
         following = None if position == frame.length - 1 else (layers[position + 1], covers[position])
@@ -265,6 +266,6 @@ def _check_cover(
         if any(value > 0 for state, value in moved.items() if state in live):
             raise RuleViolation(f"{place}: L4: a successor with a positive entry has no cover")
         return
-    index, factor = cover
-    if not 0 <= index < len(layer) or factor < 0 or not _below(moved, layer[index], factor, live):
+    index, factor = cover[0], Mass.of(cover[1], f"{place}: L4: the factor")
+    if not 0 <= index < len(layer) or not _below(moved, layer[index], factor, live):
         raise RuleViolation(f"{place}: L4: the successor is not below its cover")

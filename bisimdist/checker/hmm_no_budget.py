@@ -12,12 +12,13 @@ from typing import Any
 
 from bisimdist.checker.hidden_markov import NumericMarkov, Row, embedded_model
 from bisimdist.checker.other import OtherReport
+from bisimdist.checker.quantities import Mass
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
+    choice,
     item,
     items,
-    rational,
     record,
     shown,
 )
@@ -59,8 +60,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         raise MalformedCertificate("expected one claim: verdict 'violated', ratio 'any', length 'all'")
     pump = data["pump"]
     kind = pump.get("type") if isinstance(pump, dict) else None
-    if kind not in ("pump", "impossible"):
-        raise MalformedCertificate(f"the pump's type is {shown(kind)}; expected 'pump' or 'impossible'")
+    kind = choice(kind, "the pump's type", ("pump", "impossible"))
     data["pump"] = record(pump, "the pump", PUMP if kind == "pump" else ("type", "swapped", "word"))
     if not isinstance(data["pump"]["swapped"], bool):
         raise MalformedCertificate("'swapped' is neither true nor false")
@@ -86,15 +86,13 @@ def _word(entry: object, where: str, *, empty: bool = False) -> list[str]:
     return word
 
 
-def _vector(entry: object, model: NumericMarkov, where: str) -> dict[str, Fraction]:
+def _vector(entry: object, model: NumericMarkov, where: str) -> dict[str, Mass]:
     if not isinstance(entry, dict):
         raise MalformedCertificate(f"{where} is {shown(entry)}; expected an object")
-    result = {}
-    for name, number in entry.items():
-        result[name] = rational(number, where)
-        if name not in model.rows or result[name] < 0:
-            raise RuleViolation(f"U1: {where} names {shown(name)}, which is no state, or is negative there")
-    return result
+    for name in entry:
+        if name not in model.rows:
+            raise RuleViolation(f"U1: {where} names {shown(name)}, which is no state")
+    return {name: Mass.read(number, where, "U1") for name, number in entry.items()}
 
 
 def _check_impossible(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str, Any]) -> None:
@@ -121,8 +119,8 @@ def _check_pump(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str,
     for symbol in (*cycle, *suffix):
         if symbol not in model.observations:
             raise RuleViolation(f"H3: {shown(symbol)} is no observation of the model")
-    fast, slow = rational(data["fast"], "a factor"), rational(data["slow"], "a factor")
-    if not 0 <= slow < fast:
+    fast, slow = (Mass.read(data[key], f"the {key} factor", "U2") for key in ("fast", "slow"))
+    if slow >= fast:
         raise RuleViolation("U2: the fast factor is not larger than the slow one")
     below = _vector(data["below"], model, "the lower vector")
     above = _vector(data["above"], model, "the upper vector")

@@ -16,6 +16,7 @@ from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
+    choice,
     integer,
     item,
     items,
@@ -84,8 +85,7 @@ class _Mechanism:
             "noisy-max": ("kind", "queries", "levels", "noise", "ties"),
             "geometric": ("kind", "levels", "noise"),
         }
-        if kind not in keys:
-            raise MalformedCertificate(f"the mechanism is {shown(kind)}; expected 'noisy-max' or 'geometric'")
+        kind = choice(kind, "the mechanism", keys)
         data = record(entry, "the mechanism", keys[kind])
         count = integer(data.get("queries", "1"), "the number of queries")
         levels = integer(data["levels"], "the number of levels")

@@ -15,15 +15,19 @@ from typing import Any
 from bisimdist.checker.chain import read_chain
 from bisimdist.checker.metric_arena import Automaton, Board, Match, Pairing, perfect, read_automaton
 from bisimdist.checker.other import OtherReport
+from bisimdist.checker.quantities import Amount, Skew
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
+    choice,
     item,
     items,
+    natural,
     rational,
     record,
     shown,
     strings,
+    text_of,
 )
 
 __all__ = ["check_document", "given_automaton"]
@@ -54,9 +58,7 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
     MalformedCertificate
         If the document does not have the shape of such a certificate, or `model` not that of an automaton.
     """
-    metric = item(document.get("metric"), "the metric")
-    if metric not in TABLES:
-        raise MalformedCertificate(f"the metric is {shown(metric)}; expected accumulative or amortised")
+    metric = choice(document.get("metric"), "the metric", TABLES)
     record(document, "the certificate", COMMON + TABLES[metric])
     claims = [_claim(value, n) for n, value in enumerate(items(document["claims"], "the claims"), 1)]
     if not claims:
@@ -83,8 +85,9 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
             for name in (claim.source, claim.target):
                 if name not in board.steps:
                     raise RuleViolation(f"M4: claim {number} names {shown(name)}, which is no state")
-            if claim.lower is not None and claim.lower < 1:
-                raise RuleViolation(f"M4: claim {number} has a lower bound of less than 1")
+            for side, bound in (("lower", claim.lower), ("upper", claim.upper)):
+                if bound is not None:
+                    Skew.of(bound, f"M4: the {side} bound of claim {number}")
         if metric == "accumulative":
             _check_accumulative(board, document, claims)
         else:
@@ -95,7 +98,7 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
 
 
 def _text(bound: Bound) -> str:
-    return "inf" if bound is None else str(bound)
+    return "inf" if bound is None else text_of(bound)
 
 
 def given_automaton(model: object) -> Automaton:
@@ -129,12 +132,6 @@ def _claim(value: object, number: int) -> Claim:
         _bound(entry["upper"], where),
         _bound(entry["lower"], where),
     )
-
-
-def _natural(value: object, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise MalformedCertificate(f"{where} is {shown(value)}; expected a natural number")
-    return value
 
 
 @dataclass(frozen=True)
@@ -171,8 +168,8 @@ def _all_answered(board: Board, place: Place, answered: Callable[[Pairing], bool
 def _never_answered(
     board: Board, place: Place, entry: Mapping[str, Any], answered: Callable[[Pairing], bool], rule: str
 ) -> None:
-    side = _natural(entry["side"], f"the side of {place.where}")
-    n = _natural(entry["challenge"], f"the challenge of {place.where}") - 1
+    side = natural(entry["side"], f"the side of {place.where}")
+    n = natural(entry["challenge"], f"the challenge of {place.where}") - 1
     if side > 1 or not 0 <= n < len(board.automaton.transitions):
         raise RuleViolation(f"{rule}: {place.where}: there is no such challenge")
     if board.automaton.transitions[n][0] != place.states[side]:
@@ -207,17 +204,15 @@ def _at_least(value: Bound, other: Bound) -> bool:
     return value is None or (other is not None and value >= other)
 
 
-def _upper_values(board: Board, table: object) -> dict[Pair, Fraction]:
-    values: dict[Pair, Fraction] = {}
+def _upper_values(board: Board, table: object) -> dict[Pair, Skew]:
+    values: dict[Pair, Skew] = {}
     places = []
     for number, value in enumerate(items(table, "the upper table"), 1):
         entry = record(value, f"entry {number} of the upper table", ("pair", "value"))
         place = _place(board, entry, f"entry {number} of the upper table")
         if place.pair in values:
             raise RuleViolation(f"M7: {place.where} is listed twice")
-        values[place.pair] = rational(entry["value"], f"the value of {place.where}")
-        if values[place.pair] < 1:
-            raise RuleViolation(f"M7: {place.where}: the value is less than 1")
+        values[place.pair] = Skew.read(entry["value"], f"the value of {place.where}", "M7")
         places.append(place)
 
     def reached(match: Match, most: Fraction) -> bool:
@@ -239,8 +234,8 @@ def _upper_values(board: Board, table: object) -> dict[Pair, Fraction]:
     return values
 
 
-def _lower_values(board: Board, table: object) -> dict[Pair, tuple[Bound, int]]:
-    values: dict[Pair, tuple[Bound, int]] = {}
+def _lower_values(board: Board, table: object) -> dict[Pair, tuple[Skew | None, int]]:
+    values: dict[Pair, tuple[Skew | None, int]] = {}
     entries = []
     for number, value in enumerate(items(table, "the lower table"), 1):
         where = f"entry {number} of the lower table"
@@ -250,7 +245,8 @@ def _lower_values(board: Board, table: object) -> dict[Pair, tuple[Bound, int]]:
             raise RuleViolation(f"M8: {place.where} is listed twice")
         if place.pair[0] == place.pair[1]:
             raise RuleViolation(f"M8: {place.where}: the states are at distance 0")
-        values[place.pair] = _bound(entry["value"], where), _natural(entry["rank"], where)
+        bound = None if entry["value"] == "inf" else Skew.read(entry["value"], where, "M8")
+        values[place.pair] = bound, natural(entry["rank"], where)
         entries.append((place, entry))
 
     def hit(match: Match, size: Fraction, value: Bound, rank: int) -> bool:
@@ -297,7 +293,7 @@ class Escape:
 
     rank: int
     up: bool
-    potential: Fraction
+    potential: Amount
     depth: int
 
 
@@ -311,16 +307,12 @@ def _check_amortised(board: Board, document: Mapping[str, Any], claims: list[Cla
         pair = board.classes[claim.source], board.classes[claim.target]
         same = pair[0] == pair[1]
         if claim.upper is not None and not same:
-            if claim.upper < 1:
-                raise RuleViolation(f"M10: claim {number} has an upper bound of less than 1")
-            _check_relation(board, relations[number - 1], claim.upper, pair, f"relation {number}")
-        elif claim.upper is not None and claim.upper < 1:
-            raise RuleViolation(f"M10: claim {number} has an upper bound of less than 1")
+            _check_relation(board, relations[number - 1], Skew(claim.upper), pair, f"relation {number}")
         if claim.lower == 1 or (not same and _infinitely_far(board, infinite, pair)):
             continue
         if claim.lower is None or same:
             raise RuleViolation(f"M11: claim {number}: nothing proves the lower bound")
-        _check_losses(board, infinite, losses[number - 1], claim.lower, pair, f"losses {number}")
+        _check_losses(board, infinite, losses[number - 1], Skew(claim.lower), pair, f"losses {number}")
 
 
 def _infinitely_far(board: Board, infinite: Mapping[Pair, Escape], pair: Pair) -> bool:
@@ -335,18 +327,14 @@ def _infinite(board: Board, table: object) -> dict[Pair, Escape]:
         where = f"infinite position {number}"
         entry = record(value, where, keys)
         place = _place(board, entry, where)
-        if entry["direction"] not in ("up", "down"):
-            raise MalformedCertificate(f"the direction of {where} is neither 'up' nor 'down'")
         escape = Escape(
-            _natural(entry["rank"], where),
-            entry["direction"] == "up",
-            rational(entry["potential"], where),
-            _natural(entry["depth"], where),
+            natural(entry["rank"], where),
+            choice(entry["direction"], f"the direction of {where}", ("up", "down")) == "up",
+            Amount.read(entry["potential"], f"the potential of {place.where}", "M12"),
+            natural(entry["depth"], where),
         )
         if place.pair in result or place.pair[0] == place.pair[1]:
             raise RuleViolation(f"M12: {place.where} is listed twice, or at distance 0")
-        if escape.potential <= 0:
-            raise RuleViolation(f"M12: {place.where}: the potential is not positive")
         result[place.pair] = escape
         entries.append((place, entry))
 
@@ -377,7 +365,7 @@ def _check_losses(  # noqa: PLR0913, PLR0917
     board: Board,
     infinite: Mapping[Pair, Escape],
     table: object,
-    window: Fraction,
+    window: Skew,
     pair: Pair,
     name: str,
 ) -> None:
@@ -387,10 +375,10 @@ def _check_losses(  # noqa: PLR0913, PLR0917
         where = f"entry {number} of {name}"
         entry = record(value, where, ("pair", "credit", "rank", "side", "challenge"))
         place = _place(board, entry, where)
-        credit = rational(entry["credit"], where)
-        if credit <= 0 or (place.pair, credit) in ranks:
-            raise RuleViolation(f"M11: {place.where}: the credit is not positive, or listed twice")
-        ranks[place.pair, credit] = _natural(entry["rank"], where)
+        credit = Amount.read(entry["credit"], f"the credit of {place.where}", "M11")
+        if (place.pair, credit) in ranks:
+            raise RuleViolation(f"M11: {place.where}: the credit is listed twice")
+        ranks[place.pair, credit] = natural(entry["rank"], where)
         entries.append((place, credit, entry))
     if (pair, Fraction(1)) not in ranks:
         raise RuleViolation(f"M11: {name} does not begin with the pair of its claim")
@@ -417,7 +405,7 @@ def _check_losses(  # noqa: PLR0913, PLR0917
 Intervals = list[tuple[Fraction, Fraction]]
 
 
-def _check_relation(board: Board, table: object, window: Fraction, pair: Pair, name: str) -> None:
+def _check_relation(board: Board, table: object, window: Skew, pair: Pair, name: str) -> None:
     relation: dict[Pair, Intervals] = {}
     places = []
     for number, value in enumerate(items(table, name), 1):
@@ -449,13 +437,11 @@ def _check_relation(board: Board, table: object, window: Fraction, pair: Pair, n
             def answered(pairing: Pairing, credit: Fraction = credit) -> bool:
                 return perfect(pairing, [m for m in pairing.matches if inside(m, credit)])
 
-            located = Place(f"{place.where} at {credit}", place.states, place.pair)
+            located = Place(f"{place.where} at {shown(text_of(credit))}", place.states, place.pair)
             _all_answered(board, located, answered, "M10")
 
 
-def _samples(
-    board: Board, place: Place, relation: Mapping[Pair, Intervals], window: Fraction
-) -> set[Fraction]:
+def _samples(board: Board, place: Place, relation: Mapping[Pair, Intervals], window: Skew) -> set[Fraction]:
     """Return one credit of each region of the entry's intervals in which the same matches are usable."""
     ends: set[Fraction] = set()
     wide = [(low, high) for low, high in relation[place.pair] if low < high]

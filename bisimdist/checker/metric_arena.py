@@ -13,6 +13,7 @@ from typing import Any
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
+    decimal_rational,
     item,
     items,
     model_number,
@@ -38,7 +39,7 @@ class Automaton:
         states = json.dumps(sorted(self.states), separators=(",", ":"))
         steps = sorted(
             json.dumps(
-                [source, action, {target: str(p) for target, p in row.items()}],
+                [source, action, {target: decimal_rational(p) for target, p in row.items()}],
                 sort_keys=True,
                 separators=(",", ":"),
             )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -11,12 +13,15 @@ __all__ = [
     "MalformedCertificate",
     "RuleViolation",
     "Written",
+    "choice",
+    "decimal_rational",
     "decimal_text",
     "decode",
     "integer",
     "item",
     "items",
     "model_number",
+    "natural",
     "rational",
     "record",
     "shown",
@@ -51,14 +56,14 @@ class Written(str):
 
 
 def shown(value: object) -> str:
-    """Return at most 60 printable ASCII characters that show a value."""
+    """Return at most 60 printable ASCII characters that show a value; different texts stay different."""
     if isinstance(value, list | dict):
         return "an array" if isinstance(value, list) else "an object"
     if isinstance(value, int) and not isinstance(value, bool):
         text = decimal_text(value)
     else:
         text = ascii(str(value)) if isinstance(value, str) else ascii(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= 60 else f"{text[:44]}...#{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def decode(text: str | bytes, *, numbers: bool) -> object:
@@ -135,6 +140,23 @@ def item(value: object, where: str) -> str:
     return value
 
 
+def choice(value: object, where: str, known: Iterable[str]) -> str:
+    """Return a JSON string that is one of those that are known."""
+    known = list(known)
+    if not isinstance(value, str) or value not in known:
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected {' or '.join(map(repr, known))}")
+    return value
+
+
+def natural(value: object, where: str, below: int | None = None) -> int:
+    """Return a bare JSON integer that is not negative and, where asked, below another one."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected a natural number")
+    if below is not None and value >= below:
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected a number below {below}")
+    return value
+
+
 def strings(value: object, where: str, length: int) -> list[str]:
     """Return a JSON array of so many strings."""
     if len(items(value, where)) != length:
@@ -173,6 +195,12 @@ def decimal_text(number: int) -> str:
         rest, chunk = divmod(rest, 10**_CHUNK)
         chunks.append(f"{chunk:0{_CHUNK}d}")
     return ("-" if number < 0 else "") + str(rest) + "".join(reversed(chunks))
+
+
+def decimal_rational(number: Fraction) -> str:
+    """Write a rational in lowest terms, in decimal whatever its length: as digests take it."""
+    above, below = decimal_text(number.numerator), decimal_text(number.denominator)
+    return above if below == "1" else f"{above}/{below}"
 
 
 def rational(value: object, where: str) -> Fraction:

@@ -16,6 +16,7 @@ from typing import Any
 
 from bisimdist.checker.chain import Chain
 from bisimdist.checker.document import Coupling, LowerEntry, Progress, Table, UpperEntry
+from bisimdist.checker.quantities import Skew
 from bisimdist.checker.reading import RuleViolation, shown
 
 __all__ = ["Bounds", "Setting", "check_lower", "check_upper"]
@@ -29,7 +30,7 @@ Costs = dict[str, dict[str, int]]
 class Setting:
     """A chain with its classes, alpha, and whether the distance is one of ordered pairs."""
 
-    def __init__(self, chain: Chain, alpha: Fraction, *, ordered: bool = False) -> None:
+    def __init__(self, chain: Chain, alpha: Skew, *, ordered: bool = False) -> None:
         self.chain = chain
         self.alpha = alpha
         self.ordered = ordered
@@ -128,8 +129,6 @@ def check_coupling(
         setting.known((i,), "U2: a given-up mass")
         surplus[i] = surplus.get(i, Fraction(0)) + amount
         costs.append((amount, upper.denominator))
-    if any(amount <= 0 for amount, _ in costs):
-        raise RuleViolation("U2: an amount is not positive")
     for state, excess in surplus.items():
         if excess < 0:
             raise RuleViolation(f"U3: at {shown(state)} the coupling carries less away than it has to")
@@ -279,8 +278,8 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
     setting.known([state for state, _ in progress.classes], "L7: the progress")
     setting.known(progress.states, "L7: the progress")
     default = {kind[state]: value for state, value in progress.classes}
-    if len(default) < len(progress.classes) or any(value < 0 for value in default.values()):
-        raise RuleViolation("L7: y is given twice for a class, or is negative there")
+    if len(default) < len(progress.classes):
+        raise RuleViolation("L7: y is given twice for a class")
 
     def y(state: str) -> Fraction:
         return progress.states.get(state, default.get(kind[state], Fraction(0)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
 from bisimdist.checker.chain import read_chain, read_model_file
-from bisimdist.checker.document import Certificate, Claim, read_certificate, read_frame
+from bisimdist.checker.document import Certificate, Claim, read_certificate, read_claims, read_frame
 from bisimdist.checker.other import KINDS, OtherReport
-from bisimdist.checker.reading import MalformedCertificate, RuleViolation, decode, shown
+from bisimdist.checker.reading import MalformedCertificate, RuleViolation, decode, item, shown
 from bisimdist.checker.rules import Setting, check_lower, check_upper
 
 __all__ = ["CheckReport", "check_certificate"]
@@ -83,20 +83,21 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
 
 
 def _check(document: Mapping[str, object], model_text: str | bytes | None) -> CheckReport:
-    certificate = read_certificate(document)
+    claims = read_claims(document)
     model = None if model_text is None else read_model_file(model_text)
+    digest = item(document["digest"], "the digest")
     try:
+        certificate = read_certificate(document)
         chain = read_chain(certificate.model)
         if model is not None and model != chain:
             raise RuleViolation("G2: the certificate is about another model than the one that is given")
         if certificate.digest != chain.digest():
             raise RuleViolation("G3: the digest is not that of the embedded model")
-        if certificate.alpha < 1:
-            raise RuleViolation("G4: alpha is less than 1")
-        check_claims(certificate, Setting(chain, certificate.alpha, ordered=certificate.distance == "lbd"))
+        setting = Setting(chain, certificate.alpha, ordered=certificate.distance == "lbd")
+        check_claims(claims, certificate, setting)
     except RuleViolation as violation:
-        return CheckReport(False, certificate.claims, str(violation), digest=certificate.digest)
-    return CheckReport(True, certificate.claims, digest=certificate.digest)
+        return CheckReport(False, claims, str(violation), digest=digest)
+    return CheckReport(True, claims, digest=digest)
 
 
 def _check_other(document: dict[str, object], model_text: str | bytes | None) -> CheckReport:
@@ -126,11 +127,11 @@ def _check_other(document: dict[str, object], model_text: str | bytes | None) ->
     )
 
 
-def check_claims(certificate: Certificate, setting: Setting) -> None:
+def check_claims(claims: Iterable[Claim], certificate: Certificate, setting: Setting) -> None:
     """Check the tables, then that the claims say no more than the tables."""
     upper = check_upper(setting, certificate.upper)
     lower = check_lower(setting, certificate.lower)
-    for number, claim in enumerate(certificate.claims, 1):
+    for number, claim in enumerate(claims, 1):
         where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]: C1"
         setting.known((claim.source, claim.target), where)
         if not upper.at(claim.source, claim.target) <= claim.upper * upper.denominator <= upper.denominator:

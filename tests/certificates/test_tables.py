@@ -16,6 +16,7 @@ from tests.checker.mutants import PACKAGE, source
 from tests.checker.mutation import checker, compiled, outcome
 
 DOCS = Path(__file__).parents[2] / "docs"
+NAMES = re.compile(r"\b([A-Z]\d+)(?:: |$)")
 HEAD = "| rule | needed by | only it stops |"
 
 
@@ -54,7 +55,7 @@ def test_no_rule_of_the_code_is_missing(kind: str) -> None:
     """Rules are seen by their names in the texts of the module of a kind."""
     module = source(KINDS[kind].removeprefix(f"{PACKAGE}."))
     texts = (node.value for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Constant))
-    rules = {rule for text in texts if isinstance(text, str) for rule in re.findall(r"\b([A-Z]\d+): ", text)}
+    rules = {rule for text in texts if isinstance(text, str) for rule in NAMES.findall(text)}
     forged = {Entry(path).rule for path in (FOLDER / "incorrect" / kind).glob("*.json")}
     assert (rules | forged) - {row.rule for row in ROWS if row.kind == kind} == set()
 
