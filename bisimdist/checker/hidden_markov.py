@@ -55,8 +55,6 @@ class NumericMarkov:
         """Return the masses of the states after a sequence of observations has been made."""
         masses = dict(start)
         for step, symbol in enumerate(word):
-            if symbol not in self.observations:
-                raise RuleViolation(f"H3: {shown(symbol)} is no observation of the model")
             if step:
                 masses = self.moved(masses)
             masses = {
@@ -112,7 +110,7 @@ class HiddenMarkov:
     distributions: Mapping[str, QuotientRow]
 
     def at(self, point: Sequence[Fraction]) -> NumericMarkov:
-        """Return the model at a point of the box of the parameters."""
+        """Return the model at a point of the box of the parameters; its rows have been checked."""
         if any(not low < x < high for x, (low, high) in zip(point, self.box, strict=True)):
             raise RuleViolation("H4: a parameter is outside its interval")
 
@@ -148,31 +146,24 @@ def _fixed(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
         divisor = value(below, point)
         if divisor == 0:
             raise RuleViolation(f"H2: an entry of {shown(name)} divides by zero")
-        number = value(above, point) / divisor
-        if number < 0:
-            raise RuleViolation(f"H2: an entry of {shown(name)} is negative")
-        if number:
+        if number := value(above, point) / divisor:
             result[target] = number
-    if result and sum(result.values()) != 1:
-        raise RuleViolation(f"H2: the entries of {shown(name)} do not sum to 1")
     return result
 
 
 def _check_row(row: QuotientRow, box: Box, name: str, factors: Sequence[Polynomial]) -> None:
-    total: Quotient | None = None
+    total: Quotient = {}, {(0,) * len(box): Fraction(1)}
     for above, below in row.values():
         if shown_sign(above, box, factors) * shown_sign(below, box, factors) != 1:
             raise RuleViolation(f"H2: an entry of {shown(name)} is not shown to be a probability")
-        if total is None:
-            total = above, below
-        elif total[1] == below:
+        if total[1] == below:
             total = add(total[0], above), below
         else:
             total = (
                 add(multiply(total[0], below), multiply(above, total[1])),
                 multiply(total[1], below),
             )
-    if total is None or total[0] != total[1]:
+    if total[0] != total[1]:
         raise RuleViolation(f"H2: the entries of {shown(name)} do not sum to 1")
 
 
@@ -215,7 +206,7 @@ def read_hidden_markov(document: object) -> HiddenMarkov:
         d: _row(row, names, states, d)
         for d, row in _table(data["distributions"], "the distributions").items()
     }
-    if not states or not all(emissions.values()) or not all(distributions.values()):
+    if not all(emissions.values()) or not all(distributions.values()):
         raise RuleViolation("H1: a state or a distribution is missing or empty")
     if not all(rows[name] for name in given):
         raise RuleViolation("H1: a row of transitions is empty or zero")
@@ -252,10 +243,8 @@ def embedded_model(document: Mapping[str, object], given: object | None) -> Hidd
     text = json.dumps(document["model"], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     if document["digest"] != "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest():
         raise RuleViolation("G3: the digest is not that of the embedded model")
-    if given is not None:
-        other = given if isinstance(given, HiddenMarkov) else read_hidden_markov(given)
-        if not _same(model, other):
-            raise RuleViolation("G2: the certificate is about another model than the one that is given")
+    if given is not None and not _same(model, read_hidden_markov(given)):
+        raise RuleViolation("G2: the certificate is about another model than the one that is given")
     model.check_distributions(read_factors(document.get("factors", []), len(model.names)))
     return model
 

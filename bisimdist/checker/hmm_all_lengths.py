@@ -55,8 +55,6 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         If the document does not have the shape of such a certificate.
     """
     data = record(document, "the certificate", FRAME)
-    if data["version"] not in (1, "1"):
-        raise MalformedCertificate(f"the version is {shown(data['version'])}; expected 1")
     claims = tuple(
         record(claim, "a claim", ("from", "to", "ratio", "verdict", "length"))
         for claim in items(data["claims"], "the claims")

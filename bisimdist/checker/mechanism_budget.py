@@ -53,8 +53,6 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         If the document does not have the shape of such a certificate.
     """
     data = record(document, "the certificate", FRAME)
-    if data["version"] not in (1, "1"):
-        raise MalformedCertificate(f"the version is {shown(data['version'])}; expected 1")
     claims = tuple(record(claim, "a claim", CLAIM) for claim in items(data["claims"], "the claims"))
     if len(claims) != 1 or claims[0]["adjacency"] not in ("one", "all"):
         raise MalformedCertificate("expected one claim, with adjacency 'one' or 'all'")

@@ -86,6 +86,8 @@ def _places(
         fields: tuple[str, ...] = ("value",) if isinstance(node, ast.AnnAssign) else ()
     elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
         fields = ("body",)
+    elif isinstance(node, ast.Call) and ast.unparse(node.func) == "zip":
+        fields = ("args",)  # that both are as long is a help for whoever writes the checker
     else:
         fields = node._fields
     for field in fields:
