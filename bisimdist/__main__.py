@@ -1,8 +1,43 @@
-"""``python -m bisimdist`` is the command line."""
+"""``python -m bisimdist``, and the installed command: ready for signals from its first moment."""
+
+# ruff: noqa: PLC0415  (what takes time to load comes after the signals)
 
 from __future__ import annotations
 
-from bisimdist.cli.main import main
+import os
+import signal
+import sys
+from typing import NoReturn
+
+__all__ = ["main"]
+
+UNDECIDED = 3
+"""The exit code of work that was ended before it was done."""
+
+
+class _Leaving:
+    """Ends the process on a signal: at first since nothing is known yet, in the end since all is said."""
+
+    code: int | None = None
+
+    def __call__(self, *_: object) -> None:
+        if self.code is None:
+            os.write(2, b"bisimdist: interrupted before anything was known\n")
+        os._exit(UNDECIDED if self.code is None else self.code)
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and leave it."""
+    leaving = _Leaving()
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, leaving)
+    from bisimdist.cli.main import run
+
+    leaving.code = run(sys.argv[1:])
+    sys.exit(leaving.code)
+
 
 if __name__ == "__main__":
     main()

@@ -9,6 +9,7 @@ __all__ = [
     "ModelError",
     "NumberError",
     "NumberTypeError",
+    "StoppedError",
     "UsageError",
 ]
 
@@ -77,6 +78,10 @@ class LinearProgramError(BisimdistError, RuntimeError):
 
 class LimitError(BisimdistError, RuntimeError):
     """A limit (time, memory, size) ended the work before it was decided."""
+
+
+class StoppedError(LimitError):
+    """Somebody asked the work to stop, by Ctrl-C or another signal."""
 
 
 class UsageError(BisimdistError, ValueError):

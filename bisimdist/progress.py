@@ -1,4 +1,4 @@
-"""Progress as a callback: the engines report, the command line shows."""
+"""Limits of long work, and progress as a callback: the engines report, the command line shows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bisimdist.errors import LimitError
+from bisimdist.errors import LimitError, StoppedError
+from bisimdist.interruption import asked_to_stop
 
-__all__ = ["NEVER", "Deadline", "Progress", "silent"]
+__all__ = ["NEVER", "Deadline", "Limits", "Progress", "silent"]
 
 Progress = Callable[[str, int, int | None], None]
 """Called with (what is being done, units done so far, units in all or None where unknown)."""
@@ -20,7 +21,10 @@ def silent(stage: str, done: int, total: int | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment of the monotonic clock after which long work gives up; None means never."""
+    """A moment of the monotonic clock after which long work gives up; None means never.
+
+    Somebody who asks the work to stop makes every deadline pass.
+    """
 
     moment: float | None = None
 
@@ -31,13 +35,37 @@ class Deadline:
 
     def passed(self) -> bool:
         """Tell whether the moment has come."""
-        return self.moment is not None and time.monotonic() >= self.moment
+        return asked_to_stop() or (self.moment is not None and time.monotonic() >= self.moment)
 
     def check(self) -> None:
         """Raise `LimitError` if the moment has come."""
+        if asked_to_stop():
+            raise StoppedError("interrupted")
         if self.passed():
             raise LimitError("the time limit was reached")
 
 
 NEVER = Deadline()
 """The deadline that does not come: what a call without a limit works under."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What bounds the work on a question, and who is told how it goes.
+
+    Parameters
+    ----------
+    deadline
+        When to stop with what is known by then.
+    memory
+        How many bytes the process may hold; None for any number.
+    jobs
+        How many threads or processes may work at once.
+    progress
+        Told what is being done.
+    """
+
+    deadline: Deadline = NEVER
+    memory: int | None = None
+    jobs: int = 1
+    progress: Progress = silent

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 from bisimdist.cli import progress
@@ -18,3 +21,9 @@ settings.register_profile(
     "thorough", deadline=None, max_examples=2000, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("dev")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Listen to Ctrl-C although a shell may start the tests in the background with it ignored."""
+    del config
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,6 +16,7 @@ from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
 from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.greatest import greatest_solution
@@ -97,6 +98,7 @@ def _relation(smaller: Measure, larger: Measure) -> Relation:
     return relate(pairs)
 
 
+@interruptible
 def compare(  # noqa: PLR0913
     model: LMC,
     alpha: ExactNumber,
@@ -106,6 +108,7 @@ def compare(  # noqa: PLR0913
     deadline: Deadline = NEVER,
     memory: int | None = None,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> tuple[Comparison, ...]:
     """Compute delta and all distances of pairs, each by its own engine.
 
@@ -119,6 +122,8 @@ def compare(  # noqa: PLR0913
         Pairs of names of states; by default those of the model.
     gap, deadline, memory, progress
         As for `delta`. What is not known when a limit comes is left out, or has wider bounds.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------

@@ -13,9 +13,10 @@ from bisimdist.analysis.crosscheck_orders import order_list, standings_of
 from bisimdist.analysis.crosscheck_subject import Fact, Subject, subject_of
 from bisimdist.analysis.proved import html_table
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
-from bisimdist.errors import BisimdistError, UsageError
+from bisimdist.errors import BisimdistError, StoppedError, UsageError
 from bisimdist.exact.rational import ExactNumber, shorten_rational
 from bisimdist.fixpoint.question import checked_alpha
+from bisimdist.interruption import OnInterrupt, asked_to_stop, interruptible
 from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
@@ -173,6 +174,7 @@ def shown_value(measure: Measure) -> str:
     return texts[0] if measure.exact else " .. ".join(texts)
 
 
+@interruptible
 def crosscheck(  # noqa: PLR0913
     model: LMC | PA | HMM,
     *,
@@ -184,6 +186,7 @@ def crosscheck(  # noqa: PLR0913
     stop: Callable[[], bool] = lambda: False,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> CrosscheckAnswer:
     """Compute everything that applies to pairs of states, each by its own engine, and how it stands.
 
@@ -205,6 +208,8 @@ def crosscheck(  # noqa: PLR0913
         Asked between measures whether to stop.
     deadline, progress
         As everywhere. What is not known when a limit comes is left out, or has wider bounds.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -291,7 +296,7 @@ class _Pair:
                 waiting.append(source)
         left = sum(source.weight for source in waiting)
         for number, source in enumerate(waiting):
-            self.halted = self.halted or self.stop()
+            self.halted = self.halted or self.stop() or asked_to_stop()
             if self.halted:
                 self.left_out |= dict.fromkeys(source.names, INTERRUPTED)
                 continue
@@ -309,7 +314,7 @@ class _Pair:
             for measure in source.run(task):
                 if measure.bounds != (measure.scale.least, measure.scale.greatest):
                     self.known[measure.name] = measure
-        except KeyboardInterrupt:
+        except StoppedError:
             self.halted = True
             reason = INTERRUPTED
         except MemoryError:

@@ -25,6 +25,7 @@ from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.pairs import reached_by_classes
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.ceiling import ceiling_of
@@ -176,6 +177,7 @@ class DeltaAnswer:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
+@interruptible
 def delta(  # noqa: PLR0913
     model: LMC,
     alpha: ExactNumber | None = None,
@@ -188,6 +190,7 @@ def delta(  # noqa: PLR0913
     memory: int | None = None,
     distances: bool = True,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> DeltaAnswer:
     """Bound the true delta of pairs of states from both sides.
 
@@ -212,6 +215,8 @@ def delta(  # noqa: PLR0913
         Whether bisimilarity distances may bound what is left open.
     progress
         Told how the interval closes.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Returns
     -------
@@ -281,7 +286,7 @@ class _Work:
         self.questions = [self.two.question(pair) for pair in self.asked]
         gap = self._gap()
         reached = False
-        with suppress(LimitError, KeyboardInterrupt):
+        with suppress(LimitError):
             reached = self._refine(gap)
         self.progress("exact bounds", self.two.refinement.expanded, None)
         self.closure = self.two.close(self.questions)

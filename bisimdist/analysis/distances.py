@@ -15,6 +15,7 @@ from bisimdist.fixpoint.exact_engine import prove_above, prove_exactly
 from bisimdist.fixpoint.iteration import Approximation
 from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.question import Question, checked_alpha, named_pairs
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -30,6 +31,7 @@ REFINEMENTS = (fmpq(1, 10**3), fmpq(1, 10**6), fmpq(1, 10**10))
 """The brackets that a threshold is tried on before exact arithmetic has to decide."""
 
 
+@interruptible
 def bound(  # noqa: PLR0913
     model: LMC,
     alpha: ExactNumber,
@@ -40,6 +42,7 @@ def bound(  # noqa: PLR0913
     deadline: Deadline = NEVER,
     jobs: int = 1,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> DistanceAnswer:
     """Bound delta by the skewed bisimilarity distance bd_alpha, exactly and with a proof.
 
@@ -66,6 +69,8 @@ def bound(  # noqa: PLR0913
         How many threads share the linear programs of a round; the answer does not depend on it.
     progress
         Told what is being done.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Returns
     -------
@@ -113,6 +118,7 @@ def bound(  # noqa: PLR0913
     )
 
 
+@interruptible
 def bd_threshold(  # noqa: PLR0913
     model: LMC,
     alpha: ExactNumber,
@@ -124,6 +130,7 @@ def bd_threshold(  # noqa: PLR0913
     deadline: Deadline = NEVER,
     jobs: int = 1,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> ThresholdAnswer:
     """Decide BD-THRESHOLD: whether bd_alpha(source, target) is at most theta.
 
@@ -138,6 +145,8 @@ def bd_threshold(  # noqa: PLR0913
         The pair.
     theta
         The threshold, a rational in [0, 1].
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------

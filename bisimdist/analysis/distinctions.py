@@ -9,6 +9,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Proved, html_table, no_certificate
 from bisimdist.certificates.formulae import ProvedDistinction, distinction_certificate
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.distinguishing import Distinguisher, merged_part
 from bisimdist.logic.formula import StateFormula
 from bisimdist.logic.formula_printer import formula_text
@@ -105,12 +106,14 @@ class DistinctionAnswer(Proved):
         return _table(self.pairs)
 
 
+@interruptible
 def explain(
     model: PA | LMC,
     pairs: Sequence[tuple[str, str]] | None = None,
     *,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> DistinctionAnswer:
     """Decide bisimilarity of pairs of states, with a formula as the reason where they are not.
 
@@ -124,6 +127,8 @@ def explain(
         When to give up; pairs that are not decided by then are returned as such.
     progress
         Told what is being done.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -149,7 +154,7 @@ def explain(
     try:
         merged, classes = merged_part(automaton, [s for pair in asked for s in pair], deadline=deadline)
         maker = Distinguisher(merged, deadline)
-    except (LimitError, KeyboardInterrupt):
+    except LimitError:
         undecided = tuple(_distinction(automaton, s, t, None if s != t else True) for s, t in asked)
         return DistinctionAnswer(model=automaton, pairs=undecided, status=Status.LIMIT)
     # The formulae are the answer; traces, which may take much longer, get a moment for all pairs together.
@@ -162,7 +167,7 @@ def explain(
         for number, (s, t) in enumerate(asked):
             progress("pairs", number, len(asked))
             found.append(_explained(automaton, (s, t), (classes[s], classes[t]), maker, traces))
-    except (LimitError, KeyboardInterrupt):
+    except LimitError:
         # That states are bisimilar, or not, is known from the classes; but the formula is the reason.
         for s, t in asked[len(found) :]:
             found.append(_distinction(automaton, s, t, True if classes[s] == classes[t] else None))

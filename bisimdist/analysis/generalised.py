@@ -18,6 +18,7 @@ from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.fixpoint.generalised_engine import Solution, least_fixed_point
 from bisimdist.fixpoint.hausdorff import Arena
 from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value, at_most
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -153,6 +154,7 @@ def _shown(value: Value) -> str:
     return "inf" if value is None else str(value)
 
 
+@interruptible
 def generalised_metric(  # noqa: PLR0913
     model: PA | LMC,
     kind: GeneralisedKind | str = GeneralisedKind.ADDITIVE,
@@ -162,6 +164,7 @@ def generalised_metric(  # noqa: PLR0913
     precision: ExactNumber | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> GeneralisedAnswer:
     """Compute a generalised bisimilarity metric of a probabilistic automaton, with a proof.
 
@@ -187,6 +190,8 @@ def generalised_metric(  # noqa: PLR0913
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
     progress
         Told what is being done.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -225,7 +230,7 @@ def generalised_metric(  # noqa: PLR0913
         starts = [(classes[s], classes[t]) for s, t in asked]
         arena = Arena.of(quotient, lifting, starts, deadline=deadline, progress=progress)
         solution = least_fixed_point(arena, precision=wanted, deadline=deadline, progress=progress)
-    except (LimitError, KeyboardInterrupt):
+    except LimitError:
         pass
     proved = []
     for s, t in asked:

@@ -17,6 +17,7 @@ from bisimdist.hmm.forward import is_possible, probability
 from bisimdist.hmm.integers import IntegerModel
 from bisimdist.hmm.parametric import ParametricProof, prove_for_all
 from bisimdist.hmm.search import Violation, decide_ratio, least_ratio
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -69,6 +70,7 @@ def _name(model: HMM, word: Sequence[int]) -> tuple[str, ...]:
     return tuple(model.observations[symbol] for symbol in word)
 
 
+@interruptible
 def verify(  # noqa: PLR0913
     model: HMM,
     ratio: ExactNumber | None = None,
@@ -80,6 +82,7 @@ def verify(  # noqa: PLR0913
     engine: str = "auto",
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> VerifyAnswer:
     """Decide whether Pr(w | pi) <= C Pr(w | tau), and the converse, for every sequence w of a length.
 
@@ -100,6 +103,8 @@ def verify(  # noqa: PLR0913
         ``"exact"``, ``"smt"``, ``"both"`` (and compare) or ``"auto"``.
     deadline, progress
         As everywhere. A limit makes a verdict unknown.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -325,6 +330,7 @@ class _Verification:
         return PairVerdict(source=pair[0], target=pair[1], verdict=Verdict.UNKNOWN, ratio=ratio, note=note)
 
 
+@interruptible
 def epsilon(  # noqa: PLR0913
     model: HMM,
     *,
@@ -333,6 +339,7 @@ def epsilon(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]] | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> BudgetAnswer:
     """Return the least budget that `verify` accepts, exactly, with a sequence that attains it.
 
@@ -342,6 +349,8 @@ def epsilon(  # noqa: PLR0913
         A model without parameters.
     length, up_to, pairs, deadline, progress
         As in `verify`. A limit leaves a lower bound.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------

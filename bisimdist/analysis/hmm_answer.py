@@ -30,6 +30,11 @@ class Verdict(Enum):
     VIOLATED = "violated"
     UNKNOWN = "unknown"
 
+    @property
+    def settled(self) -> bool | None:
+        """The same as a Boolean; None where it is not known."""
+        return {Verdict.HOLDS: True, Verdict.VIOLATED: False}.get(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairVerdict:

@@ -32,6 +32,7 @@ from bisimdist.hmm.integers import IntegerModel
 from bisimdist.hmm.multiplicative import find_factors
 from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict, word_probability
 from bisimdist.hmm.pump import Impossible, Pump, find_pump
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -144,6 +145,7 @@ class AllLengthsAnswer:
         return several_certificate([pair.make_certificate() for pair in self.pairs])
 
 
+@interruptible
 def for_all_lengths(  # noqa: PLR0913
     model: HMM,
     ratio: ExactNumber | None = None,
@@ -153,6 +155,7 @@ def for_all_lengths(  # noqa: PLR0913
     method: str = "auto",
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> AllLengthsAnswer:
     """Decide whether a budget holds for observation sequences of every length.
 
@@ -174,6 +177,8 @@ def for_all_lengths(  # noqa: PLR0913
         ``"auto"``, or the one invariant to look for.
     deadline, progress
         As everywhere. A limit makes a verdict unknown.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------

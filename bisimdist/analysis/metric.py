@@ -28,6 +28,7 @@ from bisimdist.certificates.metric import (
 )
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -144,13 +145,15 @@ class MetricAnswer(Proved):
         return html_table(caption, ("from", "to", "lower ratio", "upper ratio", "epsilon"), rows)
 
 
-def metric(
+@interruptible
+def metric(  # noqa: PLR0913
     model: PA | LMC,
     kind: Kind | str,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> MetricAnswer:
     """Compute a bisimulation metric of a probabilistic automaton, exactly and with a proof.
 
@@ -169,6 +172,8 @@ def metric(
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
     progress
         Told what is being done.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -204,7 +209,7 @@ def metric(
     try:
         arena = Arena(automaton, asked, deadline)
         work = (_Accumulative if kind is Kind.ACCUMULATIVE else _Amortised)(arena, deadline, progress)
-    except (LimitError, KeyboardInterrupt):
+    except LimitError:
         return _nothing(automaton, kind, asked)
     bounds = tuple(work.bound(s, t) for s, t in asked)
     return MetricAnswer(

@@ -15,6 +15,7 @@ from bisimdist.exact.logarithm import alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.losses import LossDistribution, exact_losses
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -124,6 +125,7 @@ class ProfileAnswer:
         return best
 
 
+@interruptible
 def profile(  # noqa: PLR0913
     model: LMC,
     *,
@@ -138,6 +140,7 @@ def profile(  # noqa: PLR0913
     memory: int | None = None,
     jobs: int = 1,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> ProfileAnswer:
     """Compute the privacy profile: the largest delta of all pairs as a function of alpha = e^epsilon.
 
@@ -164,6 +167,8 @@ def profile(  # noqa: PLR0913
     jobs
         How many processes compute points where the losses are not finitely many; the answer does not depend
         on it.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -197,7 +202,7 @@ def profile(  # noqa: PLR0913
         with pool:
             _fill(curve, alphas, epsilons, points, end)
         stopped = False
-    except (LimitError, KeyboardInterrupt):
+    except LimitError:
         if not curve.known:
             raise
         stopped = True

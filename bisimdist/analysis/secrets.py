@@ -15,6 +15,7 @@ from bisimdist.analysis.secret_distances import Distances, Secret, Table, secret
 from bisimdist.analysis.trace_metric import TraceBound, TraceKind, TraceMetricAnswer, trace_metric
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.trace_graph import Limits
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
@@ -183,6 +184,7 @@ class SecretPrivacyAnswer(Proved):
 _VERDICTS = {None: "unknown", False: "violated", True: "holds"}
 
 
+@interruptible
 def secret_privacy(  # noqa: PLR0913
     model: PA | LMC,
     secrets: Mapping[Secret, str],
@@ -194,6 +196,7 @@ def secret_privacy(  # noqa: PLR0913
     limits: Limits | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> SecretPrivacyAnswer:
     """Compute the least epsilon for which a system is epsilon d_X-private, over a whole set of secrets.
 
@@ -218,6 +221,8 @@ def secret_privacy(  # noqa: PLR0913
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
     progress
         Told what is being done.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------

@@ -14,6 +14,7 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -45,6 +46,7 @@ class LeastAlpha:
     exact: bool
 
 
+@interruptible
 def least_alpha(  # noqa: PLR0913
     model: LMC,
     threshold: ExactNumber,
@@ -55,6 +57,7 @@ def least_alpha(  # noqa: PLR0913
     deadline: Deadline = NEVER,
     memory: int | None = None,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> LeastAlpha:
     """Find the least alpha = e^epsilon for which delta is at most a threshold.
 
@@ -69,6 +72,8 @@ def least_alpha(  # noqa: PLR0913
         From 0 to 1.
     precision
         How far apart, relative to alpha - 1, the two sides of the bisection may stay.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------

@@ -20,6 +20,7 @@ from bisimdist.certificates.trace_formulae import (
     trace_formulae_certificate,
 )
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.linear import LinearFormula, TraceFormula
 from bisimdist.logic.linear_parser import parse_trace_formula
 from bisimdist.logic.linear_semantics import FormulaScale, LogicalDistances, TraceSemantics
@@ -46,6 +47,7 @@ LIMIT = 1000
 """How many formulae are listed unless somebody asks for more."""
 
 
+@interruptible
 def trace_formulae(  # noqa: PLR0913
     model: PA | LMC,
     state: str,
@@ -54,6 +56,7 @@ def trace_formulae(  # noqa: PLR0913
     *,
     deadline: Deadline = NEVER,
     writing: float = 0.0,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> TraceFormulaeAnswer:
     """List the formulae that a state satisfies, shortest first.
 
@@ -71,6 +74,8 @@ def trace_formulae(  # noqa: PLR0913
         When to give up; what is known by then is returned with ``Status.LIMIT``.
     writing
         How many seconds to keep for writing each action of the answer before the deadline comes.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -106,7 +111,7 @@ def trace_formulae(  # noqa: PLR0913
     if whole and count is None and until is not None:
         try:
             count = semantics.count(start, until, deadline=deadline)
-        except (LimitError, KeyboardInterrupt):
+        except LimitError:
             whole = False
     complete = whole and following is None
     return TraceFormulaeAnswer(
@@ -272,12 +277,14 @@ def trace_classes(model: PA | LMC, *, deadline: Deadline = NEVER) -> tuple[tuple
     return tuple(map(tuple, members.values()))
 
 
+@interruptible
 def trace_equivalence(
     model: PA | LMC,
     pairs: Sequence[tuple[str, str]] | None = None,
     *,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> TraceEquivalenceAnswer:
     """Decide which pairs of states give every trace the same probability, exactly and with a proof.
 
@@ -291,6 +298,8 @@ def trace_equivalence(
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
     progress
         Told what is being done.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -320,7 +329,7 @@ def trace_equivalence(
     status = Status.EXACT
     try:
         comparison.run(deadline=deadline, progress=progress)
-    except (LimitError, KeyboardInterrupt):
+    except LimitError:
         status = Status.LIMIT
     semantics = TraceSemantics(automaton, tuple({state for pair in asked for state in pair}))
     verdicts = tuple(

@@ -12,10 +12,11 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Proved, html_table
 from bisimdist.analysis.thresholds import below_exponential
 from bisimdist.certificates.trace_metric import trace_metric_certificate
-from bisimdist.errors import UsageError
+from bisimdist.errors import StoppedError, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.trace_difference import TraceDifference, largest_difference
 from bisimdist.logic.trace_drift import DriftTrace
 from bisimdist.logic.trace_graph import Limits
@@ -255,6 +256,7 @@ class WeakAnonymityAnswer:
         return _table(self.answer.pairs, caption, TraceKind.ADDITIVE)
 
 
+@interruptible
 def trace_metric(  # noqa: PLR0913
     model: PA | LMC,
     kind: TraceKind | str = TraceKind.MULTIPLICATIVE,
@@ -265,6 +267,7 @@ def trace_metric(  # noqa: PLR0913
     enough: Callable[[TraceBound], bool] | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> TraceMetricAnswer:
     """Compute how far apart the probabilities of one trace can be from two states, with a proof.
 
@@ -287,6 +290,8 @@ def trace_metric(  # noqa: PLR0913
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
     progress
         Told what is being done.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -383,7 +388,7 @@ class _Work:
         if classes not in self._known and not self._stopped and not self.deadline.passed():
             try:
                 self._known[classes] = self._search(*classes)
-            except KeyboardInterrupt:  # in between
+            except StoppedError:  # in between
                 self.stop()
         if classes in self._known:
             return self._known[classes], True
@@ -439,6 +444,7 @@ def _repeated(infinite: LoopTrace | PumpTrace | DriftTrace | None) -> RepeatedTr
     return None
 
 
+@interruptible
 def weak_anonymity(  # noqa: PLR0913
     model: PA | LMC,
     eps: ExactNumber,
@@ -447,6 +453,7 @@ def weak_anonymity(  # noqa: PLR0913
     length: int | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> WeakAnonymityAnswer:
     """Decide whether ``|Pr(s, w) - Pr(t, w)| <= eps`` for every trace w and every pair of states.
 
@@ -460,6 +467,8 @@ def weak_anonymity(  # noqa: PLR0913
         Pairs of names of states; by default those of the model.
     length, deadline, progress
         As in `trace_metric`.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------

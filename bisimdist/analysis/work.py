@@ -59,8 +59,6 @@ class Work:
             )
             guess = approximate(self.question, jobs=self.jobs, deadline=self.deadline, progress=self.progress)
             return engine(self, self.question, guess)
-        except KeyboardInterrupt:
-            self.method += "; interrupted"
         except (LimitError, SingularSystemError) as error:
             self.method += f"; {error}"
         return Status.LIMIT

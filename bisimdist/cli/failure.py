@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -10,11 +11,14 @@ from enum import IntEnum
 
 import click
 
-from bisimdist.errors import BisimdistError, LimitError, LinearProgramError
+from bisimdist.errors import BisimdistError, LimitError, LinearProgramError, StoppedError
+from bisimdist.interruption import listening
 
 __all__ = ["ExitCode", "guarded", "note", "note_with_answer", "write_notes"]
 
 MAX_LINE = 2000
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""What ends the work with what is known by then; Windows has no SIGHUP."""
 DEBUG_VARIABLE = "BISIMDIST_DEBUG"
 
 
@@ -82,8 +86,9 @@ def guarded(work: Callable[[], int]) -> int:
     """
     _waiting.clear()
     try:
-        return work()
-    except (KeyboardInterrupt, click.Abort):
+        with listening(SIGNALS):
+            return work()
+    except (KeyboardInterrupt, StoppedError, click.Abort):
         note("interrupted before anything was known")
         return ExitCode.UNDECIDED
     except Exception as error:

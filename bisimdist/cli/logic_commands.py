@@ -34,82 +34,6 @@ def _traces(model: str, **options: Any) -> int:
     return run_traces(model, **options)
 
 
-@click.command("equivalence", epilog=CODES)
-@click.argument("model")
-@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair of states; repeatable.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
-@click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
-@as_json
-def _equivalence(model: str, **options: Any) -> int:
-    """Decide whether every trace has the same probability from both states of a pair.
-
-    If not, print a trace of least length that tells them apart; the exit code is 1 then. MODEL, fully
-    probabilistic, is a file, '-' for standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.equivalence import run_equivalence
-
-    return run_equivalence(model, **options)
-
-
-@click.command("explain", epilog=CODES)
-@click.argument("model")
-@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair of states; repeatable.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
-@click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
-@as_json
-def _explain(model: str, **options: Any) -> int:
-    """Say why two states are not bisimilar: a formula that one satisfies and the other does not.
-
-    The formula has the least possible depth. MODEL is a file, '-' for standard input, or
-    example:NAME[,key=value...].
-    """
-    from bisimdist.cli.explain import run_explain
-
-    return run_explain(model, **options)
-
-
-@click.command("formula", epilog=CODES)
-@click.argument("model")
-@click.option("--state", metavar="S", help="The state.")
-@click.option("--depth", type=int, metavar="K", help="For so many steps; without it, for ever.")
-@click.option("--unicode", is_flag=True, help="Use the signs of the papers.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Give up after so many seconds.")
-@click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
-@as_json
-def _formula(model: str, **options: Any) -> int:
-    """Print the mimicking formula of a state: what it can do, for some steps or for ever.
-
-    For ever it is a system of recursive equations, or a formula where the state cannot go on for ever. MODEL
-    is a file, '-' for standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.formula import run_formula
-
-    return run_formula(model, **options)
-
-
-@click.command("satisfies", epilog=CODES)
-@click.argument("model")
-@click.option("--formula", metavar="TEXT", help="Such as '<a>(1/2 <b>T + 1/2 !<c>T)', or @FILE.")
-@click.option("--state", "states", multiple=True, metavar="S", help="Does this state? Repeatable.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="Give up after so many seconds.")
-@click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
-@as_json
-def _satisfies(model: str, **options: Any) -> int:
-    """Compute which states of a probabilistic automaton satisfy a formula.
-
-    Of a formula about distributions, such as '(1/2 <b>T + 1/2 T)', compute which transitions satisfy it. With
-    --state the exit code is 0 if all of these states do, or have such a transition, else 1. MODEL is a file,
-    '-' for standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.satisfies import run_satisfies
-
-    return run_satisfies(model, **options)
-
-
 @click.command("trace", epilog=CODES)
 @click.argument("model")
 @click.option(
@@ -165,33 +89,7 @@ def _secrets(model: str, **options: Any) -> int:
     return run_secrets(model, **options)
 
 
-@click.command("crosscheck", epilog=CODES)
-@click.argument("model")
-@click.option("--pair", "pairs", nargs=2, multiple=True, metavar="S T", help="A pair; repeatable.")
-@click.option("--alpha", metavar="A", help="The skew of delta and the distances (11/10).")
-@click.option("--length", metavar="K", type=int, default=4, show_default=True, help="Longest sequences.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@click.option("--timeout", metavar="SEC", help="The time for each pair (60), shared by the measures.")
-@click.option("--html", metavar="FILE", help="Write the table and a diagram of the order as one page.")
-@as_json
-def _crosscheck(model: str, **options: Any) -> int:
-    """Hold every bound that applies to a pair against every other.
-
-    Distances, metrics, budgets, SMT, traces and the two-sided delta stand in the order that theory demands; a
-    violated order would be an error of this program: the exit code is 1 then. MODEL is a file, '-' for
-    standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.crosscheck import run_crosscheck
-
-    return run_crosscheck(model, **options)
-
-
 LOGIC_COMMANDS: tuple[click.Command, ...] = (
-    _crosscheck,
-    _equivalence,
-    _explain,
-    _formula,
-    _satisfies,
     _secrets,
     _trace,
     _traces,

@@ -9,6 +9,7 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TextIO
@@ -17,7 +18,7 @@ from bisimdist.cli.failure import write_notes
 from bisimdist.errors import UsageError
 from bisimdist.report.tables import Report, print_report
 
-__all__ = ["OutputFile", "emit_data", "emit_report", "emit_text"]
+__all__ = ["OutputFile", "emit_data", "emit_report", "emit_text", "output_files"]
 
 
 def _write(text: str) -> None:
@@ -118,8 +119,8 @@ class OutputFile:
         os.close(handle)
         self._temporary = Path(name)
 
-    def write(self, text: str) -> None:
-        """Put the text in its place.
+    def write(self, content: str | bytes) -> None:
+        """Put the content in its place.
 
         Raises
         ------
@@ -128,11 +129,12 @@ class OutputFile:
         """
         if self._target is None:
             return
+        raw = content.encode("utf-8") if isinstance(content, str) else content
         try:
             if self._temporary is None:
-                self._target.write_text(text, encoding="utf-8", newline="\n")
+                self._target.write_bytes(raw)
                 return
-            self._temporary.write_text(text, encoding="utf-8", newline="\n")
+            self._temporary.write_bytes(raw)
             self._temporary.chmod(self._mode())
             self._temporary.replace(self._target)
             self._temporary = None
@@ -155,3 +157,43 @@ class OutputFile:
             with contextlib.suppress(OSError):
                 self._temporary.unlink()
             self._temporary = None
+
+
+def _identity(path: str | int) -> tuple[int, int] | None:
+    """Return which regular file is at a path, or behind a descriptor; None where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  (a descriptor is no path)
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+@contextlib.contextmanager
+def output_files(places: Mapping[str, str], inputs: Sequence[str | int]) -> Iterator[dict[str, OutputFile]]:
+    """Give a file for each place, known to be writable, to be no input, and to be no other output.
+
+    Parameters
+    ----------
+    places
+        Paths, by the options that name them.
+    inputs
+        Paths, or descriptors, of what the command reads.
+
+    Raises
+    ------
+    UsageError
+        If a file cannot be written, or must not be.
+    """
+    read = {_identity(path) for path in inputs} - {None}
+    taken: dict[object, str] = {}
+    for option, path in places.items():
+        if _identity(path) in read:
+            raise UsageError(f"{option} {path}: this file is read by the same command; expected another one")
+        for mark in {os.path.realpath(path) if "\0" not in path else path, _identity(path)} - {None}:
+            if mark in taken and Path("/dev") not in Path(path).parents:
+                raise UsageError(f"{option} {path}: {taken[mark]} names the same file; expected another one")
+            taken[mark] = option
+    with contextlib.ExitStack() as stack:
+        yield {
+            option: stack.enter_context(OutputFile(path, option=option)) for option, path in places.items()
+        }

@@ -9,7 +9,6 @@ from bisimdist.analysis.secret_file import load_secret_table
 from bisimdist.analysis.secrets import SecretPrivacyAnswer, secret_privacy
 from bisimdist.analysis.trace_metric import TRACE_KINDS
 from bisimdist.cli.failure import ExitCode, note
-from bisimdist.cli.numbers import numbered, seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.proof import write_proof
@@ -17,6 +16,7 @@ from bisimdist.cli.source import read_automaton
 from bisimdist.errors import UsageError
 from bisimdist.models.pa import PA
 from bisimdist.progress import Deadline
+from bisimdist.questions.numbers import numbered, seconds
 from bisimdist.report.secrets import secrets_data, secrets_report
 
 __all__ = ["run_secrets"]

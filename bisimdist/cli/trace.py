@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from bisimdist.analysis.trace_metric import TRACE_KINDS, trace_metric
 from bisimdist.cli.failure import ExitCode
-from bisimdist.cli.numbers import numbered, seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import named_pairs, read_automaton
 from bisimdist.errors import UsageError
 from bisimdist.progress import Deadline
+from bisimdist.questions.numbers import numbered, seconds
 from bisimdist.report.trace_metric import trace_bound_data, trace_report, verdict_word
 
 __all__ = ["run_trace"]

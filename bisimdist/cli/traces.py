@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.trace_logic import LIMIT, satisfies_trace_formulae, trace_formulae
 from bisimdist.cli.failure import ExitCode
-from bisimdist.cli.numbers import seconds
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.proof import write_proof
 from bisimdist.cli.source import read_automaton
@@ -16,6 +15,7 @@ from bisimdist.logic.linear import TraceFormula
 from bisimdist.logic.linear_parser import parse_trace_formula
 from bisimdist.models.pa import PA
 from bisimdist.progress import Deadline
+from bisimdist.questions.numbers import seconds
 from bisimdist.report.trace_logic import (
     formulae_data,
     formulae_report,

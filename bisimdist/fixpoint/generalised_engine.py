@@ -83,7 +83,7 @@ def least_fixed_point(
                 _solve(solution, members, each, deadline, progress)
             elif solution.lower[members[0]] is not None:
                 _evaluate(solution, members[0], deadline)
-    except (LimitError, KeyboardInterrupt):
+    except LimitError:
         solution.complete = False
     return solution
 

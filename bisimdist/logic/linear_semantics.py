@@ -417,6 +417,6 @@ class TraceSemantics:
                 kept += writing * (len(formula.linear) + formula.probability.height_bits() / 64)
                 if deadline.moment is not None:
                     Deadline(deadline.moment - kept).check()
-        except (LimitError, KeyboardInterrupt):
+        except LimitError:
             return tuple(found[:limit]), found[limit] if len(found) > limit else None, False
         return tuple(found[:limit]), found[limit] if len(found) > limit else None, True

@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 
 from flint import fmpq
 
+from bisimdist.errors import StoppedError
 from bisimdist.logic.trace_graph import Limits
 from bisimdist.logic.trace_system import TraceSystem, Vector, direction_of, mass_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -223,7 +224,7 @@ def largest_difference(  # noqa: PLR0913
             search.expand()
             if len(search.expanded) % REPORT_EVERY == 0:
                 progress("traces", len(search.items), None)
-    except KeyboardInterrupt:
+    except StoppedError:
         interrupted = True  # what was found by then is kept
     word = search.word(search.where)
     upper = search.upper

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 
 from flint import fmpq
 
-from bisimdist.errors import LimitError
+from bisimdist.errors import LimitError, StoppedError
 from bisimdist.logic.trace_drift import DriftTrace, find_drift_trace
 from bisimdist.logic.trace_graph import BeliefGraph, Limits, one_sided_trace
 from bisimdist.logic.trace_paths import LoopTrace, Reach, find_loop, longest_paths
@@ -132,11 +132,11 @@ def largest_ratio(  # noqa: PLR0913
     work = _Work(system, first, second, length, deadline, progress)
     try:
         return work.run(limits or Limits())
-    except LimitError:
-        return work.known()
-    except KeyboardInterrupt:
+    except StoppedError:
         work.deadline = Deadline.after(0)  # what is known is put together without computing anything new
         return replace(work.known(), interrupted=True)
+    except LimitError:
+        return work.known()
 
 
 def unexamined_ratio(system: TraceSystem, first: int, second: int) -> TraceRatio:

@@ -12,7 +12,7 @@ from flint import fmpq
 from bisimdist.analysis.profile import ProfileAnswer
 from bisimdist.errors import UsageError
 
-__all__ = ["FORMATS", "draw_profile"]
+__all__ = ["FORMATS", "draw_profile", "figure_class"]
 
 FORMATS = (".svg", ".png", ".pdf")
 SAMPLES = 300
@@ -20,14 +20,21 @@ DEEPEST = 1e-12
 """Smaller deltas do not show in the logarithmic form."""
 
 
-def _figure(width: float, height: float) -> Any:
+def figure_class() -> Any:
+    """Return what pictures are made with.
+
+    Raises
+    ------
+    UsageError
+        If matplotlib is not installed.
+    """
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415
     except ImportError as error:
         raise UsageError(
             "matplotlib is not installed; install it with: pip install 'bisimdist[plot]'"
         ) from error
-    return Figure(figsize=(width, height), layout="constrained")
+    return Figure
 
 
 def draw_profile(
@@ -59,7 +66,7 @@ def draw_profile(
     suffix = PurePath(path).suffix.lower()
     if suffix not in FORMATS:
         raise UsageError(f"{path}: the extension {suffix!r} is no picture; expected {', '.join(FORMATS)}")
-    figure = _figure(10.5 if trade_off else 6.4, 4.4)
+    figure = figure_class()(figsize=(10.5 if trade_off else 6.4, 4.4), layout="constrained")
     axes = figure.subplots(1, 2 if trade_off else 1, squeeze=False)[0]
     _profile_panel(axes[0], answer, logarithmic)
     if trade_off:

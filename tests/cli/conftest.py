@@ -63,7 +63,8 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     fake = FakeEngine()
-    monkeypatch.setattr("bisimdist.cli.bound.load_engine", lambda: fake)
+    monkeypatch.setattr("bisimdist.analysis.distances.bound", fake.bound)
+    monkeypatch.setattr("bisimdist.analysis.distances.bd_threshold", fake.bd_threshold)
     return fake
 
 

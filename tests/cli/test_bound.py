@@ -10,11 +10,12 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.cli.bound import run_bound
+from bisimdist.cli.run import run_question
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import parse_rational
 from bisimdist.models.io import load_model
 from bisimdist.models.lmc import LMC
+from bisimdist.questions.bound import Bound
 from tests.cli.conftest import Command
 from tests.cli.fake_engine import FakeEngine
 
@@ -50,13 +51,13 @@ def test_the_json_answer_is_exactly_this(command: Command, engine: FakeEngine, f
     assert command("bound", figure1, "--alpha", "5001/5000", "--json").out == ended.out
 
 
-def test_run_bound_is_callable_without_a_command_line(
+def test_a_question_is_callable_without_a_command_line(
     engine: FakeEngine, figure1: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run_bound(str(figure1), alpha="2", as_json=True) == 0
+    assert run_question(Bound, {"argument": str(figure1), "alpha": "2", "as_json": True}) == 0
     assert json.loads(capsys.readouterr().out)["alpha"] == "2"
     with pytest.raises(UsageError, match="neither"):
-        run_bound(str(figure1))
+        run_question(Bound, {"argument": str(figure1)})
 
 
 def test_pairs_keep_the_order_in_which_they_are_asked(
@@ -171,10 +172,10 @@ def test_an_engine_that_gives_up_leaves_the_trivial_bounds(
 def test_an_interrupt_anywhere_else_is_one_line(
     command: Command, figure1: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(model: str) -> LMC:
+    def interrupted(model: str, **_: object) -> LMC:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bisimdist.cli.bound.read_model", interrupted)
+    monkeypatch.setattr("bisimdist.questions.source.read_any_model", interrupted)
     ended = command("bound", figure1, "--alpha", "2")
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.count("\n") == 1
@@ -187,10 +188,10 @@ def test_an_interrupt_anywhere_else_is_one_line(
 def test_no_failure_looks_like_a_violated_property(
     command: Command, figure1: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
 ) -> None:
-    def fails(model: str) -> LMC:
+    def fails(model: str, **_: object) -> LMC:
         raise error
 
-    monkeypatch.setattr("bisimdist.cli.bound.read_model", fails)
+    monkeypatch.setattr("bisimdist.questions.source.read_any_model", fails)
     ended = command("bound", figure1, "--alpha", "2")
     assert (ended.code, ended.out, ended.err.count("\n")) == (code, "", 1)
 

@@ -16,6 +16,7 @@ from flint import fmpq
 from bisimdist.analysis.crosscheck import crosscheck
 from bisimdist.analysis.crosscheck_measures import SOURCES, Source, Task
 from bisimdist.analysis.standing import Measure, Scale
+from bisimdist.errors import StoppedError
 from tests.cli.conftest import Command
 
 VOID = {"meta", "rect", "line", "br"}
@@ -120,7 +121,9 @@ def fake(name: str, value: fmpq) -> tuple[Source, ...]:
 def test_a_planted_error_is_found(  # noqa: PLR0917
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: fmpq, order: str
 ) -> None:
-    monkeypatch.setattr("bisimdist.cli.crosscheck.crosscheck", partial(crosscheck, sources=fake(name, value)))
+    monkeypatch.setattr(
+        "bisimdist.analysis.crosscheck.crosscheck", partial(crosscheck, sources=fake(name, value))
+    )
     page = tmp_path / "page.html"
     ended = command("crosscheck", "example:figure1", "--html", page)
     assert ended.code == 1
@@ -154,11 +157,11 @@ def test_an_interruption_prints_what_is_known(command: Command, monkeypatch: pyt
     def swallowed(_: Task) -> Iterator[Measure]:
         try:
             signal.raise_signal(signal.SIGINT)
-        except KeyboardInterrupt:
+        except StoppedError:
             yield Measure("m_D", fmpq(1), fmpq(2), scale=Scale.RATIO)
 
     sources = (SOURCES[0], Source(("m_D",), lambda _: "", swallowed), *SOURCES[3:])
-    monkeypatch.setattr("bisimdist.cli.crosscheck.crosscheck", partial(crosscheck, sources=sources))
+    monkeypatch.setattr("bisimdist.analysis.crosscheck.crosscheck", partial(crosscheck, sources=sources))
     ended = command("crosscheck", "example:figure1")
     assert ended.code == 3
     assert "1 to 2" in ended.out

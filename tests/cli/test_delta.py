@@ -107,7 +107,7 @@ def test_an_interrupt_prints_what_is_known(command: Command, monkeypatch: pytest
 
         yield report
 
-    monkeypatch.setattr("bisimdist.cli.delta.shown_progress", interrupting)
+    monkeypatch.setattr("bisimdist.cli.run.shown_progress", interrupting)
     ended = command("delta", "example:dining-cryptographers,n=30", "--alpha", "1.0002", "--json")
     answer = json.loads(ended.out)
     assert (ended.code, answer["status"]) == (3, "limit")

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bisimdist.checker.hmm_budget import check_document
-from bisimdist.cli.verify import run_verify
+from bisimdist.cli.run import run_question
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.questions.verify import Verify
 from tests.cli.conftest import Command
 
 MODEL = """\
@@ -198,18 +199,19 @@ def test_other_commands_refuse_the_model_in_one_line(command: Command, model: Pa
     command("show", model, "--format", "dot").assert_refused("json or yaml only")
 
 
-def test_run_verify_is_callable_without_a_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_verify("example:geometric", length=1, ratio="2", as_json=True) == 0
+def test_the_question_is_callable_without_a_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"argument": "example:geometric", "length": 1}
+    assert run_question(Verify, {**given, "ratio": "2", "as_json": True}) == 0
     assert json.loads(capsys.readouterr().out)["verdict"] == "holds"
     with pytest.raises(UsageError, match="neither"):
-        run_verify("example:geometric", length=1)
+        run_question(Verify, given)
 
 
 def test_engines_that_disagree_are_not_an_answer(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(*arguments: object, **options: object) -> None:
         raise LimitError("the engines disagree")
 
-    monkeypatch.setattr("bisimdist.cli.verify.verify", wrong)
+    monkeypatch.setattr("bisimdist.analysis.hmm.verify", wrong)
     ended = command("verify", "example:geometric", "--ratio", "2", "--length", "1")
     assert ended.code == 3
     assert "the engines disagree" in ended.err

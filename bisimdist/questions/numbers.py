@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import overload
-
-from flint import fmpq
+from typing import TYPE_CHECKING, overload
 
 from bisimdist.errors import NumberError, UsageError
-from bisimdist.exact.rational import parse_rational
 
-__all__ = ["alpha_number", "numbered", "positive_number", "seconds", "unit_number"]
+if TYPE_CHECKING:
+    from flint import fmpq
+
+__all__ = [
+    "alpha_number",
+    "at_least",
+    "discount",
+    "memory_bytes",
+    "nonnegative_number",
+    "numbered",
+    "positive_number",
+    "seconds",
+    "unit_number",
+]
 
 MAX_SECONDS = 10**9
+MEBIBYTE = 2**20
 
 
 def _short(text: str) -> str:
@@ -26,6 +37,9 @@ def numbered(option: str, text: str) -> fmpq:
     UsageError
         If it is none.
     """
+    # Imported here: what takes no number does not pay for it.
+    from bisimdist.exact.rational import parse_rational
+
     try:
         return parse_rational(text)
     except NumberError as error:
@@ -59,6 +73,24 @@ def positive_number(option: str, text: str | None) -> fmpq | None:
     return value
 
 
+def nonnegative_number(option: str, text: str | None) -> fmpq | None:
+    """Return a number of at least zero, or None where the option was not given."""
+    if text is None:
+        return None
+    value = numbered(option, text)
+    if value < 0:
+        raise UsageError(f"{option} {_short(text)}: expected at least 0")
+    return value
+
+
+def discount(option: str, text: str | None) -> fmpq:
+    """Return a factor above 0 and at most 1, by default 1."""
+    value = numbered(option, "1" if text is None else text)
+    if not 0 < value <= 1:
+        raise UsageError(f"{option} {_short(text or '')}: expected more than 0 and at most 1")
+    return value
+
+
 def unit_number(option: str, text: str | None) -> fmpq | None:
     """Return a number from zero to one, or None where the option was not given."""
     if text is None:
@@ -76,4 +108,21 @@ def seconds(option: str, text: str | None) -> float | None:
     value = numbered(option, text)
     if value < 0:
         raise UsageError(f"{option} {_short(text)}: expected a number of seconds, at least 0")
-    return float(min(value, fmpq(MAX_SECONDS)))
+    return float(min(value, MAX_SECONDS))
+
+
+def memory_bytes(option: str, text: str | None) -> int | None:
+    """Return how many bytes a number of MiB is, or None where it was not given."""
+    if text is None:
+        return None
+    value = numbered(option, text)
+    if value <= 0:
+        raise UsageError(f"{option} {_short(text)}: expected a number of MiB above 0")
+    return int((value * MEBIBYTE).floor())
+
+
+def at_least(option: str, value: int, least: int) -> int:
+    """Return an integer that is not below the least one."""
+    if value < least:
+        raise UsageError(f"{option} {value}: expected at least {least}")
+    return value

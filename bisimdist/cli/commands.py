@@ -1,0 +1,50 @@
+"""Makes a command of every question. Importing this loads click and nothing of ours that computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bisimdist.cli.common_options import CODES
+from bisimdist.questions.options import Option
+from bisimdist.questions.question import Question
+
+__all__ = ["command_of"]
+
+
+def _parameter(option: Option[Any]) -> click.Option:
+    if not option.metavar:
+        return click.Option([*option.flags, option.name], is_flag=True, help=option.help)
+    shown = option.default is not None and not option.repeatable
+    return click.Option(
+        [*option.flags, option.name],
+        metavar=option.metavar,
+        help=option.help,
+        type=option.type,
+        nargs=option.parts,
+        multiple=option.repeatable,
+        required=option.required,
+        **({"default": option.default, "show_default": True} if shown else {}),
+    )
+
+
+def command_of(question: type[Question[Any]]) -> click.Command:
+    """Return the command that asks a question."""
+
+    def run(**values: Any) -> int:
+        # Imported here: what is needed to run is not needed for help.
+        from bisimdist.cli.run import run_question  # noqa: PLC0415
+
+        return run_question(question, values)
+
+    argument = click.Argument(
+        ["argument"], metavar=question.argument, required=not question.argument.startswith("[")
+    )
+    return click.Command(
+        question.command,
+        callback=run,
+        params=[argument, *map(_parameter, question.options)],
+        help=question.__doc__,
+        epilog=CODES,
+    )

@@ -1,0 +1,122 @@
+"""The one way of every question: read, ask, show the answer, then write its proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from bisimdist.cli.failure import ExitCode, note, note_with_answer
+from bisimdist.cli.output import OutputFile, emit_data, emit_report, emit_text, output_files
+from bisimdist.cli.progress import shown_progress
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.interruption import deferred, forget
+from bisimdist.progress import Deadline, Limits
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import JOBS, JSON, MEMORY, TIMEOUT, Option
+from bisimdist.questions.question import Plain, Question, Settled
+
+__all__ = ["run_question"]
+
+A = TypeVar("A")
+
+CODES: dict[tuple[Settled, bool], ExitCode] = {
+    (True, True): ExitCode.ANSWERED,
+    (True, False): ExitCode.UNDECIDED,
+    (False, True): ExitCode.VIOLATED,
+    (False, False): ExitCode.VIOLATED,
+    (None, True): ExitCode.UNDECIDED,
+    (None, False): ExitCode.UNDECIDED,
+}
+"""From how a question is settled, and whether all files were written, to the exit code."""
+
+
+def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
+    """Answer a question and return the exit code.
+
+    Parameters
+    ----------
+    kind
+        Which question.
+    values
+        The values of its options and, as ``argument``, of its argument.
+
+    Raises
+    ------
+    BisimdistError
+        Where the input is not usable; nothing is printed then.
+    """
+    begun = time.monotonic()
+    given = Given(values, note_with_answer)
+    seconds = given[TIMEOUT]
+    limits = Limits(
+        deadline=Deadline(None if seconds is None else begun + seconds),
+        memory=given[MEMORY],
+        jobs=given[JOBS],
+    )
+    question = kind.read(given)
+    wanted = {option.flag: option for option in kind.options if option.writes and given[option] is not None}
+    places = {flag: str(given[option]) for flag, option in wanted.items()}
+    with output_files(places, given.inputs(kind.options)) as files:
+        answer = _answered(question, limits)
+        try:
+            with deferred():
+                _show(question, answer, as_json=given[JSON])
+            forget()
+        finally:
+            written = [_write(question, answer, wanted[flag], file) for flag, file in files.items()]
+        settled = answer.settled if isinstance(answer, Plain) else question.settled(answer)
+    return CODES[settled, all(written)]
+
+
+def _answered(question: Question[A], limits: Limits) -> A | Plain:
+    """Ask; where not even the engine could say what is known, say what is known without it."""
+    try:
+        with shown_progress() as progress:
+            return question.ask(replace(limits, progress=progress))
+    except (LimitError, KeyboardInterrupt, MemoryError) as error:
+        with deferred():
+            reason = _reason(error)
+            known = question.unknown(reason)
+            if known is None:
+                raise
+            note(f"stopped: {reason}")
+            return known
+
+
+def _reason(error: BaseException) -> str:
+    match error:
+        case LimitError():
+            return str(error)
+        case KeyboardInterrupt():
+            return "interrupted"
+    return "the memory is exhausted"
+
+
+def _show(question: Question[A], answer: A | Plain, *, as_json: bool) -> None:
+    if not isinstance(answer, Plain):
+        for line in question.notes(answer):
+            note(line)
+    if as_json:
+        emit_data(answer.data if isinstance(answer, Plain) else question.data(answer))
+        return
+    report = answer.report if isinstance(answer, Plain) else question.report(answer)
+    if isinstance(report, str):
+        emit_text(report)
+    else:
+        emit_report(report)
+
+
+def _write(question: Question[A], answer: A | Plain, option: Option[Any], file: OutputFile) -> bool:
+    """Write what belongs into a file; tell whether that could be done."""
+    try:
+        if isinstance(answer, Plain):
+            raise LimitError("nothing was computed")
+        file.write(question.content(option, str(file.path), answer))
+    except (UsageError, LimitError, KeyboardInterrupt, MemoryError) as error:
+        text = str(error) or _reason(error)
+        thing = "certificate" if option.flag == "--certificate" else "file"
+        note(f"no {thing} was written to {file.path}: {text}")
+        return False
+    return True

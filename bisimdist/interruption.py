@@ -1,0 +1,115 @@
+"""Asking work to stop: the one place that decides what Ctrl-C and its kin do to an engine.
+
+A signal becomes `StoppedError`, which is a `LimitError`: engines end on it as they end when their time is
+over, with the best so far. It is raised where the work stands and, since code in between may swallow an
+error, every `bisimdist.progress.Deadline` has passed from then on. Without a listener none of this happens,
+and Ctrl-C is Python's own ``KeyboardInterrupt``, which no engine catches.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from types import FrameType
+from typing import Literal, ParamSpec, TypeVar
+
+from bisimdist.errors import StoppedError
+
+__all__ = ["OnInterrupt", "asked_to_stop", "deferred", "forget", "interruptible", "listening"]
+
+OnInterrupt = Literal["raise", "return"]
+"""What Ctrl-C does: raise ``KeyboardInterrupt``, as in every program, or return what is known by then."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+IMPATIENT = 1.0
+"""Seconds after which a second Ctrl-C means that even the end of the work is not waited for."""
+
+
+class _Listener:
+    """What the process was asked, and when."""
+
+    def __init__(self) -> None:
+        self.active = False
+        self.waiting = False
+        self.since: float | None = None
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self.since is None:
+            self.since = time.monotonic()
+            if not self.waiting:
+                raise StoppedError("interrupted")
+        elif number == signal.SIGINT and time.monotonic() - self.since > IMPATIENT:
+            raise KeyboardInterrupt
+
+
+_listener = _Listener()
+
+
+def asked_to_stop() -> bool:
+    """Tell whether a signal asked the work to stop."""
+    return _listener.since is not None
+
+
+def forget() -> None:
+    """Let the next signal count as the first: what it asked for has been done."""
+    _listener.since = None
+
+
+@contextmanager
+def listening(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[None]:
+    """Turn signals into `StoppedError` inside; a second Ctrl-C, a second later, is ``KeyboardInterrupt``.
+
+    Signals that the process ignores, as in the background of a shell, stay ignored. Only the main thread can
+    listen; inside another listener, and in other threads, this does nothing.
+    """
+    if _listener.active or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in signals}
+    heard = {number: old for number, old in before.items() if old not in (signal.SIG_IGN, None)}
+    _listener.active, _listener.waiting, _listener.since = True, False, None
+    try:
+        for number in heard:
+            signal.signal(number, _listener)
+        yield
+    finally:
+        _listener.waiting = True
+        for number, old in heard.items():
+            signal.signal(number, old)
+        _listener.active, _listener.since = False, None
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Let signals be remembered and no more: what is done inside is soon over and not to be torn."""
+    before, _listener.waiting = _listener.waiting, True
+    try:
+        yield
+    finally:
+        _listener.waiting = before
+
+
+def interruptible(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function with the keyword `on_interrupt` act on it.
+
+    With ``on_interrupt="return"`` Ctrl-C ends the work of the function, which returns what is known by then
+    (or raises `StoppedError` where that is nothing).
+    """
+
+    @wraps(function)
+    def call(*arguments: P.args, **options: P.kwargs) -> R:
+        if options.get("on_interrupt", "raise") == "raise":
+            return function(*arguments, **options)
+        with listening():
+            result = function(*arguments, **options)
+            _listener.waiting = True
+        return result
+
+    return call

@@ -1,0 +1,272 @@
+"""An upper bound on delta by a bisimilarity distance, and whether that distance is at most a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import PRECISION, SKEWED_DISTANCE, UNIT_THRESHOLD
+from bisimdist.questions.question import Group, Plain, Question, Settled, identity, joint, verdict_word
+from bisimdist.questions.skew import Skew, read_skew
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.answer import DistanceAnswer, PairBound, ThresholdAnswer
+    from bisimdist.models.lmc import LMC
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Bound", "BoundThreshold"]
+
+A = TypeVar("A")
+Pairs = tuple[tuple[str, str], ...]
+
+NOTHING = "nothing was computed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _About(Question[A]):
+    """What both questions are about.
+
+    `asked` has the names by which the pairs were asked, `pairs` those in the model that is looked at, which
+    is the quotient of `original` where bisimilar states are merged.
+    """
+
+    model: LMC
+    original: LMC
+    skew: Skew
+    alpha: fmpq
+    distance: str
+    asked: Pairs
+    pairs: Pairs
+
+    def frame(self) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        from bisimdist.exact.rational import format_rational
+
+        data: dict[str, object] = {"command": "bound", "model": identity(self.model)}
+        if self.model is not self.original:
+            data["quotient_of"] = identity(self.original)
+        shown = self.skew.shown_epsilon
+        if shown is not None:
+            data["epsilon"] = shown
+        data["alpha"] = format_rational(self.alpha)
+        if shown is not None:
+            data["alpha_rounded"] = "down"
+        data["distance"] = self.distance
+        return data
+
+    def trivial(self, pair: tuple[str, str]) -> PairBound:
+        """Return what is known of a pair without looking."""
+        from flint import fmpq
+
+        from bisimdist.analysis.answer import PairBound
+
+        return PairBound(*pair, upper=fmpq(1), lower=fmpq(0), exact=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound(_About["DistanceAnswer"]):
+    """Bound delta from above by a bisimilarity distance.
+
+    The answer d for a pair means: the model is (ln alpha, d)-differentially private for that pair. MODEL is a
+    file, '-' for standard input, or example:NAME[,key=value...]; without --pair its own pairs are taken.
+    """
+
+    command = "bound"
+    group = Group.DISTANCES
+    options = (
+        options.ALPHA,
+        options.EPSILON.but(help="Stands for alpha = e^E, rounded down to stay sound."),
+        SKEWED_DISTANCE,
+        options.PAIR,
+        PRECISION,
+        UNIT_THRESHOLD,
+        options.QUOTIENT.but(help="Merge bisimilar states first (another distance)."),
+        options.JOBS,
+        options.TIMEOUT,
+        options.CERTIFICATE,
+        options.JSON,
+    )
+    sources = ("CMP18 Definition 5 and Theorem 1", "CMP19")
+
+    precision: fmpq | None
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        skew = read_skew(given)
+        theta, precision = given[UNIT_THRESHOLD], given[PRECISION]
+        distance = given[SKEWED_DISTANCE]
+        if theta is not None and precision is not None:
+            raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
+        original = given.chain()
+        asked = given.pairs(original)
+        if theta is not None and given.wants_proof and len(asked) > 1:
+            raise UsageError("--certificate with --threshold takes one pair; choose it with --pair")
+        model, pairs = _merged(given, original, asked) if given[options.QUOTIENT] else (original, asked)
+        about: dict[str, Any] = {
+            "model": model,
+            "original": original,
+            "skew": skew,
+            "alpha": _alpha(skew),
+            "distance": distance,
+            "asked": asked,
+            "pairs": pairs,
+        }
+        if theta is not None:
+            return BoundThreshold(threshold=theta, **about)
+        return cls(precision=precision, **about)
+
+    def ask(self, limits: Limits) -> DistanceAnswer:
+        from bisimdist.analysis.distances import bound
+
+        return bound(
+            self.model,
+            self.alpha,
+            distance=self.distance,
+            pairs=self.pairs,
+            precision=self.precision,
+            deadline=limits.deadline,
+            jobs=limits.jobs,
+            progress=limits.progress,
+        )
+
+    def unknown(self, reason: str) -> Plain:
+        from bisimdist.analysis.answer import DistanceAnswer, Status
+
+        answer = DistanceAnswer(
+            model=self.model,
+            alpha=self.alpha,
+            distance=self.distance,
+            pairs=tuple(map(self.trivial, self.pairs)),
+            status=Status.LIMIT,
+            method=f"{NOTHING}; {reason}",
+        )
+        return Plain(data=self.data(answer), report=self.report(answer))
+
+    def data(self, answer: DistanceAnswer) -> dict[str, object]:
+        from bisimdist.report.distances import pair_data
+
+        return {
+            **self.frame(),
+            "pairs": [
+                pair_data(pair, self.distance, name)
+                for pair, name in zip(answer.pairs, self.asked, strict=True)
+            ],
+            "status": answer.status.value,
+        }
+
+    def report(self, answer: DistanceAnswer) -> Report:
+        from bisimdist.report.distances import answer_report
+
+        return answer_report(answer, self.asked, epsilon=self.skew.shown_epsilon)
+
+    def settled(self, answer: DistanceAnswer) -> Settled:
+        from bisimdist.analysis.answer import Status
+
+        return None if answer.status is Status.LIMIT else True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundThreshold(_About[Sequence["ThresholdAnswer"]]):
+    """Whether the distance of every pair is at most a threshold."""
+
+    threshold: fmpq
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        return Bound.read(given)
+
+    def ask(self, limits: Limits) -> Sequence[ThresholdAnswer]:
+        from bisimdist.analysis.distances import bd_threshold
+        from bisimdist.errors import LimitError
+
+        answers: list[ThresholdAnswer] = []
+        for pair in self.pairs:
+            try:
+                answer = bd_threshold(
+                    self.model,
+                    self.alpha,
+                    *pair,
+                    self.threshold,
+                    distance=self.distance,
+                    deadline=limits.deadline,
+                    jobs=limits.jobs,
+                    progress=limits.progress,
+                )
+            except LimitError as error:
+                answer = self.undecided(pair, str(error))
+            answers.append(answer)
+        return answers
+
+    def unknown(self, reason: str) -> Plain:
+        answer = [self.undecided(pair, reason) for pair in self.pairs]
+        return Plain(data=self.data(answer), report=self.report(answer), settled=self.settled(answer))
+
+    def undecided(self, pair: tuple[str, str], reason: str) -> ThresholdAnswer:
+        """Return what is known of a pair without looking."""
+        from bisimdist.analysis.answer import Status, ThresholdAnswer
+
+        bound = self.trivial(pair)
+        return ThresholdAnswer(
+            model=self.model,
+            alpha=self.alpha,
+            distance=self.distance,
+            threshold=self.threshold,
+            holds=bound.bracket.at_most(self.threshold),
+            bound=bound,
+            status=Status.LIMIT,
+            method=f"{NOTHING}; {reason}",
+        )
+
+    def data(self, answer: Sequence[ThresholdAnswer]) -> dict[str, object]:
+        from bisimdist.exact.rational import format_rational
+        from bisimdist.report.distances import common_status, pair_data
+
+        return {
+            **self.frame(),
+            "threshold": format_rational(self.threshold),
+            "verdict": verdict_word(self.settled(answer)),
+            "pairs": [
+                {**pair_data(one.bound, self.distance, name), "verdict": one.verdict}
+                for one, name in zip(answer, self.asked, strict=True)
+            ],
+            "status": common_status([one.status for one in answer]).value,
+        }
+
+    def report(self, answer: Sequence[ThresholdAnswer]) -> Report:
+        from bisimdist.report.distances import threshold_report
+
+        verdicts = [one.verdict for one in answer]
+        return threshold_report(answer, self.asked, verdicts, epsilon=self.skew.shown_epsilon)
+
+    def settled(self, answer: Sequence[ThresholdAnswer]) -> Settled:
+        return joint(one.holds for one in answer)
+
+    def certificate(self, answer: Sequence[ThresholdAnswer]) -> dict[str, object]:
+        return answer[0].certificate()
+
+
+def _alpha(skew: Skew) -> fmpq:
+    if skew.alpha is not None:
+        return skew.alpha
+    from bisimdist.exact.logarithm import alpha_below
+
+    return alpha_below(skew.epsilon)
+
+
+def _merged(given: Given, chain: LMC, names: Pairs) -> tuple[LMC, Pairs]:
+    from bisimdist.models.bisimilarity import quotient
+
+    merged, classes = quotient(chain)
+    given.note(f"bisimilar states are merged: {len(chain)} states, {len(merged)} classes")
+
+    def representative(name: str) -> str:
+        return merged.states[classes[chain.index(name)]]
+
+    return merged, tuple((representative(s), representative(t)) for s, t in names)

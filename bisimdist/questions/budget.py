@@ -1,0 +1,119 @@
+"""The exact budget of a built-in mechanism over all neighbouring inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.question import Group, Question, Settled
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.hmm_proofs import MechanismBudget
+    from bisimdist.hmm.budget import QueryFamily
+    from bisimdist.models.library.parameters import Choice, Integer, Rational
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+    Parameter = Choice | Integer | Rational
+
+__all__ = ["Budget"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget(Question["MechanismBudget"]):
+    """Compute the exact privacy budget of a mechanism over all neighbouring inputs.
+
+    MECHANISM is noisy-max or geometric with settings, such as noisy-max,n=5,variant=naive,adjacency=one.
+    """
+
+    command = "budget"
+    group = Group.HIDDEN
+    argument = "MECHANISM"
+    options = (
+        options.TIMEOUT.but(help="Stop after so many seconds."),
+        options.CERTIFICATE.but(help="Write the claim for 'bisimdist check' to look at all pairs."),
+        options.JSON,
+    )
+
+    family: QueryFamily
+    adjacency: str
+
+    @classmethod
+    def read(cls, given: Given) -> Budget:
+        family, adjacency = _read(given.argument.removeprefix("example:"))
+        return cls(family=family, adjacency=adjacency)
+
+    def ask(self, limits: Limits) -> MechanismBudget:
+        from bisimdist.analysis.hmm_proofs import mechanism_budget
+
+        return mechanism_budget(
+            self.family, self.adjacency, deadline=limits.deadline, progress=limits.progress
+        )
+
+    def data(self, answer: MechanismBudget) -> dict[str, object]:
+        from bisimdist.report.hmm_proofs import mechanism_data
+
+        return {"command": self.command, **mechanism_data(answer)}
+
+    def report(self, answer: MechanismBudget) -> Report:
+        from bisimdist.report.hmm_proofs import mechanism_report
+
+        return mechanism_report(answer)
+
+    def settled(self, answer: MechanismBudget) -> Settled:
+        del answer
+        return True
+
+
+def _noisy_max(values: dict[str, Any]) -> QueryFamily:
+    from bisimdist.hmm.budget import noisy_max_family
+
+    ties = "first" if values["variant"] == "naive" else "uniform"
+    return noisy_max_family(values["n"], alpha=values["alpha"], levels=values["levels"], ties=ties)
+
+
+def _geometric(values: dict[str, Any]) -> QueryFamily:
+    from bisimdist.hmm.budget import geometric_family
+
+    return geometric_family(alpha=values["alpha"], levels=values["levels"])
+
+
+def _mechanisms() -> dict[str, tuple[tuple[Parameter, ...], Callable[[dict[str, Any]], QueryFamily]]]:
+    """Return the mechanisms: what their settings are, and what makes them."""
+    from bisimdist.models.library.parameters import Choice, Integer, Rational
+
+    noise, adjacency = Rational("alpha", "1/2"), Choice("adjacency", "all", ("all", "one"))
+    variant = Choice("variant", "improved", ("naive", "improved"))
+    noisy_max = (variant, Integer("n", 3, 1, 12), Integer("levels", 3, 2, 10), noise, adjacency)
+    return {
+        "noisy-max": (noisy_max, _noisy_max),
+        "geometric": ((Integer("levels", 3, 2, 200), noise, adjacency), _geometric),
+    }
+
+
+def _read(text: str) -> tuple[QueryFamily, str]:
+    """Return the mechanism and the adjacency that a text asks for."""
+    mechanisms = _mechanisms()
+    name, *settings = (part.strip() for part in text.split(","))
+    if name not in mechanisms:
+        raise UsageError(f"there is no mechanism {name[:40]!r}; there are {', '.join(mechanisms)}")
+    parameters, build = mechanisms[name]
+    known = {parameter.name: parameter for parameter in parameters}
+    values: dict[str, Any] = {parameter.name: parameter.default for parameter in parameters}
+    given: set[str] = set()
+    for setting in settings:
+        key, _, value = (part.strip() for part in setting.partition("="))
+        if key not in known or key in given:
+            raise UsageError(
+                f"{name}: {setting[:40]!r} is not usable; expected each once: {', '.join(known)}"
+            )
+        given.add(key)
+        try:
+            values[key] = known[key].read(value)
+        except UsageError as error:
+            raise UsageError(f"{name}: {error}") from error
+    return build(values), values["adjacency"]

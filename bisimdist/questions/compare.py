@@ -1,0 +1,104 @@
+"""Delta and all distances of a pair side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.question import Group, Question, Settled, identity
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.compare import Comparison
+    from bisimdist.models.lmc import LMC
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Compare", "Compared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The comparisons of all pairs, and whether the time was enough for them."""
+
+    pairs: Sequence[Comparison]
+    complete: bool
+
+    @property
+    def violated(self) -> bool:
+        """Whether an order is violated, which would be an error of this program."""
+        return any(pair.violated for pair in self.pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compare(Question[Compared]):
+    """Show delta and all distances of a pair side by side, in the order in which they have to stand.
+
+    A violated order would be an error of this program: the exit code is 1 then. MODEL is a file, '-' for
+    standard input, or example:NAME[,key=value...].
+    """
+
+    command = "compare"
+    group = Group.DISTANCES
+    options = (
+        options.ALPHA,
+        options.PAIR,
+        options.GAP.but(help="How narrow the interval of delta has to be."),
+        options.TIMEOUT,
+        options.MEMORY,
+        options.JSON,
+    )
+
+    model: LMC
+    pairs: tuple[tuple[str, str], ...]
+    alpha: fmpq
+    gap: fmpq | None
+
+    @classmethod
+    def read(cls, given: Given) -> Compare:
+        alpha, gap = given[options.ALPHA], given[options.GAP]
+        if alpha is None:
+            raise UsageError("no --alpha was given")
+        model = given.chain()
+        return cls(model=model, pairs=given.pairs(model), alpha=alpha, gap=gap)
+
+    def ask(self, limits: Limits) -> Compared:
+        from bisimdist.analysis.compare import compare
+
+        found = compare(
+            self.model,
+            self.alpha,
+            pairs=self.pairs,
+            gap=self.gap,
+            deadline=limits.deadline,
+            memory=limits.memory,
+            progress=limits.progress,
+        )
+        return Compared(found, complete=not limits.deadline.passed())
+
+    def data(self, answer: Compared) -> dict[str, object]:
+        from bisimdist.exact.rational import format_rational
+        from bisimdist.report.compare import compare_data
+
+        return {
+            "command": self.command,
+            "model": identity(self.model),
+            "alpha": format_rational(self.alpha),
+            "pairs": [compare_data(pair) for pair in answer.pairs],
+            "violated": answer.violated,
+        }
+
+    def report(self, answer: Compared) -> Report:
+        from bisimdist.report.compare import compare_report
+
+        return compare_report(answer.pairs, self.alpha)
+
+    def settled(self, answer: Compared) -> Settled:
+        if answer.violated:
+            return False
+        return True if answer.complete else None

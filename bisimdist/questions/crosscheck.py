@@ -1,0 +1,120 @@
+"""Every bound of the project held against every other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import HTML, LENGTH, Option
+from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.crosscheck import CrosscheckAnswer
+    from bisimdist.models.hmm import HMM
+    from bisimdist.models.lmc import LMC
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Crosscheck"]
+
+SECONDS = 60.0
+"""The time for each pair where none is given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crosscheck(Question["CrosscheckAnswer"]):
+    """Hold every bound that applies to a pair against every other.
+
+    Distances, metrics, budgets, SMT, traces and the two-sided delta stand in the order that theory demands; a
+    violated order would be an error of this program: the exit code is 1 then. MODEL is a file, '-' for
+    standard input, or example:NAME[,key=value...].
+    """
+
+    command = "crosscheck"
+    group = Group.TOOLS
+    options = (
+        options.PAIR,
+        options.ALPHA.but(help="The skew of delta and the distances (11/10)."),
+        LENGTH.but(default=4, help="Longest sequences."),
+        options.STATE_LIMIT,
+        options.EACH_TIMEOUT,
+        HTML,
+        options.JSON,
+    )
+
+    model: LMC | PA | HMM
+    named: str
+    pairs: tuple[tuple[str, str], ...]
+    alpha: fmpq | None
+    length: int
+    seconds: float
+
+    @classmethod
+    def read(cls, given: Given) -> Crosscheck:
+        seconds = given[options.EACH_TIMEOUT]
+        alpha = given[options.ALPHA]
+        model = given.any_model()
+        pairs = given[options.PAIR]
+        if not pairs and not model.pairs:
+            raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+        return cls(
+            model=model,
+            named=given.argument,
+            pairs=pairs,
+            alpha=alpha,
+            length=given[LENGTH],
+            seconds=SECONDS if seconds is None else seconds,
+        )
+
+    def ask(self, limits: Limits) -> CrosscheckAnswer:
+        from bisimdist.analysis.crosscheck import DEFAULT_ALPHA, crosscheck
+
+        return crosscheck(
+            self.model,
+            pairs=self.pairs or None,
+            alpha=DEFAULT_ALPHA if self.alpha is None else self.alpha,
+            length=self.length,
+            seconds=self.seconds,
+            progress=limits.progress,
+        )
+
+    def frame(self) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        from bisimdist.models.hmm import HMM
+
+        kind = "hmm" if isinstance(self.model, HMM) else str(self.model.canonical()["kind"])
+        return {"command": self.command, "model": {"kind": kind, **identity(self.model)}}
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        known: dict[str, object] = {"measures": [], "left_out": []}
+        return nothing_known({**self.frame(), "interrupted": True}, self.pairs, known)
+
+    def data(self, answer: CrosscheckAnswer) -> dict[str, object]:
+        from bisimdist.report.crosscheck import crosscheck_data
+
+        return {**self.frame(), **crosscheck_data(answer)}
+
+    def report(self, answer: CrosscheckAnswer) -> Report:
+        from bisimdist.report.crosscheck import crosscheck_report
+
+        return crosscheck_report(answer)
+
+    def settled(self, answer: CrosscheckAnswer) -> Settled:
+        if answer.violated:
+            return False
+        if answer.interrupted or any(pair.failed or not pair.standings() for pair in answer.pairs):
+            return None
+        return True
+
+    def content(self, option: Option[Any], path: str, answer: CrosscheckAnswer) -> str:
+        del option, path
+        from bisimdist.report.crosscheck_page import crosscheck_page
+
+        return crosscheck_page(answer, self.named)

@@ -1,0 +1,101 @@
+"""The true delta, from both sides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+from bisimdist.questions.skew import Skew, read_skew
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.delta import DeltaAnswer
+    from bisimdist.models.lmc import LMC
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Delta"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta(Question["DeltaAnswer"]):
+    """Bound the true delta from both sides, exactly where that is possible.
+
+    The model is (ln alpha, delta)-differentially private for the pair, and for no smaller delta than the
+    lower bound. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "delta"
+    group = Group.DELTA
+    options = (
+        options.ALPHA,
+        options.EPSILON.but(help="Stands for alpha = e^E, rounded outwards to stay sound."),
+        options.PAIR,
+        options.GAP,
+        options.WORST,
+        options.TIMEOUT,
+        options.MEMORY,
+        options.CERTIFICATE,
+        options.JSON,
+    )
+
+    model: LMC
+    pairs: tuple[tuple[str, str], ...]
+    skew: Skew
+    gap: fmpq | None
+    worst: bool
+
+    @classmethod
+    def read(cls, given: Given) -> Delta:
+        skew = read_skew(given)
+        gap = given[options.GAP]
+        model = given.chain()
+        return cls(model=model, pairs=given.pairs(model), skew=skew, gap=gap, worst=given[options.WORST])
+
+    def ask(self, limits: Limits) -> DeltaAnswer:
+        from bisimdist.analysis.delta import delta
+
+        return delta(
+            self.model,
+            self.skew.alpha,
+            epsilon=self.skew.epsilon,
+            pairs=self.pairs,
+            gap=self.gap,
+            worst=self.worst,
+            deadline=limits.deadline,
+            memory=limits.memory,
+            progress=limits.progress,
+        )
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        bounds = {"lower": "0", "upper": "1", "exact": False, "witness": None}
+        return nothing_known({"command": self.command, "model": identity(self.model)}, self.pairs, bounds)
+
+    def data(self, answer: DeltaAnswer) -> dict[str, object]:
+        from bisimdist.exact.rational import format_rational
+        from bisimdist.report.delta import delta_data
+
+        data: dict[str, object] = {"command": self.command, "model": identity(self.model)}
+        lower, upper = format_rational(answer.alpha_lower), format_rational(answer.alpha_upper)
+        if self.skew.epsilon is None:
+            data["alpha"] = upper
+        else:
+            data["epsilon"] = self.skew.shown_epsilon
+            data["alpha"] = {"lower": lower, "upper": upper}
+            data["alpha_rounded"] = {"lower": "up", "upper": "down"}
+        return {**data, **delta_data(answer)}
+
+    def report(self, answer: DeltaAnswer) -> Report:
+        from bisimdist.report.delta import delta_report
+
+        return delta_report(answer, epsilon=self.skew.shown_epsilon)
+
+    def settled(self, answer: DeltaAnswer) -> Settled:
+        from bisimdist.analysis.answer import Status
+
+        return None if answer.status is Status.LIMIT else True

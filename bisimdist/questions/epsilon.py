@@ -1,0 +1,87 @@
+"""The exact least budget for all observation sequences of a length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import LENGTH, UP_TO
+from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.hmm_answer import BudgetAnswer
+    from bisimdist.models.hmm import HMM
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Epsilon"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Epsilon(Question["BudgetAnswer"]):
+    """Compute the least privacy budget of a hidden Markov model exactly, for sequences of a length.
+
+    MODEL, without parameters, is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "epsilon"
+    group = Group.HIDDEN
+    options = (
+        LENGTH.but(required=True),
+        UP_TO,
+        options.DISTRIBUTIONS,
+        options.TIMEOUT.but(help="Stop after so many seconds with a lower bound."),
+        options.CERTIFICATE,
+        options.JSON,
+    )
+
+    model: HMM
+    pairs: tuple[tuple[str, str], ...]
+    length: int
+    up_to: bool
+
+    @classmethod
+    def read(cls, given: Given) -> Epsilon:
+        model = given.hmm()
+        return cls(model=model, pairs=given.distributions(model), length=given[LENGTH], up_to=given[UP_TO])
+
+    def ask(self, limits: Limits) -> BudgetAnswer:
+        from bisimdist.analysis.hmm import epsilon
+
+        return epsilon(
+            self.model,
+            length=self.length,
+            up_to=self.up_to,
+            pairs=self.pairs or None,
+            deadline=limits.deadline,
+            progress=limits.progress,
+        )
+
+    def frame(self) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        return {
+            "command": self.command,
+            "model": identity(self.model),
+            "length": self.length,
+            "up_to": self.up_to,
+        }
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        known = {"ratio": None, "epsilon": None, "exact": False, "at_least": "1"}
+        return nothing_known(self.frame(), self.pairs, {**known, "witness": [], "probabilities": None})
+
+    def data(self, answer: BudgetAnswer) -> dict[str, object]:
+        from bisimdist.report.hmm import budget_data
+
+        return {**self.frame(), "pairs": [budget_data(pair) for pair in answer.pairs]}
+
+    def report(self, answer: BudgetAnswer) -> Report:
+        from bisimdist.report.hmm import budget_report
+
+        return budget_report(answer)
+
+    def settled(self, answer: BudgetAnswer) -> Settled:
+        return True if answer.exact else None

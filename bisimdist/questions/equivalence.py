@@ -1,0 +1,77 @@
+"""Which states give every trace the same probability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.questions.options import CERTIFICATE, JSON, PAIR, STATE_LIMIT, TIMEOUT
+from bisimdist.questions.question import (
+    Group,
+    Plain,
+    Question,
+    Settled,
+    identity,
+    nothing_known,
+    verdict_word,
+)
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.trace_logic_answer import TraceEquivalenceAnswer
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+    from bisimdist.questions.given import Given
+    from bisimdist.report.tables import Report
+
+__all__ = ["Equivalence"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equivalence(Question["TraceEquivalenceAnswer"]):
+    """Decide whether every trace has the same probability from both states of a pair.
+
+    If not, print a trace of least length that tells them apart; the exit code is 1 then. MODEL, fully
+    probabilistic, is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "equivalence"
+    group = Group.TRACES
+    options = (PAIR, STATE_LIMIT, TIMEOUT, CERTIFICATE, JSON)
+    sources = ("Schützenberger 1961", "Tzeng 1992")
+
+    model: PA
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def read(cls, given: Given) -> Equivalence:
+        model = given.automaton(fully_probabilistic=True)
+        return cls(model=model, pairs=given.pairs(model))
+
+    def ask(self, limits: Limits) -> TraceEquivalenceAnswer:
+        from bisimdist.analysis.trace_logic import trace_equivalence
+
+        return trace_equivalence(self.model, self.pairs, deadline=limits.deadline, progress=limits.progress)
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        frame = {"command": self.command, "model": identity(self.model), "verdict": verdict_word(None)}
+        return nothing_known(frame, self.pairs, {"equivalent": None, "trace": None, "probabilities": None})
+
+    def data(self, answer: TraceEquivalenceAnswer) -> dict[str, object]:
+        from bisimdist.report.trace_logic import equivalence_data
+
+        return {
+            "command": self.command,
+            "model": identity(self.model),
+            "verdict": verdict_word(answer.equivalent),
+            "pairs": [equivalence_data(pair) for pair in answer.pairs],
+            "status": answer.status.value,
+        }
+
+    def report(self, answer: TraceEquivalenceAnswer) -> Report:
+        from bisimdist.report.trace_logic import equivalence_report
+
+        return equivalence_report(answer)
+
+    def settled(self, answer: TraceEquivalenceAnswer) -> Settled:
+        return answer.equivalent

@@ -1,0 +1,71 @@
+"""Are two states bisimilar, and if not, why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.distinctions import DistinctionAnswer
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Explain"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explain(Question["DistinctionAnswer"]):
+    """Say why two states are not bisimilar: a formula that one satisfies and the other does not.
+
+    The formula has the least possible depth. MODEL is a file, '-' for standard input, or
+    example:NAME[,key=value...].
+    """
+
+    command = "explain"
+    group = Group.LOGICS
+    options = (options.PAIR, options.STATE_LIMIT, options.TIMEOUT, options.CERTIFICATE, options.JSON)
+
+    model: PA
+    pairs: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def read(cls, given: Given) -> Explain:
+        model = given.automaton()
+        return cls(model=model, pairs=given.pairs(model))
+
+    def ask(self, limits: Limits) -> DistinctionAnswer:
+        from bisimdist.analysis.distinctions import explain
+
+        return explain(self.model, self.pairs, deadline=limits.deadline, progress=limits.progress)
+
+    def frame(self) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        return {"command": self.command, "model": identity(self.model)}
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        return nothing_known(self.frame(), self.pairs, {"bisimilar": None, "formula": None})
+
+    def data(self, answer: DistinctionAnswer) -> dict[str, object]:
+        from bisimdist.report.formulae import distinction_data
+
+        return {
+            **self.frame(),
+            "pairs": [distinction_data(pair) for pair in answer.pairs],
+            "status": answer.status.value,
+        }
+
+    def report(self, answer: DistinctionAnswer) -> Report:
+        from bisimdist.report.formulae import distinction_report
+
+        return distinction_report(answer)
+
+    def settled(self, answer: DistinctionAnswer) -> Settled:
+        from bisimdist.analysis.answer import Status
+
+        return True if answer.status is Status.EXACT else None

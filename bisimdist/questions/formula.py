@@ -1,0 +1,72 @@
+"""What a state can do, as a formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import DEPTH, STATE, UNICODE
+from bisimdist.questions.question import Group, Question, Settled, identity
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.formulae import MimickingAnswer
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+
+__all__ = ["MimickingFormula"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MimickingFormula(Question["MimickingAnswer"]):
+    """Print the mimicking formula of a state: what it can do, for some steps or for ever.
+
+    For ever it is a system of recursive equations, or a formula where the state cannot go on for ever. MODEL
+    is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "formula"
+    group = Group.LOGICS
+    options = (
+        STATE,
+        DEPTH.but(help="For so many steps; without it, for ever."),
+        UNICODE,
+        options.STATE_LIMIT,
+        options.TIMEOUT.but(help="Give up after so many seconds."),
+        options.CERTIFICATE,
+        options.JSON,
+    )
+
+    model: PA
+    state: str
+    depth: int | None
+    unicode: bool
+
+    @classmethod
+    def read(cls, given: Given) -> MimickingFormula:
+        state = given[STATE]
+        if state is None:
+            raise UsageError("--state was not given; expected the name of a state")
+        depth = given[DEPTH]
+        return cls(model=given.automaton(), state=state, depth=depth, unicode=given[UNICODE])
+
+    def ask(self, limits: Limits) -> MimickingAnswer:
+        from bisimdist.analysis.formulae import mimicking_formula
+
+        return mimicking_formula(
+            self.model, self.state, self.depth, deadline=limits.deadline, progress=limits.progress
+        )
+
+    def data(self, answer: MimickingAnswer) -> dict[str, object]:
+        from bisimdist.report.formulae import mimicking_data
+
+        return {"command": self.command, "model": identity(self.model), **mimicking_data(answer)}
+
+    def report(self, answer: MimickingAnswer) -> str:
+        return answer.text(unicode=self.unicode) + "\n"
+
+    def settled(self, answer: MimickingAnswer) -> Settled:
+        del answer
+        return True

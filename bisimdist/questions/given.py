@@ -1,0 +1,127 @@
+"""What was given on the command line, or in its place: the values of options, and the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bisimdist.errors import UsageError
+from bisimdist.questions.options import CERTIFICATE, PAIR, STATE_LIMIT, Option
+
+if TYPE_CHECKING:
+    from bisimdist.models.hmm import HMM
+    from bisimdist.models.lmc import LMC
+    from bisimdist.models.pa import PA
+    from bisimdist.questions.source import Note
+
+__all__ = ["Given"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The values of the options of one command, and of its argument.
+
+    Parameters
+    ----------
+    values
+        What was given, by the names of the options; options that were not given may be missing.
+    note
+        Told what a user should know of how the input was taken.
+    """
+
+    values: Mapping[str, Any]
+    note: Note
+
+    def __getitem__(self, option: Option[T]) -> T:
+        """Return the value of an option.
+
+        Raises
+        ------
+        UsageError
+            If it has none of this text.
+        """
+        return option.read(option.flag, self.values.get(option.name, option.default))
+
+    @property
+    def argument(self) -> str:
+        """MODEL, or what stands in its place."""
+        return str(self.values["argument"])
+
+    @property
+    def wants_proof(self) -> bool:
+        """Whether the proof of the answer is to be written."""
+        return self[CERTIFICATE] is not None
+
+    def inputs(self, options: Iterable[Option[Any]]) -> list[str | int]:
+        """Return the files that are read, by path or descriptor: those of the argument, then of options."""
+        from bisimdist.questions.source import STANDARD_INPUT, files_of_model
+
+        files: list[str | int] = list(files_of_model(self.argument))
+        if self.argument == STANDARD_INPUT:
+            files.append(0)
+        values = ((option, self.values.get(option.name)) for option in options)
+        found = (option.file_of(value) for option, value in values if isinstance(value, str))
+        return [*files, *(path for path in found if path is not None)]
+
+    def any_model(self) -> LMC | PA | HMM:
+        """Return the model, whatever its kind."""
+        from bisimdist.questions.source import read_any_model
+
+        return read_any_model(self.argument, state_limit=self[STATE_LIMIT])
+
+    def chain(self) -> LMC:
+        """Return the model, which has to be a Markov chain or stand for one."""
+        from bisimdist.questions.source import as_chain, source_name
+
+        return as_chain(self.any_model(), source_name(self.argument), self.note)
+
+    def automaton(self, *, fully_probabilistic: bool = False) -> PA:
+        """Return the model, which has to be an automaton or a chain, perhaps one without choices."""
+        from bisimdist.questions.source import as_automaton, source_name
+
+        return as_automaton(
+            self.any_model(),
+            source_name(self.argument),
+            self.note,
+            fully_probabilistic=fully_probabilistic,
+        )
+
+    def hmm(self) -> HMM:
+        """Return the model, which has to be a hidden Markov model."""
+        from bisimdist.questions.source import as_hmm, source_name
+
+        return as_hmm(self.any_model(), source_name(self.argument))
+
+    def pairs(self, model: LMC | PA) -> tuple[tuple[str, str], ...]:
+        """Return the pairs that were asked for by name; where none were, those of the model.
+
+        Raises
+        ------
+        ModelError
+            If a name is no state.
+        UsageError
+            If there are no pairs at all.
+        """
+        given = tuple((source, target) for source, target in self[PAIR])
+        for name in (name for pair in given for name in pair):
+            model.index(name)
+        if given:
+            return given
+        if not model.pairs:
+            raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+        return tuple((model.states[s], model.states[t]) for s, t in model.pairs)
+
+    def distributions(self, model: HMM) -> tuple[tuple[str, str], ...]:
+        """Return the pairs of distributions that were asked for by name; where none were, those of the model.
+
+        Raises
+        ------
+        ModelError
+            If a name is not that of a distribution.
+        """
+        for name in (name for pair in self[PAIR] for name in pair):
+            model.distribution(name)
+        return self[PAIR] or model.pairs

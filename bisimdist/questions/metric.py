@@ -1,0 +1,156 @@
+"""The accumulative and the amortised bisimulation metric of a probabilistic automaton."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.metric_kinds import GENERALISED, KINDS, GeneralisedMetric, RelationCheck
+from bisimdist.questions.options import DISCOUNT, METRIC_KIND, PRECISION, RELATION
+from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.metric import MetricAnswer
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Metric"]
+
+Pairs = tuple[tuple[str, str], ...]
+SIZES = "supports of different sizes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric(Question["MetricAnswer"]):
+    """Compute a bisimulation metric of a probabilistic automaton: accumulative, amortised or generalised.
+
+    The answer ln C for a pair means: the model is (ln C)-differentially private for it, under admissible
+    schedulers. Kind additive compares probabilities by differences instead. MODEL is a file, '-' for standard
+    input, or example:NAME[,key=value...].
+    """
+
+    command = "metric"
+    group = Group.METRICS
+    options = (
+        METRIC_KIND,
+        DISCOUNT,
+        PRECISION.but(help="Be content with bounds at most P apart, for the same kinds."),
+        options.PAIR,
+        RELATION,
+        options.QUOTIENT,
+        options.STATE_LIMIT,
+        options.TIMEOUT,
+        options.CERTIFICATE,
+        options.JSON,
+    )
+
+    model: PA
+    original: PA
+    kind: str
+    asked: Pairs
+    pairs: Pairs
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        kind = _checked_kind(given)
+        model = given.automaton()
+        if given[RELATION] is not None:
+            return _relation(given, model, kind)
+        asked = given.pairs(model)
+        if kind in GENERALISED:
+            return GeneralisedMetric.of(given, model, kind, asked)
+        if not given[options.QUOTIENT]:
+            return cls(model=model, original=model, kind=kind, asked=asked, pairs=asked)
+        merged, pairs = _merged(given, model, asked)
+        return cls(model=merged, original=model, kind=kind, asked=asked, pairs=pairs)
+
+    def ask(self, limits: Limits) -> MetricAnswer:
+        from bisimdist.analysis.metric import metric
+
+        return metric(
+            self.model, self.kind, pairs=self.pairs, deadline=limits.deadline, progress=limits.progress
+        )
+
+    def notes(self, answer: MetricAnswer) -> list[str]:
+        if self.model is not self.original:
+            return []
+        if not any(bound.play and SIZES in bound.play.obstacle for bound in answer.pairs):
+            return []
+        return [
+            "supports differ in size: --quotient merges bisimilar states first, which may help, and is sound "
+            "since they give every trace the same probability"
+        ]
+
+    def frame(self) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        data: dict[str, object] = {"command": self.command, "model": identity(self.model)}
+        if self.model is not self.original:
+            data["quotient_of"] = identity(self.original)
+        return {**data, "kind": self.kind}
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        known = {"ratio": "inf", "epsilon": ["0", "inf"], "exact": False, "lower": "1"}
+        return nothing_known(self.frame(), self.asked, known)
+
+    def data(self, answer: MetricAnswer) -> dict[str, object]:
+        from bisimdist.report.metric import bound_data
+
+        return {
+            **self.frame(),
+            "pairs": [
+                bound_data(self.model, bound, name)
+                for bound, name in zip(answer.pairs, self.asked, strict=True)
+            ],
+            "status": answer.status.value,
+        }
+
+    def report(self, answer: MetricAnswer) -> Report:
+        from bisimdist.report.metric import metric_report
+
+        return metric_report(answer, self.asked)
+
+    def settled(self, answer: MetricAnswer) -> Settled:
+        from bisimdist.analysis.answer import Status
+
+        return True if answer.status is Status.EXACT else None
+
+
+def _checked_kind(given: Given) -> str:
+    kind = given[METRIC_KIND]
+    if kind not in (*KINDS, *GENERALISED):
+        shown = "was not given" if kind is None else f"{kind}: there is no such metric"
+        raise UsageError(f"--kind {shown}; expected {', '.join(KINDS)}, {' or '.join(GENERALISED)}")
+    if kind in KINDS:
+        for option in (DISCOUNT, PRECISION):
+            if given.values.get(option.name) is not None:
+                raise UsageError(
+                    f"{option.flag} is for the kinds {' and '.join(GENERALISED)}, not for {kind}"
+                )
+    return kind
+
+
+def _relation(given: Given, model: PA, kind: str) -> RelationCheck:
+    if kind in GENERALISED:
+        raise UsageError(f"--relation is for the kinds {' and '.join(KINDS)}, not for {kind}")
+    if given[options.PAIR] or given.wants_proof or given[options.QUOTIENT]:
+        raise UsageError("--relation is checked by itself; --pair, --quotient and --certificate do not apply")
+    return RelationCheck.of(given, model, kind)
+
+
+def _merged(given: Given, model: PA, names: Pairs) -> tuple[PA, Pairs]:
+    from bisimdist.bisimulation.strong import bisimilarity_quotient
+
+    merged, classes = bisimilarity_quotient(model)
+    given.note(f"bisimilar states are merged: {len(model)} states, {len(merged)} classes")
+    if given.wants_proof:
+        given.note("the certificate is about the merged automaton, each class named by its first state")
+
+    def representative(name: str) -> str:
+        return merged.states[classes[model.index(name)]]
+
+    return merged, tuple((representative(s), representative(t)) for s, t in names)

@@ -1,0 +1,300 @@
+"""The options of all commands, each written once: how it is called, what it takes, and how that is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import numbers
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+T = TypeVar("T")
+ENGINES = ("auto", "exact", "smt", "both")
+
+
+def _as_given(_: str, value: Any) -> Any:
+    return value
+
+
+def _no_file(_: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option(Generic[T]):
+    """One option of the command line.
+
+    Parameters
+    ----------
+    name
+        What the value is found under.
+    flags
+        How it is called; the last one is the name in errors.
+    metavar
+        What stands for its value in help texts; empty for a switch.
+    help
+        One sentence.
+    default
+        The value where it is not given.
+    type
+        ``str`` or ``int``, of every part.
+    parts
+        Of how many parts a value consists.
+    repeatable
+        Whether it may be given more than once; its value is a tuple then.
+    required
+        Whether it has to be given.
+    writes
+        Whether it names a file to be written.
+    file_of
+        Returns which file is read for a value.
+    read
+        Makes the value of the text, given the flag for errors.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    help: str
+    metavar: str = ""
+    default: Any = None
+    type: type = str
+    parts: int = 1
+    repeatable: bool = False
+    required: bool = False
+    writes: bool = False
+    file_of: Callable[[str], str | None] = _no_file
+    read: Callable[[str, Any], T] = _as_given
+
+    @property
+    def flag(self) -> str:
+        """What errors call it."""
+        return self.flags[-1]
+
+    def but(self, **changes: Any) -> Option[T]:
+        """Return the same option with another help text, default or the like."""
+        return replace(self, **changes)
+
+
+def _text(name: str, flag: str, metavar: str, help: str, **more: Any) -> Option[str | None]:
+    return Option(name=name, flags=(flag,), metavar=metavar, help=help, **more)
+
+
+def _switch(name: str, flag: str, help: str) -> Option[bool]:
+    return Option(name=name, flags=(flag,), help=help, default=False)
+
+
+def _whole(name: str, flag: str, metavar: str, help: str, *, least: int, **more: Any) -> Option[int | None]:
+    def read(flag: str, value: int | None) -> int | None:
+        return value if value is None else numbers.at_least(flag, value, least)
+
+    return Option(name=name, flags=(flag,), metavar=metavar, help=help, type=int, read=read, **more)
+
+
+JSON = _switch("as_json", "--json", "Print one JSON object.")
+PAIR: Option[tuple[tuple[str, str], ...]] = Option(
+    name="pairs",
+    flags=("--pair",),
+    metavar="S T",
+    help="A pair of states; repeatable.",
+    parts=2,
+    repeatable=True,
+    read=lambda _, values: tuple(values or ()),
+)
+STATE_LIMIT = _whole(
+    "state_limit", "--state-limit", "N", "States that a .ccsp file may have (50000).", least=1
+)
+TIMEOUT: Option[float | None] = Option(
+    name="timeout",
+    flags=("--timeout",),
+    metavar="SEC",
+    help="Stop after so many seconds with what is known by then.",
+    read=numbers.seconds,
+)
+MEMORY: Option[int | None] = Option(
+    name="memory",
+    flags=("--memory",),
+    metavar="MIB",
+    help="Stop beyond so much memory with what is known by then.",
+    read=numbers.memory_bytes,
+)
+JOBS: Option[int] = Option(
+    name="jobs",
+    flags=("--jobs",),
+    metavar="N",
+    help="Threads to use.",
+    type=int,
+    default=1,
+    read=lambda flag, value: numbers.at_least(flag, value, 1),
+)
+CERTIFICATE = _text(
+    "certificate",
+    "--certificate",
+    "FILE",
+    "Write the proof of the answer, for 'bisimdist check'.",
+    writes=True,
+)
+ALPHA: Option[fmpq | None] = Option(
+    name="alpha",
+    flags=("--alpha",),
+    metavar="A",
+    help="The skew: an exact number of at least 1.",
+    read=lambda flag, text: None if text is None else numbers.alpha_number(flag, text),
+)
+EPSILON: Option[fmpq | None] = Option(
+    name="epsilon",
+    flags=("--epsilon",),
+    metavar="E",
+    help="Stands for alpha = e^E, rounded to stay sound.",
+    read=lambda flag, text: None if text is None else numbers.numbered(flag, text),
+)
+
+
+def _positive(flag: str, text: str | None) -> fmpq | None:
+    return numbers.positive_number(flag, text)
+
+
+def _unit(flag: str, text: str | None) -> fmpq | None:
+    return numbers.unit_number(flag, text)
+
+
+def _any(flag: str, text: str | None) -> fmpq | None:
+    return None if text is None else numbers.numbered(flag, text)
+
+
+def _engine(flag: str, name: str) -> str:
+    if name not in ENGINES:
+        raise UsageError(f"{flag} {name}: no such engine; there is {', '.join(ENGINES)}")
+    return name
+
+
+def _nonnegative(flag: str, text: str | None) -> fmpq | None:
+    return numbers.nonnegative_number(flag, text)
+
+
+def _number(
+    name: str, metavar: str, help: str, read: Callable[[str, Any], fmpq | None]
+) -> Option[fmpq | None]:
+    return Option(name=name, flags=(f"--{name}",), metavar=metavar, help=help, read=read)
+
+
+def _one_of(*names: str, what: str) -> Callable[[str, str], str]:
+    """Return a reader that takes one of some names."""
+
+    def read(flag: str, text: str) -> str:
+        if text not in names:
+            expected = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+            raise UsageError(f"{flag} {text}: {what}; expected {expected}")
+        return text
+
+    return read
+
+
+PRECISION = _number(
+    "precision", "P", "Be content with bounds at most P apart, in short rationals.", _positive
+)
+UNIT_THRESHOLD = _number("threshold", "THETA", "Ask only whether the distance is at most THETA.", _unit)
+THRESHOLD = _number(
+    "threshold", "EPS", "Ask whether the distance is at most EPS (weak anonymity).", _nonnegative
+)
+GAP = _number("gap", "G", "Stop as soon as upper - lower is at most G.", _unit)
+QUOTIENT = _switch("merge_bisimilar", "--quotient", "Merge bisimilar states first.")
+SKEWED_DISTANCE: Option[str] = Option(
+    name="distance",
+    flags=("--distance",),
+    metavar="NAME",
+    help="bd or lbd.",
+    default="bd",
+    read=_one_of("bd", "lbd", what="no such distance"),
+)
+WORST = _switch("worst", "--worst", "Refine only what the largest delta of all pairs depends on.")
+ALPHAS: Option[tuple[fmpq, ...]] = Option(
+    name="alphas",
+    flags=ALPHA.flags,
+    metavar=ALPHA.metavar,
+    help="Where to compute delta; repeatable.",
+    repeatable=True,
+    read=lambda flag, texts: tuple(numbers.alpha_number(flag, text) for text in texts or ()),
+)
+EPSILONS: Option[tuple[fmpq, ...]] = Option(
+    name="epsilons",
+    flags=EPSILON.flags,
+    metavar=EPSILON.metavar,
+    help="The same by epsilon; repeatable.",
+    repeatable=True,
+    read=lambda flag, texts: tuple(numbers.numbered(flag, text) for text in texts or ()),
+)
+POINTS: Option[int] = Option(
+    name="points", flags=("--points",), metavar="N", help="Points to choose.", type=int, default=33
+)
+LARGEST = _number("to", "E", "The largest epsilon of the points to choose.", _positive)
+RUNS: Option[int] = Option(
+    name="runs", flags=("--runs",), metavar="K", help="Of K independent runs.", type=int, default=1
+)
+CSV = _text("csv", "--csv", "FILE", "Write the points as CSV.", writes=True)
+PLOT = _text("plot", "--plot", "FILE", "Draw the curve (.svg, .png, .pdf).", writes=True)
+LOG = _switch("logarithmic", "--log", "Draw with logarithmic axes.")
+TRADE_OFF = _switch("trade_off", "--trade-off", "Draw the trade-off (f-DP) curve as well.")
+METRIC_KIND = _text("kind", "--kind", "KIND", "accumulative, amortised, additive or multiplicative.")
+DISCOUNT: Option[fmpq] = Option(
+    name="discount",
+    flags=("--discount",),
+    metavar="L",
+    help="The factor of a step (1), for additive and multiplicative.",
+    read=numbers.discount,
+)
+RELATION = _text(
+    "relation",
+    "--relation",
+    "FILE",
+    "Only check whether this relation is such a bisimulation.",
+    file_of=lambda value: value,
+)
+RATIO = _number("ratio", "C", "The budget: an exact number of at least 1.", _any)
+RATIO_FROM_ONE = ALPHA.but(
+    name="ratio", flags=("--ratio",), metavar="C", help="The budget; without it any budget will do."
+)
+BUDGET_EXPONENT = EPSILON.but(help="Stands for the budget e^E.")
+LENGTH: Option[int] = Option(
+    name="length", flags=("--length",), metavar="K", help="How many observations.", type=int
+)
+UP_TO = _switch("up_to", "--up-to", "All lengths to K, not only K.")
+DISTRIBUTIONS = PAIR.but(metavar="PI TAU", help="Two distributions; repeatable.")
+ENGINE: Option[str] = Option(
+    name="engine",
+    flags=("--engine",),
+    metavar="NAME",
+    help="exact, smt, both (compare) or auto.",
+    default="auto",
+    read=_engine,
+)
+METHOD: Option[str] = Option(
+    name="method",
+    flags=("--method",),
+    metavar="NAME",
+    help="auto, cone, factors or coupling.",
+    default="auto",
+)
+STATE = _text("state", "--state", "S", "The state; must be given.")
+STATES: Option[tuple[str, ...]] = Option(
+    name="states",
+    flags=("--state",),
+    metavar="S",
+    help="Does this state? Repeatable.",
+    repeatable=True,
+    read=lambda _, values: tuple(values or ()),
+)
+DEPTH = _whole("depth", "--depth", "K", "Formulae of at most K actions; all without it.", least=0)
+UNICODE = _switch("unicode", "--unicode", "Use the signs of the papers.")
+FORMULA = _text(
+    "formula",
+    "--formula",
+    "TEXT",
+    "Such as '<a>(1/2 <b>T + 1/2 !<c>T)', or @FILE.",
+    file_of=lambda value: value[1:] if value.startswith("@") else None,
+)
+EACH_TIMEOUT = TIMEOUT.but(name="each_timeout", help="The time for each pair (60), shared by the measures.")
+HTML = _text("html", "--html", "FILE", "Write the table and a diagram of the order as one page.", writes=True)

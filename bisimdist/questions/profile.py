@@ -1,0 +1,178 @@
+"""Delta as a function of epsilon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import (
+    ALPHAS,
+    CSV,
+    EPSILONS,
+    LARGEST,
+    LOG,
+    PLOT,
+    POINTS,
+    RUNS,
+    TRADE_OFF,
+    Option,
+)
+from bisimdist.questions.question import Group, Question, Settled, identity
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.profile import ProfileAnswer
+    from bisimdist.analysis.threshold_search import LeastAlpha
+    from bisimdist.models.lmc import LMC
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Profile", "Profiled"]
+
+PICTURES = (".svg", ".png", ".pdf")
+
+
+@dataclass(frozen=True, slots=True)
+class Profiled:
+    """The profile, and the least alpha for a threshold where that was asked."""
+
+    curve: ProfileAnswer
+    least: LeastAlpha | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile(Question[Profiled]):
+    """Compute the privacy profile: delta as a function of epsilon, certified from above and below.
+
+    Without --alpha and --epsilon the points are chosen, more of them where the curve bends. MODEL is a file,
+    '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "profile"
+    group = Group.DELTA
+    options = (
+        options.PAIR,
+        ALPHAS,
+        EPSILONS,
+        POINTS,
+        LARGEST,
+        options.UNIT_THRESHOLD.but(help="Find the least epsilon with delta <= THETA."),
+        RUNS,
+        options.GAP.but(help="How narrow intervals have to be where delta is not exact."),
+        options.TIMEOUT,
+        options.MEMORY,
+        options.JOBS.but(help="Processes for the points."),
+        CSV,
+        PLOT,
+        LOG,
+        TRADE_OFF,
+        options.JSON,
+    )
+
+    model: LMC
+    pairs: tuple[tuple[str, str], ...]
+    alphas: tuple[fmpq, ...] | None
+    epsilons: tuple[fmpq, ...] | None
+    points: int
+    largest: fmpq | None
+    threshold: fmpq | None
+    runs: int
+    gap: fmpq | None
+    logarithmic: bool
+    trade_off: bool
+
+    @classmethod
+    def read(cls, given: Given) -> Profile:
+        alphas, epsilons = given[ALPHAS], given[EPSILONS]
+        chosen = bool(alphas or epsilons)
+        largest, threshold, gap = given[LARGEST], given[options.UNIT_THRESHOLD], given[options.GAP]
+        plot = given[PLOT]
+        if plot is not None and PurePath(plot).suffix.lower() not in PICTURES:
+            raise UsageError(f"--plot {plot}: expected a file name that ends in {', '.join(PICTURES)}")
+        if plot is None and (given[LOG] or given[TRADE_OFF]):
+            raise UsageError("--log and --trade-off say how to draw; give the file with --plot FILE")
+        if plot is not None:
+            from bisimdist.report.plots import figure_class
+
+            figure_class()  # refuses before anything is computed
+        model = given.chain()
+        return cls(
+            model=model,
+            pairs=given.pairs(model),
+            alphas=alphas if chosen else None,
+            epsilons=epsilons if chosen else None,
+            points=given[POINTS],
+            largest=largest,
+            threshold=threshold,
+            runs=given[RUNS],
+            gap=gap,
+            logarithmic=given[LOG],
+            trade_off=given[TRADE_OFF],
+        )
+
+    def ask(self, limits: Limits) -> Profiled:
+        from bisimdist.analysis.profile import profile
+        from bisimdist.analysis.threshold_search import least_alpha
+
+        curve = profile(
+            self.model,
+            pairs=self.pairs,
+            alphas=self.alphas,
+            epsilons=self.epsilons,
+            points=self.points,
+            largest=self.largest,
+            gap=self.gap,
+            runs=self.runs,
+            deadline=limits.deadline,
+            memory=limits.memory,
+            jobs=limits.jobs,
+            progress=limits.progress,
+        )
+        if self.threshold is None:
+            return Profiled(curve, None)
+        least = least_alpha(
+            self.model,
+            self.threshold,
+            pairs=self.pairs,
+            runs=self.runs,
+            deadline=limits.deadline,
+            memory=limits.memory,
+            progress=limits.progress,
+        )
+        return Profiled(curve, least)
+
+    def data(self, answer: Profiled) -> dict[str, object]:
+        from bisimdist.report.profile import least_data, profile_data
+
+        return {
+            "command": self.command,
+            "model": identity(self.model),
+            **profile_data(answer.curve),
+            **({} if answer.least is None else {"least": least_data(answer.least)}),
+        }
+
+    def report(self, answer: Profiled) -> Report:
+        from bisimdist.report.profile import profile_report
+
+        return profile_report(answer.curve, answer.least)
+
+    def settled(self, answer: Profiled) -> Settled:
+        from bisimdist.analysis.answer import Status
+
+        least = answer.least
+        undecided = least is not None and least.enough is None and not least.exact
+        return None if answer.curve.status is Status.LIMIT or undecided else True
+
+    def content(self, option: Option[Any], path: str, answer: Profiled) -> str | bytes:
+        if option is CSV:
+            from bisimdist.report.profile import profile_csv
+
+            return profile_csv(answer.curve)
+        from bisimdist.report.plots import draw_profile
+
+        return draw_profile(answer.curve, path, logarithmic=self.logarithmic, trade_off=self.trade_off)

@@ -1,0 +1,114 @@
+"""Budgets of hidden Markov models for observation sequences of every length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import BUDGET_EXPONENT, METHOD, RATIO_FROM_ONE
+from bisimdist.questions.question import (
+    Group,
+    Plain,
+    Question,
+    Settled,
+    identity,
+    nothing_known,
+    verdict_word,
+)
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.hmm_proofs import AllLengthsAnswer
+    from bisimdist.models.hmm import HMM
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Prove"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prove(Question["AllLengthsAnswer"]):
+    """Prove or refute a budget of a hidden Markov model for sequences of every length.
+
+    Looks for a sequence above the budget, for sequences whose ratio grows without bound, and for invariants.
+    """
+
+    command = "prove"
+    group = Group.HIDDEN
+    options = (
+        RATIO_FROM_ONE,
+        BUDGET_EXPONENT,
+        METHOD,
+        options.DISTRIBUTIONS,
+        options.TIMEOUT,
+        options.CERTIFICATE,
+        options.JSON,
+    )
+
+    model: HMM
+    pairs: tuple[tuple[str, str], ...]
+    ratio: fmpq | None
+    epsilon: fmpq | None
+    method: str
+
+    @classmethod
+    def read(cls, given: Given) -> Prove:
+        if all(given.values.get(option.name) is not None for option in (RATIO_FROM_ONE, BUDGET_EXPONENT)):
+            raise UsageError("both of --ratio and --epsilon given; expected one of them, or none")
+        ratio, epsilon = given[RATIO_FROM_ONE], given[BUDGET_EXPONENT]
+        model = given.hmm()
+        return cls(
+            model=model,
+            pairs=given.distributions(model),
+            ratio=ratio,
+            epsilon=epsilon,
+            method=given[METHOD],
+        )
+
+    def ask(self, limits: Limits) -> AllLengthsAnswer:
+        from bisimdist.analysis.hmm_proofs import for_all_lengths
+
+        return for_all_lengths(
+            self.model,
+            self.ratio,
+            epsilon=self.epsilon,
+            pairs=self.pairs or None,
+            method=self.method,
+            deadline=limits.deadline,
+            progress=limits.progress,
+        )
+
+    def frame(self, settled: Settled) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        from bisimdist.exact.rational import format_rational
+
+        return {
+            "command": self.command,
+            "model": identity(self.model),
+            "length": "all",
+            "ratio": None if self.ratio is None else format_rational(self.ratio),
+            **({} if self.epsilon is None else {"epsilon": format_rational(self.epsilon)}),
+            "verdict": verdict_word(settled),
+        }
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        known = {"verdict": "unknown", "method": None, "ratio": None, "attained": None, "exact": False}
+        return nothing_known(self.frame(None), self.pairs, known)
+
+    def data(self, answer: AllLengthsAnswer) -> dict[str, object]:
+        from bisimdist.report.hmm_proofs import length_data
+
+        return {**self.frame(self.settled(answer)), "pairs": [length_data(pair) for pair in answer.pairs]}
+
+    def report(self, answer: AllLengthsAnswer) -> Report:
+        from bisimdist.report.hmm_proofs import length_report
+
+        return length_report(answer)
+
+    def settled(self, answer: AllLengthsAnswer) -> Settled:
+        return answer.verdict.settled

@@ -1,0 +1,199 @@
+"""What all questions share: a frozen value that asks, shows and proves."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from bisimdist.questions.options import CERTIFICATE, Option
+
+if TYPE_CHECKING:
+    from bisimdist.progress import Limits
+    from bisimdist.questions.given import Given
+    from bisimdist.report.tables import Report
+
+__all__ = [
+    "Group",
+    "Model",
+    "Plain",
+    "Question",
+    "Settled",
+    "identity",
+    "joint",
+    "nothing_known",
+    "verdict_word",
+]
+
+A = TypeVar("A")
+
+Settled = bool | None
+"""True: answered and, where a property was asked, it holds; False: it is violated; None: not decided."""
+
+
+class Group(Enum):
+    """Under which heading a command stands in the help."""
+
+    DISTANCES = "Distances of Markov chains"
+    DELTA = "Privacy of Markov chains"
+    METRICS = "Metrics of automata"
+    TRACES = "Traces"
+    HIDDEN = "Hidden Markov models"
+    LOGICS = "Logics"
+    TOOLS = "Tools"
+
+
+class Model(Protocol):
+    """What an answer says of the model that it is about."""
+
+    def digest(self) -> str:
+        """Return the fingerprint."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many states there are."""
+        ...
+
+
+def identity(model: Model) -> dict[str, object]:
+    """Return how JSON answers name a model."""
+    return {"digest": model.digest(), "states": len(model)}
+
+
+def verdict_word(verdict: Settled) -> str:
+    """Return how a verdict is called."""
+    return "unknown" if verdict is None else "holds" if verdict else "violated"
+
+
+def joint(verdicts: Iterable[Settled]) -> Settled:
+    """Return whether all hold: one that is violated decides, then one that is not known."""
+    known = list(verdicts)
+    return False if False in known else None if None in known else True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    """What is known without any work: no more than what is shown, and without a proof.
+
+    Parameters
+    ----------
+    data
+        The JSON object.
+    report
+        The same for a person.
+    settled
+        Whether even that decides what was asked.
+    """
+
+    data: dict[str, object]
+    report: Report
+    settled: Settled = None
+
+
+def nothing_known(
+    frame: Mapping[str, object], pairs: Sequence[tuple[str, str]], known: Mapping[str, object]
+) -> Plain:
+    """Return what is known of every pair from the start: the same of all but a state and itself.
+
+    Parameters
+    ----------
+    frame
+        What the JSON object begins with.
+    pairs
+        The pairs.
+    known
+        The fields of each of them, which are shown to a person where they are texts.
+    """
+    from bisimdist.report.tables import Report
+
+    shown = {name: value for name, value in known.items() if isinstance(value, str)}
+    return Plain(
+        data={**frame, "pairs": [{"from": s, "to": t, **known} for s, t in pairs], "status": "limit"},
+        report=Report(
+            heading=f"{frame['command']}: what is known from the start",
+            columns=("from", "to", *shown),
+            rows=tuple((s, t, *map(str, shown.values())) for s, t in pairs),
+            remarks=("The work ended before anything more was known.",),
+        ),
+    )
+
+
+class Question(ABC, Generic[A]):
+    """One question, read and validated; what its class says of itself makes the command.
+
+    Subclasses are frozen dataclasses. The docstring of the one that has a command is its help text.
+    """
+
+    __slots__ = ()
+
+    command: ClassVar[str]
+    """How the command is called."""
+    group: ClassVar[Group]
+    options: ClassVar[tuple[Option[Any], ...]]
+    """Its options, in the order of the help text."""
+    argument: ClassVar[str] = "MODEL"
+    sources: ClassVar[tuple[str, ...]] = ()
+    """Where the mathematics is from: paper and number as printed."""
+
+    @classmethod
+    @abstractmethod
+    def read(cls, given: Given) -> Question[Any]:
+        """Make the question of what was given.
+
+        Raises
+        ------
+        BisimdistError
+            Where that is not usable.
+        """
+
+    @abstractmethod
+    def ask(self, limits: Limits) -> A:
+        """Return the answer: the best known where a limit ends the work."""
+
+    def unknown(self, reason: str) -> Plain | None:
+        """Return what is known without any work, or None where that is nothing.
+
+        Little must be loaded for that: it may be for lack of memory that nothing else is known.
+        """
+        del reason
+        return None
+
+    def notes(self, answer: A) -> list[str]:
+        """Return what is said beside the answer."""
+        del answer
+        return []
+
+    @abstractmethod
+    def data(self, answer: A) -> dict[str, object]:
+        """Return the answer as a JSON object."""
+
+    @abstractmethod
+    def report(self, answer: A) -> Report | str:
+        """Return the answer for a person."""
+
+    @abstractmethod
+    def settled(self, answer: A) -> Settled:
+        """Tell how the answer ends."""
+
+    def content(self, option: Option[Any], path: str, answer: A) -> str | bytes:
+        """Return what belongs into the file that an option names; all but the proof is for subclasses."""
+        del path
+        if option.name != CERTIFICATE.name:
+            raise NotImplementedError(option.name)
+        return json.dumps(self.certificate(answer), ensure_ascii=True, separators=(",", ":")) + "\n"
+
+    def certificate(self, answer: A) -> dict[str, object]:
+        """Return the proof of the answer.
+
+        Raises
+        ------
+        UsageError
+            If there is none.
+        LimitError
+            If it would be too long.
+        """
+        proof: dict[str, object] = answer.certificate()  # type: ignore[attr-defined]
+        return proof

@@ -1,0 +1,146 @@
+"""Which states, or which transitions, satisfy a formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import FORMULA, STATES
+from bisimdist.questions.question import Group, Question, Settled, identity
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.formulae import SatisfactionAnswer, TransitionsAnswer
+    from bisimdist.logic.equations import EquationSystem
+    from bisimdist.logic.formula import DistributionFormula
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Satisfies", "SatisfyingTransitions"]
+
+A = TypeVar("A", "SatisfactionAnswer", "TransitionsAnswer")
+MAX_BYTES = 256 * 2**20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _About(Question[A]):
+    """What both questions are about."""
+
+    model: PA
+    states: tuple[str, ...]
+
+    def frame(self) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        return {"command": "satisfies", "model": identity(self.model)}
+
+    def settled(self, answer: A) -> Settled:
+        return all(map(answer.holds, self.states))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Satisfies(_About["SatisfactionAnswer"]):
+    """Compute which states of a probabilistic automaton satisfy a formula.
+
+    Of a formula about distributions, such as '(1/2 <b>T + 1/2 T)', compute which transitions satisfy it. With
+    --state the exit code is 0 if all of these states do, or have such a transition, else 1. MODEL is a file,
+    '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "satisfies"
+    group = Group.LOGICS
+    options = (
+        FORMULA,
+        STATES,
+        options.STATE_LIMIT,
+        options.TIMEOUT.but(help="Give up after so many seconds."),
+        options.CERTIFICATE,
+        options.JSON,
+    )
+
+    formula: EquationSystem
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        from bisimdist.logic.formula import DistributionFormula
+
+        text = given[FORMULA]
+        if text is None:
+            raise UsageError("--formula was not given; expected a formula such as '<a>T', or @FILE")
+        meant = _read(text)
+        model = given.automaton()
+        states = given[STATES]
+        for name in states:
+            model.index(name)
+        if isinstance(meant, DistributionFormula):
+            return SatisfyingTransitions(model=model, states=states, formula=meant)
+        return cls(model=model, states=states, formula=meant)
+
+    def ask(self, limits: Limits) -> SatisfactionAnswer:
+        from bisimdist.analysis.formulae import satisfying
+
+        meant = self.formula if self.formula.equations else self.formula.root
+        return satisfying(self.model, meant, deadline=limits.deadline)
+
+    def data(self, answer: SatisfactionAnswer) -> dict[str, object]:
+        from bisimdist.report.formulae import satisfaction_data
+
+        return {**self.frame(), **satisfaction_data(answer, self.states)}
+
+    def report(self, answer: SatisfactionAnswer) -> Report:
+        from bisimdist.report.formulae import satisfaction_report
+
+        return satisfaction_report(answer, self.states)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SatisfyingTransitions(_About["TransitionsAnswer"]):
+    """Which transitions satisfy a formula about distributions."""
+
+    formula: DistributionFormula
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        return Satisfies.read(given)
+
+    def ask(self, limits: Limits) -> TransitionsAnswer:
+        from bisimdist.analysis.formulae import satisfying_transitions
+
+        return satisfying_transitions(self.model, self.formula, deadline=limits.deadline)
+
+    def data(self, answer: TransitionsAnswer) -> dict[str, object]:
+        from bisimdist.report.formulae import transitions_data
+
+        return {**self.frame(), **transitions_data(answer, self.states)}
+
+    def report(self, answer: TransitionsAnswer) -> Report:
+        from bisimdist.report.formulae import transitions_report
+
+        return transitions_report(answer, self.states)
+
+
+def _read(formula: str) -> EquationSystem | DistributionFormula:
+    from bisimdist.logic.formula_parser import parse_any_formula
+
+    if not formula.startswith("@"):
+        try:
+            return parse_any_formula(formula)
+        except ModelError as error:
+            raise error.with_source("--formula") from None
+    path = formula[1:]
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ModelError(f"the file is larger than the {MAX_BYTES // 2**20} MiB allowed", source=path)
+        return parse_any_formula(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise ModelError(f"byte {error.start} is not UTF-8; expected a formula", source=path) from None
+    except ModelError as error:
+        raise error.with_source(path) from None
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise ModelError(f"the file cannot be read ({reason}); expected a formula", source=path) from None

@@ -1,0 +1,46 @@
+"""Alpha, or the epsilon that stands for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions.options import ALPHA, EPSILON
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.questions.given import Given
+
+__all__ = ["Skew", "read_skew"]
+
+
+@dataclass(frozen=True, slots=True)
+class Skew:
+    """One of the two, as it was given."""
+
+    alpha: fmpq | None
+    epsilon: fmpq | None
+
+    @property
+    def shown_epsilon(self) -> str | None:
+        """Epsilon as a text; None where alpha was given."""
+        from bisimdist.exact.rational import format_rational
+
+        return None if self.epsilon is None else format_rational(self.epsilon)
+
+
+def read_skew(given: Given) -> Skew:
+    """Return what was given.
+
+    Raises
+    ------
+    UsageError
+        If that is neither, or both.
+    """
+    texts = [given.values.get(option.name) for option in (ALPHA, EPSILON)]
+    if (texts[0] is None) == (texts[1] is None):
+        which = "neither" if texts[0] is None else "both"
+        raise UsageError(f"{which} of --alpha and --epsilon given; expected one of them")
+    return Skew(given[ALPHA], given[EPSILON])

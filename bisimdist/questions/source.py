@@ -1,0 +1,161 @@
+"""MODEL as it is named: a file, standard input, or a built-in example."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.hmm import HMM
+from bisimdist.models.io.load import MAX_BYTES, load_model, parse_model
+from bisimdist.models.library.registry import build_any_example
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton
+
+__all__ = [
+    "EXAMPLE_PREFIX",
+    "INPUT_NAME",
+    "STANDARD_INPUT",
+    "Note",
+    "as_automaton",
+    "as_chain",
+    "as_hmm",
+    "files_of_model",
+    "read_any_model",
+    "source_name",
+    "standard_input",
+]
+
+Note = Callable[[str], None]
+"""Told what a user should know of how the input was taken."""
+
+EXAMPLE_PREFIX = "example:"
+STANDARD_INPUT = "-"
+INPUT_NAME = "standard input"
+
+
+def standard_input(limit: int) -> bytes:
+    """Read standard input to its end.
+
+    Raises
+    ------
+    ModelError
+        If there is none, or more than `limit` bytes of it.
+    """
+    if sys.stdin is None:
+        raise ModelError("it is closed; expected a text", source=INPUT_NAME)
+    content = sys.stdin.buffer.read(limit + 1)
+    if len(content) > limit:
+        raise ModelError(f"it is larger than the {limit // 2**20} MiB allowed", source=INPUT_NAME)
+    return content
+
+
+def read_any_model(model: str, *, state_limit: int | None = None) -> LMC | PA | HMM:
+    """Return the model that an argument names, whatever its kind.
+
+    Parameters
+    ----------
+    model
+        A file, ``-`` for standard input, or ``example:NAME``.
+    state_limit
+        How many states the automaton of a CCS_p text may have; by default what the text says.
+
+    Raises
+    ------
+    BisimdistError
+        If there is no such model, or it is not usable, or the limit is less than one.
+    """
+    if state_limit is not None and state_limit < 1:
+        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
+    if model == STANDARD_INPUT:
+        return parse_model(standard_input(MAX_BYTES), source=INPUT_NAME, state_limit=state_limit)
+    if model.startswith(EXAMPLE_PREFIX):
+        return build_any_example(model.removeprefix(EXAMPLE_PREFIX))
+    return load_model(model, state_limit=state_limit)
+
+
+def source_name(model: str) -> str:
+    """Return what errors call the model that an argument names."""
+    return INPUT_NAME if model == STANDARD_INPUT else model
+
+
+def files_of_model(model: str) -> list[str]:
+    """Return the files that make up the model which an argument names."""
+    if model == STANDARD_INPUT or model.startswith(EXAMPLE_PREFIX):
+        return []
+    path = Path(model)
+    beside = [".lab", ".sta"] if path.suffix.lower() == ".tra" else []
+    return [model, *(str(path.with_suffix(suffix)) for suffix in beside)]
+
+
+def as_chain(found: LMC | PA | HMM, source: str, note: Note) -> LMC:
+    """Return a model as a labelled Markov chain.
+
+    A fully probabilistic automaton is translated, and a note says so.
+
+    Raises
+    ------
+    ModelError
+        If it is a hidden Markov model or a nondeterministic automaton.
+    """
+    if isinstance(found, LMC):
+        return found
+    if isinstance(found, HMM):
+        raise ModelError("this is a hidden Markov model (kind hmm); expected a Markov chain", source=source)
+    try:
+        chain = action_labelled_lmc(found)
+    except ModelError as error:
+        raise error.with_source(source) from None
+    note("the automaton is fully probabilistic: taken as a Markov chain that shows the actions")
+    return chain
+
+
+def as_automaton(found: LMC | PA | HMM, source: str, note: Note, *, fully_probabilistic: bool = False) -> PA:
+    """Return a model as a probabilistic automaton; of a chain, that of its labels, and a note says so.
+
+    Raises
+    ------
+    ModelError
+        If it is a hidden Markov model; with `fully_probabilistic` also if a state has several transitions.
+    """
+    if isinstance(found, PA):
+        if fully_probabilistic and not found.fully_probabilistic:
+            raise ModelError(
+                "the state has several transitions; expected at most one (a fully probabilistic automaton)",
+                place=f"state {_with_choices(found)!r}",
+                source=source,
+            )
+        return found
+    if isinstance(found, LMC):
+        note("the model is a labelled Markov chain: its labels are taken as actions")
+        return chain_as_automaton(found)
+    raise ModelError(
+        "this is a hidden Markov model (kind hmm); expected a probabilistic automaton, which "
+        "'bisimdist convert MODEL --to pa' makes of it",
+        source=source,
+    )
+
+
+def _with_choices(automaton: PA) -> str:
+    """Return the first state that has several transitions."""
+    seen: set[int] = set()
+    for transition in automaton.transitions:
+        if transition.source in seen:
+            return automaton.states[transition.source]
+        seen.add(transition.source)
+    return ""
+
+
+def as_hmm(found: LMC | PA | HMM, source: str) -> HMM:
+    """Return a model as a hidden Markov model, which it has to be.
+
+    Raises
+    ------
+    ModelError
+        If it is none.
+    """
+    if isinstance(found, HMM):
+        return found
+    kind = "a labelled Markov chain" if isinstance(found, LMC) else "a probabilistic automaton"
+    raise ModelError(f"this is {kind}; expected a hidden Markov model (kind hmm)", source=source)

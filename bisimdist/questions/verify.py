@@ -1,0 +1,134 @@
+"""Does a budget hold for every observation sequence of a length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import BUDGET_EXPONENT, ENGINE, LENGTH, RATIO, UP_TO
+from bisimdist.questions.question import (
+    Group,
+    Plain,
+    Question,
+    Settled,
+    identity,
+    nothing_known,
+    verdict_word,
+)
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.hmm_answer import VerifyAnswer
+    from bisimdist.models.hmm import HMM
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Verify"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verify(Question["VerifyAnswer"]):
+    """Decide a privacy budget of a hidden Markov model, for all observation sequences of a length.
+
+    Holds if Pr(w, S) <= C Pr(w, T) and Pr(w, T) <= C Pr(w, S) for every sequence w and, where the model has
+    parameters, for all their values. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "verify"
+    group = Group.HIDDEN
+    options = (
+        RATIO,
+        BUDGET_EXPONENT,
+        LENGTH.but(required=True),
+        UP_TO,
+        options.DISTRIBUTIONS,
+        ENGINE,
+        options.TIMEOUT.but(help="Stop after so many seconds; what is left is unknown."),
+        options.CERTIFICATE,
+        options.JSON,
+    )
+    sources = ("LWZ22",)
+
+    model: HMM
+    pairs: tuple[tuple[str, str], ...]
+    ratio: fmpq | None
+    epsilon: fmpq | None
+    length: int
+    up_to: bool
+    engine: str
+
+    @classmethod
+    def read(cls, given: Given) -> Verify:
+        texts = [given.values.get(option.name) for option in (RATIO, BUDGET_EXPONENT)]
+        if (texts[0] is None) == (texts[1] is None):
+            which = "neither" if texts[0] is None else "both"
+            raise UsageError(f"{which} of --ratio and --epsilon given; expected one of them")
+        ratio, epsilon, engine = given[RATIO], given[BUDGET_EXPONENT], given[ENGINE]
+        model = given.hmm()
+        return cls(
+            model=model,
+            pairs=given.distributions(model),
+            ratio=ratio,
+            epsilon=epsilon,
+            length=given[LENGTH],
+            up_to=given[UP_TO],
+            engine=engine,
+        )
+
+    def ask(self, limits: Limits) -> VerifyAnswer:
+        from bisimdist.analysis.hmm import verify
+
+        return verify(
+            self.model,
+            self.ratio,
+            epsilon=self.epsilon,
+            length=self.length,
+            up_to=self.up_to,
+            pairs=self.pairs or None,
+            engine=self.engine,
+            deadline=limits.deadline,
+            progress=limits.progress,
+        )
+
+    def frame(self, settled: Settled) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        from bisimdist.exact.rational import format_rational
+
+        return {
+            "command": self.command,
+            "model": identity(self.model),
+            "length": self.length,
+            "up_to": self.up_to,
+            **({} if self.ratio is None else {"ratio": format_rational(self.ratio)}),
+            **({} if self.epsilon is None else {"epsilon": format_rational(self.epsilon)}),
+            "verdict": verdict_word(settled),
+        }
+
+    def unknown(self, reason: str) -> Plain:
+        known: dict[str, object] = {
+            "verdict": "unknown",
+            "counterexample": None,
+            "probabilities": None,
+            "parameters": {},
+        }
+        return nothing_known(self.frame(None), self.pairs, {**known, "ways": [], "note": reason})
+
+    def data(self, answer: VerifyAnswer) -> dict[str, object]:
+        from bisimdist.report.hmm import verdict_data
+
+        return {
+            **self.frame(self.settled(answer)),
+            "pairs": [verdict_data(pair) for pair in answer.pairs],
+        }
+
+    def report(self, answer: VerifyAnswer) -> Report:
+        from bisimdist.report.hmm import verdict_report
+
+        return verdict_report(answer)
+
+    def settled(self, answer: VerifyAnswer) -> Settled:
+        return answer.verdict.settled

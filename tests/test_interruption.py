@@ -1,0 +1,162 @@
+"""Ctrl-C in Python: KeyboardInterrupt unless asked otherwise, and then the best so far."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from bisimdist import interruption
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.crosscheck import crosscheck
+from bisimdist.analysis.delta import delta
+from bisimdist.analysis.distances import bd_threshold, bound
+from bisimdist.analysis.distinctions import explain
+from bisimdist.analysis.generalised import generalised_metric
+from bisimdist.analysis.hmm import verify
+from bisimdist.analysis.metric import metric
+from bisimdist.analysis.trace_logic import trace_equivalence
+from bisimdist.analysis.trace_metric import trace_metric
+from bisimdist.errors import LimitError, StoppedError
+from bisimdist.interruption import asked_to_stop, deferred, forget, interruptible, listening
+from bisimdist.models.library.figure1 import figure1
+from bisimdist.models.library.hidden_markov import geometric
+from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import chain_as_automaton
+from bisimdist.progress import NEVER, Progress
+
+CHAIN: LMC = random_lmc(8, 3, 3, 1)
+AUTOMATON = chain_as_automaton(CHAIN)
+PAIRS = [("s0", "s1"), ("s1", "s2"), ("s0", "s2")]
+
+QUESTIONS: dict[str, Callable[..., object]] = {
+    "bound": lambda **how: bound(CHAIN, 1, pairs=PAIRS, **how),
+    "bd_threshold": lambda **how: bd_threshold(CHAIN, 1, "s0", "s1", "1/1000", **how),
+    "delta": lambda **how: delta(CHAIN, 1, pairs=PAIRS, **how),
+    "metric": lambda **how: metric(AUTOMATON, "accumulative", pairs=PAIRS, **how),
+    "generalised_metric": lambda **how: generalised_metric(AUTOMATON, "additive", pairs=PAIRS, **how),
+    "trace_metric": lambda **how: trace_metric(AUTOMATON, "multiplicative", pairs=PAIRS, **how),
+    "trace_equivalence": lambda **how: trace_equivalence(AUTOMATON, PAIRS, **how),
+    "explain": lambda **how: explain(AUTOMATON, PAIRS, **how),
+    "verify": lambda **how: verify(geometric(), 3, length=1, **how),
+    "crosscheck": lambda **how: crosscheck(figure1(), **how),
+}
+
+
+def pressing(at: int = 0) -> tuple[Progress, Callable[[], bool]]:
+    """Return a callback that presses Ctrl-C at its report number `at`, and whether it did."""
+    seen = 0
+
+    def report(stage: str, done: int, total: int | None) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == at + 1:
+            signal.raise_signal(signal.SIGINT)
+
+    return report, lambda: seen > at
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_ctrl_c_is_not_swallowed(name: str) -> None:
+    report, pressed = pressing()
+    try:
+        QUESTIONS[name](progress=report)
+    except KeyboardInterrupt:
+        assert pressed()
+    else:
+        assert not pressed()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_is_known_is_returned_where_that_is_asked(name: str) -> None:
+    for at in range(4):
+        report, pressed = pressing(at)
+        try:
+            answer = QUESTIONS[name](progress=report, on_interrupt="return")
+        except StoppedError:
+            assert pressed()
+        else:
+            status = getattr(answer, "status", None)
+            assert status in (None, *Status)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert not asked_to_stop()
+
+
+def test_the_answer_says_that_it_was_stopped() -> None:
+    report, _ = pressing()
+    answer = bound(CHAIN, 1, pairs=PAIRS, progress=report, on_interrupt="return")
+    assert answer.status is Status.LIMIT
+    assert "interrupted" in answer.method
+    assert all(0 <= pair.lower <= pair.upper <= 1 for pair in answer.pairs)
+
+
+def test_one_that_is_swallowed_still_stops_the_work() -> None:
+    with listening():
+        with pytest.raises(StoppedError):
+            signal.raise_signal(signal.SIGINT)
+        assert NEVER.passed()
+        with pytest.raises(StoppedError):
+            NEVER.check()
+        forget()
+        assert not NEVER.passed()
+    assert not NEVER.passed()
+
+
+def test_a_second_one_shortly_after_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("bisimdist.interruption.time.monotonic", lambda: clock[0])
+    with listening((signal.SIGINT, signal.SIGTERM)):
+        with pytest.raises(StoppedError):
+            signal.raise_signal(signal.SIGTERM)
+        clock[0] += 0.5
+        signal.raise_signal(signal.SIGINT)
+        clock[0] += 1
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_deferred_signals_are_remembered() -> None:
+    with listening():
+        with deferred():
+            signal.raise_signal(signal.SIGINT)
+        assert asked_to_stop()
+
+
+def test_signals_that_are_ignored_stay_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with listening():
+            signal.raise_signal(signal.SIGINT)
+            assert not asked_to_stop()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_do_not_listen() -> None:
+    found: list[object] = []
+
+    def work() -> None:
+        with listening():
+            found.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [signal.default_int_handler]
+
+
+def test_nothing_known_is_an_error_of_the_project() -> None:
+    @interruptible
+    def work(*, on_interrupt: interruption.OnInterrupt = "raise") -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(LimitError, match="interrupted"):
+        work(on_interrupt="return")
+    with pytest.raises(KeyboardInterrupt):
+        work()
