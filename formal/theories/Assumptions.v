@@ -1,0 +1,23 @@
+(** * What the main theorems rest on: nothing but the rules of Coq's logic *)
+
+From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower.
+
+Print Assumptions Qc_field.
+Print Assumptions prefixed_bounds_events.
+Print Assumptions prefixed_bounds_delta.
+Print Assumptions weak_duality.
+Print Assumptions upper_table_prefixed.
+Print Assumptions upper_table_above_distance.
+Print Assumptions upper_table_bounds_events.
+Print Assumptions refined_apart.
+Print Assumptions lower_table_sound.
+Print Assumptions lower_table_below_distance.
+Print Assumptions merging_keeps_events.
+Print Assumptions graph_bounds_from_above.
+Print Assumptions ceiling_of_a_table.
+Print Assumptions coupling_bounds.
+Print Assumptions complement_bounds.
+Print Assumptions ratios_bound_events.
+Print Assumptions covers_bound.
+Print Assumptions probability_ok.
+Print Assumptions graph_bounds_from_below.
