@@ -10,6 +10,7 @@ import pytest
 
 from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
 from bisimdist.certificates.hmm_proofs import parametric_certificate
+from bisimdist.checker import check_certificate
 from bisimdist.checker.other import KINDS, OtherReport
 from bisimdist.checker.reading import MalformedCertificate
 from bisimdist.hmm.budget import geometric_family, noisy_max_family
@@ -185,7 +186,7 @@ def test_what_is_no_certificate_is_malformed(
     documents: dict[str, Document], name: str, path: tuple[str | int, ...], value: object
 ) -> None:
     with pytest.raises(MalformedCertificate):
-        _check(_set(documents[name], path, value))
+        check_certificate(json.dumps(_set(documents[name], path, value)))
 
 
 def test_a_row_that_is_no_distribution_is_rejected(documents: dict[str, Document]) -> None:
