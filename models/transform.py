@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from bisimdist.errors import ModelError
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
 
-__all__ = ["disjoint_union", "reachable_states", "relabel", "restrict_to_reachable"]
+__all__ = ["disjoint_union", "reachable_states", "reached_states", "relabel", "restrict_to_reachable"]
 
 
 def disjoint_union(
@@ -78,6 +79,27 @@ def reachable_states(lmc: LMC, starts: Iterable[int]) -> tuple[int, ...]:
                 found.add(target)
                 waiting.append(target)
     return tuple(sorted(found))
+
+
+def reached_states(automaton: PA, starts: Iterable[int]) -> list[int]:
+    """Return the indices of the states of an automaton that are reached from `starts`, ascending.
+
+    Examples
+    --------
+    >>> from bisimdist.models.pa import Transition
+    >>> reached_states(PA(("s", "t"), (Transition(0, "a", ()),)), [0])
+    [0]
+    """
+    successors: dict[int, set[int]] = {}
+    for step in automaton.transitions:
+        successors.setdefault(step.source, set()).update(target for target, _ in step.row)
+    found = set(starts)
+    waiting = list(found)
+    while waiting:
+        fresh = successors.get(waiting.pop(), set()) - found
+        found |= fresh
+        waiting.extend(fresh)
+    return sorted(found)
 
 
 def restrict_to_reachable(lmc: LMC, starts: Iterable[str] | None = None) -> LMC:

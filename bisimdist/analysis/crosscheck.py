@@ -17,6 +17,7 @@ from bisimdist.errors import BisimdistError, StoppedError, UsageError
 from bisimdist.exact.rational import ExactNumber, shorten_rational
 from bisimdist.fixpoint.question import checked_alpha
 from bisimdist.interruption import OnInterrupt, asked_to_stop, interruptible
+from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
@@ -278,9 +279,12 @@ class _Pair:
         result = {}
         if self.alpha == 1:
             result = {"delta_1": "delta", "lbd_1": "lbd", "bd_1": "bd"}
-        if Fact.ENDLESS in self.subject.facts:
-            result["tv_x_ends"] = "tv_x"
-        result["sequences"] = "tv_x" if self.subject.same_sequences else "tv_x_ends"
+        endless = Fact.ENDLESS in self.subject.facts
+        if endless:
+            result["tv_x_hidden"] = "tv_x"
+        ends = self.subject.same_sequences
+        if ends is not None:
+            result["sequences"] = "tv_x_hidden" if ends is Ends.HIDDEN and not endless else "tv_x"
         return result
 
     def run(self, sources: Sequence[Source], deadline: Deadline) -> None:

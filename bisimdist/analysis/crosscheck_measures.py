@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from flint import fmpq
 
@@ -17,9 +18,13 @@ from bisimdist.bisimulation.strong import bisimilarity_classes, bisimilarity_quo
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value
 from bisimdist.models.bisimilarity import quotient
+from bisimdist.models.ends import Ends
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.pa import chain_as_automaton
 from bisimdist.progress import Deadline, Progress
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.trace_metric import TraceBound
 
 __all__ = ["MEASURES", "SOURCES", "MeasureInfo", "Source", "Task"]
 
@@ -62,8 +67,8 @@ MEASURES: Mapping[str, MeasureInfo] = (
         smt=("SMT to {K}", "the same by SMT: holds at the upper number, violated by a sequence at the lower"),
         tv_x_length=("tv_x to {K}", "trace metric of the traces up to length {K}"),
         all_lengths=("all lengths", "least budget of all lengths, by invariants and refutations"),
+        tv_x_hidden=("tv_x, ends hidden", "trace metric where it is not seen that a run has ended"),
         tv_x=("tv_x", "trace metric: the largest ratio of a trace"),
-        tv_x_ends=("tv_x with ends", "trace metric where the end of a run is seen"),
         l_x_depth=("l_x to {K}", "distance of the formulae that say what {K} steps can do"),
         l_x=("l_x", "logical distance, the multiplicative bisimilarity metric"),
         m_A=("m^A", "amortised bisimulation metric"),
@@ -225,29 +230,50 @@ def _generalised(name: str, kind: str, discount: fmpq) -> Source:
     return Source((name,), _always, run)
 
 
-def _trace_metric(name: str, kind: str, *, ends: bool = False, bounded: bool = False) -> Source:
+def _trace_metric(name: str, kind: str, ends: Ends = Ends.VISIBLE) -> Source:
     def run(task: Task) -> Iterator[Measure]:
         from bisimdist.analysis.trace_metric import trace_metric  # noqa: PLC0415
 
-        subject = task.subject
-        shown = ends or (bounded and not subject.same_sequences)
-        automaton: PA = chain_as_automaton(_chain(subject)) if shown else subject.automaton
         answer = trace_metric(
-            automaton,
+            task.subject.automaton,
             kind,
-            pairs=[subject.pair],
-            length=_steps(task) if bounded else None,
+            pairs=[task.subject.pair],
+            ends=ends,
             deadline=task.deadline,
             progress=task.progress,
         )
         found = answer.pairs[0]
-        note = f"the trace {' '.join(found.witness)}" if found.witness else ""
-        yield _plain(name, found.lower, found.upper, note)
+        yield _traced(name, found)
         if name == "tv_x":
-            yield _gain(task, "gain_trace", found.probabilities, note)
+            yield _gain(task, "gain_trace", found.probabilities, _trace_note(found))
 
     names = (name, "gain_trace") if name == "tv_x" else (name,)
-    return Source(names, _ended if ends else _probabilistic, run, weight=2)
+    return Source(names, _ended if ends is Ends.HIDDEN else _probabilistic, run, weight=2)
+
+
+def _bounded_trace_metric(task: Task) -> Iterator[Measure]:
+    """Compare the traces that are as long as the sequences, of what makes these sequences."""
+    from bisimdist.analysis.trace_metric import trace_metric  # noqa: PLC0415
+
+    subject = task.subject
+    answer = trace_metric(
+        subject.automaton if subject.kind == "hmm" else chain_as_automaton(_chain(subject)),
+        "multiplicative",
+        pairs=[subject.pair],
+        length=_steps(task),
+        ends=Ends.HIDDEN,
+        deadline=task.deadline,
+        progress=task.progress,
+    )
+    yield _traced("tv_x_length", answer.pairs[0])
+
+
+def _traced(name: str, found: TraceBound) -> Measure:
+    return _plain(name, found.lower, found.upper, _trace_note(found))
+
+
+def _trace_note(found: TraceBound) -> str:
+    return f"the trace {' '.join(found.witness)}" if found.witness else ""
 
 
 def _steps(task: Task) -> int:
@@ -423,9 +449,9 @@ SOURCES: tuple[Source, ...] = (
     Source(("delta",), _probabilistic, _delta_at_alpha, weight=2),
     Source(("delta_1",), _probabilistic, _delta_at_one, weight=2),
     _trace_metric("tv", "additive"),
-    _trace_metric("tv_x_length", "multiplicative", bounded=True),
+    Source(("tv_x_length",), _probabilistic, _bounded_trace_metric, weight=2),
     _trace_metric("tv_x", "multiplicative"),
-    _trace_metric("tv_x_ends", "multiplicative", ends=True),
+    _trace_metric("tv_x_hidden", "multiplicative", Ends.HIDDEN),
     _generalised("l_x", "multiplicative", ONE),
     Source(("all_lengths",), _probabilistic, _all_lengths, weight=2),
     Source(("smt",), _probabilistic, _smt, weight=2),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.models.conversions import hmm_as_lmc, lmc_as_hmm
+from bisimdist.models.ends import Ends, completed
 from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition, action_labelled_lmc, chain_as_automaton
-from bisimdist.models.transform import restrict_to_reachable
+from bisimdist.models.transform import reached_states, restrict_to_reachable
 
 __all__ = ["Fact", "Subject", "subject_of"]
 
@@ -24,6 +24,8 @@ class Fact:
     """No reachable state has two transitions."""
     FULL = "no mass is missing"
     """All reachable distributions sum to one."""
+    ONE_END = "runs end in one way"
+    """Mass is missing, or a reachable state has no transition, but not both."""
     ENDLESS = "no run ends"
     """All reachable distributions sum to one, and every reachable state has a transition."""
 
@@ -63,9 +65,15 @@ class Subject:
         return self.automaton.states[s], self.automaton.states[t]
 
     @property
-    def same_sequences(self) -> bool:
-        """Whether the sequences of the hidden Markov model are the traces of the automaton, and no more."""
-        return Fact.ENDLESS in self.facts or self.kind == "hmm"
+    def same_sequences(self) -> Ends | None:
+        """With which ends the traces of the automaton are the sequences of the hidden Markov model.
+
+        A hidden Markov model of its own does not observe that a sequence has ended; that of a chain does, and
+        in which way, so that there may be no such ends.
+        """
+        if self.kind == "hmm":
+            return Ends.HIDDEN
+        return Ends.VISIBLE if Fact.ONE_END in self.facts else None
 
 
 def subject_of(model: LMC | PA | HMM, source: str, target: str) -> Subject:
@@ -131,22 +139,9 @@ def _subject(
     )
 
 
-def _reached(automaton: PA, starts: Iterable[int]) -> list[int]:
-    successors: dict[int, set[int]] = {}
-    for step in automaton.transitions:
-        successors.setdefault(step.source, set()).update(target for target, _ in step.row)
-    found = set(starts)
-    waiting = list(found)
-    while waiting:
-        fresh = successors.get(waiting.pop(), set()) - found
-        found |= fresh
-        waiting.extend(fresh)
-    return sorted(found)
-
-
 def _restricted(automaton: PA) -> PA:
     """Return the automaton of the states that are reached from the pair."""
-    kept = _reached(automaton, automaton.pairs[0])
+    kept = reached_states(automaton, automaton.pairs[0])
     position = {state: place for place, state in enumerate(kept)}
     steps = (
         Transition(position[step.source], step.action, tuple((position[t], p) for t, p in step.row))
@@ -162,8 +157,12 @@ def _facts(automaton: PA) -> frozenset[str]:
     if not part.fully_probabilistic:
         return frozenset()
     facts = {Fact.PROBABILISTIC}
-    if all(sum((p for _, p in step.row), fmpq(0)) == 1 for step in part.transitions):
+    full = completed(part, Ends.HIDDEN) is part
+    acting = len(part.transitions) == len(part)
+    if full or acting:
+        facts.add(Fact.ONE_END)
+    if full:
         facts.add(Fact.FULL)
-        if len(part.transitions) == len(part):
-            facts.add(Fact.ENDLESS)
+    if full and acting:
+        facts.add(Fact.ENDLESS)
     return frozenset(facts)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from html import escape
 
 from bisimdist.errors import UsageError
+from bisimdist.models.ends import Completed, Ends
 
-__all__ = ["CertificateMaker", "Proved", "html_table", "no_certificate"]
+__all__ = ["AboutTraces", "CertificateMaker", "Proved", "html_table", "no_certificate"]
 
 MAX_ROWS = 200
 
@@ -43,6 +44,29 @@ class Proved:
             If the proof would be too long.
         """
         return self.make_certificate()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboutTraces(Proved):
+    """An answer that rests on probabilities of traces.
+
+    Parameters
+    ----------
+    completed
+        The automaton as the observer sees it.
+    """
+
+    completed: Completed = field(repr=False, compare=False)
+
+    @property
+    def ends(self) -> Ends:
+        """Whether the observer sees that a run has ended."""
+        return self.completed.ends
+
+    @property
+    def missing(self) -> bool:
+        """Whether mass is missing in what the states that were asked about reach."""
+        return self.completed.missing
 
 
 def html_table(

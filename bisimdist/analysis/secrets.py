@@ -10,13 +10,14 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.budgets import AdditiveBudget, Budget
-from bisimdist.analysis.proved import Proved, html_table
+from bisimdist.analysis.proved import AboutTraces, html_table
 from bisimdist.analysis.secret_distances import Distances, Secret, Table, secret_distances
 from bisimdist.analysis.trace_metric import TraceBound, TraceKind, TraceMetricAnswer, trace_metric
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.trace_graph import Limits
+from bisimdist.models.ends import Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -67,7 +68,7 @@ class SecretPair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecretPrivacyAnswer(Proved):
+class SecretPrivacyAnswer(AboutTraces):
     """The least epsilon such that the trace metric is at most epsilon times the distance of the secrets.
 
     Parameters
@@ -95,6 +96,8 @@ class SecretPrivacyAnswer(Proved):
         The epsilon that was asked about; None where the least one was.
     status
         ``EXACT``, or ``LIMIT`` where the least epsilon is not known exactly.
+    completed
+        The automaton as the observer sees it; `ends` says whether that includes the end of a run.
     make_certificate
         Writes the proof of the trace metrics when it is asked for.
 
@@ -173,7 +176,8 @@ class SecretPrivacyAnswer(Proved):
             for pair in self.pairs
         )
         low, high = self.epsilon()
-        caption = f"{self.title}: epsilon in [{low}, {high}]"
+        ends = f", ends {self.ends.value}" if self.missing else ""
+        caption = f"{self.title}{ends}: epsilon in [{low}, {high}]"
         head = ["secret", "secret", "distance", "trace metric", "epsilon"]
         if threshold is not None:
             caption += f"; with epsilon = {threshold}: {self.verdict}"
@@ -193,6 +197,7 @@ def secret_privacy(  # noqa: PLR0913
     kind: TraceKind | str = TraceKind.MULTIPLICATIVE,
     threshold: ExactNumber | None = None,
     every_pair: bool = False,
+    ends: Ends | str = Ends.VISIBLE,
     limits: Limits | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
@@ -215,6 +220,8 @@ def secret_privacy(  # noqa: PLR0913
         Ask whether this epsilon is enough; nothing more is examined once a pair says no.
     every_pair
         Whether to examine all pairs, also those that follow from others.
+    ends
+        Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``, as in `trace_metric`.
     limits
         How far to look for each pair.
     deadline
@@ -280,6 +287,7 @@ def secret_privacy(  # noqa: PLR0913
         automaton,
         kind,
         pairs=[(secrets[names[i]], secrets[names[j]]) for i, j in chosen],
+        ends=ends,
         limits=limits,
         enough=violated,
         deadline=deadline,
@@ -318,6 +326,7 @@ def _answer(
         kind=metric.kind,
         threshold=threshold,
         status=Status.EXACT if exact else Status.LIMIT,
+        completed=metric.completed,
         make_certificate=metric.certificate,
     )
 

@@ -25,6 +25,7 @@ from bisimdist.logic.linear import LinearFormula, TraceFormula
 from bisimdist.logic.linear_parser import parse_trace_formula
 from bisimdist.logic.linear_semantics import FormulaScale, LogicalDistances, TraceSemantics
 from bisimdist.logic.trace_equivalence import TraceComparison, trace_equivalence_classes
+from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -54,6 +55,7 @@ def trace_formulae(  # noqa: PLR0913
     depth: int | None = None,
     limit: int = LIMIT,
     *,
+    ends: Ends | str = Ends.VISIBLE,
     deadline: Deadline = NEVER,
     writing: float = 0.0,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
@@ -70,6 +72,9 @@ def trace_formulae(  # noqa: PLR0913
         How long formulae may be; by default as long as they are.
     limit
         How many formulae to list at most.
+    ends
+        Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``. Where mass is missing,
+        formulae say that by the action ``(end)``; elsewhere the end of a run follows from the others.
     deadline
         When to give up; what is known by then is returned with ``Status.LIMIT``.
     writing
@@ -91,9 +96,9 @@ def trace_formulae(  # noqa: PLR0913
     >>> steps = (Transition(0, "a", ((1, fmpq(1, 2)),)), Transition(1, "b", ((1, fmpq(1)),)))
     >>> answer = trace_formulae(PA(("s", "t"), steps), "s", depth=2)
     >>> print(*answer.formulae, sep=", ")
-    1 T, 1/2 <a>T, 1/2 <a><b>T
-    >>> answer.complete, answer.longest
-    (True, None)
+    1 T, 1 <a>T, 1/2 <a><"(end)">T, 1/2 <a><b>T
+    >>> answer.complete, answer.longest, answer.missing
+    (True, None, True)
     """
     if depth is not None and depth < 0:
         raise UsageError(f"the depth is {depth}; expected at least 0")
@@ -101,7 +106,8 @@ def trace_formulae(  # noqa: PLR0913
         raise UsageError(f"the limit is {limit}; expected at least 0")
     automaton = automaton_of(model)
     start = automaton.index(state)
-    semantics = TraceSemantics(automaton, (start,))
+    completed = _completed(automaton, ends, (start,))
+    semantics = TraceSemantics(completed.automaton, (start,))
     longest = semantics.longest(start)
     formulae, following, whole = semantics.first_formulae(
         start, depth, limit, deadline=deadline, writing=writing
@@ -115,7 +121,8 @@ def trace_formulae(  # noqa: PLR0913
             whole = False
     complete = whole and following is None
     return TraceFormulaeAnswer(
-        make_certificate=lambda: listing_certificate(automaton, state, depth, formulae, complete=complete),
+        completed=completed,
+        make_certificate=lambda: listing_certificate(completed, state, depth, formulae, complete=complete),
         model=automaton,
         state=state,
         depth=depth,
@@ -127,7 +134,14 @@ def trace_formulae(  # noqa: PLR0913
     )
 
 
-def satisfies_trace_formula(model: PA | LMC, state: str, formula: TraceFormula | str) -> TraceSatisfaction:
+def _completed(automaton: PA, ends: Ends | str, starts: Sequence[int]) -> Completed:
+    found = Completed.of(automaton, ends, starts)
+    return found if found.missing else found.without_symbol()
+
+
+def satisfies_trace_formula(
+    model: PA | LMC, state: str, formula: TraceFormula | str, *, ends: Ends | str = Ends.VISIBLE
+) -> TraceSatisfaction:
     """Tell whether a state satisfies a formula of the trace logic, and by how much it fails to.
 
     Parameters
@@ -138,6 +152,8 @@ def satisfies_trace_formula(model: PA | LMC, state: str, formula: TraceFormula |
         The name of the state.
     formula
         The formula, or its text.
+    ends
+        As in `trace_formulae`.
 
     Raises
     ------
@@ -153,11 +169,11 @@ def satisfies_trace_formula(model: PA | LMC, state: str, formula: TraceFormula |
     >>> answer.satisfied, answer.probability, answer.value
     (False, 1/2, 5/6)
     """
-    return satisfies_trace_formulae(model, state, [formula]).formulae[0]
+    return satisfies_trace_formulae(model, state, [formula], ends=ends).formulae[0]
 
 
 def satisfies_trace_formulae(
-    model: PA | LMC, state: str, formulae: Iterable[TraceFormula | str]
+    model: PA | LMC, state: str, formulae: Iterable[TraceFormula | str], *, ends: Ends | str = Ends.VISIBLE
 ) -> TraceSatisfactionsAnswer:
     """Tell which formulae of the trace logic a state satisfies, with a proof; see `satisfies_trace_formula`.
 
@@ -173,14 +189,16 @@ def satisfies_trace_formulae(
     automaton = automaton_of(model)
     wanted = [parse_trace_formula(text) if isinstance(text, str) else text for text in formulae]
     start = automaton.index(state)
-    semantics = TraceSemantics(automaton, (start,))
+    completed = _completed(automaton, ends, (start,))
+    semantics = TraceSemantics(completed.automaton, (start,))
     found = tuple(_satisfaction(semantics, start, formula) for formula in wanted)
     proved = [ProvedTraceFormula(one.formula, one.probability, one.satisfied) for one in found]
     return TraceSatisfactionsAnswer(
         model=automaton,
         state=state,
         formulae=found,
-        make_certificate=lambda: trace_formulae_certificate(automaton, state, proved),
+        completed=completed,
+        make_certificate=lambda: trace_formulae_certificate(completed, state, proved),
     )
 
 
@@ -196,12 +214,13 @@ def _satisfaction(semantics: TraceSemantics, start: int, formula: TraceFormula) 
     )
 
 
-def logical_distances(
+def logical_distances(  # noqa: PLR0913
     model: PA | LMC,
     pair: tuple[str, str],
     depth: int,
     scale: FormulaScale | str = FormulaScale.ADDITIVE,
     *,
+    ends: Ends | str = Ends.VISIBLE,
     deadline: Deadline = NEVER,
 ) -> LogicalDistances:
     """Return the distances of two states by their formulae up to a depth, with and without probability 0.
@@ -217,6 +236,8 @@ def logical_distances(
     scale
         ``additive``, or ``multiplicative``: then distances are given by their ratio, e to the distance, None
         for infinity.
+    ends
+        As in `trace_formulae`.
     deadline
         When to give up.
 
@@ -237,7 +258,7 @@ def logical_distances(
     >>> automaton = PA(("s", "t", "u"), (*steps, Transition(1, "a", ((1, fmpq(1, 50)),))))
     >>> found = logical_distances(automaton, ("s", "t"), 2)
     >>> found.strict, found.total_variation, found.witness
-    (1, 1/100, ('a',))
+    (1, 1/50, ('a', 'a'))
     """
     if depth < 0:
         raise UsageError(f"the depth is {depth}; expected at least 0")
@@ -246,12 +267,15 @@ def logical_distances(
         raise UsageError(f"there is no scale {scale!r}; expected {' or '.join(names)}")
     automaton = automaton_of(model)
     first, second = (automaton.index(name) for name in pair)
-    semantics = TraceSemantics(automaton, (first, second))
+    completed = _completed(automaton, ends, (first, second))
+    semantics = TraceSemantics(completed.automaton, (first, second))
     return semantics.distances(first, second, depth, scale, deadline=deadline)
 
 
 def trace_classes(model: PA | LMC, *, deadline: Deadline = NEVER) -> tuple[tuple[str, ...], ...]:
     """Return the classes of trace equivalence of all states, each by the names of its states.
+
+    Whether an observer sees that a run has ended makes no difference to them.
 
     Raises
     ------
@@ -278,10 +302,11 @@ def trace_classes(model: PA | LMC, *, deadline: Deadline = NEVER) -> tuple[tuple
 
 
 @interruptible
-def trace_equivalence(
+def trace_equivalence(  # noqa: PLR0913
     model: PA | LMC,
     pairs: Sequence[tuple[str, str]] | None = None,
     *,
+    ends: Ends | str = Ends.VISIBLE,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
@@ -294,6 +319,9 @@ def trace_equivalence(
         A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
     pairs
         Pairs of names of states; by default those of the model.
+    ends
+        Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``. It makes no difference
+        to the verdict, and the traces are made of actions alone.
     deadline
         When to give up; what is proved by then is returned with ``Status.LIMIT``.
     progress
@@ -304,7 +332,7 @@ def trace_equivalence(
     Raises
     ------
     UsageError
-        If there is no pair.
+        If there is no pair, or no such way to see ends.
     ModelError
         If a pair names no state, or a state has several transitions.
 
@@ -312,10 +340,11 @@ def trace_equivalence(
     --------
     >>> from flint import fmpq
     >>> from bisimdist.models.pa import Transition
-    >>> steps = (Transition(0, "a", ((2, fmpq(1, 2)),)), Transition(1, "a", ((2, fmpq(1)),)))
-    >>> answer = trace_equivalence(PA(("s", "t", "u"), steps), [("s", "t")])
+    >>> half, one = fmpq(1, 2), fmpq(1)
+    >>> steps = [Transition(s, "a", ((2, p),)) for s, p in enumerate((half, one))]
+    >>> answer = trace_equivalence(PA(("s", "t", "u"), (*steps, Transition(2, "b", ()))), [("s", "t")])
     >>> answer.pairs[0].trace, answer.pairs[0].probabilities
-    (('a',), (1/2, 1))
+    (('a', 'b'), (1/2, 1))
     """
     automaton = automaton_of(model)
     asked = (
@@ -325,13 +354,15 @@ def trace_equivalence(
     )
     if not asked:
         raise UsageError("the model has no pairs of its own; say which states to compare")
-    comparison = TraceComparison.of(automaton, asked)
+    starts = tuple({state for pair in asked for state in pair})
+    completed = Completed.of(automaton, ends, starts).without_symbol()
+    comparison = TraceComparison.of(completed.automaton, asked)
     status = Status.EXACT
     try:
         comparison.run(deadline=deadline, progress=progress)
     except LimitError:
         status = Status.LIMIT
-    semantics = TraceSemantics(automaton, tuple({state for pair in asked for state in pair}))
+    semantics = TraceSemantics(completed.automaton, starts)
     verdicts = tuple(
         _verdict(semantics, pair, word, decided)
         for pair, word, decided in zip(asked, comparison.words, comparison.decided, strict=True)
@@ -350,8 +381,9 @@ def trace_equivalence(
             "classes": len(comparison.chain),
             "primes": comparison.primes_used,
         },
+        completed=completed,
         make_certificate=(
-            (lambda: trace_equivalence_certificate(automaton, proved, deadline=deadline))
+            (lambda: trace_equivalence_certificate(completed, proved, deadline=deadline))
             if proved
             else no_certificate
         ),

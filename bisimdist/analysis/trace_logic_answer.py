@@ -9,7 +9,7 @@ from html import escape
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved, html_table
+from bisimdist.analysis.proved import AboutTraces, html_table
 from bisimdist.errors import UsageError
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
 from bisimdist.models.pa import PA
@@ -27,7 +27,7 @@ MAX_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceFormulaeAnswer(Proved):
+class TraceFormulaeAnswer(AboutTraces):
     """The set L(s) of a state, or its beginning, shortest formulae first.
 
     Parameters
@@ -124,7 +124,7 @@ class TraceSatisfaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceSatisfactionsAnswer(Proved):
+class TraceSatisfactionsAnswer(AboutTraces):
     """What some formulae say of a state; true exactly if it satisfies all of them.
 
     Parameters
@@ -185,7 +185,7 @@ def no_certificate() -> dict[str, object]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceEquivalenceAnswer(Proved):
+class TraceEquivalenceAnswer(AboutTraces):
     """Verdicts on pairs of states, with their proof.
 
     Parameters

@@ -9,7 +9,7 @@ from enum import Enum
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved, html_table
+from bisimdist.analysis.proved import AboutTraces, html_table
 from bisimdist.analysis.thresholds import below_exponential
 from bisimdist.certificates.trace_metric import trace_metric_certificate
 from bisimdist.errors import StoppedError, UsageError
@@ -24,6 +24,7 @@ from bisimdist.logic.trace_paths import LoopTrace
 from bisimdist.logic.trace_pump import PumpTrace
 from bisimdist.logic.trace_ratio import TraceRatio, largest_ratio, unexamined_ratio
 from bisimdist.logic.trace_system import TraceSystem
+from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -153,7 +154,7 @@ class TraceBound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceMetricAnswer(Proved):
+class TraceMetricAnswer(AboutTraces):
     """Bounds on the trace distance for each pair that was asked, with their proof.
 
     Parameters
@@ -170,6 +171,8 @@ class TraceMetricAnswer(Proved):
         ``EXACT``, or ``LIMIT`` where some bounds do not meet.
     statistics
         Counts of what was done, without any timing.
+    completed
+        The automaton as the observer sees it; `ends` says whether that includes the end of a run.
     make_certificate
         Writes the proof when it is asked for.
 
@@ -188,7 +191,9 @@ class TraceMetricAnswer(Proved):
 
     def _repr_html_(self) -> str:
         length = "" if self.length is None else f", traces up to length {self.length}"
-        return _table(self.pairs, f"{self.kind.value} trace metric{length} ({self.status.value})", self.kind)
+        ends = f", ends {self.ends.value}" if self.missing else ""
+        caption = f"{self.kind.value} trace metric{length}{ends} ({self.status.value})"
+        return _table(self.pairs, caption, self.kind)
 
 
 def _shown(value: fmpq | None, *, up: bool) -> str:
@@ -252,7 +257,8 @@ class WeakAnonymityAnswer:
         return self.answer.certificate()
 
     def _repr_html_(self) -> str:
-        caption = f"weak anonymity with epsilon = {_shown(self.epsilon, up=True)}: {self.verdict}"
+        ends = f", ends {self.answer.ends.value}" if self.answer.missing else ""
+        caption = f"weak anonymity with epsilon = {_shown(self.epsilon, up=True)}{ends}: {self.verdict}"
         return _table(self.answer.pairs, caption, TraceKind.ADDITIVE)
 
 
@@ -263,6 +269,7 @@ def trace_metric(  # noqa: PLR0913
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
     length: int | None = None,
+    ends: Ends | str = Ends.VISIBLE,
     limits: Limits | None = None,
     enough: Callable[[TraceBound], bool] | None = None,
     deadline: Deadline = NEVER,
@@ -282,6 +289,10 @@ def trace_metric(  # noqa: PLR0913
         Pairs of names of states; by default those of the model.
     length
         The longest trace that counts; None for all.
+    ends
+        ``"visible"`` where an observer sees that a run has ended, as an action after the others;
+        ``"hidden"`` where only actions are seen. Either way the probability of a trace is that of
+        performing it.
     limits
         How far to look for each pair.
     enough
@@ -296,7 +307,7 @@ def trace_metric(  # noqa: PLR0913
     Raises
     ------
     UsageError
-        If there is no such kind, no pair, or the length is negative.
+        If there is no such kind, no such way to see ends, no pair, or the length is negative.
     ModelError
         If a pair names no state, or a state has several transitions.
 
@@ -324,7 +335,8 @@ def trace_metric(  # noqa: PLR0913
     if not asked:
         raise UsageError("the model has no pairs of its own; say which states to compare")
     starts = dict.fromkeys(state for pair in asked for state in pair)
-    system = TraceSystem.of(automaton, starts, deadline=deadline)
+    completed = Completed.of(automaton, ends, starts)
+    system = TraceSystem.of(completed.automaton, starts, deadline=deadline)
     work = _Work(system, kind, length, limits, deadline, progress)
     found: list[Found] = []
     bounds: list[TraceBound] = []
@@ -341,7 +353,8 @@ def trace_metric(  # noqa: PLR0913
         pairs=tuple(bounds),
         status=Status.EXACT if all(bound.exact for bound in bounds) else Status.LIMIT,
         statistics={"states": len(automaton), "classes": len(system.rows), "nodes": work.nodes},
-        make_certificate=lambda: trace_metric_certificate(system, asked, found, length),
+        completed=completed,
+        make_certificate=lambda: trace_metric_certificate(completed, system, asked, found, length),
     )
 
 
@@ -451,6 +464,7 @@ def weak_anonymity(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]] | None = None,
     *,
     length: int | None = None,
+    ends: Ends | str = Ends.VISIBLE,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
@@ -465,7 +479,7 @@ def weak_anonymity(  # noqa: PLR0913
         An exact number of at least 0.
     pairs
         Pairs of names of states; by default those of the model.
-    length, deadline, progress
+    length, ends, deadline, progress
         As in `trace_metric`.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
@@ -487,7 +501,13 @@ def weak_anonymity(  # noqa: PLR0913
     if value < 0:
         raise UsageError(f"epsilon is {value}; expected at least 0")
     answer = trace_metric(
-        model, TraceKind.ADDITIVE, pairs=pairs, length=length, deadline=deadline, progress=progress
+        model,
+        TraceKind.ADDITIVE,
+        pairs=pairs,
+        length=length,
+        ends=ends,
+        deadline=deadline,
+        progress=progress,
     )
     verdicts = [pair.at_most(value) for pair in answer.pairs]
     return WeakAnonymityAnswer(

@@ -12,6 +12,7 @@ from bisimdist.errors import LimitError
 from bisimdist.logic.rational_basis import BasisFunction, RationalBasis
 from bisimdist.logic.trace_equivalence import TraceComparison
 from bisimdist.logic.trace_functions import primes
+from bisimdist.models.ends import Completed
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
 
@@ -42,7 +43,7 @@ class ProvedTraces:
 
 
 def trace_equivalence_certificate(
-    automaton: PA, proved: Sequence[ProvedTraces], *, deadline: Deadline = NEVER
+    completed: Completed, proved: Sequence[ProvedTraces], *, deadline: Deadline = NEVER
 ) -> dict[str, object]:
     """Return the certificate: traces for pairs that differ, one space of functions for those that do not.
 
@@ -56,7 +57,7 @@ def trace_equivalence_certificate(
         for claim in proved
         if claim.trace is None and claim.source != claim.target
     ]
-    names = automaton.states
+    names = completed.original.states
     claims = []
     for claim in proved:
         entry: dict[str, object] = {
@@ -72,10 +73,11 @@ def trace_equivalence_certificate(
         "format": "bisimdist-certificate",
         "version": 1,
         "kind": "trace-equivalence",
-        "model": automaton.canonical(),
-        "digest": automaton.digest(),
+        "model": completed.original.canonical(),
+        "digest": completed.original.digest(),
+        "ends": completed.shown.value,
         "claims": claims,
-        "basis": _basis(automaton, pairs, deadline) if pairs else [],
+        "basis": _basis(completed.automaton, pairs, deadline) if pairs else [],
     }
 
 

@@ -10,7 +10,7 @@ from flint import fmpq
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.errors import LimitError
 from bisimdist.logic.linear import ProbabilisticFormula, TraceFormula
-from bisimdist.models.pa import PA
+from bisimdist.models.ends import Completed
 
 __all__ = ["ProvedTraceFormula", "listing_certificate", "trace_formulae_certificate"]
 
@@ -29,21 +29,24 @@ class ProvedTraceFormula:
     satisfied: bool
 
 
-def _document(automaton: PA, claims: list[Entry]) -> Entry:
+def _document(completed: Completed, claims: list[Entry]) -> Entry:
     return {
         "format": "bisimdist-certificate",
         "version": 1,
         "kind": "trace-formulae",
-        "model": automaton.canonical(),
-        "digest": automaton.digest(),
+        "model": completed.original.canonical(),
+        "digest": completed.original.digest(),
+        "ends": completed.shown.value,
         "claims": claims,
     }
 
 
-def trace_formulae_certificate(automaton: PA, state: str, proved: Iterable[ProvedTraceFormula]) -> Entry:
+def trace_formulae_certificate(
+    completed: Completed, state: str, proved: Iterable[ProvedTraceFormula]
+) -> Entry:
     """Return the certificate of whether a state satisfies formulae."""
     return _document(
-        automaton,
+        completed,
         [
             {
                 "state": state,
@@ -57,7 +60,7 @@ def trace_formulae_certificate(automaton: PA, state: str, proved: Iterable[Prove
 
 
 def listing_certificate(
-    automaton: PA,
+    completed: Completed,
     state: str,
     depth: int | None,
     formulae: Sequence[ProbabilisticFormula],
@@ -68,7 +71,7 @@ def listing_certificate(
 
     Parameters
     ----------
-    automaton
+    completed
         The automaton.
     state
         The name of the state.
@@ -102,4 +105,4 @@ def listing_certificate(
         "traces": entries,
         "complete": complete,
     }
-    return _document(automaton, [claim])
+    return _document(completed, [claim])

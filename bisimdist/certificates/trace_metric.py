@@ -14,7 +14,7 @@ from bisimdist.logic.trace_pump import PumpTrace
 from bisimdist.logic.trace_ratio import RatioProof, TraceRatio
 from bisimdist.logic.trace_system import TraceSystem
 from bisimdist.logic.trace_table import Coupling
-from bisimdist.models.pa import PA
+from bisimdist.models.ends import Completed
 
 __all__ = ["trace_metric_certificate"]
 
@@ -23,6 +23,7 @@ Pair = tuple[int, int]
 
 
 def trace_metric_certificate(
+    completed: Completed,
     system: TraceSystem,
     pairs: Sequence[Pair],
     found: Sequence[TraceRatio | TraceDifference],
@@ -32,8 +33,10 @@ def trace_metric_certificate(
 
     Parameters
     ----------
+    completed
+        What it is about.
     system
-        The automaton with its classes.
+        The completed automaton with its classes.
     pairs
         The states that were compared, by their indices in the automaton.
     found
@@ -43,7 +46,7 @@ def trace_metric_certificate(
     """
     automaton = system.automaton
     ratios = [entry for entry in found if isinstance(entry, TraceRatio)]
-    result = _frame(automaton, "multiplicative" if ratios else "additive", length)
+    result = _frame(completed, "multiplicative" if ratios else "additive", length)
     result["claims"] = [
         {
             "from": automaton.states[s],
@@ -63,13 +66,14 @@ def trace_metric_certificate(
     return result
 
 
-def _frame(automaton: PA, metric: str, length: int | None) -> Entry:
+def _frame(completed: Completed, metric: str, length: int | None) -> Entry:
     return {
         "format": "bisimdist-certificate",
         "version": 1,
         "kind": "trace-metric",
-        "model": automaton.canonical(),
-        "digest": automaton.digest(),
+        "model": completed.original.canonical(),
+        "digest": completed.original.digest(),
+        "ends": completed.shown.value,
         "metric": metric,
         "length": "all" if length is None else str(length),
     }

@@ -17,15 +17,15 @@ KEYS = ("format", "version", "kind", "model", "digest", "claims")
 _DEPTH = re.compile("0|[1-9][0-9]{0,8}")
 
 
-def numbered_claims(document: dict[str, object]) -> list[tuple[str, Any]]:
-    """Return the claims, each with how errors speak of it.
+def numbered_claims(document: dict[str, object], optional: tuple[str, ...] = ()) -> list[tuple[str, Any]]:
+    """Return the claims, each with how errors speak of it; the document may have some more keys.
 
     Raises
     ------
     MalformedCertificate
         If there is none, or the document has other keys.
     """
-    record(document, "the certificate", KEYS)
+    record(document, "the certificate", KEYS, optional)
     claims = [(f"claim {n}", claim) for n, claim in enumerate(items(document["claims"], "the claims"), 1)]
     if not claims:
         raise MalformedCertificate("the certificate claims nothing")

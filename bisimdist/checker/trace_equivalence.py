@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 
+from bisimdist.checker.ends import completed, said_of, with_ends
 from bisimdist.checker.metric import given_automaton
 from bisimdist.checker.metric_arena import Automaton, read_automaton
 from bisimdist.checker.other import OtherReport
@@ -75,12 +76,13 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
     MalformedCertificate
         If the document does not have the shape of such a certificate, or `model` not that of an automaton.
     """
-    record(document, "the certificate", KEYS)
+    record(document, "the certificate", KEYS, ("ends",))
+    ends = with_ends(document)
     claims = [_claim(value, n) for n, value in enumerate(items(document["claims"], "the claims"), 1)]
     basis = [_function(value, n) for n, value in enumerate(items(document["basis"], "the basis"), 1)]
     if not claims:
         raise MalformedCertificate("the certificate claims nothing")
-    data = tuple(claim.data() for claim in claims)
+    data = tuple(said_of(claim.data(), ends) for claim in claims)
     given = None if model is None else given_automaton(model)
     try:
         automaton = read_automaton(document["model"])
@@ -88,7 +90,11 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
             raise RuleViolation("T2: the digest is not that of the embedded model")
         if given is not None and given.digest() != automaton.digest():
             raise RuleViolation("T3: the certificate is about another model than the one that is given")
-        _check(_Steps(automaton), claims, basis)
+        states = set(automaton.states)
+        for name in (state for claim in claims for state in (claim.source, claim.target)):
+            if name not in states:
+                raise RuleViolation(f"T4: a claim names {shown(name)}, which is no state")
+        _check(_Steps(completed(automaton, ends)), claims, basis)
     except RuleViolation as violation:
         return OtherReport(False, data, str(violation))
     return OtherReport(True, data)
@@ -122,7 +128,6 @@ class _Steps:
     """The one transition of each state."""
 
     def __init__(self, automaton: Automaton) -> None:
-        self.states = set(automaton.states)
         self.steps: dict[str, tuple[str, Row]] = {}
         self.numerators: dict[str, tuple[Mapping[str, int], int]] = {}
         for source, action, row in automaton.transitions:
@@ -179,9 +184,6 @@ def _check(model: _Steps, claims: Sequence[Claim], basis: Sequence[Function]) ->
     equivalent = []
     for number, claim in enumerate(claims, 1):
         where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]"
-        for name in (claim.source, claim.target):
-            if name not in model.states:
-                raise RuleViolation(f"T4: {where}: {shown(name)} is no state")
         if claim.trace is not None:
             found = tuple(model.probability(s, claim.trace) for s in (claim.source, claim.target))
             if found != claim.probabilities:

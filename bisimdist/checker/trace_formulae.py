@@ -12,6 +12,7 @@ from math import lcm
 from typing import Any
 
 from bisimdist.checker.automaton_document import judged, numbered_claims, read_depth
+from bisimdist.checker.ends import completed, said_of, with_ends
 from bisimdist.checker.formula_text import read_linear
 from bisimdist.checker.metric_arena import Automaton
 from bisimdist.checker.other import OtherReport
@@ -88,19 +89,20 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
         If the document does not have the shape of such a certificate or takes too long to check, or `model`
         does not have that of an automaton.
     """
-    claims = [(where, _claim(value, where)) for where, value in numbered_claims(document)]
+    claims = [(where, _claim(value, where)) for where, value in numbered_claims(document, ("ends",))]
+    ends = with_ends(document)
 
     def check(automaton: Automaton) -> None:
-        steps = _Steps(automaton)
+        steps, states = _Steps(completed(automaton, ends)), set(automaton.states)
         for where, claim in claims:
-            if claim.state not in steps.states:
+            if claim.state not in states:
                 raise RuleViolation(f"W4: {where} names {shown(claim.state)}, which is no state")
             if isinstance(claim, Single):
                 _check_single(steps, claim, where)
             else:
                 _check_listing(steps, claim, where)
 
-    return judged(document, model, "W", (claim.data() for _, claim in claims), check)
+    return judged(document, model, "W", (said_of(claim.data(), ends) for _, claim in claims), check)
 
 
 def _claim(value: object, where: str) -> Single | Listing:
@@ -155,7 +157,6 @@ class _Steps:
     """The one transition of each state: its action, and its row over a common denominator."""
 
     def __init__(self, automaton: Automaton) -> None:
-        self.states = set(automaton.states)
         self.work = 0
         self.steps: dict[str, tuple[str, int, dict[str, int]]] = {}
         seen: set[str] = set()

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.chain import read_chain
+from bisimdist.checker.ends import completed, said_of, with_ends
 from bisimdist.checker.metric_arena import Automaton, read_automaton
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import (
@@ -64,7 +65,8 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     MalformedCertificate
         If the document does not have the shape of such a certificate, or `model` not that of an automaton.
     """
-    data = record(document, "the certificate", FRAME, ("combination",))
+    data = record(document, "the certificate", FRAME, ("combination", "ends"))
+    ends = with_ends(document)
     metric = item(data["metric"], "the metric")
     if metric not in METRICS:
         raise MalformedCertificate(f"the metric is {shown(metric)}; expected multiplicative or additive")
@@ -76,19 +78,22 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     if not claims or len(lower) != len(claims) or len(upper) != len(claims):
         raise MalformedCertificate("expected at least one claim, and as many proofs of either side")
     said = tuple(
-        {
-            "metric": metric,
-            "from": claim.source,
-            "to": claim.target,
-            "length": data["length"],
-            "lower": _text(claim.lower),
-            "upper": _text(claim.upper),
-        }
+        said_of(
+            {
+                "metric": metric,
+                "from": claim.source,
+                "to": claim.target,
+                "length": data["length"],
+                "lower": _text(claim.lower),
+                "upper": _text(claim.upper),
+            },
+            ends,
+        )
         for claim in claims
     )
     given = None if model is None else _given(model)
     try:
-        chain = _chain(data, given)
+        chain = _chain(data, given, claims, ends)
         for number, claim in enumerate(claims):
             proofs = lower[number], upper[number]
             if metric == "multiplicative":
@@ -100,13 +105,19 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     return OtherReport(True, said)
 
 
-def _chain(data: dict[str, Any], given: Automaton | None) -> TraceChain:
+def _chain(
+    data: dict[str, Any], given: Automaton | None, claims: Sequence[Claim], ends: str | None
+) -> TraceChain:
     automaton = read_automaton(data["model"])
     if data["digest"] != automaton.digest():
         raise RuleViolation("T2: the digest is not that of the embedded model")
     if given is not None and given.digest() != automaton.digest():
         raise RuleViolation("T2: the certificate is about another model than the one that is given")
-    chain = TraceChain.of(automaton)
+    states = set(automaton.states)
+    for name in (state for claim in claims for state in (claim.source, claim.target)):
+        if name not in states:
+            raise RuleViolation(f"T2: a claim names {shown(name)}, which is no state")
+    chain = TraceChain.of(completed(automaton, ends))
     return chain.combined(data["combination"]) if "combination" in data else chain
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-__all__ = ["CODES", "as_json"]
+__all__ = ["CODES", "as_json", "ends"]
 
 CODES = (
     "Exit codes: 0 answered (and what was asked holds); 1 it is violated, or a certificate is not valid; "
@@ -12,3 +12,11 @@ CODES = (
 )
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+ends = click.option(
+    "--ends",
+    type=click.Choice(["visible", "hidden"]),
+    default="visible",
+    show_default=True,
+    help="Whether an observer sees that a run has ended.",
+)

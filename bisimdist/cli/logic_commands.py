@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bisimdist.cli.common_options import CODES, as_json
+from bisimdist.cli.common_options import CODES, as_json, ends
 
 __all__ = ["LOGIC_COMMANDS"]
 
@@ -20,6 +20,7 @@ __all__ = ["LOGIC_COMMANDS"]
 @click.option("--formula", "formulae", multiple=True, metavar="TEXT", help="Only check this one; repeatable.")
 @click.option("--limit", type=int, metavar="N", help="List at most N formulae (1000).")
 @click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
+@ends
 @click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
 @click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
 @as_json
@@ -43,6 +44,7 @@ def _traces(model: str, **options: Any) -> int:
 @click.option("--length", metavar="K", type=int, help="Traces of at most K actions; all without it.")
 @click.option("--threshold", metavar="EPS", help="Ask whether the distance is at most EPS (weak anonymity).")
 @click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
+@ends
 @click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
 @click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
 @as_json
@@ -73,6 +75,7 @@ def _trace(model: str, **options: Any) -> int:
 @click.option("--threshold", metavar="EPS", help="Ask whether the system is EPS d_X-private.")
 @click.option("--secret", "secrets", nargs=2, multiple=True, metavar="NAME STATE", help="Repeatable.")
 @click.option("--every-pair", is_flag=True, help="Look at all pairs, also those that follow from others.")
+@ends
 @click.option("--timeout", metavar="SEC", help="Stop after so many seconds with what is known by then.")
 @click.option("--certificate", metavar="FILE", help="Write the proof of the answer, for 'bisimdist check'.")
 @as_json

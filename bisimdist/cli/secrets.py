@@ -29,6 +29,7 @@ def run_secrets(
     kind: str = "multiplicative",
     threshold: str | None = None,
     secrets: Sequence[tuple[str, str]] = (),
+    ends: str = "visible",
     every_pair: bool = False,
     timeout: str | None = None,
     certificate: str | None = None,
@@ -49,6 +50,8 @@ def run_secrets(
     secrets
         Secrets with their states; without any those of the table or, by name, the states of the model's
         pairs.
+    ends
+        ``visible`` or ``hidden``: whether an observer sees that a run has ended.
     every_pair
         Whether to look at all pairs, also those that follow from others.
     timeout
@@ -89,6 +92,7 @@ def run_secrets(
                 kind=kind,
                 threshold=epsilon,
                 every_pair=every_pair,
+                ends=ends,
                 deadline=deadline,
                 progress=progress,
             )

@@ -13,6 +13,7 @@ from bisimdist.cli.source import named_pairs, read_automaton
 from bisimdist.errors import UsageError
 from bisimdist.progress import Deadline
 from bisimdist.questions.numbers import numbered, seconds
+from bisimdist.report.ends import ends_data
 from bisimdist.report.trace_metric import trace_bound_data, trace_report, verdict_word
 
 __all__ = ["run_trace"]
@@ -25,6 +26,7 @@ def run_trace(
     pairs: Sequence[tuple[str, str]] = (),
     length: int | None = None,
     threshold: str | None = None,
+    ends: str = "visible",
     state_limit: int | None = None,
     timeout: str | None = None,
     certificate: str | None = None,
@@ -44,6 +46,8 @@ def run_trace(
         The longest trace that counts; all of them without it.
     threshold
         Ask whether the distance is at most this: for the additive kind, weak anonymity.
+    ends
+        ``visible`` or ``hidden``: whether an observer sees that a run has ended.
     state_limit
         How many states the automaton of a CCS_p text may have.
     timeout
@@ -71,7 +75,13 @@ def run_trace(
     with OutputFile(certificate, option="--certificate") as proof:
         with shown_progress() as progress:
             answer = trace_metric(
-                automaton, kind, pairs=names, length=length, deadline=deadline, progress=progress
+                automaton,
+                kind,
+                pairs=names,
+                length=length,
+                ends=ends,
+                deadline=deadline,
+                progress=progress,
             )
         written = write_proof(answer, proof)
     if as_json:
@@ -80,6 +90,7 @@ def run_trace(
             "model": {"digest": automaton.digest(), "states": len(automaton)},
             "kind": kind,
             "length": length,
+            **ends_data(answer.completed),
         }
         verdicts = [None if epsilon is None else pair.at_most(epsilon) for pair in answer.pairs]
         if epsilon is not None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.trace_logic import LIMIT, satisfies_trace_formulae, trace_formulae
+from bisimdist.analysis.trace_logic import (
+    LIMIT,
+    TraceSatisfactionsAnswer,
+    satisfies_trace_formulae,
+    trace_formulae,
+)
 from bisimdist.cli.failure import ExitCode
 from bisimdist.cli.output import OutputFile, emit_data, emit_report
 from bisimdist.cli.proof import write_proof
@@ -36,6 +41,7 @@ def run_traces(
     depth: int | None = None,
     formulae: Sequence[str] = (),
     limit: int | None = None,
+    ends: str = "visible",
     state_limit: int | None = None,
     timeout: str | None = None,
     certificate: str | None = None,
@@ -55,6 +61,8 @@ def run_traces(
         Formulae as texts: then it is asked whether the state satisfies all of them.
     limit
         How many formulae to list at most.
+    ends
+        ``visible`` or ``hidden``: whether an observer sees that a run has ended.
     state_limit
         How many states the automaton of a CCS_p text may have.
     timeout
@@ -85,12 +93,14 @@ def run_traces(
     automaton = read_automaton(model, state_limit=state_limit, fully_probabilistic=True)
     with OutputFile(certificate, option="--certificate") as proof:
         if meant:
-            return _check(automaton, state, meant, proof, as_json=as_json)
+            answered = satisfies_trace_formulae(automaton, state, meant, ends=ends)
+            return _report_check(automaton, answered, proof, as_json=as_json)
         answer = trace_formulae(
             automaton,
             state,
             depth,
             LIMIT if limit is None else limit,
+            ends=ends,
             deadline=deadline,
             writing=WRITING if as_json or certificate is not None else 0.0,
         )
@@ -113,14 +123,13 @@ def _read(text: str) -> TraceFormula:
         raise error.with_source("--formula") from None
 
 
-def _check(
-    automaton: PA, state: str, formulae: Sequence[TraceFormula], proof: OutputFile, *, as_json: bool
+def _report_check(
+    automaton: PA, answer: TraceSatisfactionsAnswer, proof: OutputFile, *, as_json: bool
 ) -> int:
-    answer = satisfies_trace_formulae(automaton, state, formulae)
     if as_json:
-        emit_data({"command": "traces", "model": _identity(automaton), **satisfactions_data(answer.formulae)})
+        emit_data({"command": "traces", "model": _identity(automaton), **satisfactions_data(answer)})
     else:
-        emit_report(satisfactions_report(answer.formulae))
+        emit_report(satisfactions_report(answer))
     written = write_proof(answer, proof)
     if not answer:
         return ExitCode.VIOLATED

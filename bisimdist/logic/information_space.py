@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from bisimdist.logic.lumped_chain import ActionStep, action_steps
+from bisimdist.models.ends import Ends, completed
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
 
@@ -64,10 +65,10 @@ def information_space(automaton: PA, s: int, t: int, *, deadline: Deadline = NEV
     --------
     >>> from bisimdist.models.pa import Transition
     >>> steps = (Transition(0, "a", ((2, fmpq(1, 2)),)), Transition(1, "a", ((2, fmpq(1)),)))
-    >>> information_space(PA(("s", "t", "u"), steps), 0, 1).trace
-    ('a',)
+    >>> information_space(PA(("s", "t", "u"), (*steps, Transition(2, "b", ()))), 0, 1).trace
+    ('a', 'b')
     """
-    steps = action_steps(automaton)
+    steps = action_steps(completed(automaton, Ends.HIDDEN))
     basis: dict[int, SparseVector] = {}
     if s == t:
         return InformationSpace(None, basis)

@@ -9,6 +9,7 @@ from math import lcm
 from flint import fmpq
 
 from bisimdist.errors import ModelError
+from bisimdist.models.ends import Ends, completed
 from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA
 from bisimdist.models.partition import canonical_numbering, refined_blocks
@@ -16,11 +17,11 @@ from bisimdist.models.partition import canonical_numbering, refined_blocks
 __all__ = ["ActionStep", "LumpedChain", "action_steps"]
 
 ActionStep = tuple[str, Row] | None
-"""What a state performs and where that leads; None where it performs nothing that it could survive."""
+"""What a state performs and where that leads; None where it performs nothing."""
 
 
 def action_steps(automaton: PA) -> tuple[ActionStep, ...]:
-    """Return the one transition of each state.
+    """Return the one transition of each state of a completed automaton (`bisimdist.models.ends`).
 
     Raises
     ------
@@ -30,8 +31,8 @@ def action_steps(automaton: PA) -> tuple[ActionStep, ...]:
     Examples
     --------
     >>> from bisimdist.models.pa import Transition
-    >>> action_steps(PA(("s", "t"), (Transition(0, "a", ((1, fmpq(1, 2)),)),)))
-    (('a', ((1, 1/2),)), None)
+    >>> action_steps(PA(("s", "t"), (Transition(0, "a", ((1, fmpq(1)),)),)))
+    (('a', ((1, 1),)), None)
     """
     result: list[ActionStep] = [None] * len(automaton)
     seen: set[int] = set()
@@ -43,8 +44,7 @@ def action_steps(automaton: PA) -> tuple[ActionStep, ...]:
                 place=f"state {automaton.states[step.source]!r}",
             )
         seen.add(step.source)
-        if step.row:
-            result[step.source] = (step.action, step.row)
+        result[step.source] = (step.action, step.row)
     return tuple(result)
 
 
@@ -56,6 +56,8 @@ class LumpedChain:
 
     Parameters
     ----------
+    automaton
+        The automaton, completed: missing mass ends in a state of its own.
     members
         For each class its states, by index in the automaton.
     class_of
@@ -64,6 +66,7 @@ class LumpedChain:
         For each class its action and its row over classes; None where it performs nothing.
     """
 
+    automaton: PA
     members: tuple[tuple[int, ...], ...]
     class_of: tuple[int, ...]
     steps: tuple[ActionStep, ...]
@@ -72,11 +75,14 @@ class LumpedChain:
     def of(cls, automaton: PA, starts: Iterable[int]) -> LumpedChain:
         """Merge the bisimilar states among those that can be reached from some states.
 
+        Ends are not seen, unless the automaton is one that shows them.
+
         Raises
         ------
         ModelError
             If a state of the automaton has several transitions.
         """
+        automaton = completed(automaton, Ends.HIDDEN)
         steps = action_steps(automaton)
         reached = _reached(steps, starts)
         place = {state: n for n, state in enumerate(reached)}
@@ -94,7 +100,7 @@ class LumpedChain:
                 merged.append(None if step is None else (step[0], tuple(sorted(_masses(step, classes)))))
             members[block].append(reached[n])
             class_of[reached[n]] = block
-        return cls(tuple(map(tuple, members)), tuple(class_of), tuple(merged))
+        return cls(automaton, tuple(map(tuple, members)), tuple(class_of), tuple(merged))
 
     def __len__(self) -> int:
         return len(self.steps)

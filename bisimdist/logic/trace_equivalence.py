@@ -60,7 +60,7 @@ def distinguishing_trace(automaton: PA, s: int, t: int, *, deadline: Deadline = 
     >>> steps = (Transition(0, "a", ((2, half),)), Transition(1, "a", ((2, one),)))
     >>> automaton = PA(("s", "t", "u"), (*steps, Transition(2, "b", ((2, one),))))
     >>> distinguishing_trace(automaton, 0, 1)
-    ('a',)
+    ('a', 'b')
 
     References
     ----------

@@ -126,7 +126,8 @@ def largest_ratio(  # noqa: PLR0913
     --------
     >>> from bisimdist.models.pa import PA, Transition
     >>> halves = Transition(0, "a", ((2, fmpq(1, 2)),)), Transition(1, "a", ((2, fmpq(1, 3)),))
-    >>> largest_ratio(TraceSystem.of(PA(("s", "t", "u"), halves)), 0, 1).upper
+    >>> going_on = Transition(2, "b", ((2, fmpq(1)),))
+    >>> largest_ratio(TraceSystem.of(PA(("s", "t", "u"), (*halves, going_on))), 0, 1).upper
     3/2
     """
     work = _Work(system, first, second, length, deadline, progress)

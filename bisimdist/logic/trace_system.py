@@ -60,7 +60,7 @@ class TraceSystem:
     Parameters
     ----------
     automaton
-        The automaton.
+        The automaton, completed.
     classes
         For each state its class; -1 where it is not reached.
     representatives
@@ -116,7 +116,7 @@ class TraceSystem:
         with suppress(LimitError):  # a help, not a need
             combination = dependent_states(range(len(rows)), actions, rows, denominators, deadline=deadline)
         return cls(
-            automaton,
+            chain.automaton,
             chain.class_of,
             tuple(members[0] for members in chain.members),
             tuple(actions),

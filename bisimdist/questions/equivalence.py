@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bisimdist.questions.options import CERTIFICATE, JSON, PAIR, STATE_LIMIT, TIMEOUT
+from bisimdist.questions.options import CERTIFICATE, ENDS, JSON, PAIR, STATE_LIMIT, TIMEOUT
 from bisimdist.questions.question import (
     Group,
     Plain,
@@ -36,21 +36,24 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
 
     command = "equivalence"
     group = Group.TRACES
-    options = (PAIR, STATE_LIMIT, TIMEOUT, CERTIFICATE, JSON)
+    options = (PAIR, ENDS, STATE_LIMIT, TIMEOUT, CERTIFICATE, JSON)
     sources = ("Schützenberger 1961", "Tzeng 1992")
 
     model: PA
     pairs: tuple[tuple[str, str], ...]
+    ends: str
 
     @classmethod
     def read(cls, given: Given) -> Equivalence:
         model = given.automaton(fully_probabilistic=True)
-        return cls(model=model, pairs=given.pairs(model))
+        return cls(model=model, pairs=given.pairs(model), ends=given[ENDS])
 
     def ask(self, limits: Limits) -> TraceEquivalenceAnswer:
         from bisimdist.analysis.trace_logic import trace_equivalence
 
-        return trace_equivalence(self.model, self.pairs, deadline=limits.deadline, progress=limits.progress)
+        return trace_equivalence(
+            self.model, self.pairs, ends=self.ends, deadline=limits.deadline, progress=limits.progress
+        )
 
     def unknown(self, reason: str) -> Plain:
         del reason
@@ -58,12 +61,14 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
         return nothing_known(frame, self.pairs, {"equivalent": None, "trace": None, "probabilities": None})
 
     def data(self, answer: TraceEquivalenceAnswer) -> dict[str, object]:
+        from bisimdist.report.ends import ends_data
         from bisimdist.report.trace_logic import equivalence_data
 
         return {
             "command": self.command,
             "model": identity(self.model),
             "verdict": verdict_word(answer.equivalent),
+            **ends_data(answer.completed),
             "pairs": [equivalence_data(pair) for pair in answer.pairs],
             "status": answer.status.value,
         }

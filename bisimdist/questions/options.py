@@ -193,6 +193,14 @@ def _one_of(*names: str, what: str) -> Callable[[str, str], str]:
     return read
 
 
+ENDS: Option[str] = Option(
+    name="ends",
+    flags=("--ends",),
+    metavar="SEEN",
+    help="Does an observer see that a run has ended: visible or hidden.",
+    default="visible",
+    read=_one_of("visible", "hidden", what="no such way to see ends"),
+)
 PRECISION = _number(
     "precision", "P", "Be content with bounds at most P apart, in short rationals.", _positive
 )

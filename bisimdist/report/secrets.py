@@ -7,6 +7,7 @@ from flint import fmpq
 from bisimdist.analysis.secrets import AdditiveBudget, Budget, SecretPair, SecretPrivacyAnswer
 from bisimdist.analysis.trace_metric import TraceKind
 from bisimdist.exact.rational import format_rational
+from bisimdist.report.ends import ends_data, ends_remarks
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.tables import Report
 from bisimdist.report.trace_metric import repeated_text, verdict_word, word_text
@@ -57,6 +58,7 @@ def secrets_data(answer: SecretPrivacyAnswer) -> dict[str, object]:
         "model": {"digest": answer.model.digest(), "states": len(answer.model)},
         "kind": answer.kind.value,
         "metric": answer.distances.name,
+        **ends_data(answer.completed),
         **_budget(answer.upper),
         "lower": _budget(answer.lower),
         "epsilon": list(answer.epsilon()),
@@ -122,7 +124,7 @@ def secrets_report(answer: SecretPrivacyAnswer) -> Report:
             *(["verdict"] if threshold is not None else []),
         ),
         rows=tuple(rows),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *ends_remarks(answer.completed)),
     )
 
 

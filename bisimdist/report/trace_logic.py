@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from bisimdist.analysis.trace_logic import (
     TraceEquivalenceAnswer,
     TraceFormulaeAnswer,
-    TraceSatisfaction,
+    TraceSatisfactionsAnswer,
     TraceVerdict,
 )
 from bisimdist.exact.rational import format_rational
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula
+from bisimdist.report.ends import ends_data, ends_remarks
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.tables import Report
 
@@ -51,6 +52,7 @@ def formulae_data(answer: TraceFormulaeAnswer) -> dict[str, object]:
         "count": answer.count,
         "following": None if answer.following is None else _formula_data(answer.following),
         "longest": answer.longest,
+        **ends_data(answer.completed),
         "status": answer.status.value,
     }
 
@@ -78,33 +80,34 @@ def formulae_report(answer: TraceFormulaeAnswer) -> Report:
         heading=f"L({answer.state}){depth}",
         columns=("probability", "formula"),
         rows=tuple((short_rational(f.probability), _word(f.linear.actions)) for f in answer.formulae),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *ends_remarks(answer.completed)),
     )
 
 
-def satisfactions_data(answers: Sequence[TraceSatisfaction]) -> dict[str, object]:
+def satisfactions_data(answer: TraceSatisfactionsAnswer) -> dict[str, object]:
     """Return the JSON object on formulae that were asked about."""
     return {
-        "state": answers[0].state,
-        "verdict": "holds" if all(answer.satisfied for answer in answers) else "violated",
+        "state": answer.state,
+        "verdict": "holds" if answer else "violated",
+        **ends_data(answer.completed),
         "formulae": [
             {
-                "formula": str(answer.formula),
-                "satisfied": answer.satisfied,
-                "probability": format_rational(answer.probability),
-                "value": format_rational(answer.value),
-                "lenient_value": format_rational(answer.lenient_value),
+                "formula": str(found.formula),
+                "satisfied": found.satisfied,
+                "probability": format_rational(found.probability),
+                "value": format_rational(found.value),
+                "lenient_value": format_rational(found.lenient_value),
             }
-            for answer in answers
+            for found in answer.formulae
         ],
     }
 
 
-def satisfactions_report(answers: Sequence[TraceSatisfaction]) -> Report:
+def satisfactions_report(answer: TraceSatisfactionsAnswer) -> Report:
     """Return the report on formulae that were asked about."""
     rows = []
-    for answer in answers:
-        formula = answer.formula
+    for found in answer.formulae:
+        formula = found.formula
         text = (
             _word(formula.actions)
             if isinstance(formula, LinearFormula)
@@ -113,15 +116,16 @@ def satisfactions_report(answers: Sequence[TraceSatisfaction]) -> Report:
         rows.append(
             (
                 text,
-                "yes" if answer.satisfied else "no",
-                short_rational(answer.probability),
-                short_rational(answer.value),
+                "yes" if found.satisfied else "no",
+                short_rational(found.probability),
+                short_rational(found.value),
             )
         )
     return Report(
-        heading=f"Formulae of the trace logic at {answers[0].state}",
+        heading=f"Formulae of the trace logic at {answer.state}",
         columns=("formula", "satisfied", "probability of the trace", "value"),
         rows=tuple(rows),
+        remarks=ends_remarks(answer.completed),
     )
 
 
@@ -158,5 +162,5 @@ def equivalence_report(answer: TraceEquivalenceAnswer) -> Report:
         heading="Trace equivalence: has every trace the same probability from both states?",
         columns=("from", "to", "equivalent", "trace", "from the first", "from the second"),
         rows=tuple(rows),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *ends_remarks(answer.completed)),
     )

@@ -8,6 +8,7 @@ from flint import fmpq
 
 from bisimdist.analysis.trace_metric import RepeatedTrace, TraceBound, TraceKind, TraceMetricAnswer
 from bisimdist.exact.rational import format_rational
+from bisimdist.report.ends import ends_remarks
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.tables import Report
 
@@ -104,7 +105,7 @@ def trace_report(answer: TraceMetricAnswer, threshold: fmpq | None = None) -> Re
         heading=f"{answer.kind.value} trace metric{note}{length}",
         columns=("from", "to", *columns, "exact"),
         rows=tuple(rows),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *ends_remarks(answer.completed)),
     )
 
 

@@ -15,10 +15,10 @@ _STATES = 8
 def pin_checking() -> PA:
     """Return the automata A(u1) with states s1 to s8, A(u2) with states t1 to t8, and the pair (s1, t1).
 
-    Two agencies a1 and a2 ask in turn. Each attempt is accepted (``ok``, the run ends) or refused (``no``)
-    with probabilities 3/5 and 2/5 that the secret exchanges. A refusal by one agency and then by the other
-    tells nothing in the end: the two ratios cancel. The accumulative distance of the pair is infinite, the
-    amortised one ln 9/4.
+    Two agencies a1 and a2 ask in turn. Each attempt is accepted (``ok``, which leads to the state ``done``,
+    where the run ends) or refused (``no``) with probabilities 3/5 and 2/5 that the secret exchanges. A
+    refusal by one agency and then by the other tells nothing in the end: the two ratios cancel. The
+    accumulative distance of the pair is infinite, the amortised one ln 9/4.
 
     References
     ----------
@@ -28,7 +28,7 @@ def pin_checking() -> PA:
     Examples
     --------
     >>> len(pin_checking()), len(pin_checking().transitions)
-    (16, 18)
+    (17, 18)
     """
     low, high = fmpq(2, 5), fmpq(3, 5)
     names: list[str] = []
@@ -45,12 +45,12 @@ def pin_checking() -> PA:
             (6, "no", {7: fmpq(1)}),
             (7, "a1", {8: less, 5: more}),
             (8, "no", {1: fmpq(1)}),
-            (5, "ok", {}),
         )
         for source, action, row in rows:
             entries = tuple(sorted((base + target, p) for target, p in row.items()))
             steps.append(Transition(base + source, action, entries))
-    return PA(tuple(names), tuple(steps), ((0, _STATES),))
+        steps.append(Transition(base + 5, "ok", ((2 * _STATES, fmpq(1)),)))
+    return PA((*names, "done"), tuple(steps), ((0, _STATES),))
 
 
 EXAMPLE = Example(

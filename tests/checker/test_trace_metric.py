@@ -286,6 +286,7 @@ def test_claims_of_thousands_of_digits_are_checked() -> None:
     tiny = fmpq(1, 10**1500)
     rare = [Transition(n, "a", ((n + 1, tiny),)) for n in range(4)]
     sure = [Transition(n, "a", ((n + 1, 1 - tiny),)) for n in range(5, 9)]
+    rare, sure = ([*steps, Transition(steps[-1].source + 1, "b", ())] for steps in (rare, sure))
     automaton = PA(tuple(f"s{n}" for n in range(10)), (*rare, *sure), ((0, 5),))
     answer = trace_metric(automaton)
     assert answer.pairs[0].exact

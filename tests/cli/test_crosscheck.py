@@ -79,7 +79,7 @@ def test_json(command: Command) -> None:
     orders = {(order["smaller"], order["larger"]): order["relation"] for order in pair["order"]}
     assert orders["delta", "delta_1"] == "<"
     assert orders["m_A", "m_D"] == "="
-    assert pair["left_out"]["tv_x_ends"] == "no run ends: it is tv_x"
+    assert pair["left_out"]["tv_x_hidden"] == "no run ends: it is tv_x"
 
 
 def test_text(command: Command) -> None:

@@ -30,6 +30,9 @@ def test_trace_json_is_exactly_this(command: Command) -> None:
         "command": "trace",
         "kind": "multiplicative",
         "length": None,
+        "ends": "visible",
+        "end": "(end)",
+        "missing_mass": False,
         "pairs": [
             {
                 "from": "true0",
@@ -122,6 +125,9 @@ def test_secrets_json_is_exactly_this(command: Command) -> None:
         "command": "secrets",
         "kind": "multiplicative",
         "metric": "discrete",
+        "ends": "visible",
+        "end": "(end)",
+        "missing_mass": False,
         "ratio": "3",
         "distance": "1",
         "lower": {"ratio": "3", "distance": "1"},

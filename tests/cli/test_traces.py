@@ -47,6 +47,9 @@ def test_the_formulae_of_a_state(command: Command, responses: Path) -> None:
         "count": 5,
         "following": None,
         "longest": 3,
+        "ends": "visible",
+        "end": None,
+        "missing_mass": False,
         "status": "exact",
     }
     assert "These are all 5." in command("traces", responses, "--state", "sy").out

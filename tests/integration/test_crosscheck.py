@@ -14,13 +14,14 @@ from bisimdist.analysis.crosscheck_orders import ORDERS, Order, through_missing
 from bisimdist.analysis.crosscheck_subject import Fact, subject_of
 from bisimdist.analysis.standing import Measure, Relation, Scale
 from bisimdist.errors import ModelError, StoppedError, UsageError
+from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.registry import build_any_example, list_examples
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
 from tests.strategies import alphas, automata, hmms, lmcs, similar_automata, tangled_automata
 
-EVERYTHING = frozenset({Fact.PROBABILISTIC, Fact.FULL, Fact.ENDLESS})
+EVERYTHING = frozenset({Fact.PROBABILISTIC, Fact.FULL, Fact.ONE_END, Fact.ENDLESS})
 HALF, ONE = fmpq(1, 2), fmpq(1)
 
 SMALLER = {
@@ -81,10 +82,10 @@ def test_every_order_can_be_violated(order: Order) -> None:
         ({"tv_x": ("1", "inf"), "l_x": ("1", "7/5")}, False),
         ({"tv_x": ("inf", "inf"), "m_D": ("1", "100")}, True),
         # delta = (r - alpha)/(r + 1) is possible at ratio r = 2, and no more.
-        ({"delta": ("3/10", "3/10"), "tv_x_ends": ("2", "2")}, False),
-        ({"delta": ("31/100", "31/100"), "tv_x_ends": ("2", "2")}, True),
-        ({"delta_1": ("1/3", "1/3"), "tv_x_ends": ("2", "2")}, False),
-        ({"delta_1": ("34/100", "1/2"), "tv_x_ends": ("1", "2")}, True),
+        ({"delta": ("3/10", "3/10"), "tv_x": ("2", "2")}, False),
+        ({"delta": ("31/100", "31/100"), "tv_x": ("2", "2")}, True),
+        ({"delta_1": ("1/3", "1/3"), "tv_x": ("2", "2")}, False),
+        ({"delta_1": ("34/100", "1/2"), "tv_x": ("1", "2")}, True),
         ({"tv": ("1/2", "1/2"), "tv_x": ("2", "2")}, False),
         ({"tv": ("1/2", "1/2"), "tv_x": ("1", "19/10")}, True),
         ({"delta_1": ("1/2", "1/2"), "delta": ("45/100", "45/100")}, False),
@@ -228,25 +229,28 @@ def test_many_hidden_markov_models(model: HMM, alpha: fmpq) -> None:
 def test_facts() -> None:
     half, whole = ((2, HALF),), ((2, ONE),)
     steps = (Transition(0, "a", half), Transition(1, "a", half), Transition(2, "b", ((2, ONE),)))
-    assert subject_of(PA(("s", "t", "u"), steps), "s", "t").facts == {Fact.PROBABILISTIC}
+    assert subject_of(PA(("s", "t", "u"), steps), "s", "t").facts == {Fact.PROBABILISTIC, Fact.ONE_END}
     first, second = Transition(0, "a", whole), Transition(1, "a", whole)
     ending = subject_of(PA(("s", "t", "u"), (first, second)), "s", "t")
-    assert ending.facts == {Fact.PROBABILISTIC, Fact.FULL}
-    assert not ending.same_sequences
+    assert ending.facts == {Fact.PROBABILISTIC, Fact.FULL, Fact.ONE_END}
+    assert ending.same_sequences is Ends.VISIBLE
+    both = subject_of(PA(("s", "t", "u"), (Transition(0, "a", ((2, fmpq(1, 2)),)), second)), "s", "t")
+    assert both.facts == {Fact.PROBABILISTIC}
+    assert both.same_sequences is None
     assert subject_of(PA(("s", "t", "u"), (first, second, first)), "s", "t").facts == frozenset()
     assert subject_of(PA(("s", "t", "u"), (first, second, first)), "t", "u").facts == ending.facts
 
 
 def test_what_ends_differently_has_equal_traces_and_another_delta() -> None:
-    """The end of a run is no action: a state that halts for sure after ``a`` has no trace at all."""
-    automaton = PA(("s", "t"), (Transition(0, "a", ()),), ((0, 1),))
+    """Traces show that a run has ended; the chain behind delta shows also in which of the two ways."""
+    steps = (Transition(0, "a", ()), Transition(1, "a", ((2, ONE),)))
+    automaton = PA(("s", "t", "u"), steps, ((0, 1),))
     found = checked(automaton, ONE, ("s", "t"))
     values = {measure.name: measure for measure in found.measures}
     assert values["delta"].lower == 1
     assert values["not_bisimilar"].lower == 1
     assert values["traces_differ"].upper == 0
-    assert values["tv_x"].upper == 1
-    assert values["tv_x_ends"].lower is None
+    assert values["tv_x_hidden"].upper == values["tv_x"].upper == 1
 
 
 def values_of(model: LMC | PA | HMM) -> dict[str, Measure]:
@@ -260,9 +264,9 @@ def test_what_is_no_order() -> None:
     pins = values_of(build_any_example("pin-checking"))
     assert (pins["m_A"].upper, pins["l_x"].lower) == (fmpq(9, 4), None)
     steps = (Transition(0, "a", ((2, fmpq(9, 10)),)), Transition(1, "a", ((2, fmpq(99, 100)),)))
-    halting = values_of(PA(("s", "t", "u"), steps, ((0, 1),)))
-    assert halting["m_D"].upper == halting["tv_x"].upper == fmpq(11, 10)
-    assert halting["tv_x_ends"].lower == 10
+    halting = values_of(PA(("s", "t", "u"), (*steps, Transition(2, "b", ((2, ONE),))), ((0, 1),)))
+    assert halting["m_D"].upper == halting["tv_x_hidden"].upper == fmpq(11, 10)
+    assert halting["tv_x"].lower == 10
     assert halting["epsilon"].lower == 10
 
 

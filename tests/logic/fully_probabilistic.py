@@ -9,8 +9,17 @@ from hypothesis import strategies as st
 
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["all_traces", "deferred_choice", "probability", "random_automata", "randomised_responses"]
+__all__ = [
+    "END",
+    "all_traces",
+    "deferred_choice",
+    "loses_mass",
+    "probability",
+    "random_automata",
+    "randomised_responses",
+]
 
+END = "(end)"
 HALF = fmpq(1, 2)
 ONE = fmpq(1)
 
@@ -33,23 +42,35 @@ def random_automata(draw: st.DrawFn, max_states: int = 6, actions: str = "ab") -
 
 
 def probability(automaton: PA, state: int, word: tuple[str, ...]) -> fmpq:
-    """Return Pr(state, word), word by word as it is defined."""
+    """Return the probability to perform a word; with END behind it, to perform it and end then."""
     if not word:
         return ONE
-    return sum(
-        (
-            p * probability(automaton, target, word[1:])
-            for step in automaton.transitions
-            if step.source == state and step.action == word[0]
-            for target, p in step.row
-        ),
-        fmpq(0),
+    steps = [step for step in automaton.transitions if step.source == state]
+    if not steps:
+        return ONE if word == (END,) else fmpq(0)
+    (step,) = steps
+    if step.action != word[0]:
+        return fmpq(0)
+    if len(word) == 1:
+        return ONE
+    goes_on = sum((p * probability(automaton, target, word[1:]) for target, p in step.row), fmpq(0))
+    halts = ONE - sum((p for _, p in step.row), fmpq(0))
+    return goes_on + halts if word[1:] == (END,) else goes_on
+
+
+def loses_mass(automaton: PA, *starts: int) -> bool:
+    """Tell whether some state that is reached from these has a row that sums to less than one."""
+    found = set(starts)
+    for _ in range(len(automaton)):
+        found |= {t for step in automaton.transitions if step.source in found for t, _ in step.row}
+    return any(
+        sum((p for _, p in step.row), fmpq(0)) != 1 for step in automaton.transitions if step.source in found
     )
 
 
-def all_traces(automaton: PA, length: int) -> list[tuple[str, ...]]:
-    """Return all sequences of actions up to a length, by length and then alphabetically."""
-    actions = sorted({step.action for step in automaton.transitions})
+def all_traces(automaton: PA, length: int, *, ends: bool = False) -> list[tuple[str, ...]]:
+    """Return all sequences of actions, and END, up to a length, by length and then alphabetically."""
+    actions = sorted({step.action for step in automaton.transitions} | ({END} if ends else set()))
     return [word for k in range(length + 1) for word in product(actions, repeat=k)]
 
 

@@ -92,7 +92,7 @@ def test_equivalent_but_not_bisimilar() -> None:
 
 
 def corridor(length: int, *, leak: fmpq) -> PA:
-    """Two corridors that differ at their far ends only."""
+    """Two corridors that differ at their far ends only: there one may halt, which the next action shows."""
     names, steps = [], []
     for side in range(2):
         for n in range(length):
@@ -106,7 +106,7 @@ def corridor(length: int, *, leak: fmpq) -> PA:
 
 def test_a_least_trace_may_be_as_long_as_the_automaton() -> None:
     automaton = corridor(60, leak=fmpq(1, 3))
-    assert distinguishing_trace(automaton, 0, 60) == ("a",) * 60
+    assert distinguishing_trace(automaton, 0, 60) == ("a",) * 61
 
 
 def test_several_primes_where_denominators_are_long() -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bisimdist.models.hmm import HMM
 from bisimdist.models.pa import PA, Transition
+from tests.logic.fully_probabilistic import END
 
 __all__ = [
     "as_hidden_markov",
@@ -21,27 +22,36 @@ Masses = dict[int, fmpq]
 Word = tuple[str, ...]
 
 
+HALTED, OVER = -1, -2
+"""Where mass is that ended in the midst of a run, and mass whose end was seen."""
+
+
 def follow(automaton: PA, masses: Masses, action: str) -> Masses:
-    """Return the masses after an action."""
+    """Return the masses after an action, or after the end of the run was seen."""
+    if action == END:
+        acting = {step.source for step in automaton.transitions} | {OVER}
+        ended = sum((mass for state, mass in masses.items() if state not in acting), fmpq(0))
+        return {OVER: ended} if ended else {}
     result: Masses = {}
     for step in automaton.transitions:
         if step.action == action and step.source in masses:
-            for target, p in step.row:
+            lost = fmpq(1) - sum((p for _, p in step.row), fmpq(0))
+            for target, p in (*step.row, *([(HALTED, lost)] if lost else [])):
                 result[target] = result.get(target, fmpq(0)) + masses[step.source] * p
     return result
 
 
 def long_probability(automaton: PA, state: int, word: Word) -> fmpq:
-    """Return the probability of a trace, in time linear in its length."""
+    """Return the probability of performing a trace, in time linear in its length."""
     masses = {state: fmpq(1)}
     for action in word:
         masses = follow(automaton, masses, action)
     return sum(masses.values(), fmpq(0))
 
 
-def traces(automaton: PA, s: int, t: int, length: int) -> dict[Word, tuple[fmpq, fmpq]]:
+def traces(automaton: PA, s: int, t: int, length: int, *, ends: bool = True) -> dict[Word, tuple[fmpq, fmpq]]:
     """Return all traces up to a length that are possible from one of the states, with both probabilities."""
-    actions = sorted({step.action for step in automaton.transitions})
+    actions = sorted({step.action for step in automaton.transitions} | ({END} if ends else set()))
     layer: dict[Word, tuple[Masses, Masses]] = {(): ({s: fmpq(1)}, {t: fmpq(1)})}
     result: dict[Word, tuple[fmpq, fmpq]] = {(): (fmpq(1), fmpq(1))}
     for _ in range(length):
@@ -59,9 +69,9 @@ def traces(automaton: PA, s: int, t: int, length: int) -> dict[Word, tuple[fmpq,
     return result
 
 
-def enumerated(automaton: PA, s: int, t: int, length: int) -> tuple[fmpq | None, fmpq]:
+def enumerated(automaton: PA, s: int, t: int, length: int, *, ends: bool = True) -> tuple[fmpq | None, fmpq]:
     """Return the largest ratio (None: infinite) and the largest difference over traces up to a length."""
-    found = traces(automaton, s, t, length).values()
+    found = traces(automaton, s, t, length, ends=ends).values()
     difference = max(abs(p - q) for p, q in found)
     if any(p == 0 or q == 0 for p, q in found):
         return None, difference
