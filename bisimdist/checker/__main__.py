@@ -1,4 +1,8 @@
-"""``python -m bisimdist.checker CERTIFICATE [MODEL.json]``: print claims and verdict; exit 0, 1 or 2."""
+"""``python -m bisimdist.checker CERTIFICATE [MODEL.json]``: print claims and verdict.
+
+It ends with 0 if the certificate is valid, 1 if it is not, 2 if it is malformed or cannot be read, and 3 if
+the checker itself was stopped or failed, which says nothing about the certificate.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +44,9 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         err.write(f"{ascii(error.filename)[1:-1]}: {error.strerror}\n")
         return 2
+    except (KeyboardInterrupt, MemoryError, Exception) as error:  # a traceback would end with 1: not valid
+        err.write(f"{ascii(arguments[0])[1:-1]}: not checked: {type(error).__name__} {shown(str(error))}\n")
+        return 3
     verdict = "proved" if report.valid else "not proved"
     for claim in report.claims:
         out.write(f"{verdict}: {sentence(claim)}\n")

@@ -26,11 +26,14 @@ from bisimdist.checker.other import OtherReport
 from bisimdist.checker.quantities import Amount, Skew
 from bisimdist.checker.reading import MalformedCertificate, RuleViolation, shown, text_of
 from bisimdist.checker.rules import Setting, check_upper
+from bisimdist.checker.words import Masses, WholeRow, whole_row
 
 __all__ = ["check_document"]
 
 ACCEPT = "accept"
 REJECT = "reject"
+Place = tuple[int | str, str]
+"""A node of an event, and the state whose label it reads next."""
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
@@ -164,14 +167,14 @@ def _event_gain(
     """Check the probabilities of an event, and return what it gains (rule D8)."""
     if claim.probabilities is None:
         raise RuleViolation(f"{where}: D8: the event has no probabilities")
-    order = _topological(event, where)
+    _require_no_cycle(event, where)
     for state, probability in zip(direction, claim.probabilities, strict=True):
-        if _probability(graph.chain, event, order, state) != probability:
+        if _probability(graph.chain, event, state) != probability:
             raise RuleViolation(f"{where}: D8: the probability of the event from {shown(state)} is another")
     return claim.probabilities[0] - graph.alpha_lower * claim.probabilities[1]
 
 
-def _topological(event: Automaton, where: str) -> list[int]:
+def _require_no_cycle(event: Automaton, where: str) -> None:
     incoming = [0] * len(event.nodes)
     for node in event.nodes:
         for target in node.values():
@@ -186,27 +189,32 @@ def _topological(event: Automaton, where: str) -> list[int]:
                     order.append(target)
     if len(order) < len(event.nodes):
         raise RuleViolation(f"{where}: D8: the event has a cycle")
-    return order
 
 
-def _probability(chain: Chain, event: Automaton, order: Sequence[int], start: str) -> Fraction:
+def _probability(chain: Chain, event: Automaton, start: str) -> Fraction:
+    """Return the probability of an event without cycles: that of being led to where it accepts."""
     if not isinstance(event.root, int):
         return Fraction(event.root == ACCEPT)
-    accepted = Fraction(0)
-    inside: list[dict[str, Fraction]] = [{} for _ in event.nodes]
+    done: Place = ACCEPT, ""
+    rows: dict[Place, WholeRow[Place]] = {done: whole_row({done: Fraction(1)})}
 
-    def enter(node: int, state: str, mass: Fraction) -> Fraction:
-        target = event.nodes[node].get(chain.labels[state], REJECT)
-        if isinstance(target, int):
-            inside[target][state] = inside[target].get(state, Fraction(0)) + mass
-        return mass if target == ACCEPT else Fraction(0)
+    def row(place: Place) -> WholeRow[Place] | None:
+        """Return what follows when a node reads the label of a state."""
+        if place not in rows:
+            node, state = place
+            target = event.nodes[int(node)].get(chain.labels[state], REJECT)
+            if target == REJECT:
+                return None
+            following = chain.rows[state].items()
+            rows[place] = whole_row(
+                {done: Fraction(1)} if target == ACCEPT else {(target, t): p for t, p in following}
+            )
+        return rows[place]
 
-    accepted += enter(event.root, start, Fraction(1))
-    for node in order:
-        for state, mass in inside[node].items():
-            for target, probability in chain.rows[state].items():
-                accepted += enter(node, target, mass * probability)
-    return accepted
+    masses: Masses[Place] = Masses.of({(event.root, start): Fraction(1)})
+    while masses.parts.keys() - {done}:
+        masses = masses.after(row)
+    return masses.total()
 
 
 @dataclass(frozen=True)

@@ -54,4 +54,4 @@ def product_work(first_bits: int, second_bits: int, count: int = 1) -> int:
 
 def fraction_work(bits: int, count: int = 1) -> int:
     """Return what operations on fractions cost whose parts have so many bits: lowest terms are dear."""
-    return count * (20 * OVERHEAD + (1 + bits // 30) ** 2)
+    return count * (60 * OVERHEAD + (1 + bits // 30) ** 2)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from bisimdist.checker.polynomials import (
     Box,
@@ -29,6 +30,7 @@ from bisimdist.checker.reading import (
     record,
     shown,
 )
+from bisimdist.checker.words import Masses, WholeRow, whole_row
 
 __all__ = ["HiddenMarkov", "NumericMarkov", "QuotientRow", "Row", "embedded_model", "read_hidden_markov"]
 
@@ -51,17 +53,27 @@ class NumericMarkov:
             raise RuleViolation(f"H3: {shown(name)} is no distribution of the model")
         return self.distributions[name]
 
-    def vector(self, start: Row, word: Sequence[str]) -> dict[str, Fraction]:
-        """Return the masses of the states after a sequence of observations has been made."""
-        masses = dict(start)
+    @cached_property
+    def _moves(self) -> dict[str, WholeRow[str]]:
+        return {state: whole_row(row) for state, row in self.rows.items()}
+
+    @cached_property
+    def _sights(self) -> dict[str, dict[str, WholeRow[str]]]:
+        return {
+            symbol: {s: whole_row({s: p}) for s, p in self.seen(symbol).items()}
+            for symbol in self.observations
+        }
+
+    def along(self, start: Row, word: Iterable[str], *, moved: bool = False) -> Masses[str]:
+        """Return the masses of the states after a sequence of observations has been made.
+
+        There is a transition between two observations, and before the first one if that is asked.
+        """
+        masses = Masses.of(start)
         for step, symbol in enumerate(word):
-            if step:
-                masses = self.moved(masses)
-            masses = {
-                s: mass * self.emissions[s][symbol]
-                for s, mass in masses.items()
-                if symbol in self.emissions[s]
-            }
+            if step or moved:
+                masses = masses.after(self._moves.get)
+            masses = masses.after(self._sights.get(symbol, {}).get)
         return masses
 
     def moved(self, masses: Mapping[str, Fraction]) -> dict[str, Fraction]:

@@ -164,10 +164,7 @@ def _check_word(frame: _Frame, claim: Mapping[str, Any], ratio: Fraction | None,
     if set(claim["parameters"]) != set(frame.model.names):
         raise RuleViolation(f"{where}: W2: the parameters are not those of the model")
     model = frame.model.at([rational(claim["parameters"][name], where) for name in frame.model.names])
-    found = [
-        sum(model.vector(model.distribution(claim[key]), word).values(), Fraction(0))
-        for key in ("from", "to")
-    ]
+    found = [model.along(model.distribution(claim[key]), word).total() for key in ("from", "to")]
     if found != [rational(text, where) for text in claim["probabilities"]]:
         raise RuleViolation(f"{where}: W3: the word has other probabilities")
     low, high = sorted(found)

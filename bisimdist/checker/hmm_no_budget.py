@@ -95,20 +95,9 @@ def _vector(entry: object, model: NumericMarkov, where: str) -> dict[str, Mass]:
 
 def _check_impossible(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str, Any]) -> None:
     word = _word(data["word"], "the word")
-    one, two = (sum(model.vector(side, word).values(), _ZERO) for side in sides)
-    if not (one > 0 and two == 0):
+    one, two = (model.along(side, word).parts for side in sides)
+    if two or not one:
         raise RuleViolation("U7: the word is not possible on one side only")
-
-
-def _round(model: NumericMarkov, masses: Mapping[str, Fraction], cycle: Sequence[str]) -> dict[str, Fraction]:
-    """Return masses after one round of the cycle: for each observation a step, then the observation."""
-    result = dict(masses)
-    for symbol in cycle:
-        moved = model.moved(result)
-        result = {
-            s: mass * model.emissions[s][symbol] for s, mass in moved.items() if symbol in model.emissions[s]
-        }
-    return result
 
 
 def _check_pump(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str, Any]) -> None:
@@ -120,17 +109,18 @@ def _check_pump(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str,
     below = _vector(data["below"], model, "the lower vector")
     above = _vector(data["above"], model, "the upper vector")
     counting = {item(s, "a counting state") for s in items(data["counting"], "the counting states")}
-    first, second = (model.vector(side, prefix) for side in sides)
+    first, second = (model.along(side, prefix).fractions() for side in sides)
     for state, mass in below.items():
         if mass > first.get(state, _ZERO):
             raise RuleViolation("U3: the lower vector is above the probable side after the prefix")
-    after = _round(model, below, cycle)
+    after = model.along(below, cycle, moved=True).fractions()
     if any(after.get(s, _ZERO) < fast * mass for s, mass in below.items()):
         raise RuleViolation("U4: one round of the cycle leaves less than the fast factor")
     for state in counting:
         if second.get(state, _ZERO) > above.get(state, _ZERO):
             raise RuleViolation("U5: the upper vector is below the other side after the prefix")
-    after = _round(model, {s: mass for s, mass in above.items() if s in counting}, cycle)
+    counted = {s: mass for s, mass in above.items() if s in counting}
+    after = model.along(counted, cycle, moved=True).fractions()
     if any(mass > slow * above.get(s, _ZERO) for s, mass in after.items() if s in counting):
         raise RuleViolation("U5: one round of the cycle leaves more than the slow factor")
     _check_suffix(model, cycle, suffix, counting, {s for s, mass in below.items() if mass})
@@ -140,11 +130,13 @@ def _check_suffix(
     model: NumericMarkov, cycle: Sequence[str], suffix: Sequence[str], counting: set[str], fast: set[str]
 ) -> None:
     """Check that nothing but the counting states counts, and that the fast states do."""
+    one = Fraction(1)
     for state in model.rows:
-        if state not in counting and any(s in counting for s in _round(model, {state: Fraction(1)}, cycle)):
+        if state in counting:
+            continue
+        if not counting.isdisjoint(model.along({state: one}, cycle, moved=True).parts):
             raise RuleViolation("U6: the cycle leads into a counting state from another state")
-    tail = {state: sum(_round(model, {state: Fraction(1)}, suffix).values(), _ZERO) for state in model.rows}
-    if any(chance and state not in counting for state, chance in tail.items()):
-        raise RuleViolation("U6: the suffix is possible outside of the counting states")
-    if not any(tail[state] for state in fast):
+        if model.along({state: one}, suffix, moved=True).parts:
+            raise RuleViolation("U6: the suffix is possible outside of the counting states")
+    if not model.along(dict.fromkeys(fast, one), suffix, moved=True).parts:
         raise RuleViolation("U7: the suffix is impossible where the lower vector is positive")

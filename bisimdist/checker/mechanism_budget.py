@@ -12,6 +12,7 @@ from itertools import product
 from math import lcm, prod
 from typing import Any
 
+from bisimdist.checker.effort import fraction_work, product_work, spend
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import (
     MalformedCertificate,
@@ -70,6 +71,8 @@ class _Mechanism:
 
     def __init__(self, count: int, levels: int, noise: Fraction, ties: str) -> None:
         self.count, self.levels, self.ties = count, levels, ties
+        self.bits = 2 * levels * max(noise.denominator.bit_length(), 1)
+        spend(fraction_work(self.bits, levels * levels))
         end, middle = 1 / (1 + noise), (1 - noise) / (1 + noise)
         self.noise = [
             [(end if y in (0, levels - 1) else middle) * noise ** abs(x - y) for y in range(levels)]
@@ -106,6 +109,7 @@ class _Mechanism:
         """Return the probabilities of the answers."""
         if not self.ties:
             return list(self.noise[results[0]])
+        spend(fraction_work(self.bits * self.count, self.levels * self.count**2))
         wins = [Fraction(0)] * self.count
         for top in range(self.levels):
             less = [sum(self.noise[r][:top], Fraction(0)) for r in results]
@@ -146,9 +150,11 @@ def _check(mechanism: _Mechanism, claim: Mapping[str, Any]) -> None:
     scale = lcm(*(p.denominator for row in exact.values() for p in row))
     whole = {results: [int(p * scale) for p in row] for results, row in exact.items()}
     above, below = ratio.numerator, ratio.denominator
+    length = above.bit_length() + below.bit_length()
     for first in inputs:
         left = [below * p for p in whole[first]]
         for second in _neighbours(mechanism, first, claim["adjacency"]):
+            spend(product_work(scale.bit_length(), length, len(left)))
             if any(a > above * b for a, b in zip(left, whole[second], strict=True)):
                 raise RuleViolation(f"M4: the ratio does not hold for the inputs {first} and {second}")
 

@@ -9,6 +9,7 @@ from itertools import product
 from math import comb, prod
 from typing import Any
 
+from bisimdist.checker.effort import fraction_work, spend
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -58,6 +59,7 @@ _TOKEN = re.compile(
 
 def add(first: Polynomial, second: Polynomial, factor: Fraction = Fraction(1)) -> Polynomial:
     """Return ``first + factor * second``."""
+    spend(fraction_work(_bits(second), len(second)))
     result = dict(first)
     for exponents, coefficient in second.items():
         total = result.get(exponents, Fraction(0)) + factor * coefficient
@@ -68,8 +70,15 @@ def add(first: Polynomial, second: Polynomial, factor: Fraction = Fraction(1)) -
     return result
 
 
+def _bits(polynomial: Polynomial) -> int:
+    """Return how long coefficients are."""
+    parts = (part for c in polynomial.values() for part in (c.numerator, c.denominator))
+    return max((part.bit_length() for part in parts), default=0)
+
+
 def multiply(first: Polynomial, second: Polynomial) -> Polynomial:
     """Return the product of two polynomials."""
+    spend(fraction_work(_bits(first) + _bits(second), len(first) * len(second)))
     result: Polynomial = {}
     for e, a in first.items():
         for f, b in second.items():
@@ -246,6 +255,7 @@ class _Bernstein:
         shape = tuple(max((e[k] for e in polynomial), default=0) + 1 for k in range(len(box)))
         if prod(shape) > MAX_COEFFICIENTS:
             raise RuleViolation("B1: a polynomial has too many Bernstein coefficients")
+        spend(fraction_work(_bits(polynomial), prod(shape) * sum(shape)))
         result = cls(shape, [Fraction(0)] * prod(shape))
         for exponents, coefficient in polynomial.items():
             place = 0
@@ -269,6 +279,7 @@ class _Bernstein:
                 yield range(offset, offset + step * self.shape[axis], step)
 
     def cut(self, axis: int, weight: Fraction) -> tuple[_Bernstein, _Bernstein]:
+        spend(fraction_work(self.entries[0].denominator.bit_length(), len(self.entries) * self.shape[axis]))
         below, above = list(self.entries), list(self.entries)
         for line in self.lines(axis):
             row = [self.entries[place] for place in line]

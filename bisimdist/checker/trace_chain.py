@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import gcd, lcm
 
+from bisimdist.checker.effort import fraction_work, spend
 from bisimdist.checker.metric_arena import Automaton
 from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, rational, shown
+from bisimdist.checker.words import Masses as Followed
+from bisimdist.checker.words import WholeRow, whole_row
 
 __all__ = ["Masses", "TraceChain", "direction", "total"]
 
@@ -16,10 +20,6 @@ Masses = dict[int, Fraction]
 """Entries by class; none is zero."""
 
 Direction = tuple[tuple[int, int], ...]
-
-MOST_BITS = 1 << 20
-MOST_EFFORT = 1 << 44
-"""Squares of bits of fractions that are added up: seconds."""
 
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
@@ -36,6 +36,7 @@ def direction(masses: Mapping[int, Fraction]) -> tuple[Direction, Fraction]:
     if not entries:
         return (), _ZERO
     common = lcm(*(mass.denominator for _, mass in entries))
+    spend(fraction_work(common.bit_length(), len(entries)))
     values = [mass.numerator * (common // mass.denominator) for _, mass in entries]
     divisor = gcd(*values)
     whole = tuple((state, value // divisor) for (state, _), value in zip(entries, values, strict=True))
@@ -56,15 +57,12 @@ class TraceChain:
         For each class the classes that follow.
     combination
         For some classes their futures as combinations of those of others; empty where none are claimed.
-    effort
-        What was spent on long fractions so far.
     """
 
     class_of: Mapping[str, int]
     actions: list[str | None]
     rows: list[Masses]
     combination: Mapping[int, Masses]
-    effort: list[int] = field(default_factory=lambda: [0])
 
     @classmethod
     def of(cls, automaton: Automaton) -> TraceChain:
@@ -120,7 +118,7 @@ class TraceChain:
                 number = rational(value, f"the combination of {shown(name)}")
                 rows[state][target] = rows[state].get(target, _ZERO) + number
         self._check(rows)
-        return TraceChain(self.class_of, self.actions, self.rows, rows, self.effort)
+        return TraceChain(self.class_of, self.actions, self.rows, rows)
 
     def _check(self, rows: Mapping[int, Masses]) -> None:
         moved: dict[int, Masses] = {}
@@ -155,47 +153,24 @@ class TraceChain:
             raise RuleViolation(f"T2: {where} names {shown(name)}, which is no state")
         return known
 
-    def after(self, masses: Mapping[int, Fraction], action: str) -> Masses:
-        """Return the masses after an action.
+    @cached_property
+    def _by_action(self) -> dict[str, dict[int, WholeRow[int]]]:
+        result: dict[str, dict[int, WholeRow[int]]] = {}
+        for state, action in enumerate(self.actions):
+            if action is not None:
+                result.setdefault(action, {})[state] = whole_row(self.rows[state])
+        return result
 
-        Raises
-        ------
-        MalformedCertificate
-            If the numbers along the traces of the document are so long that it would take minutes.
-        """
-        result: Masses = {}
-        self.effort[0] += sum(mass.denominator.bit_length() ** 2 for mass in masses.values())
-        if self.effort[0] > MOST_EFFORT:
-            raise MalformedCertificate("the numbers along the traces are too long to be followed")
-        for state, mass in masses.items():
-            if self.actions[state] == action:
-                for target, probability in self.rows[state].items():
-                    result[target] = result.get(target, _ZERO) + mass * probability
-        return _nonzero(result)
+    def after(self, masses: Mapping[int, Fraction], action: str) -> dict[int, Fraction]:
+        """Return the masses after an action."""
+        return self.along(masses, (action,))
 
-    def along(self, masses: Mapping[int, Fraction], word: Sequence[str]) -> Masses:
-        """Return the masses after a trace.
-
-        Raises
-        ------
-        MalformedCertificate
-            If they are longer than a million bits.
-        """
-        common = lcm(1, *(mass.denominator for mass in masses.values()))
-        whole = {state: mass.numerator * (common // mass.denominator) for state, mass in masses.items()}
-        scales = [lcm(1, *(p.denominator for p in row.values())) for row in self.rows]
+    def along(self, masses: Mapping[int, Fraction], word: Sequence[str]) -> dict[int, Fraction]:
+        """Return the masses after a trace."""
+        followed = Followed.of(masses)
         for action in word:
-            alive = [state for state in whole if self.actions[state] == action]
-            scale = lcm(1, *(scales[state] for state in alive))
-            moved: dict[int, int] = {}
-            for state in alive:
-                for target, p in self.rows[state].items():
-                    part = whole[state] * (p.numerator * (scale // p.denominator))
-                    moved[target] = moved.get(target, 0) + part
-            whole, common = {state: mass for state, mass in moved.items() if mass}, common * scale
-            if common.bit_length() > MOST_BITS:
-                raise MalformedCertificate(f"the masses after a trace are longer than {MOST_BITS} bits")
-        return {state: Fraction(mass, common) for state, mass in whole.items()}
+            followed = followed.after(self._by_action.get(action, {}).get)
+        return followed.fractions()
 
     def possible(self, masses: Mapping[int, Fraction]) -> list[str]:
         """Return the actions of the states that have mass."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
 
 from bisimdist.checker.ends import completed, said_of, with_ends
 from bisimdist.checker.metric import given_automaton
@@ -26,16 +25,13 @@ from bisimdist.checker.reading import (
     strings,
     text_of,
 )
+from bisimdist.checker.words import Masses, WholeRow, whole_row
 
 __all__ = ["check_document"]
 
 KEYS = ("format", "version", "kind", "model", "digest", "claims", "basis")
 Row = Mapping[str, Fraction]
 ZERO = Fraction(0)
-SHORT_BITS = 1 << 12
-"""Denominators are brought to lowest terms from this length on, each time that it doubles."""
-MAX_BITS = 1 << 20
-"""Longer ones are refused, so that following a trace takes bounded time."""
 
 
 @dataclass(frozen=True)
@@ -129,45 +125,18 @@ class _Steps:
 
     def __init__(self, automaton: Automaton) -> None:
         self.steps: dict[str, tuple[str, Row]] = {}
-        self.numerators: dict[str, tuple[Mapping[str, int], int]] = {}
+        self.whole: dict[str, dict[str, WholeRow[str]]] = {}
         for source, action, row in automaton.transitions:
             if source in self.steps:
                 raise RuleViolation(f"T1: state {shown(source)} has several transitions")
             self.steps[source] = action, row
+            self.whole.setdefault(action, {})[source] = whole_row(row)
 
     def probability(self, state: str, trace: Iterable[str]) -> Fraction:
-        masses = {state: 1}  # over one denominator, since lowest terms at every step take long
-        whole, short = 1, SHORT_BITS
+        masses = Masses.of({state: Fraction(1)})
         for action in trace:
-            rows = [(mass, self._row(source, action)) for source, mass in masses.items()]
-            unit = lcm(*(denominator for _, (_, denominator) in rows))
-            after: dict[str, int] = {}
-            for mass, (row, denominator) in rows:
-                scaled = mass * (unit // denominator)
-                for target, numerator in row.items():
-                    after[target] = after.get(target, 0) + scaled * numerator
-            if not after:
-                return ZERO
-            masses, whole = after, whole * unit
-            if whole.bit_length() > short:
-                common = gcd(whole, *masses.values())
-                masses = {target: mass // common for target, mass in masses.items()}
-                whole //= common
-                short = min(2 * max(whole.bit_length(), SHORT_BITS), MAX_BITS)
-                if whole.bit_length() > MAX_BITS:
-                    raise RuleViolation(f"T5: the probabilities of a trace are longer than {MAX_BITS} bits")
-        return Fraction(sum(masses.values()), whole)
-
-    def _row(self, source: str, action: str) -> tuple[Mapping[str, int], int]:
-        """Return the numerators of a row and their denominator; an empty row for another action."""
-        if source not in self.steps or self.steps[source][0] != action:
-            return {}, 1
-        if source not in self.numerators:
-            row = self.steps[source][1]
-            denominator = lcm(*(p.denominator for p in row.values()))
-            numerators = {t: p.numerator * (denominator // p.denominator) for t, p in row.items()}
-            self.numerators[source] = numerators, denominator
-        return self.numerators[source]
+            masses = masses.after(self.whole.get(action, {}).get)
+        return masses.total()
 
     def reachable(self, starts: Iterable[str]) -> set[str]:
         found = set(starts)

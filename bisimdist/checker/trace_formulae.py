@@ -5,10 +5,8 @@ The rules, with names W1 and so on, are those of ``docs/certificates/trace-formu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 from bisimdist.checker.automaton_document import judged, numbered_claims, read_depth
@@ -26,11 +24,9 @@ from bisimdist.checker.reading import (
     shown,
     text_of,
 )
+from bisimdist.checker.words import Masses, WholeRow, whole_row
 
 __all__ = ["check_document"]
-
-MAX_WORK = 50_000_000
-"""How many products of numbers of 4096 bits are computed before the document is refused."""
 
 
 @dataclass(frozen=True)
@@ -138,67 +134,35 @@ def _entry(value: Any, number: int, where: str) -> Entry:
     return Entry(before, item(action, place), rational(probability, place))
 
 
-@dataclass(frozen=True)
-class Masses:
-    """Masses of states, all over one denominator; none is 0."""
-
-    parts: Mapping[str, int]
-    denominator: int
-
-    def are(self, total: Fraction) -> bool:
-        """Tell whether they sum to a number."""
-        return sum(self.parts.values()) * total.denominator == total.numerator * self.denominator
-
-
-NOTHING = Masses({}, 1)
+NOTHING: Masses[str] = Masses({}, 1)
 
 
 class _Steps:
     """The one transition of each state: its action, and its row over a common denominator."""
 
     def __init__(self, automaton: Automaton) -> None:
-        self.work = 0
-        self.steps: dict[str, tuple[str, int, dict[str, int]]] = {}
+        self.action_of: dict[str, str] = {}
+        self.rows: dict[str, dict[str, WholeRow[str]]] = {}
         seen: set[str] = set()
         for source, action, row in automaton.transitions:
             if source in seen:
                 raise RuleViolation(f"W1: state {shown(source)} has several transitions")
             seen.add(source)
             if row:
-                unit = lcm(*(p.denominator for p in row.values()))
-                self.steps[source] = action, unit, {target: int(p * unit) for target, p in row.items()}
+                self.action_of[source] = action
+                self.rows.setdefault(action, {})[source] = whole_row(row)
 
-    def after(self, masses: Masses) -> dict[str, Masses]:
+    def after(self, masses: Masses[str]) -> dict[str, Masses[str]]:
         """Return by action the masses after it; no action that has probability 0."""
-        sources: dict[str, list[str]] = {}
-        for state in masses.parts:
-            if state in self.steps:
-                sources.setdefault(self.steps[state][0], []).append(state)
-        result = {}
-        for action, group in sources.items():
-            unit = lcm(*(self.steps[state][1] for state in group))
-            denominator = masses.denominator * unit
-            size = 1 + denominator.bit_length() // 4096
-            moved: dict[str, int] = {}
-            for state in group:
-                _, own, row = self.steps[state]
-                self.work += (1 + len(row)) * size
-                if self.work > MAX_WORK:
-                    raise MalformedCertificate("the probabilities take too long to compute")
-                mass = masses.parts[state] * (unit // own)
-                for target, share in row.items():
-                    moved[target] = moved.get(target, 0) + mass * share
-            result[action] = Masses(moved, denominator)
-        return result
+        actions = {self.action_of[state] for state in masses.parts if state in self.action_of}
+        return {action: masses.after(self.rows[action].get) for action in actions}
 
 
 def _check_single(steps: _Steps, claim: Single, where: str) -> None:
     number, trace = read_linear(claim.formula)
     masses = Masses({claim.state: 1}, 1)
     for action in trace:
-        masses = steps.after(masses).get(action, NOTHING)
-        if not masses.parts:
-            break
+        masses = masses.after(steps.rows.get(action, {}).get)
     if not masses.are(claim.probability):
         raise RuleViolation(f"W5: {where}: this is not the probability of the trace")
     found = claim.probability

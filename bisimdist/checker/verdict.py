@@ -8,6 +8,7 @@ from importlib import import_module
 
 from bisimdist.checker.chain import read_chain, read_model_file
 from bisimdist.checker.document import Certificate, Claim, read_certificate, read_claims, read_frame
+from bisimdist.checker.effort import limited
 from bisimdist.checker.other import KINDS, OtherReport
 from bisimdist.checker.reading import MalformedCertificate, RuleViolation, decode, item, shown
 from bisimdist.checker.rules import Setting, check_lower, check_upper
@@ -77,7 +78,8 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
     """
     document = read_frame(decode(text, numbers=False))
     try:
-        return _check_other(document, model_text) if "kind" in document else _check(document, model_text)
+        with limited():
+            return _check_other(document, model_text) if "kind" in document else _check(document, model_text)
     except RecursionError as error:
         raise MalformedCertificate("the document is nested too deeply") from error
 

@@ -1,0 +1,130 @@
+"""Short documents that ask for much, and honest ones with long numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from bisimdist.analysis.formulae import satisfying
+from bisimdist.analysis.generalised import generalised_metric
+from bisimdist.analysis.metric import metric
+from bisimdist.checker import MalformedCertificate, check_certificate, effort, verdict
+from bisimdist.checker.__main__ import main
+from bisimdist.models.pa import PA, Transition
+from tests.checker.corpus import FOLDER
+
+Document = dict[str, Any]
+
+
+def document(name: str) -> Document:
+    result: Document = json.loads((FOLDER / "correct" / f"{name}.json").read_bytes())
+    return result
+
+
+def about(document: Document) -> str:
+    """Write a document about its model as it was changed."""
+    text = json.dumps(document["model"], sort_keys=True, separators=(",", ":"))
+    return json.dumps(document | {"digest": "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()})
+
+
+def parametric(**changes: object) -> str:
+    result = document("hmm-parametric/hmm-parametric")
+    result["claims"][0]["length"] = changes.pop("length", "1")
+    result["model"] |= changes
+    return about(result)
+
+
+LOOPS = {"s": {"s": "1"}, "t": {"t": "1"}}
+THREE = {name: ["0", "1"] for name in "pqr"}
+POWER = "(1+p+q+r)^100/4^100"
+
+
+def pumped(symbols: int) -> str:
+    result = document("hmm-no-budget/hmm-no-budget")
+    emissions = {"s": {"x": "1234567/9999999", "y": "8765432/9999999"}, "t": {"x": "1/3", "y": "2/3"}}
+    result["model"] |= {"states": emissions, "transitions": LOOPS}
+    result["pump"] |= {"prefix": ["x"], "cycle": ["x"] * symbols, "suffix": []}
+    result["pump"] |= {"below": {"s": "1234567/9999999"}, "above": {"t": "1/3"}, "counting": ["t"]}
+    result["pump"] |= {"fast": "1", "slow": "0"}
+    return about(result)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        parametric(length="1000000000", transitions=LOOPS),
+        parametric(
+            parameters=THREE, distributions={"pi": {"s": POWER, "t": f"1-{POWER}"}, "tau": {"t": "1"}}
+        ),
+        parametric(distributions={"pi": {"s": "((((1+p)^200)^200)^200)^200"}, "tau": {"t": "1"}}),
+        parametric(distributions={"pi": {"s": "(((2^200)^200)^200)^200"}, "tau": {"t": "1"}}),
+        json.dumps(
+            document("mechanism-budget/mechanism-geometric")
+            | {"mechanism": {"kind": "geometric", "levels": "300", "noise": "1/0x" + "f" * 3000}}
+        ),
+    ],
+    ids=["length", "power", "tower", "number", "mechanism"],
+)
+def test_more_work_than_the_limit_is_malformed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(text) < 10_000
+    monkeypatch.setattr(effort, "MAX_WORK", effort.MAX_WORK // 100)
+    with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
+        check_certificate(text)
+
+
+def test_a_long_word_is_followed_in_integers() -> None:
+    """Each symbol makes the masses 23 bits longer; in lowest terms at each step this takes minutes."""
+    report = check_certificate(pumped(4000))
+    assert "U4" in report.reason
+
+
+def test_the_limit_is_one_for_all_parts_of_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    several = document("hmm-several/hmm-several")
+    monkeypatch.setattr(effort, "MAX_WORK", 10**6)
+    assert check_certificate(json.dumps(several)).valid
+    several["parts"] *= 100
+    with pytest.raises(MalformedCertificate, match="more work"):
+        check_certificate(json.dumps(several))
+    assert check_certificate(json.dumps(document("hmm-several/hmm-several"))).valid
+
+
+def long_automaton() -> PA:
+    """Return an automaton whose probabilities have 2,200 digits, and their quotients 4,300."""
+    thirds = fmpq(7**2600, 3 * 7**2600 + 1), fmpq(10**2149 - 1, 3 * 10**2149)
+    rows = [((2, third), (3, 1 - third)) for third in thirds]
+    steps = [(0, "a", rows[0]), (1, "a", rows[1]), (2, "b", rows[0]), (3, "c", ((3, fmpq(1)),))]
+    return PA(("s", "t", "u", "v"), tuple(Transition(*step) for step in steps), pairs=((0, 1),))
+
+
+@pytest.mark.parametrize("kind", ["accumulative", "amortised", "multiplicative", "additive"])
+def test_honest_long_numbers_are_read(kind: str) -> None:
+    """Quotients of probabilities of 2,200 digits are longer than an interpreter turns into text."""
+    ask: Any = generalised_metric if kind in ("multiplicative", "additive") else metric
+    text = json.dumps(ask(long_automaton(), kind).certificate())
+    report = check_certificate(text, json.dumps(long_automaton().canonical()))
+    assert report.valid, report.reason
+    assert report.plain_claims()
+
+
+def test_a_recursive_formula_may_have_an_equation_that_is_not_used() -> None:
+    answer = satisfying(long_automaton(), "rec X = <b>X; Y = T in X")
+    assert check_certificate(json.dumps(answer.certificate())).valid
+
+
+@pytest.mark.parametrize("error", [IndexError("x"), MemoryError(), KeyboardInterrupt(), RecursionError()])
+def test_a_fault_of_the_checker_is_no_verdict(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(verdict, "_check", failing)
+    path = str(FOLDER / "correct" / "figure1-alpha-one.json")
+    assert main([path]) == (2 if isinstance(error, RecursionError) else 3)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
