@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from bisimdist.cli.common_options import CODES
-from bisimdist.questions.options import Option
+from bisimdist.questions.options import PRISM_LABELS, Option
 from bisimdist.questions.question import Question
 
 __all__ = ["command_of"]
@@ -38,13 +38,14 @@ def command_of(question: type[Question[Any]]) -> click.Command:
 
         return run_question(question, values)
 
+    own = (PRISM_LABELS,) if question.argument.startswith("MODEL") else ()
     argument = click.Argument(
         ["argument"], metavar=question.argument, required=not question.argument.startswith("[")
     )
     return click.Command(
         question.command,
         callback=run,
-        params=[argument, *map(_parameter, question.options)],
+        params=[argument, *map(_parameter, (*question.options, *own))],
         help=question.__doc__,
         epilog=CODES,
     )

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from bisimdist.cli.commands import command_of
-from bisimdist.cli.common_options import CODES, as_json
+from bisimdist.cli.common_options import CODES, as_json, prism_labels
 from bisimdist.cli.logic_commands import LOGIC_COMMANDS
 from bisimdist.questions.registry import QUESTIONS
 
@@ -114,6 +114,9 @@ for _question in QUESTIONS:
     command_line.add_command(command_of(_question))
 for _command in LOGIC_COMMANDS:
     command_line.add_command(_command)
+for _command in command_line.commands.values():
+    if any(_parameter.name == "model" for _parameter in _command.params):  # those that are no questions yet
+        _command.params.append(prism_labels())
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bisimdist.cli.common_options import keeps_prism_labels
 from bisimdist.cli.failure import note_with_answer
 from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
@@ -13,7 +14,6 @@ from bisimdist.questions.source import (
     EXAMPLE_PREFIX,
     INPUT_NAME,
     STANDARD_INPUT,
-    read_any_model,
     standard_input,
 )
 
@@ -31,7 +31,13 @@ __all__ = [
 
 
 def _given(model: str, **values: object) -> Given:
-    return Given({"argument": model, **values}, note_with_answer)
+    values = {"argument": model, "prism_labels": keeps_prism_labels(), **values}
+    return Given(values, note_with_answer)
+
+
+def read_any_model(model: str, *, state_limit: int | None = None) -> LMC | PA | HMM:
+    """Return the model, whatever its kind."""
+    return _given(model, state_limit=state_limit).any_model()
 
 
 def read_model(model: str) -> LMC:

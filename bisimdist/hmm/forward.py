@@ -39,7 +39,7 @@ def joint_states(model: HMM, start: SparseRow, word: Sequence[int]) -> dict[int,
     Raises
     ------
     UsageError
-        If the word is empty.
+        If the word is empty, or holds anything but indices of observations, such as their names.
 
     References
     ----------
@@ -47,6 +47,13 @@ def joint_states(model: HMM, start: SparseRow, word: Sequence[int]) -> dict[int,
     """
     if not word:
         raise UsageError("the observation sequence is empty; expected at least one observation")
+    last = len(model.observations) - 1
+    for symbol in word:
+        if not isinstance(symbol, int) or not 0 <= symbol <= last:
+            raise UsageError(
+                f"the word holds {symbol!r}; expected indices of observations, 0..{last} "
+                "(sequence_indices makes them of names)"
+            )
     emissions = [dict(row) for row in model.emissions]
     current: dict[int, Entry] = dict(start)
     for position, symbol in enumerate(word):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.errors import UsageError
-from bisimdist.questions.options import CERTIFICATE, PAIR, STATE_LIMIT, Option
+from bisimdist.questions.options import CERTIFICATE, PAIR, PRISM_LABELS, STATE_LIMIT, Option
 
 if TYPE_CHECKING:
     from bisimdist.models.hmm import HMM
@@ -70,7 +70,9 @@ class Given:
         """Return the model, whatever its kind."""
         from bisimdist.questions.source import read_any_model
 
-        return read_any_model(self.argument, state_limit=self[STATE_LIMIT])
+        return read_any_model(
+            self.argument, self.note, state_limit=self[STATE_LIMIT], prism_labels=self[PRISM_LABELS]
+        )
 
     def chain(self) -> LMC:
         """Return the model, which has to be a Markov chain or stand for one."""

@@ -107,6 +107,9 @@ PAIR: Option[tuple[tuple[str, str], ...]] = Option(
 STATE_LIMIT = _whole(
     "state_limit", "--state-limit", "N", "States that a .ccsp file may have (50000).", least=1
 )
+PRISM_LABELS = _switch(
+    "prism_labels", "--prism-labels", "Keep the labels init and deadlock, which PRISM itself declares."
+)
 TIMEOUT: Option[float | None] = Option(
     name="timeout",
     flags=("--timeout",),

@@ -12,6 +12,7 @@ from bisimdist.models.io.load import MAX_BYTES, load_model, parse_model
 from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton
+from bisimdist.models.visible import only_sight
 
 __all__ = [
     "EXAMPLE_PREFIX",
@@ -51,15 +52,21 @@ def standard_input(limit: int) -> bytes:
     return content
 
 
-def read_any_model(model: str, *, state_limit: int | None = None) -> LMC | PA | HMM:
+def read_any_model(
+    model: str, note: Note, *, state_limit: int | None = None, prism_labels: bool = False
+) -> LMC | PA | HMM:
     """Return the model that an argument names, whatever its kind.
 
     Parameters
     ----------
     model
         A file, ``-`` for standard input, or ``example:NAME``.
+    note
+        Told where the model shows nothing, so that every answer is trivial.
     state_limit
         How many states the automaton of a CCS_p text may have; by default what the text says.
+    prism_labels
+        Whether the labels that PRISM itself declares count.
 
     Raises
     ------
@@ -69,10 +76,19 @@ def read_any_model(model: str, *, state_limit: int | None = None) -> LMC | PA | 
     if state_limit is not None and state_limit < 1:
         raise UsageError(f"--state-limit {state_limit}: expected at least 1")
     if model == STANDARD_INPUT:
-        return parse_model(standard_input(MAX_BYTES), source=INPUT_NAME, state_limit=state_limit)
-    if model.startswith(EXAMPLE_PREFIX):
-        return build_any_example(model.removeprefix(EXAMPLE_PREFIX))
-    return load_model(model, state_limit=state_limit)
+        found = parse_model(standard_input(MAX_BYTES), source=INPUT_NAME, state_limit=state_limit)
+    elif model.startswith(EXAMPLE_PREFIX):
+        found = build_any_example(model.removeprefix(EXAMPLE_PREFIX))
+    else:
+        found = load_model(model, state_limit=state_limit, prism_labels=prism_labels)
+    sight = only_sight(found)
+    if sight is not None:
+        what = {LMC: "state carries the label", PA: "step is the action", HMM: "state shows the observation"}
+        hint = ""
+        if model.lower().endswith(".tra") and not prism_labels:
+            hint = "; PRISM's own labels init and deadlock do not count, unless --prism-labels is given"
+        note(f"every {what[type(found)]} {sight!r}: nothing tells two runs apart{hint}")
+    return found
 
 
 def source_name(model: str) -> str:

@@ -33,7 +33,11 @@ _FORMATS = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".tra": "prism", "
 
 
 def load_model(
-    source: str | Path, *, format: str | None = None, state_limit: int | None = None
+    source: str | Path,
+    *,
+    format: str | None = None,
+    state_limit: int | None = None,
+    prism_labels: bool = False,
 ) -> LMC | PA | HMM:
     """Load a model from a file.
 
@@ -46,6 +50,9 @@ def load_model(
         .yml, .tra, .ccsp).
     state_limit
         How many states the automaton of a CCS_p text may have; by default what the text says.
+    prism_labels
+        Whether the labels ``init`` and ``deadlock``, which PRISM itself declares, count. Where they are all
+        that its files tell apart, the model has one label without them.
 
     Returns
     -------
@@ -81,6 +88,7 @@ def load_model(
         _decode(_read(labels, str(labels)), str(labels)),
         _decode(_read(states, str(states)), str(states)) if states.exists() else None,
         source=name,
+        own_labels=prism_labels,
     )
 
 

@@ -1,10 +1,10 @@
 """PRISM's explicit files: `.tra` (transitions) with `.lab` (labels) and `.sta` (states).
 
 A label file gives each state a set of labels; here the label of a state is that set, its members sorted and
-joined by commas, without PRISM's own `init` and `deadlock`. A label that PRISM would not take as an
-identifier is written as `_x` and its characters, those that are no letters or digits as `_hex_`, and read
-back accordingly. PRISM's states are tuples of numbers; the name of a state follows its tuple in quotes,
-where PRISM does not look.
+joined by commas, without PRISM's own `init` and `deadlock` unless they are asked for. A label that PRISM
+would not take as an identifier is written as `_x` and its characters, those that are no letters or digits as
+`_hex_`, and read back accordingly. PRISM's states are tuples of numbers; the name of a state follows its
+tuple in quotes, where PRISM does not look.
 
 References
 ----------
@@ -42,7 +42,9 @@ _DECLARED = re.compile(r'([0-9]{1,18})="([^"]*)"')
 _STATE_LINE = re.compile(r"([0-9]{1,18})\s*:\s*\(([^()]*)\)\s*(\".*\")?")
 
 
-def read_prism(transitions: str, labels: str, states: str | None = None, *, source: str = "") -> LMC:
+def read_prism(
+    transitions: str, labels: str, states: str | None = None, *, source: str = "", own_labels: bool = False
+) -> LMC:
     """Read a Markov chain from the texts of PRISM's explicit files.
 
     Parameters
@@ -55,6 +57,8 @@ def read_prism(transitions: str, labels: str, states: str | None = None, *, sour
         The `.sta` file; without it the states are called by their numbers.
     source
         The name of the `.tra` file, for errors; the others carry the same name with their own extension.
+    own_labels
+        Whether PRISM's own labels `init` and `deadlock` count.
 
     Raises
     ------
@@ -71,7 +75,7 @@ def read_prism(transitions: str, labels: str, states: str | None = None, *, sour
     except ModelError as error:
         raise error.with_source(f"{stem}.sta") from None
     try:
-        of_state = _read_labels(labels, count)
+        of_state = _read_labels(labels, count, own_labels=own_labels)
     except ModelError as error:
         raise error.with_source(f"{stem}.lab") from None
     try:
@@ -178,10 +182,10 @@ def _read_index(text: str, count: int, line: int) -> int:
     return int(text)
 
 
-def _read_labels(text: str, count: int) -> tuple[str, ...]:
+def _read_labels(text: str, count: int, *, own_labels: bool) -> tuple[str, ...]:
     content = _content(text)
     number, header = next(content, (1, ""))
-    declared = _declared_labels(header, number)
+    declared = _declared_labels(header, number, own_labels=own_labels)
     carried: list[str | None] = [None] * count
     meaning: dict[str, frozenset[int]] = {}
     for number, line in content:
@@ -218,8 +222,8 @@ def _read_labels(text: str, count: int) -> tuple[str, ...]:
     return tuple(label or "" for label in carried)
 
 
-def _declared_labels(header: str, line: int) -> list[str | None]:
-    """Return the labels by their numbers, with None for what PRISM itself declares."""
+def _declared_labels(header: str, line: int, *, own_labels: bool) -> list[str | None]:
+    """Return the labels by their numbers, with None for what is left out: what PRISM itself declares."""
     declared: list[str | None] = []
     seen = set()
     for token in header.split():
@@ -229,7 +233,7 @@ def _declared_labels(header: str, line: int) -> list[str | None]:
                 f'found {token[:60]!r}; expected labels in order, such as 0="init" 1="deadlock" 2="a"',
                 line=line,
             )
-        if match[2] in {"init", "deadlock"}:
+        if match[2] in {"init", "deadlock"} and not own_labels:
             declared.append(None)
             continue
         name = _unescape(match[2])

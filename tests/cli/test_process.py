@@ -99,7 +99,7 @@ def test_the_same_input_gives_the_same_bytes_under_every_encoding() -> None:
 
 def test_names_that_the_stream_cannot_carry(tmp_path: Path) -> None:
     path = tmp_path / "model.yaml"
-    text = "{kind: lmc, states: {S: a}, transitions: {S: {S: 1}}, pairs: [[S, S]]}"
+    text = "{kind: lmc, states: {S: a, T: b}, transitions: {S: {T: 1}, T: {T: 1}}, pairs: [[S, S]]}"
     path.write_text(text.replace("S", "\u03c3"), encoding="utf-8")
     ended = python("-m", "bisimdist", "show", str(path), PYTHONIOENCODING="ascii")
     assert (ended.returncode, ended.stderr) == (0, "")

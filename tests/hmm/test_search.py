@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 from flint import fmpq
@@ -16,7 +17,7 @@ from bisimdist.hmm.layers import LayerProof, decide_layers, domination_factor, s
 from bisimdist.hmm.local import improved_word
 from bisimdist.hmm.search import Violation, decide_ratio, impossible_under_second, least_ratio
 from bisimdist.models.hmm import HMM
-from bisimdist.models.library.hidden_markov import noisy_max_neighbours
+from bisimdist.models.library.hidden_markov import geometric, noisy_max_neighbours
 from bisimdist.models.mechanisms import above_threshold
 from bisimdist.progress import Deadline
 from tests.strategies import hmms
@@ -193,3 +194,10 @@ def test_equal_distributions_have_ratio_one() -> None:
     found = least_ratio(model, ("first", "first"), 7)
     assert found.ratio == 1
     assert found.witness.probabilities[0] == found.witness.probabilities[1] > 0
+
+
+@pytest.mark.parametrize("word", [["0"], [0, "1"], [9], [-1], [0.0]])
+def test_a_word_of_anything_but_indices_is_refused(word: list[Any]) -> None:
+    model = geometric()
+    with pytest.raises(UsageError, match=r"expected indices of observations, 0\.\.\d"):
+        probability(model, model.distribution("0"), word)
