@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -192,6 +191,8 @@ class BatchBasis:
         if parts == 1:
             pivots = run(slices[0])
         else:
+            from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to load)
+
             with ThreadPoolExecutor(parts) as pool:
                 pivots = sum(pool.map(run, slices))
         self.value[chosen] = value / batch.unit[chosen]

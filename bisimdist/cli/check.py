@@ -14,13 +14,8 @@ from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_ce
 from bisimdist.checker.reading import rational
 from bisimdist.cli.failure import ExitCode, note
 from bisimdist.cli.output import emit_data, emit_report
-from bisimdist.cli.source import EXAMPLE_PREFIX, STANDARD_INPUT, read_any_model, read_model, standard_input
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
-from bisimdist.models.hmm import HMM
-from bisimdist.models.io import write_model
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
 from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.tables import Report
 
@@ -35,7 +30,7 @@ MAX_CELL = 80
 NUMBERS = {"lower": at_least, "upper": at_most, "alpha": short_rational, "ratio": short_rational}
 """How a person is shown the numbers in claims of other kinds."""
 
-KINDS_OF_MODELS = {"lmc": LMC, "pa": PA, "hmm": HMM}
+STANDARD_INPUT = "-"
 
 
 def run_check(certificate: str, model: str | None = None, *, as_json: bool = False) -> int:
@@ -72,6 +67,8 @@ def run_check(certificate: str, model: str | None = None, *, as_json: bool = Fal
 
 def _certificate_text(certificate: str) -> bytes:
     if certificate == STANDARD_INPUT:
+        from bisimdist.cli.source import standard_input  # noqa: PLC0415
+
         return standard_input(MAX_BYTES)
     try:
         with Path(certificate).open("rb") as file:
@@ -85,10 +82,18 @@ def _certificate_text(certificate: str) -> bytes:
 
 def _model_text(model: str, certificate: bytes) -> str | bytes:
     """Return the model as the JSON text that the checker reads with its own parser."""
+    # Imported here: a certificate that is checked alone needs no models, and is checked sooner.
+    from bisimdist.cli.source import EXAMPLE_PREFIX, read_any_model, read_model  # noqa: PLC0415
+    from bisimdist.models.hmm import HMM  # noqa: PLC0415
+    from bisimdist.models.io import write_model  # noqa: PLC0415
+    from bisimdist.models.lmc import LMC  # noqa: PLC0415
+    from bisimdist.models.pa import PA  # noqa: PLC0415
+
+    kinds = {"lmc": LMC, "pa": PA, "hmm": HMM}
     is_json_file = PurePath(model).suffix.lower() == ".json" and not model.startswith(EXAMPLE_PREFIX)
     kind = _model_kind(certificate)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
-    if is_json_file and isinstance(read_any_model(model), KINDS_OF_MODELS.get(kind, LMC)):
+    if is_json_file and isinstance(read_any_model(model), kinds.get(kind, LMC)):
         return Path(model).read_bytes()
     # A fully probabilistic automaton may stand for its chain.
     found = read_model(model) if kind == "lmc" else read_any_model(model)

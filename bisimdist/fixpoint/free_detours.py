@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 from flint import fmpq
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from bisimdist.fixpoint.detours import solve_block
+from bisimdist.fixpoint.linear.components import strongly_connected_components
 from bisimdist.fixpoint.programs import Functional
 from bisimdist.lp.batch import BatchBasis
 from bisimdist.lp.compiled import Int64Array
 
 __all__ = ["ZeroDetours", "potential_gain", "spread"]
+
+FEW_EDGES = 2_000
+"""So many edges are searched here."""
 
 
 def spread(functional: Functional, gaining: Iterable[int], free: Callable[[int], bool]) -> dict[int, fmpq]:
@@ -49,6 +51,25 @@ def potential_gain(functional: Functional, side: int, potential: Mapping[int, fm
     )
 
 
+def _connected(size: int, first: Int64Array, second: Int64Array) -> Int64Array:
+    """Return by node the number of its connected component."""
+    if len(first) > FEW_EDGES:
+        # scipy takes longer to load than small graphs to search
+        from scipy.sparse import coo_matrix  # noqa: PLC0415
+        from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+        edges = coo_matrix((np.ones(len(first), dtype=np.int8), (first, second)), shape=(size, size))
+        return np.asarray(connected_components(edges, directed=False)[1], dtype=np.int64)
+    neighbours: list[list[int]] = [[] for _ in range(size)]
+    for i, j in zip(first.tolist(), second.tolist(), strict=True):
+        neighbours[i].append(j)
+        neighbours[j].append(i)
+    component = np.empty(size, dtype=np.int64)
+    for number, members in enumerate(strongly_connected_components(neighbours)):
+        component[members] = number
+    return component
+
+
 class ZeroDetours:
     """Judges, for costs of 0 and 1 only, whether a free detour makes a paying program free after all."""
 
@@ -66,16 +87,12 @@ class ZeroDetours:
             return None
         free = cost == 0
         size = len(self.functional.lmc)
-        graph = coo_matrix(
-            (np.ones(int(free.sum()), dtype=np.int8), (self.first[free], self.second[free])),
-            shape=(size, size),
-        )
-        _, component = connected_components(graph, directed=False)
+        component = _connected(size, self.first[free], self.second[free])
         sizes = np.bincount(component)
         cliques = int((sizes * (sizes - 1)).sum())
         if cliques == int(free.sum()) * (1 if self.functional.space.ordered else 2):
             return None
-        return np.asarray(component, dtype=np.int64)
+        return component
 
     def active(self, cost: Int64Array) -> bool:
         """Tell whether free detours exist that are not free directly."""

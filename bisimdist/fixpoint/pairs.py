@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
-import networkx as nx
 from flint import fmpq
 
 from bisimdist.errors import LimitError
+from bisimdist.fixpoint.linear.components import strongly_connected_components
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline
 
@@ -104,13 +105,12 @@ def _members(classes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, members))
 
 
-def _class_graph(lmc: LMC, classes: Sequence[int]) -> nx.DiGraph:
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(max(classes) + 1))
-    graph.add_edges_from(
-        (classes[state], classes[target]) for state, row in enumerate(lmc.rows) for target, _ in row
-    )
-    return graph
+def _class_graph(lmc: LMC, classes: Sequence[int]) -> list[list[int]]:
+    """Return for each class those that one of its states can enter, each once."""
+    entered: list[dict[int, None]] = [{} for _ in range(max(classes) + 1)]
+    for state, row in enumerate(lmc.rows):
+        entered[classes[state]].update((classes[target], None) for target, _ in row)
+    return [list(after) for after in entered]
 
 
 def reached_by_classes(lmc: LMC, classes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> set[int]:
@@ -120,8 +120,13 @@ def reached_by_classes(lmc: LMC, classes: Sequence[int], pairs: Iterable[tuple[i
     class is needed as a whole: those of the pairs, and every class that one of its states can enter.
     """
     graph = _class_graph(lmc, classes)
-    starts = {classes[s] for s, t in pairs if s != t and classes[s] == classes[t]}
-    return starts.union(*(nx.descendants(graph, start) for start in starts))
+    found = {classes[s] for s, t in pairs if s != t and classes[s] == classes[t]}
+    stack = list(found)
+    while stack:
+        fresh = set(graph[stack.pop()]) - found
+        found |= fresh
+        stack.extend(fresh)
+    return found
 
 
 def reached_by_pairs(  # noqa: PLR0913
@@ -181,12 +186,26 @@ def _cells(
 
 
 def components_bottom_up(lmc: LMC, classes: Sequence[int]) -> list[tuple[tuple[int, ...], bool]]:
-    """Return the strongly connected components of classes, successors first, and whether each is cyclic."""
+    """Return the strongly connected components of classes, successors first, and whether each is cyclic.
+
+    They come in layers, those that nothing enters from outside last.
+    """
     graph = _class_graph(lmc, classes)
-    condensed = nx.condensation(graph)
-    result = []
-    for node in reversed(list(nx.topological_sort(condensed))):
-        group = tuple(sorted(condensed.nodes[node]["members"]))
-        cyclic = len(group) > 1 or graph.has_edge(group[0], group[0])
-        result.append((group, cyclic))
-    return result
+    groups = strongly_connected_components(graph)
+    number = {kind: place for place, group in enumerate(groups) for kind in group}
+    after: list[dict[int, None]] = [{} for _ in groups]
+    for kind, entered in enumerate(graph):
+        after[number[kind]].update((number[other], None) for other in entered)
+    waiting = Counter(other for place, others in enumerate(after) for other in others if other != place)
+    layer = [place for place in range(len(groups)) if not waiting[place]]
+    order: list[int] = []
+    while layer:
+        order += layer
+        following = []
+        for place in layer:
+            for other in after[place]:
+                waiting[other] -= other != place
+                if other != place and not waiting[other]:
+                    following.append(other)
+        layer = following
+    return [(tuple(groups[k]), len(groups[k]) > 1 or k in after[k]) for k in reversed(order)]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import fmpq
-from scipy.sparse import csr_array
 
 from bisimdist.fixpoint.strategy import Plan, Strategy
 from bisimdist.lp.batch import MAX_EXPONENT
 from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 __all__ = ["PlanMatrix", "plan_cost"]
 
@@ -45,6 +48,8 @@ class PlanMatrix:
     @classmethod
     def of(cls, strategy: Strategy, sides: Sequence[int] | Int64Array) -> PlanMatrix:
         """Read the couplings of the sides from the flat arrays of the batch, the unusual ones one by one."""
+        from scipy.sparse import csr_array  # noqa: PLC0415  (slow to load; exact answers need none of it)
+
         functional = strategy.functional
         chosen = np.asarray(sides, dtype=np.int64)
         row_of = np.full(2 * functional.size, -1, dtype=np.int64)

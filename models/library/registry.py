@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TypeVar
 
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM
-from bisimdist.models.library import (
-    counting_queries,
-    dining_cryptographers,
-    dining_cryptographers_pa,
-    figure1,
-    hidden_markov,
-    leaky_retry,
-    mimicking,
-    pin_checking,
-    random_chain,
-    randomised_response,
-    randomised_response_pa,
-)
 from bisimdist.models.library.parameters import Example, shown
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
@@ -36,20 +24,31 @@ __all__ = [
 
 Made = TypeVar("Made")
 
-_EXAMPLES: dict[str, Example] = {
-    module.EXAMPLE.name: module.EXAMPLE
-    for module in (figure1, dining_cryptographers, randomised_response, leaky_retry, random_chain)
-} | {
-    example.name: example
-    for example in (
-        pin_checking.EXAMPLE,
-        dining_cryptographers_pa.EXAMPLE,
-        randomised_response_pa.EXAMPLE,
-        counting_queries.EXAMPLE,
-        mimicking.EXAMPLE,
-        *hidden_markov.EXAMPLES,
-    )
+_HOMES: dict[str, tuple[str, ...]] = {
+    "figure1": ("figure1",),
+    "dining_cryptographers": ("dining-cryptographers",),
+    "randomised_response": ("randomised-response",),
+    "leaky_retry": ("leaky-retry",),
+    "random_chain": ("random",),
+    "pin_checking": ("pin-checking",),
+    "dining_cryptographers_pa": ("dining-cryptographers-pa",),
+    "randomised_response_pa": ("randomised-response-pa",),
+    "counting_queries": ("counting-queries",),
+    "mimicking": ("mimicking",),
+    "hidden_markov": (
+        *("geometric", "contagious-disease", "independent-disease"),
+        *("noisy-max", "noisy-max-diseases", "above-threshold"),
+    ),
 }
+"""By module of this package the names of its examples; a module is loaded when one of them is asked for."""
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def _example(name: str) -> Example:
+    """Return an example by its name; it is an EXAMPLE, or one of the EXAMPLES, of its module."""
+    module = import_module(f"bisimdist.models.library.{_HOME_OF[name]}")
+    examples: tuple[Example, ...] = getattr(module, "EXAMPLES", None) or (module.EXAMPLE,)
+    return next(example for example in examples if example.name == name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def list_examples() -> tuple[ExampleInfo, ...]:
             example.description,
             tuple(ParameterInfo(p.name, p.default_text, p.expected) for p in example.parameters),
         )
-        for example in _EXAMPLES.values()
+        for example in map(_example, _HOME_OF)
     )
 
 
@@ -155,7 +154,7 @@ def example_as_text(text: str) -> str:
     """
     example, values = _chosen(text)
     if example.text is None:
-        written = ", ".join(other.name for other in _EXAMPLES.values() if other.text is not None)
+        written = ", ".join(other.name for other in map(_example, _HOME_OF) if other.text is not None)
         raise UsageError(f"example {example.name} is not written in the process calculus; there is {written}")
     write = example.text
     return _made(example.name, lambda: write(**values))
@@ -164,9 +163,9 @@ def example_as_text(text: str) -> str:
 def _chosen(text: str) -> tuple[Example, dict[str, object]]:
     """Return the example that is named, and the values of its parameters."""
     name, *settings = (part.strip() for part in text.split(","))
-    example = _EXAMPLES.get(name)
-    if example is None:
-        raise UsageError(f"there is no example {shown(name)}; there are {', '.join(_EXAMPLES)}")
+    if name not in _HOME_OF:
+        raise UsageError(f"there is no example {shown(name)}; there are {', '.join(_HOME_OF)}")
+    example = _example(name)
     values: dict[str, object] = {parameter.name: parameter.default for parameter in example.parameters}
     known = {parameter.name: parameter for parameter in example.parameters}
     given: set[str] = set()

@@ -1,4 +1,4 @@
-"""The exact solution of one strongly connected system, by numeric lifting or a dense method."""
+"""The exact solution of one large strongly connected system by numeric lifting."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from numpy.typing import NDArray
 
 from bisimdist.fixpoint.linear.continued_fraction import reconstruct_denominator
 from bisimdist.fixpoint.linear.digits import integer_of, integers_of
-from bisimdist.fixpoint.linear.irreducible import IrreducibleSystem, solve_dense
+from bisimdist.fixpoint.linear.irreducible import IrreducibleSystem, solves
 from bisimdist.fixpoint.linear.lifting import Lifting, LiftingError, prepare_lifting
-from bisimdist.fixpoint.linear.regularity import check_regular, is_dominant
+from bisimdist.fixpoint.linear.regularity import check_regular
 from bisimdist.progress import Deadline, Progress
 
-__all__ = ["solve_irreducible"]
-
-_DENSE_SIZE = 100
-"""Up to this size the dense exact method is as fast (measured)."""
+__all__ = ["solve_by_lifting"]
 
 _ATTEMPTS = 3
 """How often lifting is tried, with ever shorter digits."""
@@ -31,15 +28,20 @@ _SAMPLE = 64
 """How many unknowns make up the combination whose denominator is looked for."""
 
 
-def solve_irreducible(
-    system: IrreducibleSystem, *, deadline: Deadline, progress: Progress
-) -> tuple[list[fmpz], fmpz]:
+def solve_by_lifting(
+    system: IrreducibleSystem, *, dominant: bool, deadline: Deadline, progress: Progress
+) -> tuple[list[fmpz], fmpz] | None:
     """Solve M z = beta exactly for a strongly connected system; the residual has been checked.
+
+    Parameters
+    ----------
+    dominant
+        Whether the matrix is known to be non-singular.
 
     Returns
     -------
-    tuple of (list of fmpz, fmpz)
-        Numerators and their positive common denominator.
+    tuple of (list of fmpz, fmpz) or None
+        Numerators and their positive common denominator; None where the matrix is too ill-conditioned.
 
     Raises
     ------
@@ -48,17 +50,10 @@ def solve_irreducible(
     LimitError
         If the deadline passes.
     """
-    dominant = is_dominant(system)
-    if system.size == 1:
-        sign = 1 if system.diagonal[0] > 0 else -1
-        return [sign * system.beta[0]], fmpz(abs(system.diagonal[0]))
-    if system.size <= _DENSE_SIZE:
-        return _checked(system, solve_dense(system))
     try:
         lifting = prepare_lifting(system)
     except LiftingError:
-        deadline.check()
-        return _checked(system, solve_dense(system))
+        return None
     if not dominant:
         check_regular(system, lifting)
     if not any(system.beta):
@@ -68,27 +63,13 @@ def solve_irreducible(
             found = _lift(lifting, dominant, deadline, progress)
         except LiftingError:
             found = None
-        if found is not None and _residual_vanishes(system, *found):
+        if found is not None and solves(system, *found):
             return found
         try:
             lifting = prepare_lifting(system, width_limit=lifting.width * 3 // 4)
         except LiftingError:
             break
-    deadline.check()
-    return _checked(system, solve_dense(system))
-
-
-def _residual_vanishes(system: IrreducibleSystem, numerators: list[fmpz], denominator: fmpz) -> bool:
-    return all(
-        left == denominator * right
-        for left, right in zip(system.product(numerators), system.beta, strict=True)
-    )
-
-
-def _checked(system: IrreducibleSystem, solution: tuple[list[fmpz], fmpz]) -> tuple[list[fmpz], fmpz]:
-    if not _residual_vanishes(system, *solution):
-        raise AssertionError("the dense exact solver returned a vector that is no solution")
-    return solution
+    return None
 
 
 def _lift(

@@ -10,7 +10,7 @@ from flint import fmpq_mat, fmpz, fmpz_mat
 
 from bisimdist.fixpoint.linear.system import SingularSystemError
 
-__all__ = ["IrreducibleSystem", "solve_dense"]
+__all__ = ["IrreducibleSystem", "solve_dense", "solves"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +91,11 @@ def solve_dense(system: IrreducibleSystem) -> tuple[list[fmpz], fmpz]:
         raise SingularSystemError("the matrix of the linear system is singular") from None
     numerators, denominator = fmpq_mat(solution).numer_denom()
     return numerators.entries(), denominator
+
+
+def solves(system: IrreducibleSystem, numerators: Sequence[fmpz], denominator: fmpz) -> bool:
+    """Tell whether a vector of rationals over one denominator is a solution, in integers."""
+    return all(
+        left == denominator * right
+        for left, right in zip(system.product(numerators), system.beta, strict=True)
+    )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from flint import fmpz, nmod_mat
 
 from bisimdist.fixpoint.linear.irreducible import IrreducibleSystem
-from bisimdist.fixpoint.linear.lifting import Lifting
 from bisimdist.fixpoint.linear.system import SingularSystemError
+
+if TYPE_CHECKING:
+    from bisimdist.fixpoint.linear.lifting import Lifting
 
 __all__ = ["check_regular", "is_dominant"]
 

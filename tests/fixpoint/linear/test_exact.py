@@ -15,6 +15,7 @@ from bisimdist.fixpoint.linear import (
     SparseRow,
     SparseSystem,
     component_solver,
+    exact,
     floats,
     satisfies,
     solve_exact,
@@ -81,12 +82,12 @@ def arbitrary_systems(draw: st.DrawFn) -> SparseSystem:
 @pytest.fixture
 def only_lifting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no system be too small for lifting, and let the dense method fail the test."""
-    monkeypatch.setattr(component_solver, "_DENSE_SIZE", 0)
+    monkeypatch.setattr(exact, "_DENSE_SIZE", 0)
 
     def refuse(system: object) -> None:
         raise RuntimeError("fell back to the dense method")
 
-    monkeypatch.setattr(component_solver, "solve_dense", refuse)
+    monkeypatch.setattr(exact, "solve_dense", refuse)
 
 
 @given(lossy_systems())
@@ -97,7 +98,7 @@ def test_agrees_with_the_dense_rational_solution(system: SparseSystem) -> None:
 @given(lossy_systems())
 def test_lifting_agrees_with_the_dense_rational_solution(system: SparseSystem) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(component_solver, "_DENSE_SIZE", 0)
+        patch.setattr(exact, "_DENSE_SIZE", 0)
         check_against_reference(system)
 
 
@@ -106,7 +107,7 @@ def test_lifting_agrees_with_the_dense_rational_solution(system: SparseSystem) -
 @settings(max_examples=200)
 def test_any_system_is_solved_or_called_singular(dense_size: int, system: SparseSystem) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(component_solver, "_DENSE_SIZE", dense_size)
+        patch.setattr(exact, "_DENSE_SIZE", dense_size)
         try:
             expected = reference(system)
         except ZeroDivisionError:
