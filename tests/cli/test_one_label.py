@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist import load_model
+from bisimdist import LMC, load_model
 from tests.cli.conftest import Command
 
 CHAIN = "{kind: lmc, states: {s: a, t: a}, transitions: {s: {s: 1}, t: {t: 1}}, pairs: [[s, t]]}"
@@ -91,5 +91,8 @@ def test_labels_of_prism_itself_count_when_asked_for(command: Command, prism: Pa
 
 
 def test_labels_of_prism_itself_count_in_python_when_asked_for(prism: Path) -> None:
-    assert load_model(prism).labels == ("", "", "", "")
-    assert load_model(prism, prism_labels=True).labels == ("init", "", "deadlock", "")
+    kept, left_out = load_model(prism, prism_labels=True), load_model(prism)
+    assert isinstance(kept, LMC)
+    assert isinstance(left_out, LMC)
+    assert left_out.labels == ("", "", "", "")
+    assert kept.labels == ("init", "", "deadlock", "")
