@@ -1,10 +1,10 @@
 """Mutation of the checker's code: ``python -m tests.checker.mutation``.
 
 Runs the certificates of ``tests/certificates`` through every mutant (`tests.checker.mutants`). A mutant that
-still accepts all of ``correct``, refuses all of ``incorrect`` and calls all of ``malformed`` malformed
-*survives*: either no file shows that what was changed is needed, or it is not. What survives with a reason
-stands in ``survivors``: a line ``# reason``, then the keys of mutants, or beginnings of keys that end
-in ``*``.
+still accepts all of ``correct`` with the same claims, refuses all of ``incorrect`` and calls all of
+``malformed`` malformed *survives*: either no file shows that what was changed is needed, or it is not. What
+survives with a reason stands in ``survivors``: a line ``# reason``, then the keys of mutants, or beginnings of
+keys that end in ``*``.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _packages() -> list[str]:
 
 @contextmanager
 def checker(code: Mapping[str, object]) -> Iterator[Judge]:
-    """Give a function that judges with a checker of this code: valid, not valid or malformed."""
+    """Give a function that judges with a checker of this code: valid (and what), not valid or malformed."""
 
     def ours() -> dict[str, ModuleType]:
         return {
@@ -98,7 +98,7 @@ def checker(code: Mapping[str, object]) -> Iterator[Judge]:
                 report = module.check_certificate(*data)
             except module.MalformedCertificate:
                 return "malformed"
-            return "valid" if report.valid else "not valid"
+            return f"valid: {json.dumps(report.plain_claims())}" if report.valid else "not valid"
 
         yield judge
     finally:
@@ -139,6 +139,7 @@ class Corpus:
             if only is None or entry.name in only
         }
         self.data = {name: entry.texts() for name, entry in self.entries.items()}
+        self.expected: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
         self.reached: dict[tuple[str, int], set[str]] = {}
         with checker(code) as judge:
@@ -162,7 +163,8 @@ class Corpus:
         finally:
             sys.settrace(before)
         self.seconds[name] = time.perf_counter() - start
-        if found != self.entries[name].expected:
+        self.expected[name] = found
+        if found.partition(":")[0] != self.entries[name].expected:
             raise SystemExit(f"{name}: the checker itself says {found}")
 
     def reaching(self, mutant: Mutant) -> list[str]:
@@ -179,8 +181,8 @@ class Corpus:
         with checker({**self.code, f"{PACKAGE}.{mutant.module}": changed}) as judge:
             for name in files:
                 found = outcome(judge, self.data[name], 1 + 10 * self.seconds[name])
-                if found != self.entries[name].expected:
-                    return f"{name}: {found}"
+                if found != self.expected[name]:
+                    return f"{name}: {found.partition(':')[0]}"
         return "survived"
 
     def digest(self) -> str:
