@@ -1,10 +1,10 @@
 """Mutation of the checker's code: ``python -m tests.checker.mutation``.
 
-Runs the certificates of ``tests/certificates`` through every mutant (`tests.checker.mutants`). A mutant that
-still accepts all of ``correct`` with the same claims, refuses all of ``incorrect`` and calls all of
-``malformed`` malformed *survives*: either no file shows that what was changed is needed, or it is not. What
-survives with a reason stands in ``survivors``: a line ``# reason``, then the keys of mutants, or beginnings of
-keys that end in ``*``.
+Runs the certificates of ``tests/certificates`` through every mutant (`tests.checker.mutants`). A mutant
+that still accepts all of ``correct`` with the same claims, refuses all of ``incorrect`` and calls all of
+``malformed`` malformed *survives*: either no file shows that what was changed is needed, or it is not.
+What survives with a reason stands in ``survivors``: a line ``# reason``, then the keys of mutants, or
+beginnings of keys that end in ``*``.
 """
 
 from __future__ import annotations
