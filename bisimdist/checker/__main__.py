@@ -52,6 +52,8 @@ def main(arguments: list[str]) -> int:
         out.write(f"{verdict}: {sentence(claim)}\n")
     for other in report.other_claims:
         out.write(f"{verdict}: {report.kind}: {listed(other)}\n")
+    if report.valid and report.digest is not None:
+        out.write(f"about: {shown(report.model_kind)}, {ascii(report.digest)[1:-1]}\n")
     if not report.valid:
         out.write(f"not valid: {report.reason}\n")
     return 0 if report.valid else 1

@@ -65,6 +65,7 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
         {
             "metric": name,
             "discount": text_of(discount),
+            "quantity": "distance" if metric.additive else "e^distance",
             "from": claim.source,
             "to": claim.target,
             "upper": _text(claim.upper),

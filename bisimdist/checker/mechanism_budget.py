@@ -6,6 +6,8 @@ named M as in ``docs/certificates/hmm-proofs.md``.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
@@ -18,6 +20,7 @@ from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
     choice,
+    decimal_rational,
     integer,
     item,
     items,
@@ -60,10 +63,13 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     try:
         if model is not None:
             raise RuleViolation("G2: the certificate is about a mechanism, not about a model")
-        _check(_Mechanism.read(data["mechanism"]), claims[0])
+        mechanism = _Mechanism.read(data["mechanism"])
+        said = tuple({**claim, "mechanism": mechanism.settings} for claim in claims)
+        about = mechanism.settings["kind"], mechanism.digest()
+        _check(mechanism, claims[0])
     except RuleViolation as violation:
         return OtherReport(False, claims, str(violation))
-    return OtherReport(True, claims)
+    return OtherReport(True, said, about=about)
 
 
 class _Mechanism:
@@ -71,6 +77,13 @@ class _Mechanism:
 
     def __init__(self, count: int, levels: int, noise: Fraction, ties: str) -> None:
         self.count, self.levels, self.ties = count, levels, ties
+        queries = {"queries": str(count), "ties": ties} if ties else {}
+        self.settings = {
+            "kind": "noisy-max" if ties else "geometric",
+            "levels": str(levels),
+            "noise": decimal_rational(noise),
+            **queries,
+        }
         self.bits = 2 * levels * max(noise.denominator.bit_length(), 1)
         spend(fraction_work(self.bits, levels * levels))
         end, middle = 1 / (1 + noise), (1 - noise) / (1 + noise)
@@ -99,6 +112,11 @@ class _Mechanism:
         if count * levels > (64 if ties else MAX_LEVELS) or (3 * levels - 2) ** count > MAX_PAIRS:
             raise RuleViolation("M2: there are too many pairs of neighbours to check")
         return cls(count, levels, noise, ties)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the settings as canonical JSON, numbers in lowest terms."""
+        text = json.dumps(self.settings, sort_keys=True, separators=(",", ":"))
+        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
 
     def answers(self) -> list[str]:
         if not self.ties:

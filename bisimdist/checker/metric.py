@@ -66,6 +66,7 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
     data = tuple(
         {
             "metric": metric,
+            "quantity": "e^distance",
             "from": claim.source,
             "to": claim.target,
             "upper": _text(claim.upper),

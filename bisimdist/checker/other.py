@@ -20,11 +20,14 @@ class OtherReport:
         The claims as plain data (texts, numbers as exact texts).
     reason
         Which rule fails, in words; empty if the certificate is valid.
+    about
+        What the claims are about where that is not the model of the document: its kind and its digest.
     """
 
     valid: bool
     claims: tuple[Mapping[str, object], ...]
     reason: str = ""
+    about: tuple[str, str] | None = None
 
 
 KINDS: dict[str, str] = {

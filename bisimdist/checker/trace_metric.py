@@ -81,6 +81,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         said_of(
             {
                 "metric": metric,
+                "quantity": "distance" if metric == "additive" else "e^distance",
                 "from": claim.source,
                 "to": claim.target,
                 "length": data["length"],

@@ -34,7 +34,9 @@ class CheckReport:
     other_claims
         The claims of a certificate of another kind, as plain data. Empty for distances.
     digest
-        The digest of the model, as it stands in the certificate; None where it has none.
+        The digest of the model, as it stands in the certificate, or of what the claims are about instead.
+    model_kind
+        The kind of the model, as it stands in the certificate, or what the claims are about instead.
     """
 
     valid: bool
@@ -43,6 +45,7 @@ class CheckReport:
     kind: str = "distance"
     other_claims: tuple[Mapping[str, object], ...] = ()
     digest: str | None = None
+    model_kind: str | None = None
 
     def plain_claims(self) -> tuple[Mapping[str, object], ...]:
         """Return the claims as plain data, whatever they are about."""
@@ -98,12 +101,12 @@ def _check(document: Mapping[str, object], model_text: str | bytes | None) -> Ch
         setting = Setting(chain, certificate.alpha, ordered=certificate.distance == "lbd")
         check_claims(claims, certificate, setting)
     except RuleViolation as violation:
-        return CheckReport(False, claims, str(violation), digest=digest)
-    return CheckReport(True, claims, digest=digest)
+        return CheckReport(False, claims, str(violation), digest=digest, model_kind="lmc")
+    return CheckReport(True, claims, digest=digest, model_kind="lmc")
 
 
 def _check_other(document: dict[str, object], model_text: str | bytes | None) -> CheckReport:
-    kind, digest = document["kind"], document.get("digest")
+    kind, embedded = document["kind"], document.get("model")
     if not isinstance(kind, str) or kind not in KINDS:
         known = ", ".join(sorted(KINDS))
         raise MalformedCertificate(
@@ -119,14 +122,10 @@ def _check_other(document: dict[str, object], model_text: str | bytes | None) ->
         report = OtherReport(False, (), str(violation))
     if report.valid and not report.claims:
         raise MalformedCertificate("there is no claim")
-    return CheckReport(
-        report.valid,
-        (),
-        report.reason,
-        kind,
-        report.claims,
-        digest if isinstance(digest, str) else None,
-    )
+    model_kind = embedded.get("kind") if isinstance(embedded, dict) else None
+    names = report.about or (model_kind, document.get("digest"))
+    said, digest = (name if isinstance(name, str) else None for name in names)
+    return CheckReport(report.valid, (), report.reason, kind, report.claims, digest, said)
 
 
 def check_claims(claims: Iterable[Claim], certificate: Certificate, setting: Setting) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path, PurePath
 
 from flint import fmpq, fmpz
@@ -110,7 +111,10 @@ def _model_kind(certificate: bytes) -> str:
 
 
 def _data(report: CheckReport) -> dict[str, object]:
-    digest = {} if report.digest is None else {"digest": report.digest}
+    digest: dict[str, object] = {}
+    if report.digest is not None:
+        about = {"kind": report.model_kind, "digest": report.digest}
+        digest = {"digest": report.digest, "model": about}
     return {
         "command": "check",
         "valid": report.valid,
@@ -142,14 +146,16 @@ def _report(report: CheckReport, name: str) -> Report:
     verdict = "The certificate is valid: it proves every claim."
     if not report.valid:
         verdict = f"The certificate is NOT valid, nothing is proved: {report.reason}"
-    return Report(heading=f"{name}: claims", columns=columns, rows=rows, remarks=(verdict,))
+    about = f"What it is about: {report.model_kind}, digest {report.digest}."
+    remarks = (verdict,) if report.digest is None else (verdict, about)
+    return Report(heading=f"{name}: claims", columns=columns, rows=rows, remarks=remarks)
 
 
 def _table(claims: Sequence[Claim]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     rows = tuple(
         (
-            claim.source,
-            claim.target,
+            _shortened(claim.source),
+            _shortened(claim.target),
             claim.distance,
             short_rational(_exact(claim.alpha)),
             "none" if claim.lower is None else at_least(_exact(claim.lower)),
@@ -171,6 +177,8 @@ def _other_table(
 
 
 def _cell(key: str, value: object) -> str:
+    if isinstance(value, dict):
+        return _shortened(", ".join(f"{name} {entry}" for name, entry in value.items()))
     if not isinstance(value, str):
         return _shortened(json.dumps(value))
     if key in NUMBERS:
@@ -180,4 +188,8 @@ def _cell(key: str, value: object) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_CELL else f"{text[:MAX_CELL]}… ({len(text)} characters, all in --json)"
+    """Show a text; a long one by its ends and a digest, so that different ones look different."""
+    if len(text) <= MAX_CELL:
+        return text
+    digest = sha256(text.encode()).hexdigest()[:12]
+    return f"{text[: MAX_CELL - 20]}…{text[-20:]} ({len(text)} characters, #{digest}, all in --json)"

@@ -282,7 +282,7 @@ def test_claims_say_what_they_are_about() -> None:
     }
     assert not Claim("s", "t", "bd", Fraction(2), fifth).exact
     assert "lower" not in Claim("s", "t", "bd", Fraction(2), fifth).as_dict()
-    assert CheckReport(True, report.claims, digest=report.digest) == report
+    assert CheckReport(True, report.claims, digest=report.digest, model_kind="lmc") == report
     assert report.plain_claims() == tuple(claim.as_dict() for claim in report.claims)
     assert (report.kind, report.other_claims) == ("distance", ())
     assert report.digest == json.loads(FIGURE1.read_bytes())["digest"]

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from bisimdist.analysis.distances import bound
+from bisimdist.checker import check_certificate
+from bisimdist.checker.__main__ import sentence
 from bisimdist.checker.other import KINDS, OtherReport
 from bisimdist.cli.check import run_check
 from bisimdist.models.io import load_model, write_model
@@ -177,7 +179,7 @@ def test_a_certificate_of_another_kind(command: Command, other: list[Any], tmp_p
     out = command("check", path).out
     assert "1/3 <= 0.333334" in out
     assert "1/2 " in out
-    assert "300 characters, all in --json" in out
+    assert "(300 characters, #" in out
     assert "t\\n" in out
     stored(path, FRAME | {"fails": "Z9: because", "digest": "sha256:1"})
     ended = command("check", path, "--json")
@@ -230,3 +232,58 @@ def test_a_model_of_another_kind(
     ended = command("check", path, model, "--json")
     assert ended.code == (2 if kind == "hmm" else 0)
     assert all(given["kind"] == "lmc" for given in other[1:])
+
+
+CORPUS = Path(__file__).parents[1] / "certificates" / "correct"
+
+
+@pytest.mark.parametrize(
+    ("name", "quantity", "kind"),
+    [
+        ("metric/metric-amortised", "e^distance", "pa"),
+        ("generalised-metric/generalised-additive", "distance", "pa"),
+        ("trace-metric/trace-metric-infinite", "e^distance", "pa"),
+        ("delta/delta-event", "delta", "lmc"),
+        ("mechanism-budget/mechanism-max", None, "noisy-max"),
+        ("hmm-budget/hmm-budget-epsilon", None, "hmm"),
+    ],
+)
+def test_what_is_bounded_and_what_it_is_about(
+    command: Command, name: str, quantity: str | None, kind: str
+) -> None:
+    path = str(CORPUS / f"{name}.json")
+    said = json.loads(command("check", path, "--json").out)
+    assert said["claim"][0].get("quantity") == quantity
+    assert said["model"] == {"kind": kind, "digest": said["digest"]}
+    text = command("check", path).out
+    assert f"{kind}, digest {said['digest']}" in text
+    assert quantity is None or quantity in text
+
+
+def test_the_mechanism_stands_in_the_claim(command: Command, tmp_path: Path) -> None:
+    document = json.loads((CORPUS / "mechanism-budget" / "mechanism-max.json").read_text())
+    said = json.loads(command("check", stored(tmp_path / "c.json", document), "--json").out)
+    assert said["claim"][0]["mechanism"] == {**document["mechanism"]}
+    document["mechanism"]["noise"] = "2/4"
+    same = json.loads(command("check", stored(tmp_path / "c.json", document), "--json").out)
+    assert same["digest"] == said["digest"]
+    assert "noise 1/2" in command("check", str(tmp_path / "c.json")).out
+
+
+@pytest.mark.parametrize("length", [70, 90, 300])
+def test_two_claims_do_not_look_alike(command: Command, tmp_path: Path, length: int) -> None:
+    """Names that differ at their beginning, in their middle, at their end."""
+    document = json.loads((CORPUS / "figure1-alpha-one.json").read_text())
+    rows = set()
+    for place in (0, length // 2, length - 1):
+        for letter in "xy":
+            claim = {"from": "n" * place + letter + "n" * (length - place - 1), "to": "s1", "upper": "1"}
+            document["claims"] = [claim]
+            path = stored(tmp_path / "c.json", document)
+            rows.add(command("check", path).out.splitlines()[2])
+            rows.add(checked_alone(path))
+    assert len(rows) == 12
+
+
+def checked_alone(path: Path) -> str:
+    return sentence(check_certificate(path.read_bytes()).claims[0])
