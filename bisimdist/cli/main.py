@@ -13,7 +13,7 @@ import click
 from bisimdist.cli.commands import command_of
 from bisimdist.cli.common_options import CODES, as_json, prism_labels
 from bisimdist.cli.logic_commands import LOGIC_COMMANDS
-from bisimdist.questions.registry import QUESTIONS
+from bisimdist.questions.registry import HOMES, question_of
 
 __all__ = ["command_line", "main", "run"]
 
@@ -27,6 +27,16 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 class _Commands(click.Group):
+    """Makes the command of a question when it is called, so that no other question is loaded."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *HOMES})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in HOMES and cmd_name not in self.commands:
+            self.add_command(command_of(question_of(cmd_name)))
+        return super().get_command(ctx, cmd_name)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
@@ -110,8 +120,6 @@ def _show(model: str, format_name: str | None, output: str | None, as_json: bool
     return run_show(model, format_name=format_name, output=output, as_json=as_json)
 
 
-for _question in QUESTIONS:
-    command_line.add_command(command_of(_question))
 for _command in LOGIC_COMMANDS:
     command_line.add_command(_command)
 for _command in command_line.commands.values():

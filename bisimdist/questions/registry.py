@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from bisimdist.questions.bound import Bound
-from bisimdist.questions.budget import Budget
-from bisimdist.questions.compare import Compare
-from bisimdist.questions.crosscheck import Crosscheck
-from bisimdist.questions.delta import Delta
-from bisimdist.questions.epsilon import Epsilon
-from bisimdist.questions.equivalence import Equivalence
-from bisimdist.questions.explain import Explain
-from bisimdist.questions.formula import MimickingFormula
-from bisimdist.questions.metric import Metric
-from bisimdist.questions.profile import Profile
-from bisimdist.questions.prove import Prove
 from bisimdist.questions.question import Question
-from bisimdist.questions.satisfies import Satisfies
-from bisimdist.questions.verify import Verify
 
-__all__ = ["QUESTIONS"]
+__all__ = ["HOMES", "question_of"]
 
-QUESTIONS: tuple[type[Question[Any]], ...] = (
-    Bound,
-    Compare,
-    Delta,
-    Profile,
-    Metric,
-    Equivalence,
-    Explain,
-    MimickingFormula,
-    Satisfies,
-    Verify,
-    Epsilon,
-    Prove,
-    Budget,
-    Crosscheck,
-)
+HOMES: dict[str, str] = {
+    "bound": "bound.Bound",
+    "compare": "compare.Compare",
+    "delta": "delta.Delta",
+    "profile": "profile.Profile",
+    "metric": "metric.Metric",
+    "equivalence": "equivalence.Equivalence",
+    "explain": "explain.Explain",
+    "formula": "formula.MimickingFormula",
+    "satisfies": "satisfies.Satisfies",
+    "verify": "verify.Verify",
+    "epsilon": "epsilon.Epsilon",
+    "prove": "prove.Prove",
+    "budget": "budget.Budget",
+    "crosscheck": "crosscheck.Crosscheck",
+}
+"""By command the module of this package and the class in it; a question is loaded when it is asked."""
+
+
+def question_of(command: str) -> type[Question[Any]]:
+    """Return the question that a command asks."""
+    module, name = HOMES[command].split(".")
+    found: type[Question[Any]] = getattr(import_module(f"bisimdist.questions.{module}"), name)
+    return found

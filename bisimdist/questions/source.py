@@ -8,8 +8,6 @@ from pathlib import Path
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.hmm import HMM
-from bisimdist.models.io.load import MAX_BYTES, load_model, parse_model
-from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton
 from bisimdist.models.visible import only_sight
@@ -75,12 +73,7 @@ def read_any_model(
     """
     if state_limit is not None and state_limit < 1:
         raise UsageError(f"--state-limit {state_limit}: expected at least 1")
-    if model == STANDARD_INPUT:
-        found = parse_model(standard_input(MAX_BYTES), source=INPUT_NAME, state_limit=state_limit)
-    elif model.startswith(EXAMPLE_PREFIX):
-        found = build_any_example(model.removeprefix(EXAMPLE_PREFIX))
-    else:
-        found = load_model(model, state_limit=state_limit, prism_labels=prism_labels)
+    found = _read(model, state_limit, prism_labels)
     sight = only_sight(found)
     if sight is not None:
         what = {LMC: "state carries the label", PA: "step is the action", HMM: "state shows the observation"}
@@ -89,6 +82,19 @@ def read_any_model(
             hint = "; PRISM's own labels init and deadlock do not count, unless --prism-labels is given"
         note(f"every {what[type(found)]} {sight!r}: nothing tells two runs apart{hint}")
     return found
+
+
+def _read(model: str, state_limit: int | None, prism_labels: bool) -> LMC | PA | HMM:
+    # Imported here: an example needs no readers of files, and a file no examples.
+    if model.startswith(EXAMPLE_PREFIX):
+        from bisimdist.models.library.registry import build_any_example
+
+        return build_any_example(model.removeprefix(EXAMPLE_PREFIX))
+    from bisimdist.models.io.load import MAX_BYTES, load_model, parse_model
+
+    if model == STANDARD_INPUT:
+        return parse_model(standard_input(MAX_BYTES), source=INPUT_NAME, state_limit=state_limit)
+    return load_model(model, state_limit=state_limit, prism_labels=prism_labels)
 
 
 def source_name(model: str) -> str:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-
+from bisimdist.fixpoint.linear.components import strongly_connected_components
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
@@ -93,14 +90,9 @@ class HiddenSummary:
     digest: str
 
 
-def _component_sizes(model: LMC) -> Counter[int]:
-    ends = [0]
-    targets: list[int] = []
-    for row in model.rows:
-        targets += [target for target, _ in row]
-        ends.append(len(targets))
-    graph = csr_array(([1] * len(targets), targets, ends), shape=(len(model), len(model)))
-    return Counter(connected_components(graph, directed=True, connection="strong")[1].tolist())
+def _component_sizes(model: LMC) -> list[int]:
+    graph = [[target for target, _ in row] for row in model.rows]
+    return [len(members) for members in strongly_connected_components(graph)]
 
 
 def summarise(model: LMC | PA | HMM) -> ChainSummary | AutomatonSummary | HiddenSummary:
@@ -146,7 +138,7 @@ def _chain_summary(chain: LMC) -> ChainSummary:
         pairs=_names(chain),
         bisimilarity_classes=len(set(bisimilarity_classes(chain))),
         components=len(sizes),
-        largest_component=max(sizes.values()),
+        largest_component=max(sizes),
         digest=chain.digest(),
     )
 
