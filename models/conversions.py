@@ -33,8 +33,9 @@ _CHAIN_TO_AUTOMATON = (
 )
 _AUTOMATON_TO_CHAIN = (
     "kept: the probability of every sequence of actions from every state, bisimilarity, and the additive "
-    "metrics; delta and the multiplicative metric of the chain bound those of the automaton, and are the "
-    "same where all probabilities sum to one"
+    "metrics; the chain shows how a run ends, where traces of the automaton show only that it has ended: so "
+    "delta and the multiplicative metric of the chain are upper bounds, and the same where all probabilities "
+    "sum to one"
 )
 _HMM_TO_CHAIN = (
     "kept: the probability of every observation sequence from every information state, and delta; "
@@ -42,8 +43,8 @@ _HMM_TO_CHAIN = (
 )
 _AUTOMATON_TO_HMM = (
     "kept: the probability of every sequence of actions from every state of a pair (without pairs, from "
-    "every state); delta of the hidden Markov model bounds that of the automaton, and is the same where all "
-    "probabilities sum to one; the observations are the actions"
+    "every state); the observations are the actions, and then how a run ends, where traces of the automaton "
+    "show only that it has ended: so delta is an upper bound, and the same where all probabilities sum to one"
 )
 _UNFOLDED = "each observation is a step of its own, after a step that draws the hidden state"
 _CHAIN_TO_HMM = (

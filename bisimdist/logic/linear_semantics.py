@@ -234,7 +234,7 @@ class TraceSemantics:
         return self._steps[number]
 
     def probability(self, state: int, word: Iterable[str]) -> fmpq:
-        """Return Pr(state, word): the probability to perform a trace and to survive it."""
+        """Return Pr(state, word): the probability to perform a trace."""
         number, result = self._start(state), ONE
         for action in word:
             for name, p, following in self.steps(number):
