@@ -20,6 +20,7 @@ from bisimdist.analysis.trace_metric import TraceMetricAnswer, trace_metric
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError
 from bisimdist.models.conversions import lmc_as_hmm
+from bisimdist.models.ends import Ends, completed
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
@@ -136,7 +137,8 @@ def tzeng(
     The differences of the two sub-distributions after each trace are kept in echelon form; those that depend
     on earlier ones are not followed.
     """
-    step = {s.source: (s.action, [(t, number(p)) for t, p in s.row]) for s in automaton.transitions}
+    whole = completed(automaton, Ends.HIDDEN)
+    step = {s.source: (s.action, [(t, number(p)) for t, p in s.row]) for s in whole.transitions}
     basis: dict[int, dict[int, Any]] = {}
     waiting: list[tuple[tuple[str, ...], dict[int, Any]]] = [
         ((), {first: number(fmpq(1)), second: number(fmpq(-1))})
@@ -266,7 +268,7 @@ def equivalence_tables(*, full: bool = False) -> Iterator[Table]:
 
 def enumerate_traces(automaton: PA, length: int, deadline: Deadline = NEVER) -> tuple[fmpq | None, fmpq, int]:
     """Return the largest ratio (None: infinite) and difference of all traces, and how many there are."""
-    step = {s.source: (s.action, s.row) for s in automaton.transitions}
+    step = {s.source: (s.action, s.row) for s in completed(automaton, Ends.VISIBLE).transitions}
     s, t = automaton.pairs[0]
     largest: fmpq | None = fmpq(1)
     difference, count = fmpq(0), 0
