@@ -257,13 +257,13 @@ QUESTIONS = (
     Question("metric", AUTOMATA, 2, _metric, "metric MODEL --kind amortised"),
     Question("generalised metric", AUTOMATA, 2, _generalised, "metric MODEL --kind additive"),
     Question(
-        "generalised by iteration", AUTOMATA, 20, _generalised_iterated, "metric MODEL --kind multiplicative"
+        "generalised by iteration", AUTOMATA, 60, _generalised_iterated, "metric MODEL --kind multiplicative"
     ),
     Question("explain", AUTOMATA, 3, _explain, "explain MODEL"),
     Question("trace", AUTOMATA, 2, _traces, "trace MODEL"),
     Question("equivalence", AUTOMATA, 3, _equivalence, "equivalence MODEL"),
-    Question("secrets", AUTOMATA, 15, _secrets, "secrets MODEL"),
-    Question("satisfies", AUTOMATA, 4, _satisfies, "satisfies MODEL"),
-    Question("formula", AUTOMATA, 8, _mimicking, "formula MODEL"),
-    Question("traces", AUTOMATA, 8, _trace_logic, "traces MODEL"),
+    Question("secrets", AUTOMATA, 20, _secrets, "secrets MODEL"),
+    Question("satisfies", AUTOMATA, 5, _satisfies, "satisfies MODEL"),
+    Question("formula", AUTOMATA, 10, _mimicking, "formula MODEL"),
+    Question("traces", AUTOMATA, 10, _trace_logic, "traces MODEL"),
 )

@@ -183,11 +183,11 @@ CHAINS = ("lmc", "pa", "ccs")
 QUESTIONS = (
     Question("bound", CHAINS, 1, _distance, "bound MODEL --alpha ALPHA"),
     Question("delta", CHAINS, 1, _delta, "delta MODEL --alpha ALPHA"),
-    Question("bd by iteration", CHAINS, 12, _iterated, "bound MODEL --alpha ALPHA"),
-    Question("bound --threshold", CHAINS, 6, _threshold, "bound MODEL --alpha ALPHA --threshold 1/2"),
-    Question("bound --precision", CHAINS, 10, _tight, "bound MODEL --alpha ALPHA --precision 1/100"),
-    Question("quotient", CHAINS, 10, _quotient, "bound MODEL --alpha ALPHA --quotient"),
-    Question("profile", CHAINS, 25, _profile, "profile MODEL --alpha ALPHA"),
-    Question("least alpha", CHAINS, 25, _least_alpha, "profile MODEL --threshold 1/10"),
-    Question("compare", CHAINS, 25, _compare, "compare MODEL --alpha ALPHA"),
+    Question("bd by iteration", CHAINS, 30, _iterated, "bound MODEL --alpha ALPHA"),
+    Question("bound --threshold", CHAINS, 12, _threshold, "bound MODEL --alpha ALPHA --threshold 1/2"),
+    Question("bound --precision", CHAINS, 12, _tight, "bound MODEL --alpha ALPHA --precision 1/100"),
+    Question("quotient", CHAINS, 30, _quotient, "bound MODEL --alpha ALPHA --quotient"),
+    Question("profile", CHAINS, 40, _profile, "profile MODEL --alpha ALPHA"),
+    Question("least alpha", CHAINS, 40, _least_alpha, "profile MODEL --threshold 1/10"),
+    Question("compare", CHAINS, 40, _compare, "compare MODEL --alpha ALPHA"),
 )

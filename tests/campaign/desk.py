@@ -24,11 +24,11 @@ __all__ = ["Desk", "Disagreement", "Question", "Value"]
 Value: TypeAlias = fmpq | None
 """A number, or None for infinity."""
 
-SECONDS = 0.25
+SECONDS = 0.1
 """How long a question may take: what refines for ever is cut short early, for most models."""
 
 PATIENT_SECONDS = 4.0
-PATIENT = 60
+PATIENT = 300
 """One model in so many has the patient limit."""
 
 

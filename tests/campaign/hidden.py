@@ -53,17 +53,17 @@ def _epsilon(desk: Desk) -> None:
     length, up_to = desk.source.randint(1, LENGTH), desk.source.random() < 0.5
     if not _possible(model, 1 if up_to else length):
         return
-    (found,) = epsilon(model, length=length, up_to=up_to, deadline=desk.deadline).pairs
+    answer = epsilon(model, length=length, up_to=up_to, deadline=desk.deadline)
+    (found,) = answer.pairs
     value = _enumerated(model, length, up_to)
     desk.between(found.at_least, value, found.ratio if found.exact else None, f"epsilon at {length}")
     if found.exact:
         desk.require(found.ratio == value, f"epsilon at {length}: {found.ratio}, by enumeration {value}")
-    desk.proved(epsilon(model, length=length, up_to=up_to, deadline=desk.deadline))
+    desk.proved(answer)
     desk.note(f"epsilon {length} {up_to}", value, value)
-    tried = [fmpq(2)] if value is None else [value, value - STEP, value + STEP]
-    for ratio in tried:
-        if ratio >= 1:
-            _decided(desk, model, ratio, length, up_to, value)
+    ratio = fmpq(2) if value is None else value + desk.source.choice((fmpq(0), -STEP, STEP))
+    if ratio >= 1:
+        _decided(desk, model, ratio, length, up_to, value)
 
 
 def _decided(desk: Desk, model: HMM, ratio: fmpq, length: int, up_to: bool, value: Value) -> None:  # noqa: PLR0917
@@ -147,6 +147,6 @@ def _parametric(desk: Desk) -> None:
 QUESTIONS = (
     Question("epsilon, verify", ("hmm",), 1, _epsilon, "epsilon MODEL --length 3"),
     Question("prove", ("hmm",), 4, _all_lengths, "prove MODEL"),
-    Question("verify --engine smt", ("hmm",), 20, _solver, "verify MODEL --length 2 --ratio 2 --engine smt"),
+    Question("verify --engine smt", ("hmm",), 40, _solver, "verify MODEL --length 2 --ratio 2 --engine smt"),
     Question("verify, parameters", ("parametric",), 1, _parametric, "verify MODEL --length 2 --ratio 2"),
 )
