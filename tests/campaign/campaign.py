@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
 import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 
 from flint import fmpq
 
 from bisimdist.errors import BisimdistError, LimitError
 from bisimdist.models.io import parse_model
 from tests.campaign import automata, chains, hidden, whole
-from tests.campaign.desk import Desk, Disagreement, Question
+from tests.campaign.desk import Desk, Question
 from tests.campaign.draw import KINDS, Case, draw
 
 __all__ = ["QUESTIONS", "Record", "examine"]
@@ -26,6 +28,18 @@ QUESTIONS: tuple[Question, ...] = (
     *hidden.QUESTIONS,
     *whole.QUESTIONS,
 )
+
+
+OVERRUN_SECONDS = 60.0
+"""Whoever was given a limit of seconds has to be back by then."""
+
+
+class Overrun(BaseException):  # noqa: N818
+    """A question that does not keep its limit; no handler of errors is to swallow it."""
+
+
+def _overrun(signal_number: int, frame: FrameType | None) -> None:
+    raise Overrun(f"no answer after {OVERRUN_SECONDS:.0f} s")
 
 
 @dataclass(slots=True)
@@ -118,16 +132,20 @@ def examine(
 def _ask(record: Record, desk: Desk, question: Question, folder: Path | None) -> None:
     name = f"asked: {question.name}"
     began = time.perf_counter()
+    before = signal.signal(signal.SIGALRM, _overrun)
+    signal.setitimer(signal.ITIMER_REAL, OVERRUN_SECONDS)
     try:
         question.ask(desk)
     except LimitError:
         record.counts["questions beyond a limit"] += 1
-    except Exception as error:  # whatever it is, it belongs on the list
-        kind = "disagreement" if isinstance(error, Disagreement) else "error"
-        text = f"{desk.case.seed}:{desk.case.number} {question.name}: {kind}: {type(error).__name__}: {error}"
+    except (Exception, Overrun) as error:  # whatever it is, it belongs on the list
+        text = f"{desk.case.seed}:{desk.case.number} {question.name}: {type(error).__name__}: {error}"
         record.findings.append(text[:600])
         if folder is not None:
             _write(folder, desk.case, question, traceback.format_exc())
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
     record.counts[name] += 1
     record.seconds[name] = record.seconds.get(name, 0.0) + time.perf_counter() - began
 
