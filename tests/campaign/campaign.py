@@ -34,7 +34,7 @@ OVERRUN_SECONDS = 60.0
 """Whoever was given a limit of seconds has to be back by then."""
 
 
-class Overrun(BaseException):  # noqa: N818
+class Overrun(BaseException):
     """A question that does not keep its limit; no handler of errors is to swallow it."""
 
 
