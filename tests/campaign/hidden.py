@@ -12,7 +12,7 @@ from bisimdist.models.hmm import HMM
 from tests.campaign.desk import Desk, Question, Value
 from tests.hmm_proofs.random_models import brute_probability
 
-__all__ = ["QUESTIONS"]
+__all__ = ["QUESTIONS", "enumerated", "possible"]
 
 LENGTH = 3
 STEP = fmpq(1, 2**60)
@@ -23,7 +23,7 @@ def _model(desk: Desk) -> HMM:
     return desk.model
 
 
-def _enumerated(model: HMM, length: int, up_to: bool) -> Value:
+def enumerated(model: HMM, length: int, up_to: bool) -> Value:
     """Return the largest ratio of all sequences, None where it is infinite, 1 where nothing is possible."""
     worst = fmpq(1)
     for size in range(1 if up_to else length, length + 1):
@@ -40,7 +40,7 @@ def _chance(model: HMM, name: str, word: tuple[str, ...]) -> fmpq:
     return brute_probability(model, name, tuple(model.observations.index(o) for o in word))
 
 
-def _possible(model: HMM, length: int) -> bool:
+def possible(model: HMM, length: int) -> bool:
     """Tell whether any sequence is that long; no question about the others is answered."""
     reached = [{state for state, _ in model.distribution(name)} for name in ("pi", "tau")]
     for _ in range(length - 1):
@@ -51,11 +51,11 @@ def _possible(model: HMM, length: int) -> bool:
 def _epsilon(desk: Desk) -> None:
     model = _model(desk)
     length, up_to = desk.source.randint(1, LENGTH), desk.source.random() < 0.5
-    if not _possible(model, 1 if up_to else length):
+    if not possible(model, 1 if up_to else length):
         return
     answer = epsilon(model, length=length, up_to=up_to, deadline=desk.deadline)
     (found,) = answer.pairs
-    value = _enumerated(model, length, up_to)
+    value = enumerated(model, length, up_to)
     desk.between(found.at_least, value, found.ratio if found.exact else None, f"epsilon at {length}")
     if found.exact:
         desk.require(found.ratio == value, f"epsilon at {length}: {found.ratio}, by enumeration {value}")
@@ -81,9 +81,9 @@ def _decided(desk: Desk, model: HMM, ratio: fmpq, length: int, up_to: bool, valu
 
 def _solver(desk: Desk) -> None:
     model = _model(desk)
-    if not _possible(model, 2):
+    if not possible(model, 2):
         return
-    value = _enumerated(model, 2, False)
+    value = enumerated(model, 2, False)
     for ratio in [fmpq(2)] if value is None else [value, value - STEP]:
         if ratio < 1:
             continue
@@ -98,7 +98,7 @@ def _all_lengths(desk: Desk) -> None:
     ratio = desk.source.choice((None, None, fmpq(2), fmpq(int(desk.alpha.p), int(desk.alpha.q))))
     answer = for_all_lengths(model, ratio, deadline=desk.deadline)
     (found,) = answer.pairs
-    value = _enumerated(model, LENGTH, True)
+    value = enumerated(model, LENGTH, True)
     if found.proved is not None:
         desk.at_most(value, found.proved, "a budget for all lengths, and the least one for short ones")
     if found.counterexample is not None and found.probabilities is not None:
@@ -117,7 +117,7 @@ def _parametric(desk: Desk) -> None:
     """Hold verdicts about all parameter values against those at some of them."""
     model = _model(desk)
     length = desk.source.randint(1, 2)
-    if not _possible(model, length):
+    if not possible(model, length):
         return
     ratio = fmpq(*map(int, (desk.source.choice(RATIOS) + "/1").split("/")[:2]))
     answer = verify(model, ratio, length=length, deadline=desk.deadline)
@@ -130,7 +130,7 @@ def _parametric(desk: Desk) -> None:
                 * desk.source.choice((fmpq(1, 2), STEP, 1 - STEP, fmpq(1, 3)))
                 for parameter in model.parameters
             }
-            value = _enumerated(model.at(values), length, False)
+            value = enumerated(model.at(values), length, False)
             desk.at_most(value, ratio, f"a budget for all parameters, at {values}")
     if pair.verdict is Verdict.VIOLATED and pair.counterexample is not None:
         fixed = model.at(dict(pair.parameters)) if model.parametric else model

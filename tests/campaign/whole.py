@@ -83,7 +83,7 @@ def _command_line(desk: Desk) -> None:
         model, proof = Path(folder, "model" + desk.case.suffix), Path(folder, "proof.json")
         model.write_text(desk.case.text, encoding="utf-8")
         code, out, err = _run(
-            [words[0], str(model), *words[1:], "--json", "--certificate", str(proof), "--timeout", "5"]
+            [words[0], str(model), *words[1:], "--json", "--certificate", str(proof), "--timeout", "0.3"]
             if words[0] not in {"formula", "traces"}
             else [words[0], str(model), *words[1:], "--json", "--certificate", str(proof)]
         )
