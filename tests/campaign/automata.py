@@ -254,10 +254,10 @@ def _trace_logic(desk: Desk) -> None:
 
 AUTOMATA = ("pa", "ccs", "lmc")
 QUESTIONS = (
-    Question("metric", AUTOMATA, 2, _metric, "metric MODEL --kind amortised"),
+    Question("metric", AUTOMATA, 3, _metric, "metric MODEL --kind amortised"),
     Question("generalised metric", AUTOMATA, 2, _generalised, "metric MODEL --kind additive"),
     Question(
-        "generalised by iteration", AUTOMATA, 60, _generalised_iterated, "metric MODEL --kind multiplicative"
+        "generalised by iteration", AUTOMATA, 200, _generalised_iterated, "metric MODEL --kind multiplicative"
     ),
     Question("explain", AUTOMATA, 3, _explain, "explain MODEL"),
     Question("trace", AUTOMATA, 2, _traces, "trace MODEL"),

@@ -102,7 +102,7 @@ def _threshold(desk: Desk) -> None:
         return
     (pair,) = bound(chain, desk.alpha, deadline=desk.deadline).pairs
     steps = (fmpq(0), fmpq(1, 10**30), fmpq(-1, 10**30), fmpq(1, 3), fmpq(-1, 3))
-    for step in steps:
+    for step in desk.source.sample(steps, 2):
         theta = pair.upper + step
         if not 0 <= theta <= 1:
             continue

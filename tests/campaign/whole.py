@@ -127,7 +127,7 @@ ALL = (*PLAIN, "parametric")
 QUESTIONS = (
     Question("files", ALL, 8, _files, "show MODEL --format yaml"),
     Question("convert", PLAIN, 20, _conversions, "convert MODEL"),
-    Question("command line", ALL, 40, _command_line, "check"),
-    Question("crosscheck", PLAIN, 60, _everything, "crosscheck MODEL --alpha ALPHA"),
+    Question("command line", ALL, 60, _command_line, "check"),
+    Question("crosscheck", PLAIN, 100, _everything, "crosscheck MODEL --alpha ALPHA"),
     Question("crosscheck, cut short", PLAIN, 80, _interrupted, "crosscheck MODEL --alpha ALPHA --timeout 1"),
 )
