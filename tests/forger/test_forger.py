@@ -1,0 +1,131 @@
+"""The checker accepts no forgery that a solver or chance comes up with; without one of its rules it does."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from bisimdist.checker import check_certificate
+from tests.forger.forge import Attack, attack, lies, number_places
+from tests.forger.raid import Raid, raid
+from tests.forger.symbols import Ending, Explorer, Symbol
+from tests.forger.templates import KINDS, templates
+from tests.forger.weakened import weakened
+
+
+def raided(seed: int, count: int, chances: int) -> Raid:
+    done = Raid(seed)
+    for number in range(count):
+        raid(done, number, chances=chances)
+    assert not done.forged, done.table()
+    assert not done.crashes, done.table()
+    return done
+
+
+def test_no_forgery_in_a_short_raid() -> None:
+    done = raided(21, 10, 10)
+    assert sum(done.chanced.values()) > 100
+    assert any(name.endswith(": unsat") for name in done.solved)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [22, 23])
+def test_no_forgery_in_a_raid(seed: int) -> None:
+    done = raided(seed, 100, 50)
+    assert sum(done.chanced.values()) > 4000
+
+
+def first_forgery(kind: str, *, most: int = 40) -> Attack | None:
+    for number in range(most):
+        for template in templates(3, number, (kind,)):
+            for lie in lies(template):
+                found = attack(template, lie, template.document, random.Random(number))
+                if found.forgery is not None:
+                    return found
+    return None
+
+
+QUICK = (
+    ("metrics", "metric", "M10"),
+    ("metrics", "metric", "M11"),
+    ("generalised", "generalised_upper", "Q7"),
+    ("traces", "trace_ratio", "T8"),
+)
+RULES = (
+    ("distances", "rules", "U3"),
+    ("distances", "rules", "U4"),
+    ("distances", "rules", "L6"),
+    ("delta", "delta", "D5: the upper bound is less than what"),
+    ("generalised", "generalised_lower", "Q9"),
+    ("generalised", "generalised_lower", "Q10"),
+)
+
+
+def deceive(kind: str, module: str, rule: str) -> None:
+    with weakened(module, rule):
+        found = first_forgery(kind)
+    assert found is not None
+    assert found.forgery is not None
+    report = check_certificate(json.dumps(found.forgery))
+    assert not report.valid
+    assert rule[:2] in report.reason
+
+
+@pytest.mark.parametrize(("kind", "module", "rule"), QUICK)
+def test_a_weaker_checker_is_deceived(kind: str, module: str, rule: str) -> None:
+    deceive(kind, module, rule)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "module", "rule"), RULES)
+def test_other_weaker_checkers_are_deceived(kind: str, module: str, rule: str) -> None:
+    deceive(kind, module, rule)
+
+
+@pytest.mark.parametrize("kind", ["generalised", "layers", "traces"])
+def test_numbers_for_a_true_claim_are_found(kind: str) -> None:
+    endings = []
+    for number in range(3):
+        for template in templates(2, number, (kind,)):
+            for lie in lies(template)[:1]:
+                truth = replace(lie, limit=Fraction(-1) if lie.above else Fraction(10**9))
+                endings.append(attack(template, truth, template.document, random.Random(1)).outcome.ending)
+    assert Ending.SAT in endings
+
+
+def test_every_kind_has_certificates() -> None:
+    found = {template.kind for number in range(20) for template in templates(5, number)}
+    assert len(found) >= len(KINDS) + 4, found
+    (template, *_) = templates(2, 2, ("distances",))
+    assert ("claims", 0, "upper") in number_places(template.document)
+
+
+def test_symbols_count_as_fractions() -> None:
+    explorer = Explorer()
+
+    def judge() -> bool:
+        x = explorer.input("x")
+        assert isinstance(x, Symbol)
+        y = 2 * x + Fraction(1, 3) - 1
+        return bool(abs(y) > x and Fraction(1) < y and y / 2 != 7 and x**2 <= 9)
+
+    found = explorer.search(judge, lambda: explorer.input("x").expression > 2)
+    assert found.ending is Ending.SAT
+    assert 2 < found.values["x"] <= 3
+    nothing = explorer.search(judge, lambda: explorer.input("x").expression > 4)
+    assert nothing.ending is Ending.UNSAT
+
+
+def test_a_raid_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    done = Raid(4)
+    raid(done, 0, chances=3, solver=False)
+    done.save(tmp_path / "state.json")
+    again = Raid.load(tmp_path / "state.json")
+    assert again == done
+    assert again.following == 1
+    assert "all" in again.table()
