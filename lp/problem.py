@@ -30,7 +30,7 @@ def skewed_difference(alpha: fmpq, x: fmpq, y: fmpq) -> fmpq:
     References
     ----------
     .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Section 4.
+       ATVA 2018, Definition 6.
     """
     return max(x - alpha * y, y - alpha * x, _ZERO)
 

@@ -1,1 +1,7 @@
-"""Models: labelled Markov chains, probabilistic automata, and what is done to them."""
+"""Models: labelled Markov chains, probabilistic automata, hidden Markov models, and what is done to them.
+
+Frozen values, validated when they are made, with exact probabilities: chains as in CMP18, automata as in
+XCL14 and CCP18, hidden Markov models as in LWZ22, also with parameters. Beside them are bisimilarity and
+quotients, classes that can be told apart, conversions, processes, scenarios, mechanisms, files and case
+studies. Of use on their own.
+"""

@@ -120,7 +120,7 @@ class DistanceAnswer(Proved):
     References
     ----------
     .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Definition 5 and Theorem 1.
+       ATVA 2018, Definition 12 and Lemma 2.
     """
 
     model: LMC

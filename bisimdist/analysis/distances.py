@@ -96,7 +96,7 @@ def bound(  # noqa: PLR0913
     References
     ----------
     .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Definition 5 and Theorem 1.
+       ATVA 2018, Definition 12 and Lemma 2.
     .. [2] Chistikov, Murawski, Purser, "Asymmetric Distances for Approximate Differential Privacy",
        CONCUR 2019.
     """

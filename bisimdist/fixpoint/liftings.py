@@ -147,7 +147,7 @@ class AdditiveLifting(_Lifts):
     References
     ----------
     .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-       Behavioral Metrics", FACS 2018, Section 5.
+       Behavioral Metrics", FACS 2018, Definition 14.
     """
 
     discount: fmpq = ONE
@@ -340,7 +340,7 @@ class SkewedLifting(_Lifts):
     References
     ----------
     .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Section 4.
+       ATVA 2018, Definition 10.
     """
 
     alpha: fmpq

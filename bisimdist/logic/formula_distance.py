@@ -3,7 +3,7 @@
 References
 ----------
 .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-   Behavioral Metrics", FACS 2018, Section 5.
+   Behavioral Metrics", FACS 2018, Definition 22.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ References
 ----------
 .. [1] Castiglioni, Gebler, Tini, "Logical Characterization of Bisimulation Metrics", QAPL 2016.
 .. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-   Behavioral Metrics", FACS 2018, Section 5.
+   Behavioral Metrics", FACS 2018, Definition 21.
 """
 
 from __future__ import annotations

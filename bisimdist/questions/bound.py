@@ -93,7 +93,7 @@ class Bound(_About["DistanceAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
-    sources = ("CMP18 Definition 5 and Theorem 1", "CMP19")
+    sources = ("CMP18 Definition 12 and Lemma 2", "CMP19")
 
     precision: fmpq | None
 

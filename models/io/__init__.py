@@ -1,4 +1,9 @@
-"""Reading and writing model files: JSON, YAML, PRISM's explicit files, and DOT for drawing."""
+"""Reading and writing model files: JSON, YAML, PRISM's explicit files, and DOT for drawing.
+
+One file a format. A text becomes a document whose nodes know their line, the document a model; numbers are
+read as decimals or fractions as they stand. What does not make a model is refused with its place and with
+what was expected.
+"""
 
 from bisimdist.models.io.dot import write_dot
 from bisimdist.models.io.layout import write_model

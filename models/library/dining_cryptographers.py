@@ -110,7 +110,7 @@ def dining_cryptographers(n: int = 3, bias: ExactNumber = "49/100", pairs: str =
     .. [1] Chaum, "The dining cryptographers problem: unconditional sender and recipient untraceability",
        Journal of Cryptology 1, 1988.
     .. [2] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Section 7.
+       ATVA 2018, Section 4, Figure 2 and Figure 3.
 
     Examples
     --------

@@ -1,4 +1,9 @@
-"""Privacy mechanisms with exact probabilities: what they answer, and as hidden Markov models."""
+"""Privacy mechanisms with exact probabilities: what they answer, and as hidden Markov models.
+
+Truncated geometric noise, Noisy Max, Above Threshold and randomised response, as published (LWZ22;
+Warner65), without a float: a mechanism is a table of exact distributions, one for each input, or a hidden
+Markov model that asks again and again.
+"""
 
 from bisimdist.models.mechanisms.above_threshold import above_threshold
 from bisimdist.models.mechanisms.geometric import geometric_mechanism, truncated_geometric

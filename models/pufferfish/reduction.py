@@ -73,7 +73,7 @@ def unsatisfiability_model(clauses: Sequence[Clause], variables: int) -> tuple[H
 
     References
     ----------
-    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Theorem 1,
+    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Theorem 5.1,
        states that the question is NP-hard; the construction here is another one.
 
     Examples

@@ -19,11 +19,11 @@ from tests.reference.traces import true_delta
 
 
 @pytest.mark.parametrize(("x", "y", "expected"), [(9, 3, 3), (9, 6, 0), (6, 3, 0), (3, 9, 3), (0, 0, 0)])
-def test_section_4_the_skewed_difference_at_2(x: int, y: int, expected: int) -> None:
+def test_section_3_the_skewed_difference_at_2(x: int, y: int, expected: int) -> None:
     assert skewed_difference(fmpq(2), fmpq(x), fmpq(y)) == expected
 
 
-def test_section_4_the_skewed_difference_obeys_no_triangle_inequality() -> None:
+def test_section_3_the_skewed_difference_obeys_no_triangle_inequality() -> None:
     direct, first, second = (
         skewed_difference(fmpq(2), fmpq(x), fmpq(y)) for x, y in ((9, 3), (9, 6), (6, 3))
     )
@@ -42,8 +42,8 @@ def test_example_1(alpha: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize(("n", "expected"), [(2, "1/2500"), (3, "1/50")])
-def test_example_2_dining_cryptographers(n: int, expected: str) -> None:
-    """Figure 2: the ring with bias 0.49, alpha = 1.0002; 0.0004 for two cryptographers."""
+def test_section_4_dining_cryptographers(n: int, expected: str) -> None:
+    """Figure 3: the ring with bias 0.49, alpha = 1.0002; 0.0004 for two cryptographers."""
     lmc = dining_cryptographers(n, "49/100")
     answer = certified(lmc, "5001/5000", [("payer0", "payer1")])
     assert answer.status is Status.EXACT
@@ -51,7 +51,7 @@ def test_example_2_dining_cryptographers(n: int, expected: str) -> None:
     assert answer.pairs[0].exact
 
 
-def test_example_2_every_pair_of_payers_of_three() -> None:
+def test_section_4_every_pair_of_payers_of_three() -> None:
     lmc = dining_cryptographers(3, "49/100")
     pairs = [(f"payer{i}", f"payer{j}") for i in range(3) for j in range(3)]
     found = upper_bounds(certified(lmc, "5001/5000", pairs))
@@ -59,7 +59,7 @@ def test_example_2_every_pair_of_payers_of_three() -> None:
     assert all((found[s, t] == 0) == (s == t) for s, t in pairs)
 
 
-def test_example_2_fair_coins_tell_nothing() -> None:
+def test_section_4_fair_coins_tell_nothing() -> None:
     for n in (2, 3, 4):
         lmc = dining_cryptographers(n, "1/2")
         assert set(upper_bounds(certified(lmc, 1, [("payer0", f"payer{n - 1}")])).values()) == {fmpq(0)}

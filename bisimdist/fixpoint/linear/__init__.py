@@ -1,4 +1,10 @@
-"""Exact and floating-point solutions of large sparse linear systems x = A x + b."""
+"""Exact and floating-point solutions of large sparse linear systems x = A x + b.
+
+A strategy of the fixed-point engine leaves such a system. It is solved component by component, small ones
+densely, large ones by numeric lifting (Wan06) and reading off the rationals by continued fractions; every
+equation is checked in integers, and that there is but one solution is proved
+(``docs/theory/linear-systems.md``).
+"""
 
 from bisimdist.fixpoint.linear.exact import satisfies, solve_exact
 from bisimdist.fixpoint.linear.rough import solve_float
