@@ -1,6 +1,7 @@
 (** * What the main theorems rest on: nothing but the rules of Coq's logic *)
 
-From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower.
+From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
+  Check CheckDeltaClaims.
 
 Print Assumptions Qc_field.
 Print Assumptions prefixed_bounds_events.
@@ -21,3 +22,5 @@ Print Assumptions ratios_bound_events.
 Print Assumptions covers_bound.
 Print Assumptions probability_ok.
 Print Assumptions graph_bounds_from_below.
+Print Assumptions check_distance_sound.
+Print Assumptions check_delta_sound.

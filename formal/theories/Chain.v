@@ -123,6 +123,28 @@ Proof.
       apply le_by with (ofQ alpha * pr (Datatypes.S n) t E); [ring |]. apply le_mul; [assumption | now apply pr_bounds].
 Qed.
 
+(** A table of bd bounds both orders of a pair. *)
+Theorem prefixed_bounds_both_orders d : (1 <= alpha)%Q -> prefixed true d ->
+  forall n E s t, In s (states C) -> In t (states C) -> pr n t E <= ofQ alpha * pr n s E + d s t.
+Proof.
+  intros Ha Hd n E s t Hs Ht; destruct (Hd s t Hs Ht) as (D0 & D1 & D2).
+  assert (A1 : 1 <= (ofQ alpha : F)) by (rewrite <- ofQ_1; now apply ofQ_le).
+  assert (A0 : 0 <= (ofQ alpha : F)) by (apply le_trans with 1; [apply one_ge0 | assumption]).
+  destruct n as [| n].
+  - simpl; destruct (E []).
+    + apply le_by with ((ofQ alpha - 1) + d s t); [ring |]. apply add_ge0; [now apply sub_ge0 | assumption].
+    + apply le_by with (d s t); [ring | assumption].
+  - destruct (Pos.eq_dec (label C s) (label C t)) as [L | L].
+    + destruct (D2 L) as [_ K]. apply le_by with (d s t - eval (difference t s) (fun i => pr n i (fun w => E (label C s :: w)))).
+      * simpl; rewrite eval_difference. rewrite <- L. ring.
+      * apply sub_ge0, K; [reflexivity |]. split; [intros i Hi; now apply pr_bounds |].
+        intros i j Hi Hj; apply le_by with (ofQ alpha * pr n j (fun w => E (label C s :: w)) + d i j
+          - pr n i (fun w => E (label C s :: w))); [ring |].
+        apply sub_ge0, (prefixed_bounds_events Ha); auto. now apply prefixed_weaker.
+    + apply le_trans with 1; [now apply pr_bounds |]. apply le_trans with (d s t); [auto |].
+      apply le_by with (ofQ alpha * pr (Datatypes.S n) s E); [ring |]. apply le_mul; [assumption | now apply pr_bounds].
+Qed.
+
 (** For all horizons at once: a number that bounds the gain of every event of finitely many labels bounds their
     supremum, which is delta in one direction (events of infinitely many labels are limits of these). *)
 Definition is_supremum (gain : nat -> (list positive -> bool) -> F) (x : F) :=

@@ -113,4 +113,9 @@ Corollary upper_table_bounds_events D : upper_rules C alpha both D ->
   forall n E s t, In s (states C) -> In t (states C) -> pr C n s E <= ofQ alpha * pr C n t E + (ofQ (D s t) : F).
 Proof. intro R. apply prefixed_bounds_events with (d := fun s t => ofQ (D s t)); auto.
   apply upper_table_prefixed in R. destruct both; [now apply prefixed_weaker | assumption]. Qed.
+
+Corollary upper_table_bounds_both_orders D : both = true -> upper_rules C alpha both D ->
+  forall n E s t, In s (states C) -> In t (states C) -> pr C n t E <= ofQ alpha * pr C n s E + (ofQ (D s t) : F).
+Proof. intros B R. apply prefixed_bounds_both_orders with (d := fun s t => ofQ (D s t)); auto.
+  apply upper_table_prefixed in R. now rewrite B in R. Qed.
 End Soundness.

@@ -1,0 +1,39 @@
+(** * The checkers as OCaml
+
+    Numbers become those of Zarith: besides the parser and Coq's extraction, these directives are trusted. *)
+
+From Coq Require Import ZArith QArith FMapPositive Extraction ExtrOcamlBasic.
+From Bisimdist Require Import Check CheckDeltaClaims.
+
+Extract Inductive positive => "Integers.t"
+  [ "(fun p -> Integers.succ (Integers.shift_left p 1))" "(fun p -> Integers.shift_left p 1)" "Integers.one" ]
+  "(fun fI fO fH p -> if Integers.equal p Integers.one then fH () else if Integers.is_odd p then fI (Integers.shift_right p 1) else fO (Integers.shift_right p 1))".
+Extract Inductive Z => "Integers.t" [ "Integers.zero" "" "Integers.neg" ]
+  "(fun f0 fp fn z -> let s = Integers.sign z in if s = 0 then f0 () else if s > 0 then fp z else fn (Integers.neg z))".
+Extract Inductive nat => "int" [ "0" "Stdlib.succ" ] "(fun fO fS n -> if n = 0 then fO () else fS (n - 1))".
+
+Extract Constant Pos.succ => "Integers.succ".
+Extract Constant Pos.add => "Integers.add".
+Extract Constant Pos.mul => "Integers.mul".
+Extract Constant Pos.eqb => "Integers.equal".
+Extract Constant Pos.leb => "Integers.leq".
+Extract Constant Pos.ltb => "Integers.lt".
+Extract Constant Pos.min => "Integers.min".
+Extract Constant Pos.compare => "(fun x y -> let s = Integers.compare x y in if s = 0 then Eq else if s < 0 then Lt else Gt)".
+Extract Constant Z.add => "Integers.add".
+Extract Constant Z.sub => "Integers.sub".
+Extract Constant Z.mul => "Integers.mul".
+Extract Constant Z.opp => "Integers.neg".
+Extract Constant Z.abs => "Integers.abs".
+Extract Constant Z.sgn => "(fun z -> Integers.of_int (Integers.sign z))".
+Extract Constant Z.eqb => "Integers.equal".
+Extract Constant Z.leb => "Integers.leq".
+Extract Constant Z.compare => "(fun x y -> let s = Integers.compare x y in if s = 0 then Eq else if s < 0 then Lt else Gt)".
+Extract Constant Zeq_bool => "Integers.equal".
+Extract Constant Z.ggcd => "(fun a b -> let g = Integers.gcd a b in if Integers.equal g Integers.zero then (g, (Integers.zero, Integers.zero)) else (g, (Integers.divexact a g, Integers.divexact b g)))".
+Extract Constant Z.to_pos => "(fun z -> if Integers.sign z > 0 then z else Integers.one)".
+Extract Constant Nat.leb => "(<=)".
+Extract Constant Nat.ltb => "(<)".
+Extract Constant Nat.eqb => "(=)".
+
+Extraction "extracted.ml" check_distance check_delta.

@@ -1,0 +1,71 @@
+(* bisimdist-formal CERTIFICATE [MODEL]: the verdict of the proved checker.
+
+   Exit codes: 0 valid, 1 not valid, 2 malformed, 3 a kind that is not covered. With --batch, names of certificates are
+   read from standard input, and each is answered by a line with the verdict and the seconds that it took. *)
+
+open Json
+
+type verdict = Valid | Refused of string | Wrong of string | Not_covered
+
+let contents name =
+  let channel = open_in_bin name in
+  Fun.protect ~finally:(fun () -> close_in channel) (fun () -> really_input_string channel (in_channel_length channel))
+
+let given_model name =
+  try Chain.canonical (Chain.read (Json.parse ~numbers:true (contents name)))
+  with Malformed why | Reading.Not_valid why -> malformed ("model file: " ^ why)
+
+let read document =
+  match document with
+  | Object whole ->
+      (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
+      (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
+      (match Reading.find whole "kind" with
+      | None -> Some (Distance_document.read document)
+      | Some (String "delta") -> Some (Delta_document.read document)
+      | Some (String _) -> None
+      | Some _ -> malformed "the kind is no string")
+  | _ -> malformed "the document is no object"
+
+let judge ?model name =
+  try
+    match read (Json.parse ~numbers:false (contents name)) with
+    | None -> Not_covered
+    | Some (chain, digest, check) ->
+        (match model with
+        | Some file when given_model file <> Chain.canonical chain -> Reading.not_valid "G2: another model"
+        | _ -> ());
+        if digest <> Chain.digest chain then Reading.not_valid "G3: another digest";
+        if check () then Valid else Refused "a rule of the proved checker fails"
+  with
+  | Malformed why -> Wrong why
+  | Reading.Not_valid why -> Refused why
+  | Stack_overflow -> Wrong "too large for the stack (see ulimit -s)"
+
+let describe = function
+  | Valid -> "valid"
+  | Refused why -> "not valid: " ^ why
+  | Wrong why -> "malformed: " ^ why
+  | Not_covered -> "not covered"
+
+let batch () =
+  try
+    while true do
+      let name = input_line stdin in
+      let start = Sys.time () in
+      let verdict = judge name in
+      Printf.printf "%.6f\t%s\n%!" (Sys.time () -. start) (String.map (function '\n' -> ' ' | c -> c) (describe verdict))
+    done
+  with End_of_file -> ()
+
+let () =
+  let answer ?model name =
+    let verdict = try judge ?model name with Sys_error why -> prerr_endline why; exit 2 in
+    print_endline (describe verdict);
+    exit (match verdict with Valid -> 0 | Refused _ -> 1 | Wrong _ -> 2 | Not_covered -> 3)
+  in
+  match Array.to_list Sys.argv with
+  | [ _; "--batch" ] -> batch ()
+  | [ _; name ] -> answer name
+  | [ _; name; model ] -> answer ~model name
+  | _ -> prerr_endline "usage: bisimdist-formal CERTIFICATE [MODEL]"; exit 2
