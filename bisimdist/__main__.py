@@ -33,6 +33,9 @@ def main() -> NoReturn:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, leaving)
+    from bisimdist.cli.room import watch_imports
+
+    watch_imports()
     from bisimdist.cli.main import run
 
     leaving.code = run(sys.argv[1:])

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 import click
 
+from bisimdist.cli.room import out_of_memory
 from bisimdist.errors import BisimdistError, LimitError, LinearProgramError, StoppedError
 from bisimdist.interruption import listening
 
@@ -103,9 +104,9 @@ def guarded(work: Callable[[], int]) -> int:
 
 def _judged(error: Exception) -> tuple[ExitCode, str]:
     """Return the exit code for an error, and what to say about it."""
+    if out_of_memory(error):
+        return ExitCode.UNDECIDED, "error: not decided: the memory is exhausted"
     match error:
-        case MemoryError():
-            return ExitCode.UNDECIDED, "error: not decided: the memory is exhausted"
         case LimitError() | LinearProgramError():
             return ExitCode.UNDECIDED, f"error: not decided: {error}"
         case click.ClickException():

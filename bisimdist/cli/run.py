@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from bisimdist.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.cli.output import OutputFile, emit_data, emit_report, emit_text, output_files
 from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.room import out_of_memory
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.interruption import deferred, forget
 from bisimdist.progress import Deadline, Limits
@@ -75,7 +76,9 @@ def _answered(question: Question[A], limits: Limits) -> A | Plain:
     try:
         with shown_progress() as progress:
             return question.ask(replace(limits, progress=progress))
-    except (LimitError, KeyboardInterrupt, MemoryError) as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if not (isinstance(error, LimitError | KeyboardInterrupt) or out_of_memory(error)):
+            raise
         with deferred():
             reason = _reason(error)
             known = question.unknown(reason)
@@ -86,12 +89,9 @@ def _answered(question: Question[A], limits: Limits) -> A | Plain:
 
 
 def _reason(error: BaseException) -> str:
-    match error:
-        case LimitError():
-            return str(error)
-        case KeyboardInterrupt():
-            return "interrupted"
-    return "the memory is exhausted"
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return "the memory is exhausted" if out_of_memory(error) else str(error)
 
 
 def _show(question: Question[A], answer: A | Plain, *, as_json: bool) -> None:
@@ -114,8 +114,10 @@ def _write(question: Question[A], answer: A | Plain, option: Option[Any], file: 
         if isinstance(answer, Plain):
             raise LimitError("nothing was computed")
         file.write(question.content(option, str(file.path), answer))
-    except (UsageError, LimitError, KeyboardInterrupt, MemoryError) as error:
-        text = str(error) or _reason(error)
+    except (Exception, KeyboardInterrupt) as error:
+        if not (isinstance(error, UsageError | LimitError | KeyboardInterrupt) or out_of_memory(error)):
+            raise
+        text = _reason(error)
         thing = "certificate" if option.flag == "--certificate" else "file"
         note(f"no {thing} was written to {file.path}: {text}")
         return False
