@@ -13,10 +13,11 @@ from flint import fmpq, fmpz
 
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
 from bisimdist.checker.reading import rational
-from bisimdist.cli.failure import ExitCode, note
+from bisimdist.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.cli.output import emit_data, emit_report
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
+from bisimdist.questions.given import Given
 from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.tables import Report
 
@@ -34,7 +35,9 @@ NUMBERS = {"lower": at_least, "upper": at_most, "alpha": short_rational, "ratio"
 STANDARD_INPUT = "-"
 
 
-def run_check(certificate: str, model: str | None = None, *, as_json: bool = False) -> int:
+def run_check(
+    certificate: str, model: str | None = None, *, as_json: bool = False, prism_labels: bool = False
+) -> int:
     """Check a certificate, print the verdict, and return the exit code.
 
     Parameters
@@ -45,6 +48,8 @@ def run_check(certificate: str, model: str | None = None, *, as_json: bool = Fal
         The model that the certificate has to be about; None leaves that to the reader of the digest.
     as_json
         Whether to print one JSON object.
+    prism_labels
+        Whether the labels that PRISM itself declares count.
 
     Raises
     ------
@@ -54,7 +59,8 @@ def run_check(certificate: str, model: str | None = None, *, as_json: bool = Fal
     if certificate == STANDARD_INPUT and model == STANDARD_INPUT:
         raise UsageError("certificate and model cannot both come from standard input")
     text = _certificate_text(certificate)
-    model_text = None if model is None else _model_text(model, text)
+    given = Given({"argument": model, "prism_labels": prism_labels}, note_with_answer)
+    model_text = None if model is None else _model_text(given, model, text)
     try:
         report = check_certificate(text, model_text)
     except MalformedCertificate as error:
@@ -68,7 +74,7 @@ def run_check(certificate: str, model: str | None = None, *, as_json: bool = Fal
 
 def _certificate_text(certificate: str) -> bytes:
     if certificate == STANDARD_INPUT:
-        from bisimdist.cli.source import standard_input  # noqa: PLC0415
+        from bisimdist.questions.source import standard_input  # noqa: PLC0415
 
         return standard_input(MAX_BYTES)
     try:
@@ -81,23 +87,23 @@ def _certificate_text(certificate: str) -> bytes:
     return text
 
 
-def _model_text(model: str, certificate: bytes) -> str | bytes:
+def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     """Return the model as the JSON text that the checker reads with its own parser."""
     # Imported here: a certificate that is checked alone needs no models, and is checked sooner.
-    from bisimdist.cli.source import EXAMPLE_PREFIX, read_any_model, read_model  # noqa: PLC0415
     from bisimdist.models.hmm import HMM  # noqa: PLC0415
     from bisimdist.models.io import write_model  # noqa: PLC0415
     from bisimdist.models.lmc import LMC  # noqa: PLC0415
     from bisimdist.models.pa import PA  # noqa: PLC0415
+    from bisimdist.questions.source import EXAMPLE_PREFIX  # noqa: PLC0415
 
     kinds = {"lmc": LMC, "pa": PA, "hmm": HMM}
     is_json_file = PurePath(model).suffix.lower() == ".json" and not model.startswith(EXAMPLE_PREFIX)
     kind = _model_kind(certificate)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
-    if is_json_file and isinstance(read_any_model(model), kinds.get(kind, LMC)):
+    if is_json_file and isinstance(given.any_model(), kinds.get(kind, LMC)):
         return Path(model).read_bytes()
     # A fully probabilistic automaton may stand for its chain.
-    found = read_model(model) if kind == "lmc" else read_any_model(model)
+    found = given.chain() if kind == "lmc" else given.any_model()
     note(f"{model}: read by bisimdist itself, since the checker reads models in JSON only")
     return write_model(found, "json")
 

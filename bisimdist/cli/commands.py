@@ -6,14 +6,19 @@ from typing import Any
 
 import click
 
-from bisimdist.cli.common_options import CODES
 from bisimdist.questions.options import PRISM_LABELS, Option
 from bisimdist.questions.question import Question
 
-__all__ = ["command_of"]
+__all__ = ["CODES", "command_of", "parameter"]
+
+CODES = (
+    "Exit codes: 0 answered (and what was asked holds); 1 it is violated, or a certificate is not valid; "
+    "2 the input is not usable; 3 not decided within the given limits (what is known is printed)."
+)
 
 
-def _parameter(option: Option[Any]) -> click.Option:
+def parameter(option: Option[Any]) -> click.Option:
+    """Return the option as click knows options."""
     if not option.metavar:
         return click.Option([*option.flags, option.name], is_flag=True, help=option.help)
     shown = option.default is not None and not option.repeatable
@@ -45,7 +50,7 @@ def command_of(question: type[Question[Any]]) -> click.Command:
     return click.Command(
         question.command,
         callback=run,
-        params=[argument, *map(_parameter, (*question.options, *own))],
+        params=[argument, *map(parameter, (*question.options, *own))],
         help=question.__doc__,
         epilog=CODES,
     )

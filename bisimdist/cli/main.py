@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
-from bisimdist.cli.commands import command_of
-from bisimdist.cli.common_options import CODES, as_json, prism_labels
-from bisimdist.cli.logic_commands import LOGIC_COMMANDS
+from bisimdist.cli.commands import CODES, command_of, parameter
+from bisimdist.questions.options import JSON, PRISM_LABELS
 from bisimdist.questions.registry import HOMES, question_of
 
 __all__ = ["command_line", "main", "run"]
@@ -60,71 +59,17 @@ def command_line() -> None:
     """
 
 
-@command_line.command("check", epilog=CODES)
+@command_line.command("check", epilog=CODES, params=[parameter(JSON), parameter(PRISM_LABELS)])
 @click.argument("certificate")
 @click.argument("model", required=False)
-@as_json
-def _check(certificate: str, model: str | None, as_json: bool) -> int:
+def _check(certificate: str, model: str | None, **values: Any) -> int:
     """Check that a certificate proves what it claims.
 
     With MODEL also that it is about that model. The check is exact and shares no code with the rest.
     """
     from bisimdist.cli.check import run_check
 
-    return run_check(certificate, model, as_json=as_json)
-
-
-@command_line.command("convert", epilog=CODES)
-@click.argument("model")
-@click.option("--to", metavar="KIND", help="The kind of model to make: lmc, pa or hmm.")
-@click.option("--format", "format_name", metavar="FORMAT", help="json (default), yaml, dot or prism.")
-@click.option("-o", "--output", metavar="FILE", help="Write to a file; its extension says the format.")
-@click.option("--unfold", is_flag=True, help="Make drawing a hidden state and observing it two steps.")
-@click.option("--state-limit", type=int, metavar="N", help="States that a .ccsp file may have (50000).")
-@as_json
-def _convert(model: str, **options: Any) -> int:
-    """Make a chain, an automaton or a hidden Markov model of another model.
-
-    What is preserved is said on standard error; the pairs are kept. MODEL is a file, '-' for standard input,
-    or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.convert import run_convert
-
-    return run_convert(model, **options)
-
-
-@command_line.command("example", epilog=CODES)
-@click.argument("name", required=False)
-@click.option("--format", "format_name", metavar="FORMAT", help="json (default), yaml, dot, prism or ccsp.")
-@click.option("-o", "--output", metavar="FILE", help="Write to a file; its extension says the format.")
-@as_json
-def _example(name: str | None, format_name: str | None, output: str | None, as_json: bool) -> int:
-    """Write the built-in case study NAME[,key=value...] as a model file; without NAME list them all."""
-    from bisimdist.cli.example import run_example
-
-    return run_example(name, format_name=format_name, output=output, as_json=as_json)
-
-
-@command_line.command("show", epilog=CODES)
-@click.argument("model")
-@click.option("--format", "format_name", metavar="FORMAT", help="Convert instead: json, yaml, dot or prism.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write what is converted (prism: a file stem).")
-@as_json
-def _show(model: str, format_name: str | None, output: str | None, as_json: bool) -> int:
-    """Summarise a model, or convert it.
-
-    MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
-    """
-    from bisimdist.cli.show import run_show
-
-    return run_show(model, format_name=format_name, output=output, as_json=as_json)
-
-
-for _command in LOGIC_COMMANDS:
-    command_line.add_command(_command)
-for _command in command_line.commands.values():
-    if any(_parameter.name == "model" for _parameter in _command.params):  # those that are no questions yet
-        _command.params.append(prism_labels())
+    return run_check(certificate, model, **values)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -9,16 +9,17 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 from bisimdist.cli.failure import write_notes
 from bisimdist.errors import UsageError
+from bisimdist.questions.options import Option
 from bisimdist.report.tables import Report, print_report
 
-__all__ = ["OutputFile", "emit_data", "emit_report", "emit_text", "output_files"]
+__all__ = ["OutputFile", "emit", "emit_data", "emit_report", "output_files"]
 
 
 def _write(text: str) -> None:
@@ -43,9 +44,14 @@ def _silence(stream: TextIO) -> None:
         os.close(nowhere)
 
 
-def emit_text(text: str) -> None:
-    """Write a text to standard output as it is."""
-    _write(text)
+def emit(answer: Report | dict[str, object] | str) -> None:
+    """Write an answer to standard output: a report, one JSON object, or a text as it is."""
+    if isinstance(answer, Report):
+        emit_report(answer)
+    elif isinstance(answer, str):
+        _write(answer)
+    else:
+        emit_data(answer)
 
 
 def emit_data(data: dict[str, object]) -> None:
@@ -169,13 +175,15 @@ def _identity(path: str | int) -> tuple[int, int] | None:
 
 
 @contextlib.contextmanager
-def output_files(places: Mapping[str, str], inputs: Sequence[str | int]) -> Iterator[dict[str, OutputFile]]:
+def output_files(
+    places: Sequence[tuple[Option[Any], str]], inputs: Sequence[str | int]
+) -> Iterator[list[OutputFile]]:
     """Give a file for each place, known to be writable, to be no input, and to be no other output.
 
     Parameters
     ----------
     places
-        Paths, by the options that name them.
+        Paths, with the options that name them.
     inputs
         Paths, or descriptors, of what the command reads.
 
@@ -186,7 +194,8 @@ def output_files(places: Mapping[str, str], inputs: Sequence[str | int]) -> Iter
     """
     read = {_identity(path) for path in inputs} - {None}
     taken: dict[object, str] = {}
-    for option, path in places.items():
+    for named, path in places:
+        option = named.flag
         if _identity(path) in read:
             raise UsageError(f"{option} {path}: this file is read by the same command; expected another one")
         for mark in {os.path.realpath(path) if "\0" not in path else path, _identity(path)} - {None}:
@@ -194,6 +203,4 @@ def output_files(places: Mapping[str, str], inputs: Sequence[str | int]) -> Iter
                 raise UsageError(f"{option} {path}: {taken[mark]} names the same file; expected another one")
             taken[mark] = option
     with contextlib.ExitStack() as stack:
-        yield {
-            option: stack.enter_context(OutputFile(path, option=option)) for option, path in places.items()
-        }
+        yield [stack.enter_context(OutputFile(path, option=option.flag)) for option, path in places]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from bisimdist.cli.failure import ExitCode, note, note_with_answer
-from bisimdist.cli.output import OutputFile, emit_data, emit_report, emit_text, output_files
+from bisimdist.cli.output import OutputFile, emit, output_files
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.room import out_of_memory
 from bisimdist.errors import LimitError, UsageError
@@ -49,7 +49,7 @@ def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
         Where the input is not usable; nothing is printed then.
     """
     begun = time.monotonic()
-    given = Given(values, note_with_answer)
+    given = Given(values, note_with_answer, kind.options)
     seconds = given[TIMEOUT]
     limits = Limits(
         deadline=Deadline(None if seconds is None else begun + seconds),
@@ -57,16 +57,16 @@ def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
         jobs=given[JOBS],
     )
     question = kind.read(given)
-    wanted = {option.flag: option for option in kind.options if option.writes and given[option] is not None}
-    places = {flag: str(given[option]) for flag, option in wanted.items()}
-    with output_files(places, given.inputs(kind.options)) as files:
+    places = question.places(given)
+    with output_files(places, given.inputs(model=kind.argument == "MODEL")) as files:
         answer = _answered(question, limits)
         try:
             with deferred():
                 _show(question, answer, as_json=given[JSON])
             forget()
         finally:
-            written = [_write(question, answer, wanted[flag], file) for flag, file in files.items()]
+            pairs = zip(places, files, strict=True)
+            written = [_write(question, answer, option, file) for (option, _), file in pairs]
         settled = answer.settled if isinstance(answer, Plain) else question.settled(answer)
     return CODES[settled, all(written)]
 
@@ -98,14 +98,10 @@ def _show(question: Question[A], answer: A | Plain, *, as_json: bool) -> None:
     if not isinstance(answer, Plain):
         for line in question.notes(answer):
             note(line)
-    if as_json:
-        emit_data(answer.data if isinstance(answer, Plain) else question.data(answer))
-        return
-    report = answer.report if isinstance(answer, Plain) else question.report(answer)
-    if isinstance(report, str):
-        emit_text(report)
+    if isinstance(answer, Plain):
+        emit(answer.data if as_json else answer.report)
     else:
-        emit_report(report)
+        emit(question.data(answer) if as_json else question.report(answer))
 
 
 def _write(question: Question[A], answer: A | Plain, option: Option[Any], file: OutputFile) -> bool:

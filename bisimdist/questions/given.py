@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,10 +30,13 @@ class Given:
         What was given, by the names of the options; options that were not given may be missing.
     note
         Told what a user should know of how the input was taken.
+    options
+        Those that the command has.
     """
 
     values: Mapping[str, Any]
     note: Note
+    options: tuple[Option[Any], ...] = ()
 
     def __getitem__(self, option: Option[T]) -> T:
         """Return the value of an option.
@@ -55,14 +58,21 @@ class Given:
         """Whether the proof of the answer is to be written."""
         return self[CERTIFICATE] is not None
 
-    def inputs(self, options: Iterable[Option[Any]]) -> list[str | int]:
-        """Return the files that are read, by path or descriptor: those of the argument, then of options."""
+    @property
+    def source(self) -> str:
+        """What errors call the model."""
+        from bisimdist.questions.source import source_name
+
+        return source_name(self.argument)
+
+    def inputs(self, *, model: bool) -> list[str | int]:
+        """Return the files that are read, by path or descriptor: those of a model, then of options."""
         from bisimdist.questions.source import STANDARD_INPUT, files_of_model
 
-        files: list[str | int] = list(files_of_model(self.argument))
-        if self.argument == STANDARD_INPUT:
+        files: list[str | int] = list(files_of_model(self.argument)) if model else []
+        if model and self.argument == STANDARD_INPUT:
             files.append(0)
-        values = ((option, self.values.get(option.name)) for option in options)
+        values = ((option, self.values.get(option.name)) for option in self.options)
         found = (option.file_of(value) for option, value in values if isinstance(value, str))
         return [*files, *(path for path in found if path is not None)]
 
@@ -76,26 +86,26 @@ class Given:
 
     def chain(self) -> LMC:
         """Return the model, which has to be a Markov chain or stand for one."""
-        from bisimdist.questions.source import as_chain, source_name
+        from bisimdist.questions.source import as_chain
 
-        return as_chain(self.any_model(), source_name(self.argument), self.note)
+        return as_chain(self.any_model(), self.source, self.note)
 
     def automaton(self, *, fully_probabilistic: bool = False) -> PA:
         """Return the model, which has to be an automaton or a chain, perhaps one without choices."""
-        from bisimdist.questions.source import as_automaton, source_name
+        from bisimdist.questions.source import as_automaton
 
         return as_automaton(
             self.any_model(),
-            source_name(self.argument),
+            self.source,
             self.note,
             fully_probabilistic=fully_probabilistic,
         )
 
     def hmm(self) -> HMM:
         """Return the model, which has to be a hidden Markov model."""
-        from bisimdist.questions.source import as_hmm, source_name
+        from bisimdist.questions.source import as_hmm
 
-        return as_hmm(self.any_model(), source_name(self.argument))
+        return as_hmm(self.any_model(), self.source)
 
     def pairs(self, model: LMC | PA) -> tuple[tuple[str, str], ...]:
         """Return the pairs that were asked for by name; where none were, those of the model.

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from flint import fmpq
 
 T = TypeVar("T")
+TRACE_KINDS = ("multiplicative", "additive")
+SECRET_DISTANCES = ("discrete", "hamming", "absolute")
 ENGINES = ("auto", "exact", "smt", "both")
 
 
@@ -174,6 +176,18 @@ def _engine(flag: str, name: str) -> str:
     return name
 
 
+def _trace_kind(flag: str, name: str) -> str:
+    if name not in TRACE_KINDS:
+        raise UsageError(f"{flag} {name}: there is no such metric; expected {' or '.join(TRACE_KINDS)}")
+    return name
+
+
+def _secret_distance(flag: str, name: str) -> str:
+    if name not in SECRET_DISTANCES and "." not in name:
+        raise UsageError(f"{flag} {name}: expected {', '.join(SECRET_DISTANCES)}, or a file with a table")
+    return name
+
+
 def _nonnegative(flag: str, text: str | None) -> fmpq | None:
     return numbers.nonnegative_number(flag, text)
 
@@ -309,3 +323,50 @@ FORMULA = _text(
 )
 EACH_TIMEOUT = TIMEOUT.but(name="each_timeout", help="The time for each pair (60), shared by the measures.")
 HTML = _text("html", "--html", "FILE", "Write the table and a diagram of the order as one page.", writes=True)
+TRACE_KIND: Option[str] = Option(
+    name="kind",
+    flags=("--kind",),
+    metavar="KIND",
+    help="multiplicative or additive.",
+    default="multiplicative",
+    read=_trace_kind,
+)
+LONGEST = _whole("length", "--length", "K", "Traces of at most K actions; all without it.", least=0)
+TRACE_FORMULAE: Option[tuple[str, ...]] = Option(
+    name="formulae",
+    flags=("--formula",),
+    metavar="TEXT",
+    help="Only check this one; repeatable.",
+    repeatable=True,
+    read=lambda _, value: tuple(value or ()),
+)
+LISTED = _whole("limit", "--limit", "N", "List at most N formulae (1000).", least=0)
+SECRET_DISTANCE: Option[str] = Option(
+    name="distance",
+    flags=("--distance",),
+    metavar="NAME",
+    help="discrete, hamming, absolute, or a file with a table.",
+    default="discrete",
+    read=_secret_distance,
+    file_of=lambda value: None if value in SECRET_DISTANCES else value,
+)
+SECRETS: Option[tuple[tuple[str, str], ...]] = Option(
+    name="secrets",
+    flags=("--secret",),
+    metavar="NAME STATE",
+    help="Repeatable.",
+    parts=2,
+    repeatable=True,
+    read=lambda _, values: tuple(values or ()),
+)
+EVERY_PAIR = _switch("every_pair", "--every-pair", "Look at all pairs, also those that follow from others.")
+TARGET_KIND = _text("to", "--to", "KIND", "The kind of model to make: lmc, pa or hmm.")
+OUTPUT_FORMAT = _text("format_name", "--format", "FORMAT", "json (default), yaml, dot or prism.")
+OUTPUT: Option[str | None] = Option(
+    name="output",
+    flags=("--output", "-o"),
+    metavar="FILE",
+    help="Write to a file; its extension says the format.",
+    writes=True,
+)
+UNFOLD = _switch("unfold", "--unfold", "Make drawing a hidden state and observing it two steps.")

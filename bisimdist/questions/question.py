@@ -149,6 +149,11 @@ class Question(ABC, Generic[A]):
             Where that is not usable.
         """
 
+    def places(self, given: Given) -> list[tuple[Option[Any], str]]:
+        """Return the files to be written, with the options that name them."""
+        named = [(option, given[option]) for option in given.options if option.writes]
+        return [(option, str(path)) for option, path in named if path is not None]
+
     @abstractmethod
     def ask(self, limits: Limits) -> A:
         """Return the answer: the best known where a limit ends the work."""
@@ -167,8 +172,8 @@ class Question(ABC, Generic[A]):
         return []
 
     @abstractmethod
-    def data(self, answer: A) -> dict[str, object]:
-        """Return the answer as a JSON object."""
+    def data(self, answer: A) -> dict[str, object] | str:
+        """Return the answer as a JSON object, or as the text of one."""
 
     @abstractmethod
     def report(self, answer: A) -> Report | str:

@@ -15,7 +15,10 @@ HOMES: dict[str, str] = {
     "delta": "delta.Delta",
     "profile": "profile.Profile",
     "metric": "metric.Metric",
+    "trace": "trace.Trace",
+    "secrets": "secrets.SecretPrivacy",
     "equivalence": "equivalence.Equivalence",
+    "traces": "traces.Traces",
     "explain": "explain.Explain",
     "formula": "formula.MimickingFormula",
     "satisfies": "satisfies.Satisfies",
@@ -24,6 +27,9 @@ HOMES: dict[str, str] = {
     "prove": "prove.Prove",
     "budget": "budget.Budget",
     "crosscheck": "crosscheck.Crosscheck",
+    "convert": "convert.Convert",
+    "show": "show.Show",
+    "example": "example.Example",
 }
 """By command the module of this package and the class in it; a question is loaded when it is asked."""
 

@@ -9,8 +9,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from bisimdist.cli.example import run_example
-from bisimdist.cli.show import run_show
 from bisimdist.models.io import load_model, parse_model
 from bisimdist.models.library.registry import build_example, list_examples
 from tests.cli.conftest import Command
@@ -39,7 +37,7 @@ def test_an_example_is_json_unless_something_else_is_asked(command: Command, tmp
     assert command("example", "example:figure1").out == command("example", "figure1").out
     for extension in ("json", "yaml", "yml", "tra"):
         path = tmp_path / f"model.{extension}"
-        assert run_example("figure1", output=str(path)) == 0
+        assert command("example", "figure1", "-o", path).code == 0
         assert load_model(path).states == ("s0", "s1", "s2", "s3")
     assert (tmp_path / "model.lab").exists()
     assert command("example", "figure1", "-o", tmp_path / "model.dot").out == ""
@@ -87,14 +85,13 @@ def test_the_summary_of_a_chain(command: Command, figure1: Path) -> None:
     assert "bisimilarity classes" in text.out
 
 
-def test_the_summary_of_a_cyclic_chain(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_summary_of_a_cyclic_chain(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "model.yaml"
     path.write_text(
         "{kind: lmc, states: {s: a, t: a, u: b, v: b},"
         " transitions: {s: {t: 1}, t: {u: 1/2, s: 1/2}, u: {u: 1}, v: {v: 1}}}"
     )
-    assert run_show(str(path), as_json=True) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = json.loads(command("show", path, "--json").out)
     assert answer["strongly_connected_components"] == 3
     assert answer["largest_component"] == 2
     assert answer["bisimilarity_classes"] == 3

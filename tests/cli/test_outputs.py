@@ -41,6 +41,9 @@ COMMANDS = {
     "explain": ("figure1",),
     "formula": ("pin-checking", "--state", "s1"),
     "satisfies": ("pin-checking", "--formula", "<a1>T"),
+    "traces": ("figure1", "--state", "s0"),
+    "trace": ("figure1",),
+    "secrets": ("figure1",),
     "verify": ("geometric", "--ratio", "2", "--length", "1"),
     "epsilon": ("geometric", "--length", "1"),
     "prove": ("geometric", "--ratio", "2"),
@@ -49,6 +52,8 @@ OTHERS = [
     ("profile", "figure1", "--csv"),
     ("profile", "figure1", "--plot"),
     ("crosscheck", "figure1", "--html"),
+    ("convert", "figure1", "-o", "--to", "pa"),
+    ("show", "figure1", "-o"),
 ]
 EVERY = [(name, words[0], "--certificate", *words[1:]) for name, words in COMMANDS.items()] + OTHERS
 

@@ -25,7 +25,7 @@ PROMPT = 15
 WATCHED = """
 import sys
 from contextlib import contextmanager
-import bisimdist.cli.{command} as verb
+import bisimdist.cli.run as runner
 from bisimdist.cli.main import run
 
 @contextmanager
@@ -34,7 +34,7 @@ def shown():
         print("at work", file=sys.stderr, flush=True)
     yield report
 
-verb.shown_progress = shown
+runner.shown_progress = shown
 sys.exit(run(sys.argv[1:]))
 """
 
@@ -59,8 +59,7 @@ def dense(tmp_path: Path) -> Path:
 @contextmanager
 def started(command: str, *arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
     """Run a command, and hand it over when it is at work on its first pair."""
-    code = WATCHED.format(command=command)
-    words = [sys.executable, "-c", code, command, *(str(argument) for argument in arguments)]
+    words = [sys.executable, "-c", WATCHED, command, *(str(argument) for argument in arguments)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
@@ -109,8 +108,7 @@ def test_interrupted_text_says_what_was_not_looked_at(
 
         yield report
 
-    for verb in ("secrets", "trace"):
-        monkeypatch.setattr(f"bisimdist.cli.{verb}.shown_progress", interrupting)
+    monkeypatch.setattr("bisimdist.cli.run.shown_progress", interrupting)
     ended = command("secrets", dense)
     assert ended.code == 3
     assert "14 more pairs were not looked at: the work was stopped." in ended.out

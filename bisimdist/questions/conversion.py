@@ -1,0 +1,153 @@
+"""A model as a text in one of the formats: what ``convert``, ``show`` and ``example`` write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.errors import UsageError
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT, Option
+from bisimdist.questions.question import Question, Settled
+
+if TYPE_CHECKING:
+    from bisimdist.models.hmm import HMM
+    from bisimdist.models.lmc import LMC
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+
+__all__ = ["Writing", "WritingModel", "Written", "chosen_format"]
+
+FORMATS = ("json", "yaml", "dot", "prism")
+EXTENSIONS = {
+    ".json": "json",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".tra": "prism",
+}
+PRISM_FILES = ("tra", "lab", "sta")
+
+
+def chosen_format(given: Given, *, more: str | None = None) -> str:
+    """Return the format to write: what was asked, else what the extension of the file says, else JSON.
+
+    Parameters
+    ----------
+    given
+        What was given.
+    more
+        One more format, whose name is its extension.
+
+    Raises
+    ------
+    UsageError
+        If there is no such format, the extension says none, or two were asked.
+    """
+    name, output = given[OUTPUT_FORMAT], given[OUTPUT]
+    if given[JSON]:
+        if name not in {None, "json"}:
+            raise UsageError(f"--json and --format {name} were both given; expected one of them")
+        return "json"
+    expected = f"expected {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+    if name is not None:
+        if name not in (*FORMATS, more):
+            raise UsageError(f"--format {name}: no such format; {expected}")
+        return name
+    if output is None:
+        return "json"
+    suffix = PurePath(output).suffix.lower()
+    if more is not None and suffix == f".{more}":
+        return more
+    if suffix not in EXTENSIONS:
+        raise UsageError(f"-o {output}: the extension says no format; name it with --format, {expected}")
+    return EXTENSIONS[suffix]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of a model, or the texts of its files by their extensions, and what is said of it."""
+
+    texts: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writing(Question[Written]):
+    """Write something to a file, or to standard output where `output` is None.
+
+    PRISM's format is several files beside each other: the name of `output` with an extension for each.
+    """
+
+    format: str
+    output: str | None
+
+    def places(self, given: Given) -> list[tuple[Option[Any], str]]:
+        del given
+        if self.output is None:
+            return []
+        if self.format != "prism":
+            return [(OUTPUT, self.output)]
+        stem = self.output.removesuffix(".tra")
+        return [(OUTPUT, f"{stem}.{extension}") for extension in PRISM_FILES]
+
+    def notes(self, answer: Written) -> list[str]:
+        return list(answer.notes)
+
+    def data(self, answer: Written) -> str:
+        return self.report(answer)
+
+    def report(self, answer: Written) -> str:
+        return answer.texts[""] if self.output is None else ""
+
+    def settled(self, answer: Written) -> Settled:
+        del answer
+        return True
+
+    def content(self, option: Option[Any], path: str, answer: Written) -> str:
+        del option
+        return answer.texts[PurePath(path).suffix[1:] if self.format == "prism" else ""]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritingModel(Writing):
+    """Write a model as it is; subclasses write another one."""
+
+    model: LMC | PA | HMM
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        chosen = chosen_format(given)
+        return cls(model=given.any_model(), format=chosen, output=given[OUTPUT])
+
+    def made(self) -> tuple[LMC | PA | HMM, tuple[str, ...]]:
+        """Return the model to write, and what is said of it."""
+        return self.model, ()
+
+    def ask(self, limits: Limits) -> Written:
+        del limits
+        from bisimdist.models.hmm import HMM
+        from bisimdist.models.io import write_dot, write_model
+
+        model, notes = self.made()
+        if isinstance(model, HMM) and self.format in {"prism", "dot"}:
+            raise UsageError(f"--format {self.format}: hidden Markov models are written as json or yaml only")
+        if self.format == "prism":
+            return Written(self._prism(model), notes)
+        if self.format == "dot" and not isinstance(model, HMM):
+            return Written({"": write_dot(model)}, notes)
+        return Written({"": write_model(model, self.format)}, notes)
+
+    def _prism(self, model: LMC | PA | HMM) -> dict[str, str]:
+        from bisimdist.models.io import write_prism
+        from bisimdist.models.lmc import LMC
+
+        if not isinstance(model, LMC):
+            raise UsageError(
+                "--format prism: automata are not written in this format; expected a Markov chain"
+            )
+        if self.output is None:
+            raise UsageError("--format prism: makes several files; say where with -o, such as -o model.tra")
+        return write_prism(model)

@@ -1,0 +1,145 @@
+"""The least epsilon of d_X-privacy or weak anonymity over a set of secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import (
+    ENDS,
+    EVERY_PAIR,
+    SECRET_DISTANCE,
+    SECRET_DISTANCES,
+    SECRETS,
+    THRESHOLD,
+    TRACE_KIND,
+)
+from bisimdist.questions.question import Group, Question, Settled
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.secret_distances import Secret, Table
+    from bisimdist.analysis.secrets import SecretPrivacyAnswer
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["SecretPrivacy"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretPrivacy(Question["SecretPrivacyAnswer"]):
+    """Compute the least epsilon of d_X-privacy over a whole set of secrets.
+
+    The multiplicative trace metric of any two secrets is at most epsilon times their distance; with --kind
+    additive the additive one, which for the discrete distance is weak anonymity. Without --secret the states
+    of the model's pairs are the secrets. MODEL is a file, '-' for standard input, or
+    example:NAME[,key=value...].
+    """
+
+    command = "secrets"
+    group = Group.TRACES
+    options = (
+        SECRET_DISTANCE,
+        TRACE_KIND,
+        THRESHOLD.but(help="Ask whether the system is EPS d_X-private."),
+        SECRETS,
+        EVERY_PAIR,
+        ENDS,
+        options.TIMEOUT,
+        options.CERTIFICATE,
+        options.JSON,
+    )
+
+    model: PA
+    secrets: Mapping[Secret, str]
+    distances: str | Table
+    kind: str
+    threshold: fmpq | None
+    every_pair: bool
+    ends: str
+
+    @classmethod
+    def read(cls, given: Given) -> SecretPrivacy:
+        kind, threshold, ends = given[TRACE_KIND], given[THRESHOLD], given[ENDS]
+        model = given.automaton(fully_probabilistic=True)
+        distances, states = _distances(given[SECRET_DISTANCE])
+        return cls(
+            model=model,
+            secrets=_secrets(given, model, states),
+            distances=distances,
+            kind=kind,
+            threshold=threshold,
+            every_pair=given[EVERY_PAIR],
+            ends=ends,
+        )
+
+    def ask(self, limits: Limits) -> SecretPrivacyAnswer:
+        from bisimdist.analysis.secrets import secret_privacy
+
+        return secret_privacy(
+            self.model,
+            self.secrets,
+            self.distances,
+            kind=self.kind,
+            threshold=self.threshold,
+            every_pair=self.every_pair,
+            ends=self.ends,
+            deadline=limits.deadline,
+            progress=limits.progress,
+        )
+
+    def notes(self, answer: SecretPrivacyAnswer) -> list[str]:
+        names = answer.distances.secrets
+        return [
+            f"the table is no metric: the distance of {names[x]} and {names[z]} is more than by way of "
+            f"{names[y]}; the least epsilon is that of the table as it is"
+            for x, y, z in answer.distances.triangles
+        ]
+
+    def data(self, answer: SecretPrivacyAnswer) -> dict[str, object]:
+        from bisimdist.report.secrets import secrets_data
+
+        return secrets_data(answer)
+
+    def report(self, answer: SecretPrivacyAnswer) -> Report:
+        from bisimdist.report.secrets import secrets_report
+
+        return secrets_report(answer)
+
+    def settled(self, answer: SecretPrivacyAnswer) -> Settled:
+        if self.threshold is not None:
+            return answer.holds
+        return True if answer.exact else None
+
+
+def _distances(name: str) -> tuple[str | Table, Mapping[Secret, str] | None]:
+    """Return the distances, and the states of the secrets where a table says them."""
+    if name in SECRET_DISTANCES:
+        return name, None
+    from bisimdist.analysis.secret_file import load_secret_table
+
+    table = load_secret_table(name)
+    return table.distances, table.states
+
+
+def _secrets(given: Given, model: PA, states: Mapping[Secret, str] | None) -> Mapping[Secret, str]:
+    """Return the secrets with their states: those given, else those of the table, else those of the pairs."""
+    result: dict[Secret, str] = {}
+    for secret, state in given[SECRETS]:
+        if secret in result:
+            raise UsageError(f"--secret {secret}: the secret is given twice")
+        result[secret] = state
+    if result:
+        return result
+    if states is not None:
+        return states
+    if not model.pairs:
+        raise UsageError("the model has no pairs; say which secrets there are with --secret NAME STATE")
+    names = model.states
+    return {names[s]: names[s] for s in sorted({s for pair in model.pairs for s in pair})}

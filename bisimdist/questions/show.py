@@ -1,0 +1,73 @@
+"""What a model looks like, or the same model in another format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.errors import UsageError
+from bisimdist.questions.conversion import WritingModel
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT
+from bisimdist.questions.question import Group, Question, Settled
+
+if TYPE_CHECKING:
+    from bisimdist.models.hmm import HMM
+    from bisimdist.models.lmc import LMC
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+    from bisimdist.report.summary import AutomatonSummary, ChainSummary, HiddenSummary
+    from bisimdist.report.tables import Report
+
+    Summary = ChainSummary | AutomatonSummary | HiddenSummary
+
+__all__ = ["Show"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Show(Question["Summary"]):
+    """Summarise a model, or convert it.
+
+    MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "show"
+    group = Group.TOOLS
+    options = (
+        OUTPUT_FORMAT.but(help="Convert instead: json, yaml, dot or prism."),
+        OUTPUT.but(help="Where to write what is converted (prism: a file stem)."),
+        JSON,
+    )
+
+    model: LMC | PA | HMM
+    source: str
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        if given[OUTPUT_FORMAT] is not None or given[OUTPUT] is not None:
+            if given[JSON]:
+                raise UsageError("--json prints a summary, --format and -o convert; expected one of them")
+            return WritingModel.read(given)
+        return cls(model=given.any_model(), source=given.source)
+
+    def ask(self, limits: Limits) -> Summary:
+        del limits
+        from bisimdist.report.summary import summarise
+
+        return summarise(self.model)
+
+    def data(self, answer: Summary) -> dict[str, object]:
+        from bisimdist.report.summary import summary_data
+
+        data = summary_data(answer)
+        identity = {key: data[key] for key in ("digest", "states") if key in data}
+        return {"command": self.command, "model": identity, **data}
+
+    def report(self, answer: Summary) -> Report:
+        from bisimdist.report.summary import summary_report
+
+        return summary_report(answer, self.source)
+
+    def settled(self, answer: Summary) -> Settled:
+        del answer
+        return True

@@ -1,0 +1,126 @@
+"""How far apart the probabilities of one trace can be, by quotient or by difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import ENDS, LONGEST, THRESHOLD, TRACE_KIND
+from bisimdist.questions.question import (
+    Group,
+    Plain,
+    Question,
+    Settled,
+    identity,
+    joint,
+    nothing_known,
+    verdict_word,
+)
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.trace_metric import TraceMetricAnswer
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["Trace"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace(Question["TraceMetricAnswer"]):
+    """Compute the trace metric: how far apart the probabilities of one trace can be from two states.
+
+    Multiplicative: the largest difference of ln Pr(s, w) and ln Pr(t, w) over all traces w; additive: that of
+    Pr(s, w) and Pr(t, w).
+    MODEL, fully probabilistic, is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "trace"
+    group = Group.TRACES
+    options = (
+        TRACE_KIND,
+        options.PAIR,
+        LONGEST,
+        THRESHOLD,
+        ENDS,
+        options.STATE_LIMIT,
+        options.TIMEOUT,
+        options.CERTIFICATE,
+        options.JSON,
+    )
+
+    model: PA
+    pairs: tuple[tuple[str, str], ...]
+    kind: str
+    length: int | None
+    threshold: fmpq | None
+    ends: str
+
+    @classmethod
+    def read(cls, given: Given) -> Trace:
+        kind, length, threshold, ends = given[TRACE_KIND], given[LONGEST], given[THRESHOLD], given[ENDS]
+        model = given.automaton(fully_probabilistic=True)
+        return cls(
+            model=model, pairs=given.pairs(model), kind=kind, length=length, threshold=threshold, ends=ends
+        )
+
+    def ask(self, limits: Limits) -> TraceMetricAnswer:
+        from bisimdist.analysis.trace_metric import trace_metric
+
+        return trace_metric(
+            self.model,
+            self.kind,
+            pairs=self.pairs,
+            length=self.length,
+            ends=self.ends,
+            deadline=limits.deadline,
+            progress=limits.progress,
+        )
+
+    def frame(self) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        return {
+            "command": self.command,
+            "model": identity(self.model),
+            "kind": self.kind,
+            "length": self.length,
+        }
+
+    def asked(self, verdict: Settled) -> dict[str, object]:
+        """Return what the JSON answer says of a threshold, if there is one."""
+        if self.threshold is None:
+            return {}
+        return {"threshold": str(self.threshold), "verdict": verdict_word(verdict)}
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        least, greatest = ("0", "1") if self.kind == "additive" else ("1", "inf")
+        known = {"lower": least, "upper": greatest, "exact": False}
+        return nothing_known({**self.frame(), **self.asked(None)}, self.pairs, known)
+
+    def data(self, answer: TraceMetricAnswer) -> dict[str, object]:
+        from bisimdist.report.ends import ends_data
+        from bisimdist.report.trace_metric import trace_bound_data
+
+        return {
+            **self.frame(),
+            **ends_data(answer.completed),
+            **self.asked(self.settled(answer)),
+            "pairs": [trace_bound_data(pair, self.threshold) for pair in answer.pairs],
+            "status": answer.status.value,
+        }
+
+    def report(self, answer: TraceMetricAnswer) -> Report:
+        from bisimdist.report.trace_metric import trace_report
+
+        return trace_report(answer, self.threshold)
+
+    def settled(self, answer: TraceMetricAnswer) -> Settled:
+        if self.threshold is not None:
+            theta = self.threshold
+            return joint(pair.at_most(theta) for pair in answer.pairs)
+        return True if all(pair.exact for pair in answer.pairs) else None

@@ -1,0 +1,139 @@
+"""The formulae of the trace logic that a state satisfies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import DEPTH, ENDS, LISTED, STATE, TRACE_FORMULAE
+from bisimdist.questions.question import Group, Question, Settled, identity
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.trace_logic_answer import TraceFormulaeAnswer, TraceSatisfactionsAnswer
+    from bisimdist.logic.linear import TraceFormula
+    from bisimdist.models.pa import PA
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["SatisfiedTraces", "Traces"]
+
+WRITING = 4e-7
+"""How many seconds it takes to write an action as JSON, about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traces(Question["TraceFormulaeAnswer"]):
+    """List the formulae of the trace logic that a state satisfies: its traces with their probabilities.
+
+    With --formula, such as '3/4 <tau><tau><yes>T', check whether the state satisfies it, and by how much it
+    fails to. MODEL, fully probabilistic, is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "traces"
+    group = Group.TRACES
+    options = (
+        STATE,
+        DEPTH,
+        TRACE_FORMULAE,
+        LISTED,
+        ENDS,
+        options.STATE_LIMIT,
+        options.TIMEOUT,
+        options.CERTIFICATE,
+        options.JSON,
+    )
+
+    model: PA
+    state: str
+    depth: int | None
+    limit: int | None
+    ends: str
+    writing: float
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        state = given[STATE]
+        if state is None:
+            raise UsageError("--state was not given; expected the name of a state")
+        depth, limit, formulae, ends = given[DEPTH], given[LISTED], given[TRACE_FORMULAE], given[ENDS]
+        if formulae and (depth is not None or limit is not None):
+            raise UsageError("--formula is checked by itself; --depth and --limit do not apply")
+        meant = [_read(text) for text in formulae]
+        model = given.automaton(fully_probabilistic=True)
+        if meant:
+            return SatisfiedTraces(model=model, state=state, formulae=tuple(meant), ends=ends)
+        writing = WRITING if given[options.JSON] or given.wants_proof else 0.0
+        return cls(model=model, state=state, depth=depth, limit=limit, ends=ends, writing=writing)
+
+    def ask(self, limits: Limits) -> TraceFormulaeAnswer:
+        from bisimdist.analysis.trace_logic import LIMIT, trace_formulae
+
+        return trace_formulae(
+            self.model,
+            self.state,
+            self.depth,
+            LIMIT if self.limit is None else self.limit,
+            ends=self.ends,
+            deadline=limits.deadline,
+            writing=self.writing,
+        )
+
+    def data(self, answer: TraceFormulaeAnswer) -> dict[str, object]:
+        from bisimdist.report.trace_logic import formulae_data
+
+        return {"command": self.command, "model": identity(self.model), **formulae_data(answer)}
+
+    def report(self, answer: TraceFormulaeAnswer) -> Report:
+        from bisimdist.report.trace_logic import formulae_report
+
+        return formulae_report(answer)
+
+    def settled(self, answer: TraceFormulaeAnswer) -> Settled:
+        from bisimdist.analysis.answer import Status
+
+        return True if answer.status is Status.EXACT else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SatisfiedTraces(Question["TraceSatisfactionsAnswer"]):
+    """Whether a state satisfies formulae of the trace logic."""
+
+    model: PA
+    state: str
+    formulae: tuple[TraceFormula, ...]
+    ends: str
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        return Traces.read(given)
+
+    def ask(self, limits: Limits) -> TraceSatisfactionsAnswer:
+        del limits
+        from bisimdist.analysis.trace_logic import satisfies_trace_formulae
+
+        return satisfies_trace_formulae(self.model, self.state, self.formulae, ends=self.ends)
+
+    def data(self, answer: TraceSatisfactionsAnswer) -> dict[str, object]:
+        from bisimdist.report.trace_logic import satisfactions_data
+
+        return {"command": "traces", "model": identity(self.model), **satisfactions_data(answer)}
+
+    def report(self, answer: TraceSatisfactionsAnswer) -> Report:
+        from bisimdist.report.trace_logic import satisfactions_report
+
+        return satisfactions_report(answer)
+
+    def settled(self, answer: TraceSatisfactionsAnswer) -> Settled:
+        return bool(answer)
+
+
+def _read(text: str) -> TraceFormula:
+    from bisimdist.logic.linear_parser import parse_trace_formula
+
+    try:
+        return parse_trace_formula(text)
+    except ModelError as error:
+        raise error.with_source("--formula") from None
