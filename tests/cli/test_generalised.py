@@ -27,7 +27,7 @@ def test_additive_json_is_exactly_this(command: Command) -> None:
     assert (ended.code, ended.err) == (0, "")
     assert json.loads(ended.out) == {
         "command": "metric",
-        "model": {"digest": pin_checking().digest(), "states": 16},
+        "model": {"digest": pin_checking().digest(), "states": 17},
         "kind": "additive",
         "discount": "1",
         "pairs": [
