@@ -15,12 +15,12 @@ from collections.abc import Callable
 from flint import fmpq
 
 from bisimdist.errors import LimitError
-from bisimdist.hmm.search import decide_ratio, least_ratio
 from bisimdist.hmm.smt import decide_by_smt
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import noisy_max_neighbours
 from bisimdist.models.mechanisms import above_threshold
 from bisimdist.progress import Deadline
+from bisimdist.words.search import decide_ratio, least_ratio
 
 
 def random_model(size: int, symbols: int, successors: int, seed: int) -> HMM:

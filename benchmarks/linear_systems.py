@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from flint import fmpq_mat, fmpz_mat
 
-from bisimdist.fixpoint.linear import SparseSystem, solve_exact, solve_float
+from bisimdist.linear import SparseSystem, solve_exact, solve_float
 
 DENSE_LIMIT = 1650
 """Larger systems are not given to the dense solver: minutes, and gigabytes."""

@@ -14,9 +14,9 @@ from bisimdist.errors import LimitError
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
-from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
 from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.linear import SingularSystemError
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.greatest import greatest_solution

@@ -184,7 +184,7 @@ def _not_bisimilar(task: Task) -> Iterator[Measure]:
 
 
 def _traces_differ(task: Task) -> Iterator[Measure]:
-    from bisimdist.logic.trace_equivalence import distinguishing_trace  # noqa: PLC0415
+    from bisimdist.words.equivalence import distinguishing_trace  # noqa: PLC0415
 
     s, t = task.subject.automaton.pairs[0]
     trace = distinguishing_trace(task.subject.automaton, s, t, deadline=task.deadline)

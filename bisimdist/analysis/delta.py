@@ -21,11 +21,11 @@ from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
-from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.pairs import reached_by_classes
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
 from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.linear import SingularSystemError
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.ceiling import ceiling_of

@@ -13,9 +13,9 @@ from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.exact_engine import prove_above, prove_exactly
 from bisimdist.fixpoint.iteration import Approximation
-from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.question import Question, checked_alpha, named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.linear import SingularSystemError
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 

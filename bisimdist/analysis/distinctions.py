@@ -228,7 +228,7 @@ def _trace(automaton: PA, s: int, t: int, deadline: Deadline) -> tuple[tuple[str
     if not automaton.fully_probabilistic:
         return None, False
     # Imported here: only these systems need linear algebra.
-    from bisimdist.logic.trace_equivalence import distinguishing_trace  # noqa: PLC0415
+    from bisimdist.words.equivalence import distinguishing_trace  # noqa: PLC0415
 
     try:
         return distinguishing_trace(automaton, s, t, deadline=deadline), True

@@ -12,14 +12,14 @@ from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget, PairVerdict,
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
-from bisimdist.hmm.beam import guessed_words
-from bisimdist.hmm.forward import is_possible, probability
-from bisimdist.hmm.integers import IntegerModel
 from bisimdist.hmm.parametric import ParametricProof, prove_for_all
-from bisimdist.hmm.search import Violation, decide_ratio, least_ratio
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.beam import guessed_words
+from bisimdist.words.forward import is_possible, probability
+from bisimdist.words.integers import IntegerModel
+from bisimdist.words.search import Violation, decide_ratio, least_ratio
 
 __all__ = [
     "ENGINES",

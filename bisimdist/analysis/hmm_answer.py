@@ -15,8 +15,8 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.hmm.parametric import ParametricProof
-from bisimdist.hmm.search import DirectedProof
 from bisimdist.models.hmm import HMM
+from bisimdist.words.search import DirectedProof
 
 __all__ = ["BudgetAnswer", "PairBudget", "PairVerdict", "Verdict", "VerifyAnswer"]
 

@@ -23,19 +23,19 @@ from bisimdist.certificates.hmm_proofs import (
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
-from bisimdist.hmm.beam import guessed_words
 from bisimdist.hmm.budget import Adjacency, BudgetResult, QueryFamily, privacy_budget
 from bisimdist.hmm.chain import FIRST, SECOND, as_chain
 from bisimdist.hmm.cone import find_cone, worst_ratio
-from bisimdist.hmm.functions import NumericModel
-from bisimdist.hmm.integers import IntegerModel
 from bisimdist.hmm.multiplicative import find_factors
 from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict, word_probability
-from bisimdist.hmm.pump import Impossible, Pump, find_pump
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.beam import guessed_words
+from bisimdist.words.integers import IntegerModel
+from bisimdist.words.numeric import NumericModel
+from bisimdist.words.refutation import Impossible, Pump, find_pump
 
 __all__ = [
     "AllLengthsAnswer",

@@ -16,11 +16,11 @@ from bisimdist.analysis.trace_metric import TraceBound, TraceKind, TraceMetricAn
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.interruption import OnInterrupt, interruptible
-from bisimdist.logic.trace_graph import Limits
 from bisimdist.models.ends import Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.graph import Limits
 
 __all__ = ["AdditiveBudget", "Budget", "SecretPair", "SecretPrivacyAnswer", "secret_privacy"]
 

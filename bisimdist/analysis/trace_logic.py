@@ -24,11 +24,11 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.linear import LinearFormula, TraceFormula
 from bisimdist.logic.linear_parser import parse_trace_formula
 from bisimdist.logic.linear_semantics import FormulaScale, LogicalDistances, TraceSemantics
-from bisimdist.logic.trace_equivalence import TraceComparison, trace_equivalence_classes
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.equivalence import TraceComparison, trace_equivalence_classes
 
 __all__ = [
     "TraceEquivalenceAnswer",

@@ -17,17 +17,17 @@ from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.interruption import OnInterrupt, interruptible
-from bisimdist.logic.trace_difference import TraceDifference, largest_difference
-from bisimdist.logic.trace_drift import DriftTrace
-from bisimdist.logic.trace_graph import Limits
-from bisimdist.logic.trace_paths import LoopTrace
-from bisimdist.logic.trace_pump import PumpTrace
-from bisimdist.logic.trace_ratio import TraceRatio, largest_ratio, unexamined_ratio
-from bisimdist.logic.trace_system import TraceSystem
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.difference import TraceDifference, largest_difference
+from bisimdist.words.drift import DriftTrace
+from bisimdist.words.graph import Limits
+from bisimdist.words.paths import LoopTrace
+from bisimdist.words.pump import PumpTrace
+from bisimdist.words.ratio import TraceRatio, largest_ratio, unexamined_ratio
+from bisimdist.words.system import WordSystem
 
 __all__ = [
     "TRACE_KINDS",
@@ -336,7 +336,7 @@ def trace_metric(  # noqa: PLR0913
         raise UsageError("the model has no pairs of its own; say which states to compare")
     starts = dict.fromkeys(state for pair in asked for state in pair)
     completed = Completed.of(automaton, ends, starts)
-    system = TraceSystem.of(completed.automaton, starts, deadline=deadline)
+    system = WordSystem.of(completed.automaton, starts, deadline=deadline)
     work = _Work(system, kind, length, limits, deadline, progress)
     found: list[Found] = []
     bounds: list[TraceBound] = []
@@ -374,7 +374,7 @@ class _Work:
 
     def __init__(  # noqa: PLR0913, PLR0917
         self,
-        system: TraceSystem,
+        system: WordSystem,
         kind: TraceKind,
         length: int | None,
         limits: Limits | None,

@@ -13,9 +13,9 @@ from bisimdist.errors import LimitError
 from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate
 from bisimdist.fixpoint.iteration import Approximation
-from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question, prepare
+from bisimdist.linear import SingularSystemError
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline, Progress
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from flint import fmpq, fmpq_mpoly
 
 from bisimdist.certificates.numbers import integer_text, rational_text
-from bisimdist.hmm.integers import IntegerModel
-from bisimdist.hmm.search import DirectedProof
 from bisimdist.models.hmm import HMM
 from bisimdist.models.polynomial import RationalFunction
+from bisimdist.words.integers import IntegerModel
+from bisimdist.words.search import DirectedProof
 
 __all__ = ["BudgetClaim", "budget_certificate", "factors_of_entries"]
 

@@ -13,11 +13,11 @@ from bisimdist.errors import UsageError
 from bisimdist.hmm.bernstein import Leaf, Monomials, Sign, SignProof, Square
 from bisimdist.hmm.budget import BudgetResult
 from bisimdist.hmm.cone import Cone
-from bisimdist.hmm.functions import NumericModel
 from bisimdist.hmm.multiplicative import Factors, Moves
 from bisimdist.hmm.parametric import ParametricProof
-from bisimdist.hmm.pump import Impossible, Pump
 from bisimdist.models.hmm import HMM
+from bisimdist.words.numeric import NumericModel
+from bisimdist.words.refutation import Impossible, Pump
 
 __all__ = [
     "cone_invariant",

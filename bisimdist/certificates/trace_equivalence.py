@@ -9,12 +9,12 @@ from flint import fmpq
 
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.errors import LimitError
-from bisimdist.logic.rational_basis import BasisFunction, RationalBasis
-from bisimdist.logic.trace_equivalence import TraceComparison
-from bisimdist.logic.trace_functions import primes
 from bisimdist.models.ends import Completed
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
+from bisimdist.words.equivalence import TraceComparison
+from bisimdist.words.functions import primes
+from bisimdist.words.rational_basis import BasisFunction, RationalBasis
 
 __all__ = ["ProvedTraces", "trace_equivalence_certificate"]
 

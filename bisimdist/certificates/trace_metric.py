@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from flint import fmpq
 
 from bisimdist.certificates.numbers import rational_text
-from bisimdist.logic.trace_difference import TraceDifference
-from bisimdist.logic.trace_drift import DriftTrace
-from bisimdist.logic.trace_paths import LoopTrace
-from bisimdist.logic.trace_pump import PumpTrace
-from bisimdist.logic.trace_ratio import RatioProof, TraceRatio
-from bisimdist.logic.trace_system import TraceSystem
-from bisimdist.logic.trace_table import Coupling
 from bisimdist.models.ends import Completed
+from bisimdist.words.difference import TraceDifference
+from bisimdist.words.drift import DriftTrace
+from bisimdist.words.paths import LoopTrace
+from bisimdist.words.pump import PumpTrace
+from bisimdist.words.ratio import RatioProof, TraceRatio
+from bisimdist.words.system import WordSystem
+from bisimdist.words.table import Coupling
 
 __all__ = ["trace_metric_certificate"]
 
@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 
 def trace_metric_certificate(
     completed: Completed,
-    system: TraceSystem,
+    system: WordSystem,
     pairs: Sequence[Pair],
     found: Sequence[TraceRatio | TraceDifference],
     length: int | None,
@@ -83,7 +83,7 @@ def _bound(value: fmpq | None) -> str:
     return "inf" if value is None else rational_text(value)
 
 
-def _lower(system: TraceSystem, entry: TraceRatio | TraceDifference) -> Entry:
+def _lower(system: WordSystem, entry: TraceRatio | TraceDifference) -> Entry:
     infinite = entry.infinite if isinstance(entry, TraceRatio) else None
     if isinstance(infinite, LoopTrace):
         return {"type": "loop", "prefix": list(infinite.prefix), "cycle": list(infinite.cycle)}
@@ -113,11 +113,11 @@ def _lower(system: TraceSystem, entry: TraceRatio | TraceDifference) -> Entry:
     return {"type": "trace", "word": list(entry.word)}
 
 
-def _masses(system: TraceSystem, masses: Mapping[int, fmpq]) -> Entry:
+def _masses(system: WordSystem, masses: Mapping[int, fmpq]) -> Entry:
     return {system.name(state): rational_text(mass) for state, mass in sorted(masses.items())}
 
 
-def _combination(system: TraceSystem) -> Entry:
+def _combination(system: WordSystem) -> Entry:
     combination = system.combination
     if combination is None:
         return {}
@@ -129,11 +129,11 @@ def _combination(system: TraceSystem) -> Entry:
     }
 
 
-def _moves(system: TraceSystem, coupling: Coupling) -> list[list[str]]:
+def _moves(system: WordSystem, coupling: Coupling) -> list[list[str]]:
     return [[system.name(k), system.name(m), rational_text(amount)] for k, m, amount in coupling]
 
 
-def _table(system: TraceSystem, proof: RatioProof) -> list[Entry]:
+def _table(system: WordSystem, proof: RatioProof) -> list[Entry]:
     """Return the entries that open nodes rest on, and those that these rest on."""
     if proof.table is None:
         return []
@@ -176,7 +176,7 @@ def _lifts(proof: RatioProof, number: int) -> tuple[Coupling, Coupling]:
     )
 
 
-def _graph(system: TraceSystem, entry: TraceRatio) -> Entry | None:
+def _graph(system: WordSystem, entry: TraceRatio) -> Entry | None:
     """Return the graph of beliefs with what is left to each of them; None where the bound is infinite."""
     proof = entry.proof
     if proof is None or entry.upper is None:

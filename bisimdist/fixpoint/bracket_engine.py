@@ -15,12 +15,12 @@ from flint import fmpq, fmpz
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.improvement import improve_roughly
 from bisimdist.fixpoint.iteration import ONE, Approximation
-from bisimdist.fixpoint.linear import SingularSystemError, SparseSystem, solve_float
 from bisimdist.fixpoint.plan_matrix import PlanMatrix
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.fixpoint.tables import Tables
+from bisimdist.linear import SingularSystemError, SparseSystem, solve_float
 from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 

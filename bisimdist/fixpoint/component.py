@@ -25,8 +25,8 @@ from bisimdist.fixpoint.guessing import (
 )
 from bisimdist.fixpoint.hausdorff import Arena
 from bisimdist.fixpoint.liftings import Value, at_most
-from bisimdist.fixpoint.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.fixpoint.lower_proof import Block, Entry, Rule, rank_entries
+from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Bounds", "Component"]

@@ -16,12 +16,12 @@ from bisimdist.fixpoint.improvement import (
     other_direction_ties,
 )
 from bisimdist.fixpoint.iteration import ONE, Approximation
-from bisimdist.fixpoint.linear import SingularSystemError
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.ranking import rank_pairs
 from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.fixpoint.zeros import positivity
+from bisimdist.linear import SingularSystemError
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["approximate", "prove_above", "prove_exactly"]

@@ -8,8 +8,8 @@ import numpy as np
 from flint import fmpq
 
 from bisimdist.fixpoint.detours import solve_block
-from bisimdist.fixpoint.linear.components import strongly_connected_components
 from bisimdist.fixpoint.programs import Functional
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.lp.batch import BatchBasis
 from bisimdist.lp.compiled import Int64Array
 

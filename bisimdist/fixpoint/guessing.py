@@ -16,8 +16,8 @@ from flint import fmpq, fmpz
 from bisimdist.fixpoint.evaluation import Evaluation, Row
 from bisimdist.fixpoint.hausdorff import Arena, Challenge
 from bisimdist.fixpoint.liftings import Value
-from bisimdist.fixpoint.linear.components import strongly_connected_components
-from bisimdist.fixpoint.linear.floats import Floats, factorised
+from bisimdist.linear.components import strongly_connected_components
+from bisimdist.linear.floats import Floats, factorised
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = [

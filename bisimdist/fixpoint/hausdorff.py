@@ -14,7 +14,7 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.liftings import Lifted, Lifting, Masses, Value, larger, smaller
-from bisimdist.fixpoint.linear.components import strongly_connected_components
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 

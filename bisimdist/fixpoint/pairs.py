@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 from flint import fmpq
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint.linear.components import strongly_connected_components
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline
 

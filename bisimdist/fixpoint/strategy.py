@@ -10,8 +10,8 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.detours import GeneralCoupling
-from bisimdist.fixpoint.linear import SparseRow, SparseSystem, solve_exact, solve_float
 from bisimdist.fixpoint.programs import Functional
+from bisimdist.linear import SparseRow, SparseSystem, solve_exact, solve_float
 from bisimdist.lp.batch import BatchBasis
 from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent

@@ -7,9 +7,9 @@ import json
 from flint import fmpq
 
 from bisimdist.errors import UsageError
-from bisimdist.hmm.functions import reachable_states
 from bisimdist.models.hmm import HMM, SparseRow
 from bisimdist.models.lmc import LMC
+from bisimdist.words.numeric import reachable_states
 
 __all__ = ["FIRST", "SECOND", "as_chain"]
 

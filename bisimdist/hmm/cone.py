@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from bisimdist.hmm.functions import Function, NumericModel
-from bisimdist.hmm.linear import nonnegative_combination
+from bisimdist.linear.simplex import nonnegative_combination
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.numeric import Function, NumericModel
 
 __all__ = ["Cone", "find_cone", "generated_cone", "widened_cone", "worst_ratio"]
 

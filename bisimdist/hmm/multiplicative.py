@@ -18,9 +18,9 @@ from flint import fmpq
 from scipy.optimize import linprog
 
 from bisimdist.exact.simplest import simplest_between
-from bisimdist.hmm.functions import Function, NumericModel
-from bisimdist.hmm.linear import minimise
+from bisimdist.linear.simplex import minimise
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.numeric import Function, NumericModel
 
 __all__ = ["Factors", "Moves", "find_factors"]
 

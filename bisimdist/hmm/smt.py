@@ -19,11 +19,11 @@ from flint import fmpq, fmpq_mpoly
 
 from bisimdist.errors import UsageError
 from bisimdist.hmm.cleared import ClearedPair, differences
-from bisimdist.hmm.forward import probability
-from bisimdist.hmm.layers import Word
 from bisimdist.models.hmm import HMM
 from bisimdist.models.polynomial import evaluate_entry
 from bisimdist.progress import NEVER, Deadline
+from bisimdist.words.forward import probability
+from bisimdist.words.layers import Word
 
 __all__ = ["VARIANTS", "SmtAnswer", "decide_by_smt", "rational_near"]
 

@@ -17,9 +17,9 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
-from bisimdist.logic.lumped_chain import LumpedChain
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
+from bisimdist.words.lumped_chain import LumpedChain
 
 __all__ = [
     "FormulaScale",

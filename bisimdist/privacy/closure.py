@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from flint import fmpq, fmpz
 
-from bisimdist.fixpoint.linear import SparseSystem, solve_exact
+from bisimdist.linear import SparseSystem, solve_exact
 from bisimdist.privacy.refinement import Node, Refinement
 from bisimdist.progress import NEVER, Deadline
 

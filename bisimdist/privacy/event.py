@@ -8,8 +8,8 @@ from functools import cached_property
 
 from flint import fmpq
 
-from bisimdist.fixpoint.linear import SparseSystem, solve_exact
-from bisimdist.fixpoint.linear.components import strongly_connected_components
+from bisimdist.linear import SparseSystem, solve_exact
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.refinement import Refinement
 

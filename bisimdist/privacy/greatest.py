@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint.linear import SparseSystem, solve_exact
 from bisimdist.fixpoint.pairs import PairSpace, reached_by_classes
 from bisimdist.fixpoint.programs import build_functional
 from bisimdist.fixpoint.zeros import positivity
+from bisimdist.linear import SparseSystem, solve_exact
 from bisimdist.lp.problem import blocks_of
 from bisimdist.lp.solve import solve
 from bisimdist.models.bisimilarity import bisimilarity_classes

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint.linear.components import strongly_connected_components
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.privacy.ceiling import Ceiling
 from bisimdist.privacy.domination import Domination
 from bisimdist.privacy.signed import SignedChain, Vector

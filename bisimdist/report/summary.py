@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bisimdist.fixpoint.linear.components import strongly_connected_components
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC

@@ -25,10 +25,10 @@ from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.bisimulation.strong import bisimilarity_classes
 from bisimdist.logic.formula import children, formula_size
 from bisimdist.logic.mimicking import mimicking_formulae
-from bisimdist.logic.trace_equivalence import distinguishing_trace
 from bisimdist.lp.multiplicative import lift_ratio
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
+from bisimdist.words.equivalence import distinguishing_trace
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -29,9 +29,9 @@ from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
 from tests.campaign.desk import Desk, Question, Value
 from tests.logic.formula_reference import holds, k_step_classes
-from tests.logic.trace_reference import enumerated, long_probability
 from tests.reference.generalised_kleene import iterate
 from tests.reference.metric_brute_force import TooManyTriples, metric_by_relations
+from tests.words.trace_reference import enumerated, long_probability
 
 __all__ = ["QUESTIONS", "automaton_of_desk"]
 

@@ -15,11 +15,11 @@ from bisimdist.analysis.trace_logic import trace_equivalence
 from bisimdist.checker.metric_arena import read_automaton
 from bisimdist.checker.reading import MalformedCertificate
 from bisimdist.checker.trace_equivalence import check_document
-from bisimdist.logic.information_space import information_space
 from bisimdist.logic.linear_semantics import TraceSemantics
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
-from tests.logic.fully_probabilistic import deferred_choice, random_automata, randomised_responses
+from tests.reference.information_space import information_space
+from tests.words.fully_probabilistic import deferred_choice, random_automata, randomised_responses
 
 Document = dict[str, Any]
 

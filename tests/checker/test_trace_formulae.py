@@ -18,7 +18,7 @@ from bisimdist.checker.formula_text import read_linear
 from bisimdist.checker.trace_formulae import check_document
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula
 from bisimdist.models.pa import PA, Transition
-from tests.logic.fully_probabilistic import (
+from tests.words.fully_probabilistic import (
     all_traces,
     loses_mass,
     probability,

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.checker.reading import MalformedCertificate
 from bisimdist.checker.trace_metric import check_document
-from bisimdist.logic.trace_graph import Limits
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
-from tests.logic.fully_probabilistic import randomised_responses
-from tests.logic.trace_reference import enumerated, fully_probabilistic
+from bisimdist.words.graph import Limits
+from tests.words.fully_probabilistic import randomised_responses
+from tests.words.trace_reference import enumerated, fully_probabilistic
 
 KINDS = ("multiplicative", "additive")
 LIMITS = Limits(nodes=200, work=20_000)

@@ -10,7 +10,7 @@ import pytest
 
 from bisimdist.models.io import write_model
 from tests.cli.conftest import Command
-from tests.logic.fully_probabilistic import deferred_choice, randomised_responses
+from tests.words.fully_probabilistic import deferred_choice, randomised_responses
 
 
 @pytest.fixture

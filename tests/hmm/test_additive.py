@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from bisimdist.analysis.hmm import epsilon, verify
 from bisimdist.errors import UsageError
-from bisimdist.hmm.additive import pointwise_delta, set_wise_delta
-from bisimdist.hmm.forward import probability
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import geometric, independent_disease
+from bisimdist.words.excess import pointwise_delta, set_wise_delta
+from bisimdist.words.forward import probability
 from tests.strategies import hmms
 
 PAIR = ("pi", "tau")

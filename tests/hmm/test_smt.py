@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 from bisimdist.analysis.hmm import verify
 from bisimdist.analysis.hmm_answer import Verdict
 from bisimdist.errors import LimitError, ModelError, UsageError
-from bisimdist.hmm.forward import probability
-from bisimdist.hmm.integers import IntegerModel
-from bisimdist.hmm.search import Violation, decide_ratio, possible_word
 from bisimdist.hmm.smt import VARIANTS, SmtAnswer, decide_by_smt, rational_near
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import (
@@ -25,6 +22,9 @@ from bisimdist.models.library.hidden_markov import (
 )
 from bisimdist.models.mechanisms import above_threshold
 from bisimdist.progress import Deadline
+from bisimdist.words.forward import probability
+from bisimdist.words.integers import IntegerModel
+from bisimdist.words.search import Violation, decide_ratio, possible_word
 from tests.strategies import hmms
 
 PAIR = ("pi", "tau")

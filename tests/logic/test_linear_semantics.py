@@ -27,11 +27,11 @@ from bisimdist.logic.linear_semantics import (
     formula_distance,
     hausdorff_distance,
 )
-from bisimdist.logic.trace_equivalence import distinguishing_trace
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
-from tests.logic.fully_probabilistic import (
+from bisimdist.words.equivalence import distinguishing_trace
+from tests.words.fully_probabilistic import (
     all_traces,
     deferred_choice,
     loses_mass,

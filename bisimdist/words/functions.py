@@ -1,0 +1,154 @@
+"""The functions s -> Pr(s, w) of traces w modulo a prime, shortest traces first, as long as they are new.
+
+The function of a trace is the vector of its probabilities from every class. The functions of all traces span
+a space of dimension at most the number of classes, so finitely many traces tell apart what any trace does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from flint import fmpz
+from numpy.typing import NDArray
+
+from bisimdist.progress import NEVER, Deadline
+from bisimdist.words.lumped_chain import LumpedChain
+from bisimdist.words.residue_echelon import PRIMES_BELOW, ResidueEchelon, Residues
+
+__all__ = ["Level", "TraceFunctions", "primes"]
+
+MAX_ENTRIES = 4_000_000
+"""How many products are formed at a time."""
+
+MAX_BATCH = 256
+
+
+def primes(chain: LumpedChain) -> Iterator[int]:
+    """Yield primes that divide no denominator of a chain, the largest first."""
+    denominators = {p.q for step in chain.steps if step is not None for _, p in step[1]}
+    candidate = PRIMES_BELOW - 1
+    while candidate > 2:
+        if fmpz(candidate).is_prime() and all(q % candidate for q in denominators):
+            yield candidate
+        candidate -= 2
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The traces of one length whose functions depend on none of the traces before, in ascending order.
+
+    Parameters
+    ----------
+    length
+        The length.
+    values
+        For each trace its function, as residues.
+    rank
+        How many traces there are, shorter ones included (the empty one excluded).
+    """
+
+    length: int
+    values: Residues
+    rank: int
+
+
+@dataclass(slots=True)
+class TraceFunctions:
+    """Explores the functions of traces modulo one prime.
+
+    Traces come by length and then alphabetically. A trace is kept if its function is no linear combination
+    of those of earlier traces. Then the function of *every* trace is a combination of those of kept traces
+    that do not come later (docs/theory/trace-logic.md). The empty trace has the constant function, which
+    tells nothing apart; it is left out.
+    """
+
+    chain: LumpedChain
+    prime: int
+    parents: list[int] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=list)
+    _groups: list[NDArray[np.int64]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        actions = {action: n for n, action in enumerate(self.chain.actions)}
+        groups: list[list[int]] = [[] for _ in actions]
+        for state, step in enumerate(self.chain.steps):
+            if step is not None:
+                groups[actions[step[0]]].append(state)
+        self._groups = [np.array(group, dtype=np.int64) for group in groups]
+
+    def word(self, place: int) -> tuple[str, ...]:
+        """Return a kept trace by its place."""
+        actions = self.chain.actions
+        result = []
+        while place >= 0:
+            result.append(actions[self.firsts[place]])
+            place = self.parents[place]
+        return tuple(result)
+
+    def levels(self, deadline: Deadline = NEVER) -> Iterator[Level]:
+        """Yield the levels from length 1 on, until one is empty.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
+        matrix = _Matrix(self.chain, self.prime)
+        spans = [ResidueEchelon(len(group), self.prime) for group in self._groups]
+        values = np.ones((1, len(self.chain)), dtype=np.int64)
+        places = [-1]
+        length = 0
+        while places:
+            length += 1
+            fresh: list[Residues] = []
+            before = len(self.parents)
+            # Alphabetically first by the first action, then by the rest: the order of `places`.
+            moved = [
+                matrix.apply(values[start : start + MAX_BATCH]) for start in range(0, len(values), MAX_BATCH)
+            ]
+            for action, (group, span) in enumerate(zip(self._groups, spans, strict=True)):
+                for number, batch in enumerate(moved):
+                    deadline.check()
+                    if span.full:
+                        break
+                    offered = batch[:, group]
+                    for row in span.extend(offered):
+                        self.parents.append(places[number * MAX_BATCH + row])
+                        self.firsts.append(action)
+                        function = np.zeros(len(self.chain), dtype=np.int64)
+                        function[group] = offered[row]
+                        fresh.append(function)
+            places = list(range(before, len(self.parents)))
+            if fresh:
+                values = np.array(fresh)
+                yield Level(length, values, len(self.parents))
+
+
+class _Matrix:
+    """The transitions of a chain modulo a prime."""
+
+    def __init__(self, chain: LumpedChain, prime: int) -> None:
+        self.prime = prime
+        self.size = len(chain)
+        self.sources = np.array([s for s, step in enumerate(chain.steps) if step is not None], dtype=np.int64)
+        entries = [entry for step in chain.steps if step is not None for entry in step[1]]
+        lengths = [len(step[1]) for step in chain.steps if step is not None]
+        self.starts = np.cumsum([0, *lengths[:-1]])
+        self.targets = np.array([target for target, _ in entries], dtype=np.int64)
+        self.weights = np.array([int(p.p) * pow(int(p.q), -1, prime) % prime for _, p in entries])
+
+    def apply(self, functions: Residues) -> Residues:
+        """Return what each function is expected to be after one step, as rows."""
+        result = np.zeros_like(functions)
+        if not len(self.sources):
+            return result
+        chunk = max(1, MAX_ENTRIES // len(self.targets))
+        for start in range(0, len(functions), chunk):
+            part = functions[start : start + chunk]
+            products = part[:, self.targets] * self.weights % self.prime
+            result[start : start + chunk, self.sources] = (
+                np.add.reduceat(products, self.starts, axis=1) % self.prime
+            )
+        return result

@@ -1,0 +1,210 @@
+"""Rational functions on the states that span those of all traces: guessed from residues, proved exactly.
+
+Over a prime the space of the functions of all traces has exactly one reduced basis: each function is one at a
+state of its own, its pivot, where the others are zero. The residues for several primes are joined and read as
+short rationals. What comes out is then proved: it is closed under steps, so it holds every trace's function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isqrt
+
+import numpy as np
+from flint import fmpq, fmpq_mat, nmod_mat
+
+from bisimdist.progress import NEVER, Deadline
+from bisimdist.words.lumped_chain import LumpedChain
+from bisimdist.words.residue_echelon import Residues
+
+__all__ = ["BasisFunction", "RationalBasis", "ResidueBasis", "agree_on"]
+
+Function = Mapping[int, fmpq]
+
+
+@dataclass(frozen=True, slots=True)
+class BasisFunction:
+    """A function on classes that is one at its pivot, where the other functions of the basis are zero.
+
+    Parameters
+    ----------
+    pivot
+        A class.
+    values
+        By class, without zeros.
+    """
+
+    pivot: int
+    values: Function
+
+
+@dataclass(frozen=True, slots=True)
+class ResidueBasis:
+    """The reduced basis modulo a prime, apart for each action: functions live on the states that perform it.
+
+    Parameters
+    ----------
+    prime
+        The prime.
+    pivots
+        For each action the pivots, as places among the classes that perform it.
+    rows
+        For each action the functions, in the same columns.
+    """
+
+    prime: int
+    pivots: tuple[tuple[int, ...], ...]
+    rows: tuple[tuple[tuple[int, ...], ...], ...]
+
+    @classmethod
+    def of(
+        cls, chain: LumpedChain, prime: int, kept: Sequence[Residues], deadline: Deadline = NEVER
+    ) -> ResidueBasis:
+        """Reduce the functions of the kept traces.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
+        pivots, rows = [], []
+        for group in _groups(chain):
+            deadline.check()
+            parts = [part[:, group] for part in kept]
+            none = np.zeros((0, len(group)), dtype=np.int64)
+            matrix = np.concatenate([none, *(part[part.any(axis=1)] for part in parts)])
+            reduced, rank = nmod_mat(len(matrix), len(group), matrix.ravel().tolist(), prime).rref()
+            entries = np.array([int(x) for x in reduced.entries()], dtype=np.int64)
+            square = entries.reshape(len(matrix), len(group))[:rank]
+            pivots.append(tuple(int(np.flatnonzero(row)[0]) for row in square))
+            rows.append(tuple(tuple(row) for row in square.tolist()))
+        return cls(prime, tuple(pivots), tuple(rows))
+
+    @property
+    def rank(self) -> int:
+        """The dimension of the space."""
+        return sum(map(len, self.pivots))
+
+
+@dataclass(frozen=True, slots=True)
+class RationalBasis:
+    """Functions whose span is proved to be closed under steps, so it holds the functions of all traces.
+
+    Parameters
+    ----------
+    functions
+        The functions, for each action those of the classes that perform it.
+    """
+
+    functions: tuple[BasisFunction, ...]
+
+    @classmethod
+    def proved(
+        cls, chain: LumpedChain, images: Sequence[ResidueBasis], deadline: Deadline = NEVER
+    ) -> RationalBasis | None:
+        """Read rationals off residues; None where they are no basis, as more primes are needed.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
+        best = max(images, key=lambda image: (image.rank, [[-p for p in pivots] for pivots in image.pivots]))
+        agreeing = [image for image in images if image.pivots == best.pivots]
+        matrices = []
+        for number in range(len(best.pivots)):
+            matrix = _joined([(image.prime, image.rows[number]) for image in agreeing], deadline)
+            if matrix is None:
+                return None
+            matrices.append(matrix)
+        if not _closed(chain, best.pivots, matrices, deadline):
+            return None
+        functions = [
+            BasisFunction(group[pivot], {group[n]: value for n, value in enumerate(row) if value != 0})
+            for group, pivots, matrix in zip(_groups(chain), best.pivots, matrices, strict=True)
+            for pivot, row in zip(pivots, matrix, strict=True)
+        ]
+        return cls(tuple(functions))
+
+
+def agree_on(basis: RationalBasis, s: int, t: int) -> bool:
+    """Tell whether all functions of a basis have the same value at two classes."""
+    return all(f.values.get(s, fmpq(0)) == f.values.get(t, fmpq(0)) for f in basis.functions)
+
+
+def _groups(chain: LumpedChain) -> list[list[int]]:
+    """Return for each action the classes that perform it."""
+    groups: dict[str, list[int]] = {action: [] for action in chain.actions}
+    for state, step in enumerate(chain.steps):
+        if step is not None:
+            groups[step[0]].append(state)
+    return list(groups.values())
+
+
+def _joined(
+    images: Sequence[tuple[int, Sequence[Sequence[int]]]], deadline: Deadline
+) -> list[list[fmpq]] | None:
+    """Return the short rationals with these residues, None where an entry has none."""
+    result = []
+    primes, moduli = [prime for prime, _ in images], [1]
+    for prime in primes:
+        moduli.append(moduli[-1] * prime)
+    inverses = [pow(modulus, -1, prime) for modulus, prime in zip(moduli, primes, strict=False)]
+    for rows in zip(*(rows for _, rows in images), strict=True):
+        deadline.check()
+        values = []
+        for residues in zip(*rows, strict=True):
+            number = 0
+            for residue, prime, modulus, inverse in zip(residues, primes, moduli, inverses, strict=False):
+                number += modulus * ((residue - number) * inverse % prime)
+            value = _rational(number, moduli[-1])
+            if value is None:
+                return None
+            values.append(value)
+        result.append(values)
+    return result
+
+
+def _rational(number: int, modulus: int) -> fmpq | None:
+    """Return the short rational that is congruent to a number, if there is one."""
+    if number in (0, 1):
+        return fmpq(number)
+    bound = isqrt(modulus // 2)
+    above, below = (modulus, 0), (number, 1)
+    while below[0] > bound:
+        quotient = above[0] // below[0]
+        above, below = below, (above[0] - quotient * below[0], above[1] - quotient * below[1])
+    return fmpq(below[0], below[1]) if 0 < abs(below[1]) <= bound else None
+
+
+def _closed(
+    chain: LumpedChain,
+    pivots: Sequence[Sequence[int]],
+    matrices: Sequence[list[list[fmpq]]],
+    deadline: Deadline,
+) -> bool:
+    """Tell whether the span of the functions holds one step of each of them and of the constant one."""
+    groups = _groups(chain)
+    bases = [
+        fmpq_mat(len(matrix), len(group), [x for row in matrix for x in row])
+        for matrix, group in zip(matrices, groups, strict=True)
+    ]
+    place = {state: (n, k) for n, group in enumerate(groups) for k, state in enumerate(group)}
+    for group, own, basis in zip(groups, pivots, bases, strict=True):
+        constant = fmpq_mat(1, len(group))
+        steps = [fmpq_mat(len(other), len(group)) for other in groups]
+        for column, state in enumerate(group):
+            for target, p in (chain.steps[state] or ("", ()))[1]:
+                constant[0, column] += p
+                if target in place:
+                    n, row = place[target]
+                    steps[n][row, column] = p
+        moved = [constant, *(other * step for other, step in zip(bases, steps, strict=True))]
+        for functions in moved:
+            deadline.check()
+            count = functions.nrows()
+            chosen = [functions[row, column] for row in range(count) for column in own]
+            if fmpq_mat(count, len(own), chosen) * basis != functions:
+                return False
+    return True
