@@ -80,7 +80,7 @@ def test_what_needs_the_rule_is_written(row: Row) -> None:
 
 @functools.cache
 def switchable() -> dict[str, object]:
-    """Return the code of the checker with a switch at every refusal: ``RuleViolation.off`` refuses nothing."""
+    """Return the code of the checker with a switch at every refusal: `off` names a rule that is left out."""
     result = compiled()
     for name in result:
         text = source(name.removeprefix(PACKAGE).removeprefix(".") or "__init__")
@@ -91,7 +91,7 @@ def switchable() -> dict[str, object]:
 
 
 class _Switched(ast.NodeTransformer):
-    def visit_Raise(self, node: ast.Raise) -> ast.stmt:  # noqa: N802
+    def visit_Raise(self, node: ast.Raise) -> ast.stmt:
         if not (isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func) == "RuleViolation"):
             return node
         words = f"({ast.unparse(node.exc.args[0])}).replace(':', ' ').split()"
