@@ -314,6 +314,18 @@ class Explorer:
         return found
 
 
+OPERATORS = ("__add__", "__sub__", "__mul__", "__truediv__", "__lt__", "__le__", "__gt__", "__ge__", "__eq__")
+
+
+def _left_to_symbols(work: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Let a symbol on the right answer, also where the left side is a kind of fraction of its own."""
+
+    def operated(one: Any, other: Any) -> Any:
+        return NotImplemented if isinstance(other, Symbol) else work(one, other)
+
+    return operated
+
+
 @contextmanager
 def symbolic_reading(explorer: Explorer) -> Iterator[None]:
     """Let the checker read texts that begin with the mark as symbols."""
@@ -338,10 +350,15 @@ def symbolic_reading(explorer: Explorer) -> Iterator[None]:
     ]
     for module, name in places:
         setattr(module, name, integer)
+    honest = {name: getattr(Fraction, name) for name in OPERATORS}
     Fraction.__new__ = new  # type: ignore[method-assign]
+    for name, work in honest.items():
+        setattr(Fraction, name, _left_to_symbols(work))
     try:
         yield
     finally:
         Fraction.__new__ = honest_new  # type: ignore[method-assign]
+        for name, work in honest.items():
+            setattr(Fraction, name, work)
         for module, name in places:
             setattr(module, name, honest_integer)
