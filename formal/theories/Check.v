@@ -64,7 +64,7 @@ Proof.
   rewrite !andb_true_iff, forallb_forall. intros ((A & Ok) & (U & Lo) & Cl).
   apply Qle_bool_iff in A. apply check_chain_ok in Ok.
   apply (check_upper_table_ok (knows_ok (C := C))) in U.
-  apply (check_lower_table_ok (knows_ok (C := C)) A) in Lo.
+  apply (check_lower_table_ok (knows_ok (C := C)) A Ok) in Lo.
   set (D := upper_at k _) in *. set (L := lower_at k _) in *.
   split; [assumption | split; [assumption |]]. intros x Ix. specialize (Cl x Ix).
   unfold check_claim in Cl. rewrite !andb_true_iff in Cl. destruct Cl as ((((Ks & Kt) & Up) & _) & Low).
