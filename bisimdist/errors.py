@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 __all__ = [
+    "ENDINGS",
     "BisimdistError",
+    "Interruption",
     "LimitError",
     "LinearProgramError",
     "ModelError",
@@ -81,7 +83,15 @@ class LimitError(BisimdistError, RuntimeError):
 
 
 class StoppedError(LimitError):
-    """Somebody asked the work to stop, by Ctrl-C or another signal."""
+    """Somebody asked the work to stop, by Ctrl-C or another signal; raised where a deadline is looked at."""
+
+
+class Interruption(KeyboardInterrupt):
+    """The same, raised wherever the work stands: only for those who can put together what they know."""
+
+
+ENDINGS = (LimitError, Interruption)
+"""What ends an engine with the best so far; inner parts catch `LimitError` alone, which comes in order."""
 
 
 class UsageError(BisimdistError, ValueError):

@@ -1,9 +1,9 @@
 """Asking work to stop: the one place that decides what Ctrl-C and its kin do to an engine.
 
-A signal becomes `StoppedError`, which is a `LimitError`: engines end on it as they end when their time is
-over, with the best so far. It is raised where the work stands and, since code in between may swallow an
-error, every `bisimdist.progress.Deadline` has passed from then on. Without a listener none of this happens,
-and Ctrl-C is Python's own ``KeyboardInterrupt``, which no engine catches.
+A signal becomes `Interruption` where the work stands, and engines end on it as they end when their time is
+over, with the best so far. Since code in between may swallow it, every `bisimdist.progress.Deadline` has
+passed from then on, and raises `StoppedError`, a `LimitError`. Without a listener none of this happens, and
+Ctrl-C is Python's own ``KeyboardInterrupt``, which no engine catches.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import wraps
 from types import FrameType
 from typing import Literal, ParamSpec, TypeVar
 
-from bisimdist.errors import StoppedError
+from bisimdist.errors import Interruption, StoppedError
 
 __all__ = ["OnInterrupt", "asked_to_stop", "deferred", "forget", "interruptible", "listening"]
 
@@ -44,7 +44,7 @@ class _Listener:
         if self.since is None:
             self.since = time.monotonic()
             if not self.waiting:
-                raise StoppedError("interrupted")
+                raise Interruption("interrupted")
         elif number == signal.SIGINT and time.monotonic() - self.since > IMPATIENT:
             raise KeyboardInterrupt
 
@@ -53,8 +53,8 @@ _listener = _Listener()
 
 
 def asked_to_stop() -> bool:
-    """Tell whether a signal asked the work to stop."""
-    return _listener.since is not None
+    """Tell whether a signal asked the work to stop; not while that is deferred."""
+    return _listener.since is not None and not _listener.waiting
 
 
 def forget() -> None:
@@ -64,7 +64,7 @@ def forget() -> None:
 
 @contextmanager
 def listening(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[None]:
-    """Turn signals into `StoppedError` inside; a second Ctrl-C, a second later, is ``KeyboardInterrupt``.
+    """Turn signals into `Interruption` inside; a second Ctrl-C, a second later, is ``KeyboardInterrupt``.
 
     Signals that the process ignores, as in the background of a shell, stay ignored. Only the main thread can
     listen; inside another listener, and in other threads, this does nothing.
@@ -88,7 +88,11 @@ def listening(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[None]:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Let signals be remembered and no more: what is done inside is soon over and not to be torn."""
+    """Let signals be remembered and no more: what is done inside is soon over and not to be torn.
+
+    Nothing inside is told to stop, although it may have been asked before: engines put together here what
+    they know.
+    """
     before, _listener.waiting = _listener.waiting, True
     try:
         yield
@@ -108,7 +112,10 @@ def interruptible(function: Callable[P, R]) -> Callable[P, R]:
         if options.get("on_interrupt", "raise") == "raise":
             return function(*arguments, **options)
         with listening():
-            result = function(*arguments, **options)
+            try:
+                result = function(*arguments, **options)
+            except Interruption as error:
+                raise StoppedError("interrupted before anything was known") from error
             _listener.waiting = True
         return result
 

@@ -19,7 +19,7 @@ from bisimdist.analysis.hmm import verify
 from bisimdist.analysis.metric import metric
 from bisimdist.analysis.trace_logic import trace_equivalence
 from bisimdist.analysis.trace_metric import trace_metric
-from bisimdist.errors import LimitError, StoppedError
+from bisimdist.errors import Interruption, LimitError, StoppedError
 from bisimdist.interruption import asked_to_stop, deferred, forget, interruptible, listening
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.hidden_markov import geometric
@@ -96,7 +96,7 @@ def test_the_answer_says_that_it_was_stopped() -> None:
 
 def test_one_that_is_swallowed_still_stops_the_work() -> None:
     with listening():
-        with pytest.raises(StoppedError):
+        with pytest.raises(Interruption):
             signal.raise_signal(signal.SIGINT)
         assert NEVER.passed()
         with pytest.raises(StoppedError):
@@ -110,7 +110,7 @@ def test_a_second_one_shortly_after_is_the_same(monkeypatch: pytest.MonkeyPatch)
     clock = [100.0]
     monkeypatch.setattr("bisimdist.interruption.time.monotonic", lambda: clock[0])
     with listening((signal.SIGINT, signal.SIGTERM)):
-        with pytest.raises(StoppedError):
+        with pytest.raises(Interruption):
             signal.raise_signal(signal.SIGTERM)
         clock[0] += 0.5
         signal.raise_signal(signal.SIGINT)

@@ -13,7 +13,7 @@ from bisimdist.analysis.crosscheck_orders import order_list, standings_of
 from bisimdist.analysis.crosscheck_subject import Fact, Subject, subject_of
 from bisimdist.analysis.proved import html_table
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
-from bisimdist.errors import BisimdistError, StoppedError, UsageError
+from bisimdist.errors import BisimdistError, Interruption, StoppedError, UsageError
 from bisimdist.exact.rational import ExactNumber, shorten_rational
 from bisimdist.fixpoint.question import checked_alpha
 from bisimdist.interruption import OnInterrupt, asked_to_stop, interruptible
@@ -318,7 +318,7 @@ class _Pair:
             for measure in source.run(task):
                 if measure.bounds != (measure.scale.least, measure.scale.greatest):
                     self.known[measure.name] = measure
-        except StoppedError:
+        except (StoppedError, Interruption):
             self.halted = True
             reason = INTERRUPTED
         except MemoryError:

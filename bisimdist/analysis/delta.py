@@ -15,7 +15,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.certificates.delta import delta_certificate
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
@@ -24,7 +24,7 @@ from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
 from bisimdist.fixpoint.pairs import reached_by_classes
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
-from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
@@ -210,7 +210,7 @@ def delta(  # noqa: PLR0913
         Refine only what the largest delta of all pairs depends on.
     deadline, memory
         When to give up, and how many bytes the process may hold. What is proved by then is returned with
-        ``Status.LIMIT``; an interruption (``KeyboardInterrupt``) does the same.
+        ``Status.LIMIT``.
     distances
         Whether bisimilarity distances may bound what is left open.
     progress
@@ -286,10 +286,11 @@ class _Work:
         self.questions = [self.two.question(pair) for pair in self.asked]
         gap = self._gap()
         reached = False
-        with suppress(LimitError):
+        with suppress(*ENDINGS):
             reached = self._refine(gap)
         self.progress("exact bounds", self.two.refinement.expanded, None)
-        self.closure = self.two.close(self.questions)
+        with deferred():  # what was refined is worth its exact bounds
+            self.closure = self.two.close(self.questions)
         if all(low == high for low, high, _ in self._all()):
             return Status.EXACT
         return Status.BRACKET if reached else Status.LIMIT

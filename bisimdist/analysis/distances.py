@@ -63,8 +63,7 @@ def bound(  # noqa: PLR0913
         None for the distance itself; otherwise a width: certified bounds at most that far apart, in short
         rationals, which on large cyclic chains cost a fraction.
     deadline
-        When to give up. What is proved by then is returned with ``Status.LIMIT``; an interruption
-        (``KeyboardInterrupt``) does the same.
+        When to give up. What is proved by then is returned with ``Status.LIMIT``.
     jobs
         How many threads share the linear programs of a round; the answer does not depend on it.
     progress

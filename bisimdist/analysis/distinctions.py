@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Proved, html_table, no_certificate
 from bisimdist.certificates.formulae import ProvedDistinction, distinction_certificate
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.distinguishing import Distinguisher, merged_part
 from bisimdist.logic.formula import StateFormula
@@ -154,7 +154,7 @@ def explain(
     try:
         merged, classes = merged_part(automaton, [s for pair in asked for s in pair], deadline=deadline)
         maker = Distinguisher(merged, deadline)
-    except LimitError:
+    except ENDINGS:
         undecided = tuple(_distinction(automaton, s, t, None if s != t else True) for s, t in asked)
         return DistinctionAnswer(model=automaton, pairs=undecided, status=Status.LIMIT)
     # The formulae are the answer; traces, which may take much longer, get a moment for all pairs together.
@@ -167,7 +167,7 @@ def explain(
         for number, (s, t) in enumerate(asked):
             progress("pairs", number, len(asked))
             found.append(_explained(automaton, (s, t), (classes[s], classes[t]), maker, traces))
-    except LimitError:
+    except ENDINGS:
         # That states are bisimilar, or not, is known from the classes; but the formula is the reason.
         for s, t in asked[len(found) :]:
             found.append(_distinction(automaton, s, t, True if classes[s] == classes[t] else None))

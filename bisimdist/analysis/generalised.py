@@ -12,7 +12,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Proved, html_table, no_certificate
 from bisimdist.bisimulation.strong import bisimilarity_quotient
 from bisimdist.certificates.generalised import ProvedPair, generalised_certificate
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.fixpoint.generalised_engine import Solution, least_fixed_point
@@ -230,7 +230,7 @@ def generalised_metric(  # noqa: PLR0913
         starts = [(classes[s], classes[t]) for s, t in asked]
         arena = Arena.of(quotient, lifting, starts, deadline=deadline, progress=progress)
         solution = least_fixed_point(arena, precision=wanted, deadline=deadline, progress=progress)
-    except LimitError:
+    except ENDINGS:
         pass
     proved = []
     for s, t in asked:

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from flint import fmpq
 
 from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget, PairVerdict, Verdict, VerifyAnswer
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import ENDINGS, Interruption, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.hmm.parametric import ParametricProof, prove_for_all
-from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.interruption import OnInterrupt, asked_to_stop, deferred, interruptible
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.beam import guessed_words
@@ -159,6 +159,13 @@ class _Verification:
     progress: Progress
 
     def asked(self, pair: tuple[str, str], ratio: fmpq | None, exponent: fmpq | None) -> PairVerdict:
+        """Decide a budget; what is interrupted is unknown."""
+        try:
+            return self.closer(pair, ratio, exponent)
+        except Interruption as error:
+            return self.unknown(pair, fmpq(1) if ratio is None else ratio, str(error))
+
+    def closer(self, pair: tuple[str, str], ratio: fmpq | None, exponent: fmpq | None) -> PairVerdict:
         """Decide a budget, or e**exponent by rationals ever closer to it."""
         if ratio is not None or exponent is None:
             return self.decided(pair, ratio if ratio is not None else fmpq(1))
@@ -272,6 +279,8 @@ class _Verification:
 
     def smt(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
         """Ask Z3; an unsatisfiable nonlinear question is asked in the other form too."""
+        if asked_to_stop():
+            return self.unknown(pair, ratio, "interrupted")
         from bisimdist.hmm.smt import decide_by_smt  # noqa: PLC0415  (slow to load)
 
         confirmed = True
@@ -384,8 +393,9 @@ def _pair_budget(  # noqa: PLR0913, PLR0917
 ) -> PairBudget:
     try:
         found = least_ratio(model, pair, length, up_to=up_to, deadline=deadline, progress=progress)
-    except LimitError:
-        return _lower_bound(model, pair, length, up_to)
+    except ENDINGS:
+        with deferred():
+            return _lower_bound(model, pair, length, up_to)
     chances = found.witness.probabilities
     if found.witness.first != pair[0]:
         chances = (chances[1], chances[0])

@@ -20,7 +20,7 @@ from bisimdist.certificates.hmm_proofs import (
     pump_certificate,
     several_certificate,
 )
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.hmm.budget import Adjacency, BudgetResult, QueryFamily, privacy_budget
@@ -237,7 +237,7 @@ class _Search:
         for step in steps:
             try:
                 found = step()
-            except LimitError:
+            except ENDINGS:
                 break
             if found is not None:
                 return replace(found, attained=None if found.no_budget else self.attained)

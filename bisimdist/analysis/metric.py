@@ -26,7 +26,7 @@ from bisimdist.certificates.metric import (
     accumulative_certificate,
     amortised_certificate,
 )
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
@@ -209,7 +209,7 @@ def metric(  # noqa: PLR0913
     try:
         arena = Arena(automaton, asked, deadline)
         work = (_Accumulative if kind is Kind.ACCUMULATIVE else _Amortised)(arena, deadline, progress)
-    except LimitError:
+    except ENDINGS:
         return _nothing(automaton, kind, asked)
     bounds = tuple(work.bound(s, t) for s, t in asked)
     return MetricAnswer(

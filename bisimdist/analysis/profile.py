@@ -10,7 +10,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.parallel import DeltaPool, DeltaTask
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
@@ -202,7 +202,7 @@ def profile(  # noqa: PLR0913
         with pool:
             _fill(curve, alphas, epsilons, points, end)
         stopped = False
-    except LimitError:
+    except ENDINGS:
         if not curve.known:
             raise
         stopped = True

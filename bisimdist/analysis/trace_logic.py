@@ -19,7 +19,7 @@ from bisimdist.certificates.trace_formulae import (
     listing_certificate,
     trace_formulae_certificate,
 )
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.linear import LinearFormula, TraceFormula
 from bisimdist.logic.linear_parser import parse_trace_formula
@@ -117,7 +117,7 @@ def trace_formulae(  # noqa: PLR0913
     if whole and count is None and until is not None:
         try:
             count = semantics.count(start, until, deadline=deadline)
-        except LimitError:
+        except ENDINGS:
             whole = False
     complete = whole and following is None
     return TraceFormulaeAnswer(
@@ -360,7 +360,7 @@ def trace_equivalence(  # noqa: PLR0913
     status = Status.EXACT
     try:
         comparison.run(deadline=deadline, progress=progress)
-    except LimitError:
+    except ENDINGS:
         status = Status.LIMIT
     semantics = TraceSemantics(completed.automaton, starts)
     verdicts = tuple(

@@ -12,7 +12,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import AboutTraces, html_table
 from bisimdist.analysis.thresholds import below_exponential
 from bisimdist.certificates.trace_metric import trace_metric_certificate
-from bisimdist.errors import StoppedError, UsageError
+from bisimdist.errors import Interruption, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import ExactNumber, to_fmpq
@@ -401,7 +401,7 @@ class _Work:
         if classes not in self._known and not self._stopped and not self.deadline.passed():
             try:
                 self._known[classes] = self._search(*classes)
-            except StoppedError:  # in between
+            except Interruption:  # in between
                 self.stop()
         if classes in self._known:
             return self._known[classes], True

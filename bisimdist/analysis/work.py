@@ -9,7 +9,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import PairBound, Status
 from bisimdist.certificates.writer import certificate_of, trivial_certificate
-from bisimdist.errors import LimitError
+from bisimdist.errors import ENDINGS
 from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate
 from bisimdist.fixpoint.iteration import Approximation
@@ -59,7 +59,7 @@ class Work:
             )
             guess = approximate(self.question, jobs=self.jobs, deadline=self.deadline, progress=self.progress)
             return engine(self, self.question, guess)
-        except (LimitError, SingularSystemError) as error:
+        except (*ENDINGS, SingularSystemError) as error:
             self.method += f"; {error}"
         return Status.LIMIT
 

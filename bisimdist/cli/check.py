@@ -94,10 +94,9 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     from bisimdist.models.io import write_model  # noqa: PLC0415
     from bisimdist.models.lmc import LMC  # noqa: PLC0415
     from bisimdist.models.pa import PA  # noqa: PLC0415
-    from bisimdist.questions.source import EXAMPLE_PREFIX  # noqa: PLC0415
 
     kinds = {"lmc": LMC, "pa": PA, "hmm": HMM}
-    is_json_file = PurePath(model).suffix.lower() == ".json" and not model.startswith(EXAMPLE_PREFIX)
+    is_json_file = PurePath(model).suffix.lower() == ".json" and Path(model).is_file()
     kind = _model_kind(certificate)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
     if is_json_file and isinstance(given.any_model(), kinds.get(kind, LMC)):

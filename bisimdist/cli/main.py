@@ -75,8 +75,11 @@ def _check(certificate: str, model: str | None, **values: Any) -> int:
 def run(arguments: Sequence[str]) -> int:
     """Run a command line in this process and return its exit code."""
     from bisimdist.cli.failure import guarded
+    from bisimdist.errors import UsageError
 
     def work() -> int:
+        if sys.stdout is None:
+            raise UsageError("standard output is closed, so nobody would see the answer")
         result = command_line.main(args=list(arguments), prog_name="bisimdist", standalone_mode=False)
         return int(result or 0)
 

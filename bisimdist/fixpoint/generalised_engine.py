@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.errors import LimitError
+from bisimdist.errors import ENDINGS
 from bisimdist.fixpoint.component import Bounds, Component
 from bisimdist.fixpoint.evaluation import Evaluation
 from bisimdist.fixpoint.hausdorff import SAME, Arena
@@ -83,7 +83,7 @@ def least_fixed_point(
                 _solve(solution, members, each, deadline, progress)
             elif solution.lower[members[0]] is not None:
                 _evaluate(solution, members[0], deadline)
-    except LimitError:
+    except ENDINGS:
         solution.complete = False
     return solution
 

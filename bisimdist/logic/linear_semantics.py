@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
@@ -417,6 +417,6 @@ class TraceSemantics:
                 kept += writing * (len(formula.linear) + formula.probability.height_bits() / 64)
                 if deadline.moment is not None:
                     Deadline(deadline.moment - kept).check()
-        except LimitError:
+        except ENDINGS:
             return tuple(found[:limit]), found[limit] if len(found) > limit else None, False
         return tuple(found[:limit]), found[limit] if len(found) > limit else None, True

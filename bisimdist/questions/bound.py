@@ -184,7 +184,7 @@ class BoundThreshold(_About[Sequence["ThresholdAnswer"]]):
 
     def ask(self, limits: Limits) -> Sequence[ThresholdAnswer]:
         from bisimdist.analysis.distances import bd_threshold
-        from bisimdist.errors import LimitError
+        from bisimdist.errors import ENDINGS
 
         answers: list[ThresholdAnswer] = []
         for pair in self.pairs:
@@ -199,7 +199,7 @@ class BoundThreshold(_About[Sequence["ThresholdAnswer"]]):
                     jobs=limits.jobs,
                     progress=limits.progress,
                 )
-            except LimitError as error:
+            except ENDINGS as error:
                 answer = self.undecided(pair, str(error))
             answers.append(answer)
         return answers

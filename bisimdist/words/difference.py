@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 
 from flint import fmpq
 
-from bisimdist.errors import StoppedError
+from bisimdist.errors import Interruption
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.graph import Limits
 from bisimdist.words.system import Vector, WordSystem, direction_of, mass_of
@@ -224,7 +224,7 @@ def largest_difference(  # noqa: PLR0913
             search.expand()
             if len(search.expanded) % REPORT_EVERY == 0:
                 progress("traces", len(search.items), None)
-    except StoppedError:
+    except Interruption:
         interrupted = True  # what was found by then is kept
     word = search.word(search.where)
     upper = search.upper

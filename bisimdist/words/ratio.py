@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 
 from flint import fmpq
 
-from bisimdist.errors import LimitError, StoppedError
+from bisimdist.errors import Interruption, LimitError
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.drift import DriftTrace, find_drift_trace
 from bisimdist.words.graph import BeliefGraph, Limits, one_sided_trace
@@ -133,7 +133,7 @@ def largest_ratio(  # noqa: PLR0913
     work = _Work(system, first, second, length, deadline, progress)
     try:
         return work.run(limits or Limits())
-    except StoppedError:
+    except Interruption:
         work.deadline = Deadline.after(0)  # what is known is put together without computing anything new
         return replace(work.known(), interrupted=True)
     except LimitError:

@@ -47,7 +47,7 @@ def load_model(
         The path. The ``.lab`` file of a ``.tra`` file must lie beside it, and the ``.sta`` file may.
     format
         ``"json"``, ``"yaml"``, ``"prism"`` or ``"ccsp"``; by default what the extension says (.json, .yaml,
-        .yml, .tra, .ccsp).
+        .yml, .tra, .ccsp); without an extension, as for ``/dev/stdin``, what the content says.
     state_limit
         How many states the automaton of a CCS_p text may have; by default what the text says.
     prism_labels
@@ -70,7 +70,7 @@ def load_model(
     name = os.fspath(source)
     path = Path(name)
     chosen = format if format is not None else _FORMATS.get(path.suffix.lower())
-    if chosen is None:
+    if chosen is None and path.suffix:
         raise ModelError(
             f"the extension {path.suffix!r} is not that of a model file; expected {', '.join(_FORMATS)}",
             source=name,

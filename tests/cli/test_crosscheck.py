@@ -16,7 +16,7 @@ from flint import fmpq
 from bisimdist.analysis.crosscheck import crosscheck
 from bisimdist.analysis.crosscheck_measures import SOURCES, Source, Task
 from bisimdist.analysis.standing import Measure, Scale
-from bisimdist.errors import StoppedError
+from bisimdist.errors import Interruption
 from tests.cli.conftest import Command
 
 VOID = {"meta", "rect", "line", "br"}
@@ -157,7 +157,7 @@ def test_an_interruption_prints_what_is_known(command: Command, monkeypatch: pyt
     def swallowed(_: Task) -> Iterator[Measure]:
         try:
             signal.raise_signal(signal.SIGINT)
-        except StoppedError:
+        except Interruption:
             yield Measure("m_D", fmpq(1), fmpq(2), scale=Scale.RATIO)
 
     sources = (SOURCES[0], Source(("m_D",), lambda _: "", swallowed), *SOURCES[3:])

@@ -11,7 +11,7 @@ from flint import fmpq
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.compare import Directed
 from bisimdist.analysis.distances import bd_threshold, bound
-from bisimdist.errors import LimitError, StoppedError
+from bisimdist.errors import Interruption, LimitError
 from bisimdist.fixpoint.pairs import reached_by_pairs
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
@@ -38,7 +38,7 @@ class Stop:
             raise self.error(f"stopped at {stage}")
 
 
-@pytest.mark.parametrize("error", [StoppedError, LimitError])
+@pytest.mark.parametrize("error", [Interruption, LimitError])
 @pytest.mark.parametrize("precision", [None, "1e-9"])
 @pytest.mark.parametrize("alpha", ["1", "4/3"])
 def test_stopped_at_every_report(alpha: str, precision: str | None, error: type[BaseException]) -> None:
@@ -55,7 +55,7 @@ def test_stopped_at_every_report(alpha: str, precision: str | None, error: type[
             assert pair.lower <= d[DETOURS.index(pair.source)][DETOURS.index(pair.target)] <= pair.upper
         if stop.left >= 0:
             break
-        if error is StoppedError:
+        if error is Interruption:
             assert answer.status is Status.LIMIT
             assert "stopped at" in answer.method
     assert answer.status is not Status.LIMIT
@@ -124,7 +124,7 @@ def test_a_threshold_stopped_at_every_report() -> None:
     source, target = next((s, t) for s, t in all_pairs(CHAIN) if 0 < d[CHAIN.index(s)][CHAIN.index(t)] < 1)
     theta = d[CHAIN.index(source)][CHAIN.index(target)] - fmpq(1, 10**30)
     for at in count():
-        stop = Stop(at, StoppedError)
+        stop = Stop(at, Interruption)
         answer = bd_threshold(CHAIN, "4/3", source, target, theta, progress=stop)
         check_answer(answer)
         assert answer.holds in {False, None}

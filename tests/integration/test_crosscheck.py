@@ -13,7 +13,7 @@ from bisimdist.analysis.crosscheck_measures import MEASURES, SOURCES, Source, Ta
 from bisimdist.analysis.crosscheck_orders import ORDERS, Order, through_missing
 from bisimdist.analysis.crosscheck_subject import Fact, subject_of
 from bisimdist.analysis.standing import Measure, Relation, Scale
-from bisimdist.errors import ModelError, StoppedError, UsageError
+from bisimdist.errors import Interruption, ModelError, UsageError
 from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.registry import build_any_example, list_examples
@@ -285,7 +285,7 @@ def test_a_limit_of_one_measure_leaves_the_others() -> None:
 
     def stopped(_: Task) -> Iterator[Measure]:
         yield Measure("m_A", ONE, fmpq(3, 2), scale=Scale.RATIO)
-        raise StoppedError("interrupted")
+        raise Interruption("interrupted")
 
     model = build_any_example("figure1")
     slow = Source(("tv",), lambda _: "", forever)

@@ -18,7 +18,7 @@ from bisimdist.analysis.formulae import (
     satisfies,
     satisfying,
 )
-from bisimdist.errors import LimitError, ModelError, StoppedError, UsageError
+from bisimdist.errors import Interruption, LimitError, ModelError, UsageError
 from bisimdist.logic.equations import EquationSystem
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.pin_checking import pin_checking
@@ -133,7 +133,7 @@ def test_an_interrupted_answer_keeps_what_is_known(monkeypatch: pytest.MonkeyPat
         nonlocal calls
         calls += 1
         if calls == 2:
-            raise StoppedError("interrupted")
+            raise Interruption("interrupted")
 
     pairs = [("s1", "t1"), ("s1", "t4"), ("s5", "t5")]
     answer = explain(pin_checking(), pairs, progress=progress)

@@ -17,7 +17,7 @@ from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
 from bisimdist.checker.delta import check_document
 from bisimdist.checker.reading import decode
-from bisimdist.errors import StoppedError, UsageError
+from bisimdist.errors import Interruption, UsageError
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
@@ -288,7 +288,7 @@ def test_limits_leave_certified_bounds() -> None:
 def test_an_interrupt_leaves_certified_bounds() -> None:
     def interrupt(stage: str, done: int, total: int | None) -> None:
         if stage.startswith("delta") and done:
-            raise StoppedError("interrupted")
+            raise Interruption("interrupted")
 
     answer = delta(dining_cryptographers(30), "1.0002", progress=interrupt)
     assert answer.status is Status.LIMIT

@@ -9,7 +9,7 @@ import pytest
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.parallel import DeltaPool, DeltaTask
 from bisimdist.analysis.profile import profile
-from bisimdist.errors import LimitError, StoppedError, UsageError
+from bisimdist.errors import Interruption, LimitError, UsageError
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
@@ -39,7 +39,7 @@ def test_an_interrupt_ends_the_processes_and_keeps_the_points() -> None:
 
     def interrupt(stage: str, done: int, total: int | None) -> None:
         if done == 2:
-            raise StoppedError("interrupted")
+            raise Interruption("interrupted")
 
     found = profile(chain, pairs=[pair], alphas=["2", "3", "4"], gap="1/10", jobs=2, progress=interrupt)
     assert (len(found.points), found.status) == (2, Status.LIMIT)
