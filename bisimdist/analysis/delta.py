@@ -54,6 +54,9 @@ DIGITS = 10
 MAX_ROWS = 200
 """How many pairs a page shows; it says how many it leaves out."""
 
+CLOSING_SECONDS = 5.0
+"""How long exact arithmetic may take after somebody stopped the work."""
+
 RESERVE = 0.85
 """The part of the time that goes into refinement; the rest is for exact arithmetic at the end."""
 
@@ -290,7 +293,7 @@ class _Work:
             reached = self._refine(gap)
         self.progress("exact bounds", self.two.refinement.expanded, None)
         with deferred():  # what was refined is worth its exact bounds
-            self.closure = self.two.close(self.questions)
+            self.closure = self.two.close(self.questions, deadline=self._closing_deadline(reached))
         if all(low == high for low, high, _ in self._all()):
             return Status.EXACT
         return Status.BRACKET if reached else Status.LIMIT
@@ -319,12 +322,18 @@ class _Work:
 
     def _narrow(self, gap: fmpq) -> bool:
         """Tell whether the exact bounds are as narrow as wanted (doubles only said that they are)."""
-        self.closure = self.two.close(self.questions)
+        self.closure = self.two.close(self.questions, deadline=self.deadline)
         found = self._all()
         most = max(low for low, _, _ in found)
         return all(
             high - low <= gap or (self.worst and high - max(low, most) <= gap) for low, high, _ in found
         )
+
+    def _closing_deadline(self, reached: bool) -> Deadline:
+        """Return when exact bounds have to be there: whoever stopped the work waits a little only."""
+        if reached or self.deadline.moment is not None:
+            return self.deadline
+        return Deadline.after(CLOSING_SECONDS)
 
     def _refining_deadline(self) -> Deadline:
         if self.deadline.moment is None:

@@ -14,6 +14,9 @@ __all__ = ["satisfies", "solve_exact"]
 
 _NEVER = Deadline()
 
+_DENSE_SECONDS = 5e-9
+"""What the dense method takes for one unknown and numbers of a word; it grows with the cube (measured)."""
+
 _DENSE_SIZE = 100
 """Up to this size the dense exact method is as fast (measured)."""
 
@@ -140,10 +143,18 @@ def _solution(
         if found is not None:
             return found
         deadline.check()
+    _demand_time(system, deadline)
     solution = solve_dense(system)
     if not solves(system, *solution):
         raise AssertionError("the dense exact solver returned a vector that is no solution")
     return solution
+
+
+def _demand_time(system: IrreducibleSystem, deadline: Deadline) -> None:
+    """Raise LimitError where the dense method, which nothing can interrupt, would hardly end in time."""
+    if deadline.moment is not None:
+        words = max(value.bit_length() for value in system.diagonal) / 64
+        Deadline(deadline.moment - _DENSE_SECONDS * system.size**3 * max(1.0, words)).check()
 
 
 def satisfies(system: SparseSystem, solution: ExactSolution) -> bool:

@@ -8,11 +8,13 @@ every other cycle the linear system has one solution. The proofs are in docs/the
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flint import fmpq, fmpz
 
+from bisimdist.errors import LimitError
 from bisimdist.linear import SparseSystem, solve_exact
 from bisimdist.privacy.refinement import Node, Refinement
 from bisimdist.progress import NEVER, Deadline
@@ -21,6 +23,12 @@ __all__ = ["Closure", "close"]
 
 PLACES = 160
 """Bounds that are not exact are rounded outwards to so many binary places of their mass."""
+
+GRACE = 0.1
+"""So many seconds are taken for linear systems even where no time is left."""
+
+STILL = 40
+"""An iteration ends where nothing moves by more than so many binary places of its mass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +53,28 @@ class Closure:
 def close(refinement: Refinement, roots: Sequence[int], *, deadline: Deadline = NEVER) -> Closure:
     """Work out exact bounds on what the roots reach.
 
-    Where every leaf is closed the bounds are the values themselves; otherwise they are rounded outwards.
+    Where every leaf is closed the bounds are the values themselves; otherwise they are rounded outwards. A
+    linear system that the deadline leaves no time for is iterated instead, which gives bounds too.
     """
+    if deadline.moment is not None:
+        deadline = Deadline(max(deadline.moment, time.monotonic() + GRACE))
     groups = refinement.reached(roots)
     nodes = refinement.nodes
     rounded = any(refinement.is_open(nodes[number]) for group, _ in groups for number in group)
+    try:
+        return _closed(refinement, groups, rounded, deadline)
+    except LimitError:  # a value that would have to be exact
+        return _closed(refinement, groups, True, deadline)
+
+
+def _closed(
+    refinement: Refinement, groups: Sequence[tuple[Sequence[int], bool]], rounded: bool, deadline: Deadline
+) -> Closure:
+    nodes = refinement.nodes
     lower: dict[int, fmpq] = {}
     upper: dict[int, fmpq] = lower if not rounded else {}
     work = _Work(refinement, lower, upper, rounded, set(), set())
-    for place, (group, cyclic) in enumerate(groups):
-        if place % 1024 == 0:
-            deadline.check()
+    for group, cyclic in groups:
         if cyclic:
             work.cycle([nodes[number] for number in group], deadline)
         elif nodes[group[0]].edges is None:
@@ -115,6 +134,14 @@ class _Work:
                 self.lower[node.index] = self.upper[node.index] = fmpq(max(0, node.total))
                 self.lower_leaves.add(node.index)
             return
+        try:
+            self._solve(group, deadline)
+        except LimitError:
+            if not self.rounded:
+                raise
+            self._iterate(group, deadline)
+
+    def _solve(self, group: list[Node], deadline: Deadline) -> None:
         self.lower.update(self._solution(group, self.lower, deadline))
         if not self.rounded:
             return
@@ -128,6 +155,26 @@ class _Work:
             capped.update(better)
         self.upper.update(found)
         self.upper.update(capped)
+        self.upper_leaves.update(capped)
+
+    def _iterate(self, group: list[Node], deadline: Deadline) -> None:
+        """Let bounds rise from 0 and fall from what nodes have by themselves; both are bounds at any time."""
+        self.lower.update((node.index, fmpq(0)) for node in group)
+        self.upper.update((node.index, self.cap(node)) for node in group)
+        capped = {node.index for node in group}
+        moved = True
+        while moved:
+            moved = False
+            for node in group:
+                number, least = node.index, fmpq(node.mass, fmpz(2) ** STILL)
+                below = _rounded(self._sum(node, self.lower), node.mass, up=False)
+                above = _rounded(self._sum(node, self.upper), node.mass, up=True)
+                moved |= below > self.lower[number] + least or above < self.upper[number] - least
+                self.lower[number] = max(self.lower[number], below)
+                if above < self.upper[number]:
+                    self.upper[number] = above
+                    capped.discard(number)
+            moved = moved and not deadline.passed()
         self.upper_leaves.update(capped)
 
     def _balanced(self, group: list[Node]) -> bool:

@@ -33,9 +33,11 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
     for number, seed in enumerate(target.seeds()):
         (corpus / f"seed-{number}").write_bytes(seed)
-    words = corpus.with_suffix(".dict")
-    words.write_text("".join(f'"{_escaped(word)}"\n' for word in target.tokens), encoding="ascii")
-    limits = [f"-max_len={target.longest}", "-timeout=20", "-rss_limit_mb=2048", f"-dict={words}"]
+    limits = [f"-max_len={target.longest}", "-timeout=20", "-rss_limit_mb=2048"]
+    if target.tokens:
+        words = corpus.with_suffix(".dict")
+        words.write_text("".join(f'"{_escaped(word)}"\n' for word in target.tokens), encoding="ascii")
+        limits.append(f"-dict={words}")
     arguments = [sys.argv[0], *limits, f"-artifact_prefix={findings}/", *rest, str(corpus)]
     atheris.Setup(arguments, take)
     atheris.Fuzz()
