@@ -88,6 +88,13 @@ if TYPE_CHECKING:
     from bisimdist.models.lmc import LMC as LMC
     from bisimdist.models.pa import PA as PA
     from bisimdist.models.pa import action_labelled_lmc as action_labelled_lmc
+    from bisimdist.programs.chain import ProgramChain as ProgramChain
+    from bisimdist.programs.front import explore as explore
+    from bisimdist.programs.source import ExactRandom as ExactRandom
+    from bisimdist.programs.source import flip as flip
+    from bisimdist.programs.source import observe as observe
+    from bisimdist.programs.source import pick as pick
+    from bisimdist.programs.source import uniform as uniform
     from bisimdist.progress import Deadline as Deadline
 
     __version__: str
@@ -172,6 +179,9 @@ _HOMES = {
     "bisimdist.models.library.registry": ("build_any_example", "build_example", "list_examples"),
     "bisimdist.models.lmc": ("LMC",),
     "bisimdist.models.pa": ("PA", "action_labelled_lmc"),
+    "bisimdist.programs.chain": ("ProgramChain",),
+    "bisimdist.programs.front": ("explore",),
+    "bisimdist.programs.source": ("ExactRandom", "flip", "observe", "pick", "uniform"),
     "bisimdist.progress": ("Deadline",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -191,6 +201,7 @@ __all__ = [
     "Distinction",
     "DistinctionAnswer",
     "DistributionAnswer",
+    "ExactRandom",
     "GeneralisedAnswer",
     "LimitError",
     "MetricAnswer",
@@ -200,6 +211,7 @@ __all__ = [
     "NumberTypeError",
     "PairBound",
     "ProfileAnswer",
+    "ProgramChain",
     "SatisfactionAnswer",
     "SecretPrivacyAnswer",
     "Status",
@@ -227,6 +239,8 @@ __all__ = [
     "distribution_satisfies",
     "epsilon",
     "explain",
+    "explore",
+    "flip",
     "for_all_lengths",
     "formula_distance",
     "generalised_metric",
@@ -239,10 +253,12 @@ __all__ = [
     "mechanism_budget",
     "metric",
     "mimicking_formula",
+    "observe",
     "parse_distribution_formula",
     "parse_formula",
     "parse_model",
     "parse_trace_formula",
+    "pick",
     "profile",
     "quotient",
     "satisfies",
@@ -255,6 +271,7 @@ __all__ = [
     "trace_equivalence",
     "trace_formulae",
     "trace_metric",
+    "uniform",
     "verify",
     "weak_anonymity",
     "write_model",

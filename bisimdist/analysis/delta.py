@@ -15,6 +15,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.certificates.delta import delta_certificate
+from bisimdist.certificates.program import program_certificate
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import alpha_above, alpha_below
@@ -32,6 +33,8 @@ from bisimdist.privacy.ceiling import ceiling_of
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
 from bisimdist.privacy.event import Event
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.cutting import widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["DEFAULT_GAP", "DeltaAnswer", "DeltaBound", "WitnessEvent", "delta"]
@@ -101,12 +104,15 @@ class DeltaBound:
         The names of the states.
     lower, upper
         Proved bounds, ``0 <= lower <= upper <= 1``.
+    cut
+        Of a program whose runs are cut off the exact probabilities of that; the bounds allow for it.
     """
 
     source: str
     target: str
     lower: fmpq
     upper: fmpq
+    cut: tuple[fmpq, fmpq] | None = field(default=None, kw_only=True)
     _work: _Work = field(repr=False, compare=False)
     _question: PairQuestion = field(repr=False, compare=False)
 
@@ -254,10 +260,12 @@ def delta(  # noqa: PLR0913
     wanted = None if gap is None else to_fmpq(gap)
     if wanted is not None and wanted < 0:
         raise UsageError(f"the gap is {format_rational(wanted)}; expected at least 0")
-    asked = named_pairs(model, pairs)
+    asked = named_pairs(model, pairs, cut=True)
     two = TwoSided(model, above, below, memory)
     work = _Work(two, asked, wanted, worst, deadline, distances, progress)
     status = work.run()
+    if work.cut:
+        status = work.status_of_cut(status)
     return DeltaAnswer(
         model=model,
         alpha_lower=above,
@@ -281,6 +289,18 @@ class _Work:
     questions: list[PairQuestion] = field(default_factory=list)
     closure: Closure | None = None
     ceiling_pairs: int = 0
+    cut: Mapping[int, fmpq] = field(default_factory=dict)
+    inner_gap: fmpq | None = None
+    """What is left of the gap when runs that are cut off have taken their part."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.two.model, ProgramChain):
+            self.cut = self.two.model.cut
+        self.inner_gap = self.gap
+        if self.cut and self.gap is not None:
+            masses = [mass for pair in self.asked for mass in self._masses(*pair) or ()]
+            left = self.gap - max(masses) * (2 + self.two.alpha_lower)
+            self.inner_gap = left if left > 0 else self.gap
 
     def run(self) -> Status:
         """Refine until it is enough; whatever ends the work, exact bounds are worked out at the end."""
@@ -299,8 +319,8 @@ class _Work:
         return Status.BRACKET if reached else Status.LIMIT
 
     def _gap(self) -> fmpq:
-        if self.gap is not None:
-            return self.gap
+        if self.inner_gap is not None:
+            return self.inner_gap
         starts = tuple({state for question in self.questions for state in question.pair})
         return fmpq(0) if self.two.refinement.chain.acyclic(starts) else DEFAULT_GAP
 
@@ -314,7 +334,7 @@ class _Work:
             self._ask_distances(deadline)
         while True:
             self.two.refine(self.questions, **{**rest, "gap": gap})
-            if self._narrow(self.gap if self.gap is not None else gap):
+            if self._narrow(self.inner_gap if self.inner_gap is not None else gap):
                 return True
             if gap == 0:
                 return True
@@ -399,10 +419,28 @@ class _Work:
     def bounds(self) -> tuple[DeltaBound, ...]:
         """Return the proved bounds."""
         states = self.two.model.states
-        return tuple(
-            DeltaBound(states[s], states[t], low, high, self, question)
-            for (s, t), question, (low, high, _) in zip(self.asked, self.questions, self._all(), strict=True)
-        )
+        found = []
+        for (s, t), question, (low, high, _) in zip(self.asked, self.questions, self._all(), strict=True):
+            cut = self._masses(s, t)
+            bounds = (low, high) if cut is None else widened(low, high, self._alphas(), cut)
+            found.append(DeltaBound(states[s], states[t], *bounds, self, question, cut=cut))
+        return tuple(found)
+
+    def _alphas(self) -> tuple[fmpq, fmpq]:
+        return self.two.alpha_lower, self.two.alpha_upper
+
+    def _masses(self, s: int, t: int) -> tuple[fmpq, fmpq] | None:
+        """Return how likely runs from two states are cut off; None of what is no program."""
+        if not isinstance(self.two.model, ProgramChain):
+            return None
+        return self.cut.get(s, fmpq(0)), self.cut.get(t, fmpq(0))
+
+    def status_of_cut(self, status: Status) -> Status:
+        """Return how the work ended, now that the bounds allow for runs that are cut off."""
+        if status is Status.LIMIT:
+            return status
+        wide = self.gap is not None and any(pair.upper - pair.lower > self.gap for pair in self.bounds())
+        return Status.LIMIT if wide else Status.BRACKET
 
     def witness(self, bound: DeltaBound) -> WitnessEvent:
         """Return the event behind a lower bound, with its probabilities."""
@@ -421,13 +459,18 @@ class _Work:
 
     def certificate(self, answer: DeltaAnswer) -> dict[str, object]:
         """Return the proof of all bounds."""
-        return delta_certificate(
+        inner = [(low, high) for low, high, _ in self._all()]
+        proof = delta_certificate(
             self.two,
             self.asked,
             self.questions,
             self._closure(),
-            [(pair.lower, pair.upper, pair.witness) for pair in answer.pairs],
+            [(*bounds, pair.witness) for bounds, pair in zip(inner, answer.pairs, strict=True)],
         )
+        model = self.two.model
+        if not isinstance(model, ProgramChain):
+            return proof
+        return program_certificate(model, proof, self.cut, answer.pairs)
 
     def statistics(self) -> dict[str, int]:
         """Return counts of what was done."""

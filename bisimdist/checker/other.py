@@ -46,5 +46,6 @@ KINDS: dict[str, str] = {
     "satisfaction": "bisimdist.checker.satisfaction",
     "mimicking-formula": "bisimdist.checker.mimicking",
     "trace-formulae": "bisimdist.checker.trace_formulae",
+    "program": "bisimdist.checker.program",
 }
 """By kind the module of this package whose ``check_document(document, model)`` judges it."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bisimdist.questions.options import PRISM_LABELS, Option
+from bisimdist.questions.options import MODEL_OPTIONS, Option
 from bisimdist.questions.question import Question
 
 __all__ = ["CODES", "command_of", "parameter"]
@@ -43,7 +43,7 @@ def command_of(question: type[Question[Any]]) -> click.Command:
 
         return run_question(question, values)
 
-    own = (PRISM_LABELS,) if question.argument.startswith("MODEL") else ()
+    own = MODEL_OPTIONS if question.argument.startswith("MODEL") else ()
     argument = click.Argument(
         ["argument"], metavar=question.argument, required=not question.argument.startswith("[")
     )

@@ -15,6 +15,7 @@ from bisimdist.fixpoint.pairs import PairSpace, components_bottom_up, reached_by
 from bisimdist.fixpoint.programs import Functional, build_functional
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
+from bisimdist.programs.cutting import refuse_cut
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["MAX_PAIRS", "Question", "checked_alpha", "named_pairs", "prepare"]
@@ -73,8 +74,12 @@ def checked_alpha(alpha: ExactNumber) -> fmpq:
     return value
 
 
-def named_pairs(model: LMC, pairs: Sequence[tuple[str, str]] | None) -> tuple[tuple[int, int], ...]:
+def named_pairs(
+    model: LMC, pairs: Sequence[tuple[str, str]] | None, *, cut: bool = False
+) -> tuple[tuple[int, int], ...]:
     """Return the pairs as indices; None stands for the pairs of the model.
+
+    With `cut` it may be the chain of a program in which runs are cut off.
 
     Raises
     ------
@@ -83,6 +88,8 @@ def named_pairs(model: LMC, pairs: Sequence[tuple[str, str]] | None) -> tuple[tu
     ModelError
         If a name is no state.
     """
+    if not cut:
+        refuse_cut(model)
     named = () if pairs is None else tuple((model.index(s), model.index(t)) for s, t in pairs)
     chosen = model.pairs if pairs is None else named
     if not chosen:

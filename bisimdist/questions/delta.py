@@ -53,7 +53,7 @@ class Delta(Question["DeltaAnswer"]):
     def read(cls, given: Given) -> Delta:
         skew = read_skew(given)
         gap = given[options.GAP]
-        model = given.chain()
+        model = given.chain(cuts=True)
         return cls(model=model, pairs=given.pairs(model), skew=skew, gap=gap, worst=given[options.WORST])
 
     def ask(self, limits: Limits) -> DeltaAnswer:

@@ -76,19 +76,23 @@ class Given:
         found = (option.file_of(value) for option, value in values if isinstance(value, str))
         return [*files, *(path for path in found if path is not None)]
 
-    def any_model(self) -> LMC | PA | HMM:
-        """Return the model, whatever its kind."""
+    def any_model(self, *, cuts: bool = False) -> LMC | PA | HMM:
+        """Return the model, whatever its kind; with `cuts` runs of a program may be cut off."""
+        from bisimdist.questions.program_source import is_program, program_chain, refuse_program_options
         from bisimdist.questions.source import read_any_model
 
+        if is_program(self.argument):
+            return program_chain(self, cuts=cuts)
+        refuse_program_options(self)
         return read_any_model(
             self.argument, self.note, state_limit=self[STATE_LIMIT], prism_labels=self[PRISM_LABELS]
         )
 
-    def chain(self) -> LMC:
+    def chain(self, *, cuts: bool = False) -> LMC:
         """Return the model, which has to be a Markov chain or stand for one."""
         from bisimdist.questions.source import as_chain
 
-        return as_chain(self.any_model(), self.source, self.note)
+        return as_chain(self.any_model(cuts=cuts), self.source, self.note)
 
     def automaton(self, *, fully_probabilistic: bool = False) -> PA:
         """Return the model, which has to be an automaton or a chain, perhaps one without choices."""

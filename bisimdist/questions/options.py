@@ -370,3 +370,19 @@ OUTPUT: Option[str | None] = Option(
     writes=True,
 )
 UNFOLD = _switch("unfold", "--unfold", "Make drawing a hidden state and observing it two steps.")
+INPUT: Option[tuple[str, ...]] = Option(
+    name="inputs",
+    flags=("--input",),
+    metavar="VALUE",
+    help="Of a program: an input, a Python literal; repeatable, the first two are the pair.",
+    repeatable=True,
+    read=lambda _, values: tuple(values or ()),
+)
+OBSERVE: Option[str | None] = _text(
+    "observe", "--observe", "WHAT", "Of a program: output (default), draws, bits, steps or trace."
+)
+CUT = _number("cut", "P", "Of a program: give up paths of less probability.", _unit)
+PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, OBSERVE, CUT)
+"""What says which chain FILE.py:FUNCTION stands for."""
+MODEL_OPTIONS: tuple[Option[Any], ...] = (PRISM_LABELS, *PROGRAM_OPTIONS)
+"""What every command that takes a model says of how it is read."""

@@ -13,6 +13,7 @@ HOMES: dict[str, str] = {
     "bound": "bound.Bound",
     "compare": "compare.Compare",
     "delta": "delta.Delta",
+    "program": "program.Program",
     "profile": "profile.Profile",
     "metric": "metric.Metric",
     "trace": "trace.Trace",

@@ -11,6 +11,7 @@ from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton
 from bisimdist.models.visible import only_sight
+from bisimdist.questions.program_source import program_file
 
 __all__ = [
     "EXAMPLE_PREFIX",
@@ -106,9 +107,9 @@ def files_of_model(model: str) -> list[str]:
     """Return the files that make up the model which an argument names."""
     if model == STANDARD_INPUT or model.startswith(EXAMPLE_PREFIX):
         return []
-    path = Path(model)
+    path = Path(program_file(model))
     beside = [".lab", ".sta"] if path.suffix.lower() == ".tra" else []
-    return [model, *(str(path.with_suffix(suffix)) for suffix in beside)]
+    return [str(path), *(str(path.with_suffix(suffix)) for suffix in beside)]
 
 
 def as_chain(found: LMC | PA | HMM, source: str, note: Note) -> LMC:

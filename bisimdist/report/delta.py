@@ -30,6 +30,7 @@ def delta_data(answer: DeltaAnswer) -> dict[str, object]:
                 "upper": format_rational(pair.upper),
                 "exact": pair.exact,
                 "witness": pair.witness.data(),
+                **({} if pair.cut is None else {"cut": [format_rational(mass) for mass in pair.cut]}),
             }
             for pair in answer.pairs
         ],
@@ -72,7 +73,7 @@ def delta_report(answer: DeltaAnswer, *, epsilon: str | None = None) -> Report:
             )
             for pair in answer.pairs
         )
-    remarks = [_meaning(answer, epsilon), *_witness(answer.worst)]
+    remarks = [_meaning(answer, epsilon), *_witness(answer.worst), *_cut(answer.worst)]
     if answer.status in ENDINGS:
         remarks.append(ENDINGS[answer.status])
     if any(is_long(pair.upper) or is_long(pair.lower) for pair in answer.pairs):
@@ -119,6 +120,14 @@ def _witness(worst: DeltaBound) -> list[str]:
         f"{at_least(found.probability_from)} from {found.source} and only {at_most(found.probability_to)} "
         f"from {found.target}."
     ]
+
+
+def _cut(worst: DeltaBound) -> list[str]:
+    """Say what runs that were cut off weigh."""
+    if worst.cut is None or not any(worst.cut):
+        return []
+    masses = " and ".join(at_most(mass) for mass in worst.cut)
+    return [f"Runs are cut off with probabilities {masses}; the bounds allow for whatever they would do."]
 
 
 def _sequences(count: int) -> str:

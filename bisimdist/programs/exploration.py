@@ -1,0 +1,320 @@
+"""The graph of a program: which draw follows which, found by descending probability of a path."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, log2
+from typing import Any
+
+from flint import fmpq
+
+from bisimdist.errors import LimitError
+from bisimdist.programs.control import ListValues, Outside, SplitInterval
+from bisimdist.programs.interval import plain
+from bisimdist.programs.machine import Drawing, Ended, Machine, Outcome, State
+from bisimdist.programs.machine_source import Request
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["AtDraw", "AtEnd", "AtObservation", "Edge", "Exploration", "answers"]
+
+FEW = 8
+"""A draw of at most so many values is looked at value by value."""
+
+MOST_LISTED = 1 << 16
+"""So many values of one draw are told apart at most."""
+
+_ROUNDING = 1e-9
+_CURRENT = -1
+
+Bounds = dict[int, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class AtDraw:
+    """A node of the graph: the source is asked."""
+
+    state: State
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class AtObservation:
+    """A node of the graph: a value is announced."""
+
+    state: State
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class AtEnd:
+    """A node of the graph: the program has ended."""
+
+    value: Any
+    raised: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What may come next.
+
+    Parameters
+    ----------
+    target
+        The next node.
+    steps
+        How many steps were executed on the way.
+    probability
+        How likely that is.
+    """
+
+    target: int
+    steps: int
+    probability: fmpq
+
+
+@dataclass(slots=True)
+class Exploration:
+    """A graph that grows as it is asked to.
+
+    Parameters
+    ----------
+    machine
+        Runs the program.
+    """
+
+    machine: Machine
+    nodes: list[AtDraw | AtObservation | AtEnd] = field(default_factory=list)
+    edges: list[tuple[Edge, ...] | None] = field(default_factory=list)
+    lines: list[tuple[str, int | None]] = field(default_factory=list)
+    starts: dict[str, Edge] = field(default_factory=dict)
+    _numbers: dict[Hashable, int] = field(default_factory=dict)
+    _costs: list[float] = field(default_factory=list)
+    _queue: list[tuple[float, int]] = field(default_factory=list)
+
+    def start(
+        self, name: str, function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> None:
+        """Add a start."""
+        outcome = self.machine.start(function, arguments, dict(keywords))
+        target = self._node(outcome)
+        self.starts[name] = Edge(target, self.machine.ticker.steps, fmpq(1))
+        self._reach(target, 0.0)
+
+    def explore(
+        self,
+        *,
+        cut: float | None = None,
+        states: int | None = None,
+        deadline: Deadline = NEVER,
+        progress: Progress = silent,
+    ) -> bool:
+        """Expand nodes; tell whether no node is left that may be expanded.
+
+        Parameters
+        ----------
+        cut
+            Paths of less probability are not followed.
+        states
+            Stop with so many nodes.
+        deadline, progress
+            When to give up, and who is told.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
+        most = inf if cut is None else (inf if cut <= 0 else -log2(cut) + _ROUNDING)
+        for turn in itertools.count():
+            while self._queue and self.edges[self._queue[0][1]] is not None:
+                heapq.heappop(self._queue)
+            if not self._queue or self._queue[0][0] > most:
+                return True
+            if states is not None and len(self.nodes) >= states:
+                return False
+            if turn % 256 == 0:
+                deadline.check()
+                progress("states", len(self.nodes), None)
+            cost, number = heapq.heappop(self._queue)
+            self._expand(number, cost)
+        raise LimitError("unreachable")
+
+    @property
+    def closed(self) -> bool:
+        """Whether every node has been expanded."""
+        return all(edges is not None for edges in self.edges)
+
+    def frontier_cost(self) -> float:
+        """Return the most probable path to a node that was not expanded, as minus its binary logarithm."""
+        while self._queue and self.edges[self._queue[0][1]] is not None:
+            heapq.heappop(self._queue)
+        return self._queue[0][0] if self._queue else inf
+
+    # nodes
+
+    def _key(self, outcome: Outcome) -> Hashable:
+        freezer = self.machine.freezer
+        if isinstance(outcome, Drawing):
+            request = outcome.request
+            if request.values is None:
+                return outcome.state, request.key, request.start, request.step
+            return outcome.state, request.key[0], freezer.freeze(request.values, None), request.weights
+        if isinstance(outcome, Ended):
+            return "end", outcome.raised, self.machine.value_of(outcome.value)
+        return "seen", outcome.state, self.machine.value_of(outcome.value)
+
+    def known(self, outcome: Outcome) -> int | None:
+        """Return the node of an outcome, if there is one yet."""
+        return self._numbers.get(self._key(outcome))
+
+    def _node(self, outcome: Outcome) -> int:
+        key = self._key(outcome)
+        number = self._numbers.get(key)
+        if number is not None:
+            return number
+        node: AtDraw | AtObservation | AtEnd
+        if isinstance(outcome, Drawing):
+            node = AtDraw(outcome.state, outcome.request)
+        elif isinstance(outcome, Ended):
+            node = AtEnd(outcome.value, outcome.raised)
+        else:
+            node = AtObservation(outcome.state, outcome.value)
+        number = self._numbers[key] = len(self.nodes)
+        self.nodes.append(node)
+        self.edges.append(() if isinstance(node, AtEnd) else None)
+        self.lines.append(self._place(node, outcome))
+        self._costs.append(inf)
+        return number
+
+    def _place(self, node: AtDraw | AtObservation | AtEnd, outcome: Outcome) -> tuple[str, int | None]:
+        if isinstance(node, AtEnd):
+            return "", outcome.line if isinstance(outcome, Ended) else None
+        state = node.state
+        segment = state.segment
+        digests = self.machine.sources.digests
+        stack = state.stack
+        while segment.code.file not in digests:
+            if isinstance(stack, int):
+                if stack < 0:
+                    return "", None
+                segment, _, stack = self.machine.frames[stack]
+            elif stack:
+                segment, stack = stack[-1][0], stack[:-1]
+            else:
+                return "", None
+        return segment.code.file, segment.line
+
+    def _reach(self, number: int, cost: float) -> None:
+        if cost < self._costs[number]:
+            self._costs[number] = cost
+            if self.edges[number] is None:
+                heapq.heappush(self._queue, (cost, number))
+
+    def _expand(self, number: int, cost: float) -> None:
+        node = self.nodes[number]
+        gathered: dict[tuple[int, int], Any] = {}
+        total: int | fmpq = 1
+        if isinstance(node, AtDraw):
+            total = node.request.count
+        for _, _, weight, target, steps in self.branches(node):
+            gathered[target, steps] = gathered.get((target, steps), 0) + weight
+        self.edges[number] = tuple(
+            [Edge(target, steps, _share(weight, total)) for (target, steps), weight in gathered.items()]
+        )
+        for edge in self.edges[number] or ():
+            p = edge.probability
+            self._reach(edge.target, cost - log2(int(p.p) / int(p.q)) if p != 1 else cost)
+
+    def branches(
+        self, node: AtDraw | AtObservation | AtEnd
+    ) -> Iterator[tuple[Any, Bounds, int | fmpq, int, int]]:
+        """Yield the answer, the bounds of remembered intervals, the weight, the next node and the steps."""
+        if isinstance(node, AtEnd):
+            return
+        machine = self.machine
+        work: list[tuple[Any, Bounds, int | fmpq]]
+        work = [(None, {}, 1)] if isinstance(node, AtObservation) else list(answers(node.request))
+        work.reverse()
+        state = node.state
+        while work:
+            answer, bounds, weight = work.pop()
+            value = plain(_CURRENT, *answer) if type(answer) is tuple else answer
+            if type(answer) is _Value:
+                value = answer.value
+            try:
+                outcome = machine.resume(state, value, bounds)
+                target = self._node(outcome)
+            except SplitInterval as split:
+                work.extend(_divided(split.index, split.cuts, answer, bounds, weight, state))
+                continue
+            except ListValues as wanted:
+                low, high = _range_of(wanted.index, answer, bounds, state)
+                if high - low > MOST_LISTED:
+                    raise Outside(
+                        f"a draw has {high - low} values that the program tells apart",
+                        f"at most {MOST_LISTED} are looked at: compare it with constants, or draw from fewer",
+                    ) from None
+                cuts = tuple(range(low + 1, high))
+                work.extend(_divided(wanted.index, cuts, answer, bounds, weight, state))
+                continue
+            yield answer, bounds, weight, target, machine.ticker.steps
+
+
+class _Value:
+    """A value that is drawn as it is."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def answers(request: Request) -> Iterator[tuple[Any, Bounds, int]]:
+    """Yield what the source may answer: values or intervals of them, with their weights."""
+    if request.values is not None:
+        for value, weight in zip(request.values, request.weights, strict=True):
+            yield _Value(value), {}, weight
+    elif request.step != 1 or request.count <= FEW:
+        if request.count > MOST_LISTED:
+            raise Outside(
+                f"a draw has {request.count} values in steps of {request.step}", "draw k, and compute with it"
+            )
+        for k in range(request.count):
+            yield _Value(request.start + k * request.step), {}, 1
+    else:
+        yield (request.start, request.start + request.count), {}, request.count
+
+
+def _share(weight: int | fmpq, total: int | fmpq) -> fmpq:
+    return fmpq(weight, total) if isinstance(weight, int) and isinstance(total, int) else weight / fmpq(total)
+
+
+def _range_of(index: int, answer: Any, bounds: Bounds, state: State) -> tuple[int, int]:
+    if index == _CURRENT:
+        return answer  # type: ignore[no-any-return]
+    return bounds.get(index) or state.contents[index][1:]
+
+
+def _divided(  # noqa: PLR0913, PLR0917
+    index: int, cuts: Sequence[int], answer: Any, bounds: Bounds, weight: int | fmpq, state: State
+) -> list[tuple[Any, Bounds, int | fmpq]]:
+    """Divide an interval; the parts come in descending order."""
+    low, high = _range_of(index, answer, bounds, state)
+    marks = sorted({low, high, *(cut for cut in cuts if low < cut < high)}, reverse=True)
+    parts: list[tuple[Any, Bounds, int | fmpq]] = []
+    for upper, lower in itertools.pairwise(marks):
+        share: int | fmpq
+        if index == _CURRENT:
+            share = (
+                weight * (upper - lower) // (high - low)
+                if isinstance(weight, int)
+                else weight * fmpq(upper - lower, high - low)
+            )
+            parts.append(((lower, upper), bounds, share))
+        else:
+            share = fmpq(weight) * fmpq(upper - lower, high - low)
+            parts.append((answer, {**bounds, index: (lower, upper)}, share))
+    return parts

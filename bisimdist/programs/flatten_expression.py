@@ -1,0 +1,466 @@
+"""Expressions with draws inside, taken apart in the order in which Python evaluates them."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.programs.blocks import Block, Branch, Invoke, Jump
+from bisimdist.programs.native import Native, helper
+from bisimdist.programs.syntax import (
+    NESTED,
+    assign,
+    bound_names,
+    call,
+    copy_of,
+    load,
+    parameters,
+    store,
+)
+from bisimdist.programs.unit import UNKNOWN
+
+if TYPE_CHECKING:
+    from bisimdist.programs.compiler import Compiler
+    from bisimdist.programs.unit import Unit
+
+__all__ = ["Expressions"]
+
+
+class Expressions:
+    """Makes blocks of expressions; what is returned is plain code for their value.
+
+    Parameters
+    ----------
+    compiler, unit
+        Who compiles, and which function.
+    """
+
+    def __init__(self, compiler: Compiler, unit: Unit) -> None:
+        self.compiler = compiler
+        self.unit = unit
+        self.native = Native(compiler, unit, segmented=True)
+        self.handler: Block | None = None
+        self.current = Block()
+        self.temporaries: list[str] = []
+
+    def block(self) -> Block:
+        """Return a new block under the present handler."""
+        return Block(self.handler)
+
+    def jump(self, target: Block) -> None:
+        """End the current block by going on with another."""
+        if self.current.end is None:
+            self.current.end = Jump(target)
+
+    def emit(self, made: ast.stmt, place: ast.AST) -> None:
+        """Add a statement of plain code."""
+        if self.current.end is None:
+            copy_of(made, place)
+            self.current.body.append(made)
+
+    def temporary(self) -> str:
+        """Return a new name that no program can have."""
+        name = f".t{len(self.temporaries)}"
+        self.temporaries.append(name)
+        return name
+
+    def keep(self, value: ast.expr, place: ast.AST) -> ast.Name:
+        """Keep a value under a new name."""
+        name = self.temporary()
+        self.emit(assign(name, value), place)
+        return copy_of(load(name), place)  # type: ignore[return-value]
+
+    def suspends(self, node: ast.AST) -> bool:
+        """Tell whether something in a node may draw, or makes a function that lives on."""
+        stack = [node]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, NESTED):
+                if part not in self.unit.callbacks:
+                    return True
+                continue
+            if isinstance(part, ast.Call) and self.compiler.suspends(part, self.unit):
+                return True
+            stack.extend(ast.iter_child_nodes(part))
+        return False
+
+    def value(self, node: ast.expr) -> ast.expr:
+        """Return plain code for the value of an expression."""
+        if not self.suspends(node):
+            return self.native.visit(copy.deepcopy(node))  # type: ignore[no-any-return]
+        makers: dict[type[ast.expr], Callable[..., ast.expr]] = {
+            ast.Call: self._call,
+            ast.BoolOp: self._bool,
+            ast.IfExp: self._choice,
+            ast.Compare: self._compare,
+            ast.NamedExpr: self._named,
+            ast.Lambda: self.closure,
+            ast.ListComp: self._comprehension,
+            ast.SetComp: self._comprehension,
+            ast.DictComp: self._comprehension,
+            ast.GeneratorExp: self._comprehension,
+        }
+        make = makers.get(type(node), self._parts)
+        return copy_of(make(node), node)  # type: ignore[return-value]
+
+    def sequence(self, nodes: Sequence[ast.expr]) -> list[ast.expr]:
+        """Return plain code for expressions that are evaluated one after another."""
+        last = max((k for k, node in enumerate(nodes) if self.suspends(node)), default=-1)
+        made = []
+        for k, node in enumerate(nodes):
+            value = self.value(node)
+            if k < last and not self._stable(value, nodes[k + 1 :]):
+                if isinstance(value, ast.Starred):
+                    value = ast.Starred(
+                        self.keep(ast.Call(load(".tuple"), [value.value], []), node), ast.Load()
+                    )
+                else:
+                    value = self.keep(value, node)
+            made.append(value)
+        return made
+
+    def _stable(self, value: ast.expr, later: Sequence[ast.expr]) -> bool:
+        """Tell whether a value may as well be read later."""
+        if isinstance(value, ast.Constant):
+            return True
+        if not isinstance(value, ast.Name):
+            return False
+        return not any(
+            isinstance(part, ast.NamedExpr) and part.target.id == value.id
+            for node in later
+            for part in ast.walk(node)
+        )
+
+    def _parts(self, node: ast.expr) -> ast.expr:
+        """Take apart an expression that evaluates all of its parts, from left to right."""
+        made = copy.copy(node)
+        places: list[tuple[str, int | None]] = []
+        parts: list[ast.expr] = []
+        for name, value in ast.iter_fields(node):
+            children = value if isinstance(value, list) else [value]
+            for k, child in enumerate(children):
+                if isinstance(child, ast.expr):
+                    places.append((name, k if isinstance(value, list) else None))
+                    parts.append(child)
+        if isinstance(node, ast.Dict):
+            return self._dict(node)
+        if isinstance(node, ast.FormattedValue | ast.Slice) and len(parts) > 1 and self.suspends(parts[-1]):
+            self.native.refuse(
+                node, "a draw stands inside a format or slice", "draw before it, into a variable"
+            )
+        for (name, index), value in zip(places, self.sequence(parts), strict=True):
+            if index is None:
+                setattr(made, name, value)
+            else:
+                setattr(made, name, [*getattr(made, name)])
+                getattr(made, name)[index] = value
+        return self._checked(made)
+
+    def _checked(self, made: ast.expr) -> ast.expr:
+        """Put the checks of plain code around what has been taken apart."""
+        if isinstance(made, ast.BinOp) and type(made.op).__name__ in ("Mult", "Add", "Div", "Pow", "LShift"):
+            return helper(type(made.op).__name__, made.left, made.right)
+        if isinstance(made, ast.Starred):
+            made.value = helper("over", made.value)
+        elif isinstance(made, ast.FormattedValue):
+            made.value = helper("shown", made.value)
+        return made
+
+    def _dict(self, node: ast.Dict) -> ast.expr:
+        if any(key is None for key in node.keys):
+            self.native.refuse(
+                node, "a draw stands beside ** in a dictionary", "draw before it, into a variable"
+            )
+        flat = [
+            part for pair in zip(node.keys, node.values, strict=True) for part in pair if part is not None
+        ]
+        made = self.sequence(flat)
+        return ast.Dict(list(made[::2]), list(made[1::2]))
+
+    # conditions
+
+    def condition(self, node: ast.expr, yes: Block, no: Block) -> None:
+        """Go on with one of two blocks."""
+        if isinstance(node, ast.Constant):
+            self.jump(yes if node.value else no)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            self.condition(node.operand, no, yes)
+        elif isinstance(node, ast.BoolOp) and self.suspends(node):
+            for part in node.values[:-1]:
+                follow = self.block()
+                if isinstance(node.op, ast.And):
+                    self.condition(part, follow, no)
+                else:
+                    self.condition(part, yes, follow)
+                self.current = follow
+            self.condition(node.values[-1], yes, no)
+        else:
+            test = self.value(node)
+            if self.current.end is None:
+                self.current.end = Branch(copy_of(test, node), yes, no)  # type: ignore[arg-type]
+
+    def _bool(self, node: ast.BoolOp) -> ast.expr:
+        result, after = self.temporary(), self.block()
+        for k, part in enumerate(node.values):
+            self.emit(assign(result, self.value(part)), part)
+            if k + 1 < len(node.values):
+                follow = self.block()
+                both = (follow, after) if isinstance(node.op, ast.And) else (after, follow)
+                self.current.end = Branch(load(result), *both)
+                self.current = follow
+        self.jump(after)
+        self.current = after
+        return load(result)
+
+    def _choice(self, node: ast.IfExp) -> ast.expr:
+        result, yes, no, after = self.temporary(), self.block(), self.block(), self.block()
+        self.condition(node.test, yes, no)
+        for block, part in ((yes, node.body), (no, node.orelse)):
+            self.current = block
+            self.emit(assign(result, self.value(part)), part)
+            self.jump(after)
+        self.current = after
+        return load(result)
+
+    def _compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) == 1:
+            return self._parts(node)
+        result, after = self.temporary(), self.block()
+        left: ast.expr = self.keep(self.value(node.left), node)
+        for k, (op, part) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            right = self.keep(self.value(part), part)
+            self.emit(assign(result, ast.Compare(left, [op], [right])), node)
+            if k + 1 < len(node.ops):
+                follow = self.block()
+                self.current.end = Branch(load(result), follow, after)
+                self.current = follow
+            left = right
+        self.jump(after)
+        self.current = after
+        return load(result)
+
+    def _named(self, node: ast.NamedExpr) -> ast.expr:
+        value = self.keep(self.value(node.value), node)
+        target = self.native.visit(ast.copy_location(store(node.target.id), node))
+        self.emit(ast.Assign([target], value), node)
+        return value
+
+    # calls
+
+    def _call(self, node: ast.Call) -> ast.expr:
+        unfolded = self._unfolded(node)
+        if unfolded is not None:
+            return unfolded
+        function = node.func
+        method = isinstance(function, ast.Attribute) and self.unit.known(function) is UNKNOWN
+        first = function.value if method else function  # type: ignore[attr-defined]
+        parts = [first, *node.args, *(keyword.value for keyword in node.keywords)]
+        later_suspend = any(self.suspends(part) for part in parts[1:])
+        if method and later_suspend and not isinstance(first, ast.Name):
+            owner: ast.expr = self.keep(self.value(first), node)
+            made = [owner, *self.sequence(parts[1:])]
+        else:
+            made = self.sequence(parts)
+        keywords = [
+            ast.keyword(old.arg, value)
+            for old, value in zip(node.keywords, made[1 + len(node.args) :], strict=True)
+        ]
+        arguments = made[1 : 1 + len(node.args)]
+        called = made[0]
+        if method:
+            called = self._method(made[0], function)  # type: ignore[arg-type]
+        if not self.compiler.suspends(node, self.unit):
+            return self._checked_call(ast.Call(called, arguments, keywords), function)
+        result, then = self.temporary(), self.block()
+        if self.current.end is None:
+            for part in (called, *arguments, *keywords):
+                copy_of(part, node)
+            self.current.end = Invoke(result, called, arguments, keywords, then, node.lineno)
+        self.current = then
+        return load(result)
+
+    def _method(self, owner: ast.expr, function: ast.Attribute) -> ast.expr:
+        shape = ast.copy_location(ast.Attribute(load(".owner"), function.attr, ast.Load()), function)
+        made = self.native.visit(shape)
+        made.value = owner
+        return made  # type: ignore[no-any-return]
+
+    def _checked_call(self, made: ast.Call, function: ast.expr) -> ast.expr:
+        """Return a call of what cannot draw, whose arguments did."""
+        known = self.unit.known(function)
+        if known is UNKNOWN and isinstance(made.func, ast.Attribute) and made.func.attr in ("pop", "join"):
+            return helper(made.func.attr, made.func.value, *made.args)
+        if known in (list, tuple) and made.args:
+            made.args[0] = helper("over", made.args[0])
+        elif known is str and made.args:
+            made.args[0] = helper("shown", made.args[0])
+        return made
+
+    # comprehensions
+
+    def _unfolded(self, node: ast.Call) -> ast.expr | None:
+        """Write out sum, any and all of a generator that draws, which need not keep what it gives."""
+        if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.GeneratorExp):
+            return None
+        if not self.suspends(node.args[0]):
+            return None
+        known = self.unit.known(node.func)
+        comprehension = node.args[0]
+        if known is sum:
+            return self._accumulated(comprehension)
+        if known is any or known is all:
+            return self._searched(comprehension, until=known is any)
+        return None
+
+    def _accumulated(self, node: ast.GeneratorExp) -> ast.expr:
+        total = self.keep(ast.Constant(0), node).id
+
+        def inside(element: ast.expr) -> None:
+            self.emit(assign(total, helper("Add", load(total), self.value(element))), node)
+
+        self._generators(node, lambda names: inside(_renamed(node.elt, names)))
+        return load(total)
+
+    def _searched(self, node: ast.GeneratorExp, *, until: bool) -> ast.expr:
+        found = self.keep(ast.Constant(not until), node).id
+        done = self.block()
+
+        def inside(element: ast.expr) -> None:
+            hit, follow = self.block(), self.block()
+            self.condition(element, *((hit, follow) if until else (follow, hit)))
+            self.current = hit
+            self.emit(assign(found, ast.Constant(until)), node)
+            self.jump(done)
+            self.current = follow
+
+        self._generators(node, lambda names: inside(_renamed(node.elt, names)))
+        self.jump(done)
+        self.current = done
+        return load(found)
+
+    def _comprehension(self, node: Any) -> ast.expr:
+        kinds = {ast.SetComp: ".set", ast.DictComp: ".dict"}
+        result = self.keep(call(kinds.get(type(node), ".list")), node).id
+
+        def inside(names: dict[str, str]) -> None:
+            if isinstance(node, ast.DictComp):
+                key, value = self.sequence([_renamed(node.key, names), _renamed(node.value, names)])
+                self.emit(ast.Assign([ast.Subscript(load(result), key, ast.Store())], value), node)
+                return
+            element = self.value(_renamed(node.elt, names))
+            method = "add" if isinstance(node, ast.SetComp) else "append"
+            self.emit(
+                ast.Expr(ast.Call(ast.Attribute(load(result), method, ast.Load()), [element], [])), node
+            )
+
+        self._generators(node, inside)
+        return load(result)
+
+    def _generators(self, node: Any, inside: Callable[[dict[str, str]], None]) -> None:
+        names: dict[str, str] = {}
+        for part in node.generators:
+            for name in bound_names([part.target]):
+                names[name] = self.temporary()
+        self._generator(node, 0, names, inside)
+
+    def _generator(
+        self, node: Any, depth: int, names: dict[str, str], inside: Callable[[dict[str, str]], None]
+    ) -> None:
+        if depth == len(node.generators):
+            inside(names)
+            return
+        part = node.generators[depth]
+        source = part.iter if depth == 0 else _renamed(part.iter, names)
+        items = self.temporary()
+        self.emit(assign(items, self.items(source)), part.iter)
+
+        def body() -> None:
+            for test in part.ifs:
+                yes, no = self.block(), self.block()
+                self.condition(_renamed(test, names), yes, no)
+                self.current = no
+                self.next_turn()
+                self.current = yes
+            self._generator(node, depth + 1, names, inside)
+
+        self.each(items, _renamed(part.target, names), part.iter, body)
+
+    def items(self, node: ast.expr) -> ast.expr:
+        """Return plain code for what a loop runs over."""
+        fresh = isinstance(node, ast.List | ast.ListComp) or (
+            isinstance(node, ast.Call) and self.unit.known(node.func) in (list, sorted, self.compiler.sorted)
+        )
+        value = self.value(node)
+        if fresh:  # nobody else can change it
+            value = call(".tuple", value)
+        return copy_of(helper("items_of", value), node)  # type: ignore[return-value]
+
+    # what statements know
+
+    def each(self, items: str, target: ast.expr, node: ast.AST, inside: Callable[[], None]) -> None:
+        """Make the blocks of a loop; see the class that knows statements."""
+        raise NotImplementedError
+
+    def next_turn(self) -> None:
+        """Go on with the next turn of the innermost loop."""
+        raise NotImplementedError
+
+    def closure(self, node: ast.FunctionDef | ast.Lambda) -> ast.expr:
+        """Return plain code that makes a function."""
+        code = self.compiler.nested(node, self.unit)
+        inner = self.compiler.unit_of_node(node, self.unit)
+        cells: list[ast.expr] = [load(name) for name in inner.taken]
+        given = [*node.args.defaults, *(default for default in node.args.kw_defaults if default is not None)]
+        defaults = self.sequence(given)
+        make = call(
+            ".closure",
+            load(self.compiler.keep(code)),
+            ast.Tuple(cells, ast.Load()),
+            ast.Tuple(defaults, ast.Load()),
+        )
+        return copy_of(make, node)  # type: ignore[return-value]
+
+
+class _Rename(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
+        given = node.args
+        given.defaults = [self.visit(part) for part in given.defaults]
+        given.kw_defaults = [part and self.visit(part) for part in given.kw_defaults]
+        node.body = _Rename(_without(self.names, parameters(given))).visit(node.body)
+        return node
+
+    def _comprehension(self, node: Any) -> Any:
+        own = set().union(*(bound_names([part.target]) for part in node.generators))
+        first = node.generators[0]
+        first.iter = self.visit(first.iter)
+        inner = _Rename(_without(self.names, own))
+        for name, value in ast.iter_fields(node):
+            if name != "generators":
+                setattr(node, name, inner.visit(value))
+        for part in node.generators:
+            part.ifs = [inner.visit(test) for test in part.ifs]
+            part.iter = part.iter if part is first else inner.visit(part.iter)
+        return node
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        if node.id in self.names:
+            return ast.copy_location(ast.Name(self.names[node.id], node.ctx), node)
+        return node
+
+
+def _without(names: dict[str, str], own: Iterable[str]) -> dict[str, str]:
+    kept = dict(names)
+    for name in own:
+        kept.pop(name, None)
+    return kept
+
+
+def _renamed(node: Any, names: dict[str, str]) -> Any:
+    return _Rename(names).visit(copy.deepcopy(node))

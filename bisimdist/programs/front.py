@@ -1,0 +1,362 @@
+"""`explore`: from a function, or a step function, to a Markov chain."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+from flint import fmpq
+
+from bisimdist.errors import LimitError, ModelError, UsageError
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.programs.chain import Origin, ProgramChain, chain_of, cut_masses, observed_kinds
+from bisimdist.programs.control import Failed, Outside, line_within
+from bisimdist.programs.exploration import Exploration
+from bisimdist.programs.guard import guard
+from bisimdist.programs.instrument import Instrument
+from bisimdist.programs.loading import ProgramFile, load_program
+from bisimdist.programs.machine import Machine
+from bisimdist.programs.machine_source import SOURCE
+from bisimdist.programs.parting import partings
+from bisimdist.programs.sources import Sources
+from bisimdist.programs.stepping import explore_steps
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["DEFAULT_GAP", "Input", "explore", "literal_inputs"]
+
+DEFAULT_GAP = fmpq(1, 10**9)
+"""How much the runs that are cut off may weigh, where a program has too many states and nobody said."""
+
+MOST_STATES = 200_000
+"""So many places between draws are looked at unless somebody allows more."""
+
+WHOLE_STATES = 20_000
+"""A program with more than so many is cut off as soon as the gap allows it."""
+
+REPLAYS = 1000
+"""Along so many random paths plain Python is compared with the machine, for all inputs together."""
+
+_FINER = fmpq(1, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input of a program: how it is written, and a way to make its value afresh."""
+
+    name: str
+    make: Callable[[], Any]
+
+
+def literal_inputs(texts: Iterable[str]) -> tuple[Input, ...]:
+    """Return inputs of Python literals as written.
+
+    Raises
+    ------
+    UsageError
+        If a text is no literal.
+    """
+    result = []
+    for text in texts:
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            raise UsageError(
+                f"--input {text[:60]}: expected a Python literal, such as 3, 'a' or [1, 2]"
+            ) from None
+        _refuse_floats(value, text)
+        result.append(Input(text, functools.partial(ast.literal_eval, text)))
+    return tuple(result)
+
+
+def _refuse_floats(value: Any, text: str) -> None:
+    if isinstance(value, float | complex):
+        raise UsageError(
+            f"the input {text[:60]} holds a {type(value).__name__}, which is not exact; pass integers"
+        )
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            _refuse_floats(item, text)
+
+
+def explore(  # noqa: PLR0913
+    function: Callable[..., Any] | str | None = None,
+    inputs: Iterable[Any] | Mapping[str, Any] = (),
+    *,
+    observe: str = "output",
+    cut: ExactNumber | None = None,
+    gap: ExactNumber | None = None,
+    alpha: ExactNumber = 1,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    start: Any = None,
+    step: Callable[[Any], Mapping[Any, ExactNumber] | None] | None = None,
+    label: Callable[[Any], object] | None = None,
+    states: int = MOST_STATES,
+    replays: int = REPLAYS,
+    cost: Mapping[str, int] | None = None,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> ProgramChain:
+    """Return the Markov chain of a program: of a function with a random source, or of a step function.
+
+    Parameters
+    ----------
+    function
+        The program; its first parameter is the input, a parameter named ``rng`` the random source, all others
+        have defaults. A text ``FILE.py:FUNCTION`` names one in a file.
+    inputs
+        What to run it on; a mapping gives the start states names, which otherwise are the values as Python
+        writes them.
+    observe
+        What is seen beside the returned value: ``"output"`` (nothing), ``"draws"``, ``"bits"``, ``"steps"``
+        or ``"trace"``.
+    cut
+        Paths of less probability are given up; by default none.
+    gap, alpha
+        Instead: cut as finely as this width of the bounds on delta at alpha needs, where the program has too
+        many states.
+    pairs
+        Pairs of names of inputs; by default the first two inputs.
+    start, step, label
+        Instead of a function: a state to start from, or several in a list or a mapping from names; the
+        distribution over next states of a state (None or an empty one at an end); what is seen of a state.
+    states
+        How many places between draws are looked at.
+    replays
+        Along how many random paths plain Python is compared with what was explored.
+    cost
+        The steps of a statement by the name of its kind (``{"Assign": 1}``), for ``observe="steps"``; by
+        default each counts one.
+    deadline, progress
+        When to give up, and who is told.
+
+    Returns
+    -------
+    ProgramChain
+        A chain with a start state for each input.
+
+    Raises
+    ------
+    ModelError
+        If the program is outside the subset: with file, line, what it was, and what to write instead.
+    LimitError
+        If there are too many states, and nothing says where to cut.
+    UsageError
+        If the call asks for something that does not exist.
+
+    Examples
+    --------
+    >>> chain = explore(start=0, step=lambda n: {n + 1: "1/2", 9: "1/2"} if n < 3 else None, label=str)
+    >>> len(chain)
+    5
+    """
+    if step is not None:
+        return explore_steps(start, step, label or str, pairs=pairs, states=states, deadline=deadline)
+    if function is None:
+        raise UsageError("expected a function, or start=, step= and label=")
+    request = _Request(
+        observe, _number(cut), _number(gap), to_fmpq(alpha), states, replays, deadline, progress
+    )
+    request.check()
+    instrument = Instrument(cost) if "steps" in observed_kinds(observe) else None
+    found, program, keywords = _program(function, instrument)
+    chosen = _inputs(inputs)
+    limit = sys.getrecursionlimit()
+    sources = Sources(found, program, instrument)
+    try:
+        return _explored(sources, found, keywords, chosen, _pairs(chosen, pairs), request)
+    except Failed as failed:
+        if isinstance(failed.error, ModelError | UsageError):
+            raise failed.error from None
+        raise failed.error from failed
+    except Outside as outside:
+        file, line = line_within(outside.__traceback__, set(sources.digests))
+        raise outside.as_error(file or found.__code__.co_filename, line) from None
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def _number(value: ExactNumber | None) -> fmpq | None:
+    return None if value is None else to_fmpq(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    observe: str
+    cut: fmpq | None
+    gap: fmpq | None
+    alpha: fmpq
+    states: int
+    replays: int
+    deadline: Deadline
+    progress: Progress
+
+    def check(self) -> None:
+        """Refuse numbers out of range."""
+        observed_kinds(self.observe)
+        for name, value in (("cut", self.cut), ("gap", self.gap)):
+            if value is not None and not 0 <= value <= 1:
+                raise UsageError(f"the {name} is {format_rational(value)}; expected a number in [0, 1]")
+        if self.states < 1:
+            raise UsageError(f"states={self.states}: expected at least 1")
+
+
+def _program(
+    function: Callable[..., Any] | str, instrument: ast.NodeTransformer | None
+) -> tuple[FunctionType, ProgramFile | None, dict[str, Any]]:
+    program = None
+    keywords: dict[str, Any] = {}
+    found: Any = function
+    if isinstance(function, str | os.PathLike):
+        program, found = load_program(str(function), instrument=instrument)
+    while isinstance(found, functools.partial):
+        if found.args:
+            raise UsageError("the partial function fixes arguments by position; fix them by name")
+        keywords = {**found.keywords, **keywords}
+        found = found.func
+    found = inspect.unwrap(found) if type(found).__name__ == "_lru_cache_wrapper" else found
+    if not isinstance(found, FunctionType):
+        raise UsageError(f"{function!r} is a {type(found).__name__}; expected a Python function")
+    _check_parameters(found, keywords)
+    return found, program, keywords
+
+
+def _check_parameters(function: FunctionType, keywords: Mapping[str, Any]) -> None:
+    signature = inspect.signature(function)
+    file, line = function.__code__.co_filename, function.__code__.co_firstlineno
+    place = f"in {function.__qualname__}"
+    parameters = list(signature.parameters.values())
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if not parameters or parameters[0].kind not in positional or parameters[0].name == "rng":
+        raise ModelError(
+            "the function has no parameter for the input; write it first", source=file, line=line, place=place
+        )
+    for parameter in parameters[1:]:
+        variable = parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        given = parameter.name == "rng" or parameter.name in keywords
+        if not variable and not given and parameter.default is inspect.Parameter.empty:
+            raise ModelError(
+                f"the parameter {parameter.name!r} has no default; give it one (the first parameter is the "
+                "input, one named rng the random source)",
+                source=file,
+                line=line,
+                place=place,
+            )
+
+
+def _inputs(inputs: Iterable[Any] | Mapping[str, Any]) -> tuple[Input, ...]:
+    if isinstance(inputs, Mapping):
+        chosen = [Input(str(name), functools.partial(copy.deepcopy, value)) for name, value in inputs.items()]
+    else:
+        chosen = [
+            value if isinstance(value, Input) else Input(repr(value), functools.partial(copy.deepcopy, value))
+            for value in inputs
+        ]
+    if not chosen:
+        raise UsageError(
+            "there is no input; expected at least one, such as inputs=[0, 1] (--input 0 --input 1)"
+        )
+    names = [item.name for item in chosen]
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise UsageError(f"the input {twice} is given twice")
+    for item in chosen:
+        _refuse_floats(item.make(), item.name)
+    return tuple(chosen)
+
+
+def _pairs(inputs: Sequence[Input], pairs: Sequence[tuple[str, str]] | None) -> tuple[tuple[str, str], ...]:
+    names = [item.name for item in inputs]
+    if pairs is None:
+        return ((names[0], names[1]),) if len(names) > 1 else ()
+    for name in (name for pair in pairs for name in pair):
+        if name not in names:
+            raise UsageError(
+                f"the pair names {name!r}, which is no input; expected one of {', '.join(names[:10])}"
+            )
+    return tuple((s, t) for s, t in pairs)
+
+
+def _explored(  # noqa: PLR0913, PLR0917
+    sources: Sources,
+    function: FunctionType,
+    keywords: Mapping[str, Any],
+    inputs: Sequence[Input],
+    pairs: Sequence[tuple[str, str]],
+    request: _Request,
+) -> ProgramChain:
+    kinds = observed_kinds(request.observe)
+    machine = Machine(sources, announces="trace" in kinds)
+    machine.prepare(function)
+    exploration = Exploration(machine)
+    source_name = "rng" if "rng" in inspect.signature(function).parameters else None
+    given = {**keywords, **({} if source_name is None else {source_name: SOURCE})}
+    for item in inputs:
+        exploration.start(item.name, function, (item.make(),), given)
+    _expand(exploration, request, pairs)
+    machine.check_globals()
+    runs = 0
+    for item in inputs:
+        runs += guard(
+            machine,
+            item.name,
+            functools.partial(function, **keywords),
+            lambda item=item: (item.make(),),  # type: ignore[misc]
+            runs=max(10, request.replays // len(inputs)) if request.replays else 0,
+            source_name=source_name,
+        )
+    parted = {pair: partings(exploration, *pair) for pair in pairs[:20]}
+    origin = Origin(
+        function.__qualname__,
+        request.observe,
+        {Path(file).name: digest for file, digest in sorted(sources.digests.items())},
+        len(exploration.nodes),
+        parted,
+    )
+    return chain_of(
+        exploration, request.observe, pairs, origin, deadline=request.deadline, progress=request.progress
+    )
+
+
+def _expand(exploration: Exploration, request: _Request, pairs: Sequence[tuple[str, str]]) -> None:
+    """Expand the graph as far as the cut, the gap or the number of states say."""
+    limits: dict[str, Any] = {"deadline": request.deadline, "progress": request.progress}
+    if request.cut is not None:
+        cut = float(int(request.cut.p) / int(request.cut.q)) if request.cut else 0.0
+        if not exploration.explore(cut=cut or None, states=request.states, **limits):
+            raise LimitError(f"the program has more than {request.states} states; allow more, or cut coarser")
+        return
+    if request.gap is None:
+        if not exploration.explore(states=request.states, **limits):
+            raise LimitError(
+                f"the program has more than {request.states} states; say where to cut with cut=, as in 1e-12"
+            )
+        return
+    whole = min(WHOLE_STATES, request.states)
+    if exploration.explore(states=whole, **limits):
+        return
+    cut = 1e-6
+    while True:
+        done = exploration.explore(cut=cut, states=request.states, **limits)
+        masses = cut_masses(exploration, deadline=request.deadline, progress=request.progress)
+        if not masses or _width(masses, pairs, request.alpha) <= request.gap:
+            return
+        if not done:
+            return  # the answer says how wide the bounds are
+        cut *= float(int(_FINER.p) / int(_FINER.q))
+
+
+def _width(masses: Mapping[str, fmpq], pairs: Sequence[tuple[str, str]], alpha: fmpq) -> fmpq:
+    """Return how far apart cuts keep the bounds on delta, at most."""
+    used: Sequence[tuple[str, str]] = pairs or [(name, name) for name in masses]
+    return max(max(masses[s], masses[t]) * (2 + alpha) for s, t in used)

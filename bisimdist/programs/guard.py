@@ -1,0 +1,277 @@
+"""The guard: plain Python runs the program with a scripted source, and must do what the machine does."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from bisimdist.errors import ModelError
+from bisimdist.programs import source as ours
+from bisimdist.programs.machine import Announced, Ended, Machine, Outcome
+from bisimdist.programs.machine_source import SOURCE, Request
+from bisimdist.programs.source import ExactRandom, exact_fraction, weights_of
+from bisimdist.programs.texts import text_of
+
+__all__ = ["guard"]
+
+SHORT = 8
+"""All paths of at most so many draws are run, as long as they are few."""
+
+LONGEST = 400
+"""Random paths are followed for so many draws."""
+
+
+class _ScriptEnded(BaseException):
+    """The script is over, and the program asks again."""
+
+
+class _Scripted(ExactRandom):
+    """A source that answers from a script and writes down what it is asked."""
+
+    def __init__(self, script: Sequence[Any]) -> None:
+        self.script = list(script)
+        self.asked: list[tuple[object, ...]] = []
+        self.seen: list[str] = []
+
+    def _answer(self, *asked: object) -> Any:
+        if len(self.asked) >= len(self.script):
+            raise _ScriptEnded
+        self.asked.append(asked)
+        return self.script[len(self.asked) - 1]
+
+    def _randbelow(self, n: int) -> Any:
+        return self._answer("below", n)
+
+    def randbelow(self, n: int) -> Any:
+        """As in `secrets`."""
+        if n <= 0:
+            raise ValueError("Upper bound must be positive.")
+        return self._randbelow(n)
+
+    def getrandbits(self, k: int) -> Any:
+        if k < 0:
+            raise ValueError("number of bits must be non-negative")
+        return self._answer("bits", k)
+
+    def randbits(self, k: int) -> Any:
+        """As in `secrets`."""
+        return self.getrandbits(k)
+
+    def uniform(self, n: int) -> Any:  # type: ignore[override]
+        return self.randbelow(n)
+
+    def flip(self, p: Any) -> Any:
+        chance = exact_fraction(p)
+        if not 0 <= chance <= 1:
+            raise ValueError(f"the probability is {chance}; expected a number in [0, 1]")
+        return self._answer("flip", chance.numerator, chance.denominator)
+
+    def pick(self, chances: Mapping[Any, object]) -> Any:
+        return self._answer("pick", *weights_of(chances))
+
+    def observe(self, *values: object) -> None:
+        """Write down what is announced."""
+        self.seen.append(text_of(values[0] if len(values) == 1 else values))
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """What the source answered, what it was asked, and how the run ended, if it did."""
+
+    script: tuple[Any, ...]
+    asked: tuple[tuple[object, ...], ...]
+    seen: tuple[str, ...]
+    end: str | None
+
+
+def guard(  # noqa: PLR0913
+    machine: Machine,
+    name: str,
+    function: Callable[..., Any],
+    arguments: Callable[[], Sequence[Any]],
+    *,
+    runs: int,
+    source_name: str | None,
+    seed: int = 0,
+) -> int:
+    """Run a program in plain Python along paths of the machine, and compare.
+
+    Parameters
+    ----------
+    machine
+        Runs the program piece by piece.
+    name
+        What the input is called.
+    function, arguments
+        The function, and a fresh copy of its arguments.
+    runs
+        How many random paths to take.
+    source_name
+        The parameter that takes the source; None where there is none.
+    seed
+        For the random paths.
+
+    Returns
+    -------
+    int
+        How many paths were compared.
+
+    Raises
+    ------
+    ModelError
+        If plain Python does something else than the machine.
+    """
+    chooser = random.Random(seed)
+    done: set[tuple[Any, ...]] = set()
+    work = _Guard(machine, function, arguments, source_name)
+    for path in work.short(runs):
+        done.add(path.script)
+        work.compare(path, name)
+    for _ in range(runs):
+        path = work.random(chooser)
+        if path.script not in done:
+            done.add(path.script)
+            work.compare(path, name)
+    return len(done)
+
+
+@dataclass(slots=True)
+class _Guard:
+    machine: Machine
+    function: Callable[..., Any]
+    arguments: Callable[[], Sequence[Any]]
+    source_name: str | None
+
+    def _first(self) -> Outcome:
+        keywords = {} if self.source_name is None else {self.source_name: SOURCE}
+        return self.machine.start(self.function, self.arguments(), keywords)
+
+    def short(self, most: int) -> list[_Path]:
+        """Return all short paths, or the first of them."""
+        paths: list[_Path] = []
+        scripts: list[tuple[Any, ...]] = [()]
+        while scripts and len(paths) < most:
+            script = scripts.pop()
+            answers = iter(script)
+            path, last = self._run(lambda _, answers=answers: next(answers), len(script))  # type: ignore[misc]
+            paths.append(path)
+            if last is not None and len(script) < SHORT:
+                values = _values(last)
+                if len(values) <= SHORT:
+                    scripts.extend((*script, value) for value in values)
+        return paths
+
+    def random(self, chooser: random.Random) -> _Path:
+        """Return a random path."""
+        return self._run(lambda request: _random_value(request, chooser), LONGEST)[0]
+
+    def _run(self, choose: Callable[[Request], Any], most: int) -> tuple[_Path, Request | None]:
+        script: list[Any] = []
+        asked: list[tuple[object, ...]] = []
+        seen: list[str] = []
+        outcome = self._first()
+        while True:
+            if isinstance(outcome, Ended):
+                end = ("raises " if outcome.raised else "") + text_of(outcome.value)
+                return _Path(tuple(script), tuple(asked), tuple(seen), end), None
+            if isinstance(outcome, Announced):
+                seen.append(text_of(outcome.value))
+                outcome = self.machine.resume(outcome.state, None, {})
+                continue
+            if len(script) >= most:
+                return _Path(tuple(script), tuple(asked), tuple(seen), None), outcome.request
+            answer = choose(outcome.request)
+            asked.append(outcome.request.key)
+            script.append(_raw(outcome.request, answer))
+            outcome = self.machine.resume(outcome.state, answer, {})
+
+    def compare(self, path: _Path, name: str) -> None:
+        """Run plain Python along a path."""
+        source = _Scripted(path.script)
+        keywords = {} if self.source_name is None else {self.source_name: source}
+        end: str | None
+        with _patched(source, self.machine.sources.spaces()):
+            try:
+                end = text_of(self.function(*self.arguments(), **keywords))
+            except _ScriptEnded:
+                end = None
+            except Exception as error:
+                end = "raises " + text_of(error)
+        seen = tuple(source.seen) if self.machine.announces else ()
+        if tuple(source.asked) == path.asked and end == path.end and seen == path.seen:
+            return
+        raise ModelError(
+            f"plain Python and the machine differ for the answers {list(path.script)[:40]}: "
+            f"plain Python asks {source.asked[-1:]} and ends with {end}, "
+            f"the machine asks {list(path.asked[-1:])} and ends with {path.end}; no answer is given",
+            place=f"input {name}",
+        )
+
+
+def _values(request: Request) -> Sequence[Any]:
+    if request.values is not None:
+        return request.values
+    return range(request.start, request.start + request.count * request.step, request.step)
+
+
+def _random_value(request: Request, chooser: random.Random) -> Any:
+    if request.values is not None:
+        return chooser.choices(request.values, [float(weight) for weight in request.weights])[0]
+    return request.start + request.step * chooser.randrange(request.count)
+
+
+def _raw(request: Request, answer: Any) -> Any:
+    """Return what the source itself answers, before a method makes a value of it."""
+    if request.values is not None or request.key[0] == "bits":
+        return answer
+    return (answer - request.start) // request.step
+
+
+def _replacements(source: _Scripted) -> dict[int, Any]:
+    """Return by identity of what Python has what answers from the script instead."""
+
+    class Made(random.SystemRandom):
+        """Making a source gives the scripted one."""
+
+        def __new__(cls, *_: object) -> Any:
+            return source
+
+    names = ("randrange", "randint", "getrandbits", "choice", "shuffle", "sample")
+    found: dict[int, Any] = {id(getattr(random, name)): getattr(source, name) for name in names}
+    found |= {
+        id(getattr(secrets, name)): getattr(source, name) for name in ("randbelow", "randbits", "choice")
+    }
+    found |= {id(kind): Made for kind in (random.Random, random.SystemRandom, ExactRandom)}
+    found |= {
+        id(getattr(ours, name)): getattr(source, name) for name in ("flip", "pick", "uniform", "observe")
+    }
+    return found
+
+
+@contextmanager
+def _patched(source: _Scripted, spaces: Sequence[dict[str, Any]]) -> Iterator[None]:
+    """Let what a program knows as random answer from the script for a while."""
+    wanted = _replacements(source)
+    kept: list[tuple[dict[str, Any], str, Any]] = []
+    for space in (*spaces, vars(random), vars(secrets)):
+        for name, value in list(space.items()):
+            if id(value) in wanted:
+                kept.append((space, name, value))
+                space[name] = wanted[id(value)]
+    for space in spaces:
+        for name in ("flip", "pick", "uniform", "observe"):
+            if name not in space:
+                kept.append((space, name, None))
+                space[name] = getattr(source, name)
+    try:
+        yield
+    finally:
+        for space, name, value in kept:
+            if value is None:
+                del space[name]
+            else:
+                space[name] = value

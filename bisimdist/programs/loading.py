@@ -1,0 +1,243 @@
+"""Naming a program: its file is imported, and the modules beside it; what is foreign is left alone."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import importlib
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from bisimdist.errors import ModelError
+from bisimdist.programs.instrument import STEP
+from bisimdist.programs.vocabulary import MODULES, RANDOM_MODULES
+
+__all__ = ["KNOWN_MODULES", "Missing", "ProgramFile", "SourceText", "load_program"]
+
+MAX_BYTES = 4 * 2**20
+
+KNOWN_MODULES = {module.__name__: module for module in (*MODULES, *RANDOM_MODULES)}
+KNOWN_MODULES |= {
+    name: importlib.import_module(name) for name in ("__future__", "abc", "collections.abc", "types")
+}
+KNOWN_MODULES["bisimdist"] = KNOWN_MODULES["bisimdist.programs"] = KNOWN_MODULES["bisimdist.programs.source"]
+
+
+class Missing:
+    """What stands for a module that was not imported, and for everything in it; using it does nothing."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Missing(f"{self.name}.{name}")
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        return Missing(f"{self.name}(...)")
+
+    def __getitem__(self, _: object) -> Any:
+        return Missing(f"{self.name}[...]")
+
+    def __mro_entries__(self, _: object) -> tuple[type, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A file of source: its tree, and the digest of its bytes."""
+
+    name: str
+    tree: ast.Module
+    digest: str
+
+    @classmethod
+    def read(cls, path: Path, name: str) -> SourceText:
+        """Read and parse a file.
+
+        Raises
+        ------
+        ModelError
+            If there is none, it is too large, or it is no Python.
+        """
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise ModelError(
+                f"the file cannot be read ({error.strerror}); expected a Python file", source=name
+            ) from None
+        if len(content) > MAX_BYTES:
+            raise ModelError(f"the file is larger than the {MAX_BYTES // 2**20} MiB allowed", source=name)
+        try:
+            tree = ast.parse(content, filename=name)
+        except SyntaxError as error:
+            raise ModelError(f"this is no Python: {error.msg}", source=name, line=error.lineno) from None
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise ModelError(f"this is no Python: {error}", source=name) from None
+        return cls(name, tree, "sha256:" + hashlib.sha256(content).hexdigest())
+
+
+class _Imports(ast.NodeTransformer):
+    """Makes every import of a module call us instead."""
+
+    def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
+        made: list[ast.stmt] = []
+        for alias in node.names:
+            name = alias.asname or alias.name.split(".")[0]
+            whole = alias.name if alias.asname else alias.name.split(".")[0]
+            made.append(self._assign(name, whole, None, node, also=alias.name))
+        return made
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt] | ast.stmt:
+        if node.module == "__future__":
+            return node
+        module = "." * node.level + (node.module or "")
+        return [self._assign(alias.asname or alias.name, module, alias.name, node) for alias in node.names]
+
+    def _assign(
+        self, name: str, module: str, item: str | None, node: ast.stmt, also: str | None = None
+    ) -> ast.stmt:
+        parts = [ast.Constant(part) for part in (module, item, also)]
+        value = ast.Call(ast.Name("__import_program__", ast.Load()), list(parts), [])
+        target: ast.stmt = ast.Assign([ast.Name(name, ast.Store())], value)
+        if item == "*":
+            target = ast.Expr(ast.Call(ast.Name("__import_all__", ast.Load()), [parts[0]], []))
+        return ast.fix_missing_locations(ast.copy_location(target, node))
+
+
+@dataclass
+class ProgramFile:
+    """A file that was named as a program, with the modules beside it.
+
+    Parameters
+    ----------
+    path, name
+        Where it lies, and how it was called.
+    instrument
+        Changes the tree of a file before it is run (to count steps); None leaves it.
+    """
+
+    path: Path
+    name: str
+    instrument: ast.NodeTransformer | None = None
+    modules: dict[str, ModuleType] = field(default_factory=dict)
+    texts: dict[str, SourceText] = field(default_factory=dict)
+
+    def load(self) -> ModuleType:
+        """Import the file.
+
+        Raises
+        ------
+        ModelError
+            If it cannot be imported.
+        """
+        return self._module(self.path, self.name, self.path.stem)
+
+    def _module(self, path: Path, name: str, key: str) -> ModuleType:
+        text = SourceText.read(path, name)
+        tree = text.tree
+        if self.instrument is not None:
+            tree = self.instrument.visit(tree)
+            text = SourceText(text.name, tree, text.digest)
+        self.texts[name] = text
+        module = ModuleType(f"program {key}")
+        module.__file__ = name
+        self.modules[key] = module
+        space: dict[str, Any] = module.__dict__
+        space["__import_program__"] = self._import
+        space[STEP] = lambda _: None
+        space["__import_all__"] = lambda other: space.update(_public(self._import(other, None, None)))
+        runnable = ast.fix_missing_locations(_Imports().visit(copy.deepcopy(tree)))
+        sys.modules[module.__name__] = module  # classes look their module up while they are made
+        try:
+            exec(compile(runnable, name, "exec", dont_inherit=True), space)
+        except ModelError:
+            raise
+        except Exception as error:
+            line = _line_of(error, name)
+            raise ModelError(
+                f"importing it fails with {type(error).__name__}: {error}", source=name, line=line
+            ) from None
+        finally:
+            sys.modules.pop(module.__name__, None)
+        return module
+
+    def _import(self, module: str, item: str | None, also: str | None) -> Any:
+        found = self._find(also or module)
+        if also is not None and also != module:
+            found = self._find(module)
+        if item is None:
+            return found
+        if isinstance(found, Missing):
+            return getattr(found, item)
+        if hasattr(found, item):
+            return getattr(found, item)
+        return self._find(f"{module}.{item}" if not module.endswith(".") else module + item)
+
+    def _find(self, module: str) -> Any:
+        plain = module.lstrip(".")
+        if plain in self.modules:
+            return self.modules[plain]
+        beside = self.path.parent.joinpath(*plain.split("."))
+        for path in (beside.with_suffix(".py"), beside / "__init__.py"):
+            if plain and path.is_file():
+                name = str(Path(self.name).parent / path.relative_to(self.path.parent))
+                return self._module(path, name, plain)
+        if beside.is_dir() and plain:
+            package = ModuleType(plain)
+            self.modules[plain] = package
+            return package
+        return KNOWN_MODULES.get(plain) or Missing(plain)
+
+
+def _public(module: Any) -> dict[str, Any]:
+    if isinstance(module, Missing):
+        return {}
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    return {name: getattr(module, name) for name in names}
+
+
+def _line_of(error: BaseException, name: str) -> int | None:
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == name:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def load_program(argument: str, *, instrument: ast.NodeTransformer | None = None) -> tuple[ProgramFile, Any]:
+    """Return the file and the function that ``FILE.py:FUNCTION`` names.
+
+    Raises
+    ------
+    ModelError
+        If there is no such file or function.
+    """
+    name, _, function = argument.rpartition(":")
+    if not name or not function.isidentifier():
+        raise ModelError("expected FILE.py:FUNCTION", source=argument)
+    path = Path(name)
+    program = ProgramFile(path.absolute(), name, instrument)
+    limit = sys.getrecursionlimit()
+    try:
+        module = program.load()
+    finally:
+        sys.setrecursionlimit(limit)
+    found = getattr(module, function, None)
+    if found is None or isinstance(found, Missing) or not callable(found):
+        there = sorted(
+            key
+            for key, value in vars(module).items()
+            if type(value).__name__ == "function" and not key.startswith("__")
+        )
+        raise ModelError(
+            f"there is no function {function!r}; expected one of {', '.join(there[:20]) or 'none'}",
+            source=name,
+        )
+    return program, found

@@ -1,0 +1,225 @@
+"""The random source inside the machine: what it is asked for, instead of an answer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from bisimdist.programs import draws_library
+from bisimdist.programs.control import Outside
+from bisimdist.programs.source import exact_fraction, weights_of
+
+__all__ = [
+    "DRAWS",
+    "LIBRARY",
+    "SOURCE",
+    "DrawMethod",
+    "LibraryMethod",
+    "Request",
+    "Source",
+    "SourceClass",
+    "refused_method",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a program asks of the source.
+
+    Parameters
+    ----------
+    key
+        What is asked, as it is compared with what plain Python asks.
+    count
+        The sum of the weights.
+    start, step
+        The value of outcome k is ``start + k step`` where `values` is None.
+    values, weights
+        Otherwise the values, and how many of `count` equal parts each of them has.
+    """
+
+    key: tuple[object, ...]
+    count: int
+    start: int = 0
+    step: int = 1
+    values: tuple[Any, ...] | None = None
+    weights: tuple[int, ...] = ()
+
+
+class _Probe(random.Random):
+    """Python's own random source, with a look at what it asks for."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.answer = 0
+
+    def _randbelow(self, n: int) -> int:
+        self.asked = n
+        return self.answer
+
+
+def _range_request(method: str) -> Callable[..., Request]:
+    def make(*arguments: Any, **keywords: Any) -> Request:
+        if method == "randrange" and len(arguments) == 1 and type(arguments[0]) is int and arguments[0] > 0:
+            return Request(("below", arguments[0]), arguments[0])
+        probe = _Probe()
+        function = getattr(probe, method)
+        start = function(*arguments, **keywords)
+        count = probe.asked
+        step = 1
+        if count > 1:
+            probe.answer = 1
+            step = function(*arguments, **keywords) - start
+        return Request(("below", count), count, start, step)
+
+    return make
+
+
+def _below(n: int) -> Request:
+    if n <= 0:
+        raise ValueError("Upper bound must be positive.")
+    return Request(("below", n), n)
+
+
+def _uniform(*arguments: Any) -> Request:
+    if len(arguments) != 1:
+        raise Outside("uniform(a, b) draws a float", "write uniform(n) or randrange(n)")
+    return _below(*arguments)
+
+
+def _bits(k: int) -> Request:
+    if k < 0:
+        raise ValueError("number of bits must be non-negative")
+    return Request(("bits", k), 1 << k)
+
+
+def _flip(p: Any) -> Request:
+    chance = exact_fraction(p)
+    if not 0 <= chance <= 1:
+        raise ValueError(f"the probability is {chance}; expected a number in [0, 1]")
+    n, d = chance.numerator, chance.denominator
+    both = [(True, n), (False, d - n)]
+    values, weights = zip(*[(value, weight) for value, weight in both if weight], strict=True)
+    return Request(("flip", n, d), d, values=values, weights=weights)
+
+
+def _pick(chances: Any) -> Request:
+    values, weights = weights_of(chances)
+    return Request(("pick", values, weights), sum(weights), values=values, weights=weights)
+
+
+class DrawMethod:
+    """A method of the source that draws.
+
+    Parameters
+    ----------
+    name
+        What it is called.
+    request
+        Makes a request of its arguments.
+    """
+
+    __slots__ = ("name", "request")
+
+    def __init__(self, name: str, request: Callable[..., Request]) -> None:
+        self.name = name
+        self.request = request
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        raise Outside(
+            f"{self.name} is drawn inside a function that built-in code calls",
+            "write the loop out, with the draw in its body",
+        )
+
+
+DRAWS: dict[str, DrawMethod] = {
+    name: DrawMethod(name, make)
+    for name, make in {
+        "randrange": _range_request("randrange"),
+        "randint": _range_request("randint"),
+        "randbelow": _below,
+        "_randbelow": _below,
+        "getrandbits": _bits,
+        "randbits": _bits,
+        "flip": _flip,
+        "uniform": _uniform,
+        "pick": _pick,
+    }.items()
+}
+"""The methods of a source that draw, by name."""
+
+
+class LibraryMethod:
+    """A method of the source that Python builds of others.
+
+    Parameters
+    ----------
+    function
+        What it does, as a function of the source and its arguments.
+    """
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    def __call__(self, *_: object, **__: object) -> NoReturn:
+        DRAWS["randrange"](self.function.__name__)
+
+
+class SourceClass:
+    """A class of random sources, for making one and for ``isinstance``."""
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+
+    def __call__(self, *arguments: object) -> Source:
+        if arguments:
+            raise Outside(
+                "the random source is made from a seed",
+                "write random.SystemRandom(), or take rng as a parameter",
+            )
+        return SOURCE
+
+
+LIBRARY: dict[str, LibraryMethod] = {
+    function.__name__: LibraryMethod(function)
+    for function in (draws_library.choice, draws_library.shuffle, draws_library.sample)
+}
+"""The methods that Python builds of others, by name."""
+
+_INSTEAD = {
+    "random": "compare rng.randrange(n) with a number, or write rng.flip(Fraction(1, 3))",
+    "choices": "write [rng.choice(items) for _ in range(k)]",
+    "seed": "leave it out: every value of the source is taken into account",
+    "randbytes": "write rng.getrandbits(8 * n)",
+    "token_bytes": "write rng.getrandbits(8 * n)",
+    "token_hex": "write rng.getrandbits(8 * n)",
+}
+
+
+def refused_method(name: str) -> tuple[str, str]:
+    """Return what is wrong with a method of the source, and what to write instead."""
+    return (
+        f"the random source is asked for {name}",
+        _INSTEAD.get(
+            name, "draw with randrange, randint, getrandbits, choice, shuffle, sample, flip or pick"
+        ),
+    )
+
+
+class Source:
+    """The value that stands for the random source while a program is explored."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        found = DRAWS.get(name) or LIBRARY.get(name)
+        if found is None:
+            raise Outside(*refused_method(name))
+        return found
+
+
+SOURCE = Source()

@@ -1,0 +1,291 @@
+"""Code without a draw inside, as plain Python: names become what they mean, operators what is checked."""
+
+from __future__ import annotations
+
+import ast
+from collections import deque
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bisimdist.programs.code import LEAVE
+from bisimdist.programs.syntax import bound_names, call, copy_of, load, parameters, tuple_of
+from bisimdist.programs.unit import UNKNOWN
+
+if TYPE_CHECKING:
+    from bisimdist.programs.compiler import Compiler
+    from bisimdist.programs.unit import Unit
+
+__all__ = ["HELPER_PREFIX", "Native"]
+
+HELPER_PREFIX = ".h_"
+
+_CHECKED = {"Mult", "Add", "Div", "Pow", "LShift"}
+_ORDER_SHOWS = (list, tuple, deque)
+_NO_ORDER = ("sum", "any", "all", "set", "frozenset", "sorted", "min", "max", "len")
+_REFUSED: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Global: (
+        "it declares a global variable",
+        "keep the value in a variable of the function, or return it",
+    ),
+    ast.With: ("it uses 'with'", "write try and finally, or leave it out"),
+    ast.Yield: ("it is a generator", "return a list, or write the loop where it is used"),
+    ast.YieldFrom: ("it is a generator", "return a list, or write the loop where it is used"),
+    ast.Await: ("it uses 'await'", "write an ordinary function"),
+    ast.AsyncFunctionDef: ("it uses 'async'", "write an ordinary function"),
+    ast.AsyncFor: ("it uses 'async'", "write an ordinary loop"),
+    ast.AsyncWith: ("it uses 'async'", "write an ordinary function"),
+    ast.ClassDef: ("it defines a class inside a function", "define the class in the module"),
+    ast.TryStar: ("it uses 'except*'", "write 'except'"),
+}
+
+
+def helper(name: str, *arguments: ast.expr) -> ast.Call:
+    """Return the call of one of our helpers."""
+    return call(HELPER_PREFIX + name, *arguments)
+
+
+class Native(ast.NodeTransformer):
+    """Rewrites code of a function that cannot draw.
+
+    Parameters
+    ----------
+    compiler, unit
+        Who compiles, and which function.
+    segmented
+        Whether the code becomes part of a segment, so that ``return`` ends one.
+    """
+
+    def __init__(self, compiler: Compiler, unit: Unit, *, segmented: bool) -> None:
+        self.compiler = compiler
+        self.unit = unit
+        self.segmented = segmented
+        self._inner: list[set[str]] = []
+        self._unordered = False
+
+    def refuse(self, node: ast.AST, what: str, instead: str) -> NoReturn:
+        """Refuse a part of the function."""
+        self.compiler.refuse(node, self.unit, what, instead)
+
+    def visit(self, node: ast.AST) -> Any:
+        """Rewrite a node, and give what is new its place."""
+        refused = _REFUSED.get(type(node))
+        if refused is not None:
+            self.refuse(node, *refused)
+        made = super().visit(node)
+        if isinstance(made, ast.AST):
+            copy_of(made, node)
+        elif isinstance(made, list):
+            for part in made:
+                copy_of(part, node)
+        return made
+
+    def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite statements."""
+        made: list[ast.stmt] = []
+        for node in body:
+            found = self.visit(node)
+            made.extend(found if isinstance(found, list) else [found] if found is not None else [])
+        return made or [ast.copy_location(ast.Pass(), body[0])] if body else []
+
+    # names and constants
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if any(node.id in names for names in self._inner):
+            return node
+        if self.unit.is_variable(node.id) or node.id.startswith("."):
+            if node.id not in self.unit.cells:
+                return node
+            value = ast.Attribute(load(node.id), "value", node.ctx)
+            if isinstance(node.ctx, ast.Load):
+                return helper("bound", value, ast.Constant(node.id))
+            if isinstance(node.ctx, ast.Del):
+                self.refuse(node, "it deletes a variable that functions share", "set it to None")
+            return value
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        return self.value(self.unit.global_value(node.id, node), node)
+
+    def value(self, value: Any, node: ast.AST) -> ast.expr:
+        """Return the name under which generated code finds a value of the module."""
+        return load(self.compiler.alias(value, node, self.unit))
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if isinstance(node.value, float | complex):
+            self.refuse(
+                node,
+                f"the constant {node.value!r} is a {type(node.value).__name__}",
+                f"write Fraction('{node.value}')",
+            )
+        return node
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        node = self._inside(node)
+        node.value = helper("shown", node.value)
+        return node
+
+    def _inside(self, node: Any) -> Any:
+        return super().generic_visit(node)
+
+    # operators
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        node = self._inside(node)
+        name = type(node.op).__name__
+        small = any(
+            isinstance(side, ast.Constant) and type(side.value) is int for side in (node.left, node.right)
+        )
+        if name not in _CHECKED or (name == "Add" and small):
+            return node
+        return helper(name, node.left, node.right)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        name = type(node.op).__name__
+        if name not in _CHECKED or not isinstance(node.target, ast.Name):
+            return self._inside(node)  # type: ignore[no-any-return]
+        read = self.visit(ast.copy_location(load(node.target.id), node.target))
+        value = helper(f"i{name}", read, self.visit(node.value))
+        return ast.Assign(targets=[self.visit(node.target)], value=value)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        node = self._inside(node)
+        sides = (node.left, *node.comparators)
+        for k, op in enumerate(node.ops):
+            pair = sides[k : k + 2]
+            if isinstance(op, ast.Is | ast.IsNot) and not any(
+                isinstance(side, ast.Constant) for side in pair
+            ):
+                if len(node.ops) > 1:
+                    self.refuse(node, "it chains 'is'", "write the comparisons one by one")
+                same = helper("same", *pair)
+                return same if isinstance(op, ast.Is) else ast.UnaryOp(ast.Not(), same)
+        return node
+
+    # attributes and calls
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if isinstance(node.ctx, ast.Load):
+            known = self.unit.known(node)
+            if known is not UNKNOWN:
+                return self.value(known, node)
+        if node.attr.startswith("__"):
+            if node.attr.endswith("__") and node.attr != "__init__":
+                self.refuse(node, f"it uses {node.attr}", "use the operation that it stands for")
+            if self.unit.owner is not None and not node.attr.endswith("__"):
+                node.attr = f"_{self.unit.owner.__name__.lstrip('_')}{node.attr}"
+        return self._inside(node)  # type: ignore[no-any-return]
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        function = node.func
+        if isinstance(function, ast.Name) and function.id == "super" and not node.args:
+            return self._super(node)
+        known = self.unit.known(function)
+        name = getattr(known, "__name__", "") if known is not UNKNOWN else ""
+        before, self._unordered = self._unordered, name in _NO_ORDER and not node.keywords
+        node = self._inside(node)
+        self._unordered = before
+        if known is UNKNOWN and isinstance(function, ast.Attribute) and isinstance(node.func, ast.Attribute):
+            if function.attr == "pop" and not node.keywords:
+                return helper("pop", node.func.value, *node.args)
+            if function.attr == "join" and len(node.args) == 1:
+                return helper("join", node.func.value, *node.args)
+            if function.attr in ("extend", "fromkeys", "update", "appendleft"):
+                node.args = [
+                    helper("over", part) if function.attr != "update" else part for part in node.args
+                ]
+        if any(known is kind for kind in _ORDER_SHOWS):
+            node.args[:1] = [helper("over", part) for part in node.args[:1]]
+        elif known is str:
+            node.args[:1] = [helper("shown", part) for part in node.args[:1]]
+        return node
+
+    def _super(self, node: ast.Call) -> ast.expr:
+        if self.unit.owner is None or not self.unit.parameters:
+            self.refuse(node, "super() stands outside a method", "name the class")
+        first = self.visit(ast.copy_location(load(self.unit.parameters[0]), node))
+        owner = self.value(self.unit.owner, node)
+        return ast.Call(self.value(super, node), [owner, first], [])
+
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        node = self._inside(node)
+        if isinstance(node.ctx, ast.Load):
+            node.value = helper("over", node.value)
+        return node
+
+    # comprehensions and lambdas
+
+    def _scoped(self, node: Any, names: set[str]) -> Any:
+        self._inner.append(names)
+        made = self._inside(node)
+        self._inner.pop()
+        return made
+
+    def _comprehension(self, node: Any) -> ast.expr:
+        unordered = self._unordered or isinstance(node, ast.SetComp)
+        names: set[str] = set()
+        for part in node.generators:
+            names |= bound_names([part.target])
+        made = self._scoped(node, names)
+        if not unordered:
+            for part in made.generators:
+                part.iter = copy_of(helper("over", part.iter), part.iter)
+        return made  # type: ignore[no-any-return]
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        return self._scoped(node, set(parameters(node.args)))  # type: ignore[no-any-return]
+
+    # statements
+
+    def visit_For(self, node: ast.For) -> ast.stmt:
+        node = self._inside(node)
+        node.iter = helper("over", node.iter)
+        node.body.insert(0, ast.Expr(call(".tick")))
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.stmt:
+        node = self._inside(node)
+        node.body.insert(0, ast.Expr(call(".tick")))
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt:
+        node = self._inside(node)
+        unpacked = any(isinstance(target, ast.Tuple | ast.List) for target in node.targets)
+        if unpacked and not isinstance(node.value, ast.Tuple | ast.List):
+            node.value = helper("over", node.value)
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt | None:
+        if node.value is None:
+            return None
+        return self.visit(ast.copy_location(ast.Assign([node.target], node.value), node))  # type: ignore[no-any-return]
+
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        value = self.visit(node.value) if node.value is not None else ast.Constant(None)
+        return ast.Return(tuple_of([ast.Constant(LEAVE), value]) if self.segmented else value)
+
+    def visit_Nonlocal(self, _: ast.Nonlocal) -> None:
+        return None
+
+    def visit_Import(self, _: ast.Import) -> None:
+        return None
+
+    def visit_ImportFrom(self, _: ast.ImportFrom) -> None:
+        return None
+
+    def visit_Try(self, node: ast.Try) -> ast.stmt:
+        for inner in (inner for part in node.finalbody for inner in ast.walk(part)):
+            if isinstance(inner, ast.Return | ast.Break | ast.Continue):
+                self.refuse(inner, "it leaves a 'finally'", "leave after the try statement")
+        for handler in node.handlers:
+            handler.type = self.caught(handler)
+        return self._inside(node)  # type: ignore[no-any-return]
+
+    def caught(self, handler: ast.ExceptHandler) -> ast.expr:
+        """Return what a handler catches; a bare one catches what programs raise."""
+        kind = handler.type
+        if kind is None or (isinstance(kind, ast.Name) and kind.id == "BaseException"):
+            return ast.copy_location(load("Exception"), handler)
+        return kind
+
+    def visit_MatchClass(self, node: ast.MatchClass) -> ast.AST:
+        self.refuse(node, "it matches a class", "write isinstance(...)")

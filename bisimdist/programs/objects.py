@@ -1,0 +1,144 @@
+"""The objects that only the machine has: cells, closures, positions in lists, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bisimdist.programs.control import Outside
+
+if TYPE_CHECKING:
+    from bisimdist.programs.code import Code
+
+__all__ = [
+    "UNBOUND",
+    "Cell",
+    "Closure",
+    "ConstantDict",
+    "ConstantList",
+    "ConstantSet",
+    "ListPosition",
+    "Thrown",
+    "constant",
+]
+
+
+class _Unbound:
+    """The value of a variable that has none yet."""
+
+    __slots__ = ()
+
+
+UNBOUND = _Unbound()
+
+
+class Cell:
+    """A variable that functions share."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object = UNBOUND) -> None:
+        self.value = value
+
+
+class Closure:
+    """A function that was made while the program runs.
+
+    Parameters
+    ----------
+    code
+        What it does.
+    cells
+        The variables that it shares.
+    defaults
+        The values of parameters that are not given, by name.
+    run
+        Runs it where a built-in function calls it; a draw is refused then.
+    """
+
+    __slots__ = ("cells", "code", "defaults", "run")
+
+    def __init__(
+        self,
+        code: Code,
+        cells: tuple[Cell, ...],
+        defaults: tuple[object, ...],
+        run: Callable[..., object],
+    ) -> None:
+        self.code = code
+        self.cells = cells
+        self.defaults = defaults
+        self.run = run
+
+    def __call__(self, *args: object, **keywords: object) -> object:
+        return self.run(self, args, keywords)
+
+
+class ListPosition:
+    """Where a loop over a list stands."""
+
+    __slots__ = ("items", "position")
+
+    def __init__(self, items: list[Any], position: int) -> None:
+        self.items = items
+        self.position = position
+
+
+class Thrown:
+    """An exception on its way to the frame that called."""
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+def _refuse(*_: object, **__: object) -> NoReturn:
+    raise Outside(
+        "a list, dictionary or set of the module is changed, which later runs would see",
+        "make it inside the function, or pass it as an argument",
+    )
+
+
+class ConstantList(list[Any]):
+    """A list of a module, which programs may read."""
+
+    append = extend = insert = remove = pop = clear = sort = reverse = _refuse
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+class ConstantDict(dict[Any, Any]):
+    """A dictionary of a module, which programs may read."""
+
+    clear = pop = popitem = setdefault = update = __setitem__ = __delitem__ = __ior__ = _refuse
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+class ConstantSet(set[Any]):
+    """A set of a module, which programs may read."""
+
+    add = remove = discard = pop = clear = update = intersection_update = difference_update = _refuse
+    symmetric_difference_update = __ior__ = __iand__ = __isub__ = __ixor__ = _refuse
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+
+def constant(value: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return a value of a module with its lists, dictionaries and sets made constant.
+
+    Parameters
+    ----------
+    value
+        The value.
+    convert
+        What to make of everything inside that is none of these.
+    """
+    if type(value) is list:
+        return ConstantList(constant(item, convert) for item in value)
+    if type(value) is dict:
+        return ConstantDict((key, constant(item, convert)) for key, item in value.items())
+    if type(value) is set:
+        return ConstantSet(value)
+    if type(value) is tuple:
+        return tuple(constant(item, convert) for item in value)
+    return convert(value)

@@ -1,0 +1,129 @@
+"""Where two runs of a program part that get the same answers from the source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bisimdist.programs.control import ListValues, SplitInterval
+from bisimdist.programs.exploration import AtDraw, AtEnd, AtObservation, Exploration
+from bisimdist.programs.texts import text_of
+
+__all__ = ["Parting", "partings"]
+
+MOST_PAIRS = 5_000
+MOST_ANSWERS = 32
+MOST_LINES = 5
+
+Node = AtDraw | AtObservation | AtEnd
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """A place where runs part.
+
+    Parameters
+    ----------
+    line
+        The line of the last draw that they have in common, where there is one.
+    text
+        What happens there.
+    """
+
+    line: int | None
+    text: str
+
+
+def partings(exploration: Exploration, first: str, second: str) -> tuple[Parting, ...]:
+    """Return where two runs with the same answers first differ; the nearest places first.
+
+    Parameters
+    ----------
+    exploration
+        The graph.
+    first, second
+        The names of two starts.
+    """
+    graph = exploration
+    begin = graph.starts[first].target, graph.starts[second].target
+    found: dict[object, Parting] = {}
+    text = _difference(graph, begin, "before the first draw")
+    if text:
+        return (Parting(None, text),)
+    seen = {begin}
+    queue = [begin]
+    for pair in queue:
+        if len(seen) > MOST_PAIRS or len(found) >= MOST_LINES:
+            break
+        for following in _together(graph, pair):
+            text = _difference(graph, following, _place(graph, pair[0]))
+            if text:
+                line = graph.lines[pair[0]][1]
+                ends = all(isinstance(graph.nodes[number], AtEnd) for number in following)
+                found.setdefault(
+                    (line, ends) if ends else text, Parting(line, text)
+                )  # one for each line is enough
+            elif following not in seen and following[0] != following[1]:
+                seen.add(following)
+                queue.append(following)
+    return tuple(found.values())
+
+
+def _place(graph: Exploration, number: int) -> str:
+    line = graph.lines[number][1]
+    return f"after the draw in line {line}" if line else "after a draw"
+
+
+def _difference(graph: Exploration, pair: tuple[int, int], where: str) -> str:
+    """Say what differs between two nodes, where something does that ends their common way."""
+    one, other = (graph.nodes[number] for number in pair)
+    if isinstance(one, AtEnd) and isinstance(other, AtEnd):
+        if pair[0] == pair[1]:
+            return ""
+        return f"{where} one run returns {_short(one)} and the other {_short(other)}"
+    if type(one) is not type(other) or graph.lines[pair[0]] != graph.lines[pair[1]]:
+        return f"{where} one run {_goes(graph, pair[0])} and the other {_goes(graph, pair[1])}"
+    if isinstance(one, AtDraw) and isinstance(other, AtDraw) and one.request.key != other.request.key:
+        return f"{where} the draws in line {graph.lines[pair[0]][1]} are from different ranges"
+    return ""
+
+
+def _short(node: AtEnd) -> str:
+    text = text_of(node.value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def _goes(graph: Exploration, number: int) -> str:
+    node = graph.nodes[number]
+    if isinstance(node, AtEnd):
+        return f"raises {_short(node)}" if node.raised else f"returns {_short(node)}"
+    what = "draws" if isinstance(node, AtDraw) else "announces a value"
+    line = graph.lines[number][1]
+    return f"{what} in line {line}" if line else what
+
+
+def _together(graph: Exploration, pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Yield where two nodes lead with the same answers, as far as that was explored."""
+    one, other = (graph.nodes[number] for number in pair)
+    if graph.edges[pair[0]] is None or graph.edges[pair[1]] is None or isinstance(one, AtEnd):
+        return
+    answers: list[object] = [None]
+    if isinstance(one, AtDraw):
+        request = one.request
+        answers = list(
+            request.values[:MOST_ANSWERS]
+            if request.values is not None
+            else (request.start + k * request.step for k in range(min(request.count, MOST_ANSWERS)))
+        )
+    for answer in answers:
+        targets = []
+        for node in (one, other):
+            if isinstance(node, AtEnd):
+                return
+            try:
+                outcome = graph.machine.resume(node.state, answer, {})
+                targets.append(graph.known(outcome))
+            except (SplitInterval, ListValues):
+                break
+        if len(targets) == 2 and targets[0] is not None and targets[1] is not None:
+            yield targets[0], targets[1]

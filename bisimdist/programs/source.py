@@ -1,0 +1,103 @@
+"""The random source of a program in plain Python: `random.SystemRandom` with three exact draws more."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable, Mapping
+from fractions import Fraction
+from math import lcm
+from typing import TypeVar
+
+__all__ = ["ExactRandom", "exact_fraction", "flip", "observe", "pick", "uniform", "weights_of"]
+
+Value = TypeVar("Value", bound=Hashable)
+
+
+def exact_fraction(value: object) -> Fraction:
+    """Return an exact number as a fraction.
+
+    Raises
+    ------
+    TypeError
+        If it is a float, or no number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
+        raise TypeError(
+            f"{value!r} is no exact probability; expected a Fraction, an int or a text such as '1/3'"
+        )
+    return Fraction(value)
+
+
+def weights_of(chances: Mapping[Value, object]) -> tuple[tuple[Value, ...], tuple[int, ...]]:
+    """Return the values of a distribution that may come, and integers in proportion to their probabilities.
+
+    Raises
+    ------
+    ValueError
+        If a probability is negative, or they do not sum to one.
+    """
+    exact = {value: exact_fraction(chance) for value, chance in chances.items()}
+    if any(chance < 0 for chance in exact.values()):
+        raise ValueError("a probability is negative")
+    total = sum(exact.values(), Fraction(0))
+    if total != 1:
+        raise ValueError(f"the probabilities sum to {total}; expected 1")
+    scale = lcm(*(chance.denominator for chance in exact.values()))
+    kept = {value: int(chance * scale) for value, chance in exact.items() if chance}
+    return tuple(kept), tuple(kept.values())
+
+
+class ExactRandom(random.SystemRandom):
+    """A source for running a program: that of the operating system, with exact draws.
+
+    Examples
+    --------
+    >>> source = ExactRandom()
+    >>> source.flip("1/3") in (False, True)
+    True
+    >>> source.pick({"a": Fraction(1, 2), "b": Fraction(1, 2)}) in ("a", "b")
+    True
+    """
+
+    def flip(self, p: Fraction | int | str) -> bool:
+        """Return True with probability p."""
+        chance = exact_fraction(p)
+        if not 0 <= chance <= 1:
+            raise ValueError(f"the probability is {chance}; expected a number in [0, 1]")
+        return self.randrange(chance.denominator) < chance.numerator
+
+    def uniform(self, n: int) -> int:  # type: ignore[override]
+        """Return one of 0, …, n - 1, each with the same probability (not the float of the base class)."""
+        return self.randrange(n)
+
+    def pick(self, chances: Mapping[Value, object]) -> Value:
+        """Return a value with the probability that the mapping gives it."""
+        values, weights = weights_of(chances)
+        left = self.randrange(sum(weights))
+        for value, weight in zip(values, weights, strict=True):
+            left -= weight
+            if left < 0:
+                return value
+        raise AssertionError("the weights were added up wrongly")
+
+
+_source = ExactRandom()
+
+
+def flip(p: Fraction | int | str) -> bool:
+    """Return True with probability p."""
+    return _source.flip(p)
+
+
+def uniform(n: int) -> int:
+    """Return one of 0, …, n - 1, each with the same probability."""
+    return _source.uniform(n)
+
+
+def pick(chances: Mapping[Value, object]) -> Value:
+    """Return a value with the probability that the mapping gives it."""
+    return _source.pick(chances)
+
+
+def observe(value: object) -> None:
+    """Announce a value to the observer of a program; in plain Python this does nothing."""

@@ -1,0 +1,110 @@
+"""Chains of step functions, for those who think in states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bisimdist.errors import LimitError, ModelError, NumberError, NumberTypeError, UsageError
+from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.models.lmc import Row
+from bisimdist.programs.chain import Origin, ProgramChain
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = ["explore_steps"]
+
+
+def explore_steps(  # noqa: PLR0913
+    start: Any,
+    step: Callable[[Any], Mapping[Any, ExactNumber] | None],
+    label: Callable[[Any], object],
+    *,
+    pairs: Sequence[tuple[str, str]] | None,
+    states: int,
+    deadline: Deadline = NEVER,
+) -> ProgramChain:
+    """Return the chain of all states that are reached from the starts.
+
+    Parameters
+    ----------
+    start
+        A state, a list of states, or a mapping from names to states.
+    step
+        Returns the distribution over next states; None or an empty one where a run ends.
+    label
+        Returns what is seen of a state.
+    pairs
+        Pairs of names of starts; by default the first two.
+    states
+        How many states there may be.
+    deadline
+        When to give up.
+
+    Raises
+    ------
+    LimitError
+        If there are more states.
+    ModelError
+        If a distribution is none.
+    """
+    if isinstance(start, Mapping):
+        named = {str(name): state for name, state in start.items()}
+    else:
+        named = {str(state): state for state in (start if isinstance(start, list) else [start])}
+    if not named:
+        raise UsageError("there is no start; expected a state, a list of them, or a mapping from names")
+    names: dict[Any, str] = {}
+    for name, state in named.items():
+        if state in names:
+            raise UsageError(f"the starts {names[state]} and {name} are the same state")
+        names[state] = name
+    place: dict[Any, int] = {state: k for k, state in enumerate(names)}
+    order = list(place)
+    rows: list[Row] = []
+    for k, state in enumerate(order):
+        if k % 256 == 0:
+            deadline.check()
+        rows.append(_row(state, step(state), place, order))
+        if len(order) > states:
+            raise LimitError(f"more than {states} states are reached; allow more with states=")
+    taken = set(named)
+    for state in order[len(names) :]:
+        name = str(state)
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        names[state] = name
+    first = list(named)
+    chosen = pairs if pairs is not None else ([(first[0], first[1])] if len(first) > 1 else [])
+    for name in (name for pair in chosen for name in pair):
+        if name not in named:
+            raise UsageError(
+                f"the pair names {name!r}, which is no start; expected one of {', '.join(first[:10])}"
+            )
+    return ProgramChain(
+        tuple(names[state] for state in order),
+        tuple(str(label(state)) for state in order),
+        tuple(rows),
+        tuple((place[named[s]], place[named[t]]) for s, t in chosen),
+        Origin(getattr(step, "__qualname__", "step"), "label", {}, len(order)),
+    )
+
+
+def _row(
+    state: Any, chances: Mapping[Any, ExactNumber] | None, place: dict[Any, int], order: list[Any]
+) -> Row:
+    if not chances:
+        return ((place[state], to_fmpq(1)),)
+    row = []
+    for target, value in chances.items():
+        try:
+            p = to_fmpq(value)
+        except (NumberError, NumberTypeError) as error:
+            raise ModelError(str(error), place=f"transition {state} -> {target}") from None
+        if p == 0:
+            continue
+        if target not in place:
+            place[target] = len(order)
+            order.append(target)
+        row.append((place[target], p))
+    return tuple(sorted(row))

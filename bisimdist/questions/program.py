@@ -1,0 +1,48 @@
+"""The true delta of a program, and where in its source the runs part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions.delta import Delta
+from bisimdist.questions.given import Given
+from bisimdist.questions.program_source import is_program
+from bisimdist.questions.question import Group
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.delta import DeltaAnswer
+    from bisimdist.report.tables import Report
+
+__all__ = ["Program"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program(Delta):
+    """Bound what a Python function leaks: the true delta of two inputs, from both sides.
+
+    The function's first parameter is the input, one named rng the random source; all others have defaults.
+    What is seen is what it returns and, with --observe, how it got there. The answer names the lines of the
+    source where the runs part.
+    """
+
+    command = "program"
+    group = Group.DELTA
+
+    @classmethod
+    def read(cls, given: Given) -> Program:
+        if not is_program(given.argument):
+            raise UsageError(f"{given.argument[:60]}: expected FILE.py:FUNCTION")
+        found = Delta.read(given)
+        return cls(model=found.model, pairs=found.pairs, skew=found.skew, gap=found.gap, worst=found.worst)
+
+    def data(self, answer: DeltaAnswer) -> dict[str, object]:
+        from bisimdist.report.program import program_data
+
+        return {**Delta.data(self, answer), **program_data(answer)}
+
+    def report(self, answer: DeltaAnswer) -> Report:
+        from bisimdist.report.program import program_report
+
+        return program_report(answer, Delta.report(self, answer))

@@ -1,0 +1,107 @@
+"""``FILE.py:FUNCTION`` as a model: what its options say, and the chain."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions.options import (
+    ALPHA,
+    CUT,
+    EPSILON,
+    GAP,
+    INPUT,
+    OBSERVE,
+    PAIR,
+    PROGRAM_OPTIONS,
+    TIMEOUT,
+)
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.programs.chain import ProgramChain
+    from bisimdist.questions.given import Given
+
+__all__ = ["is_program", "program_chain", "program_file", "refuse_program_options"]
+
+_PROGRAM = re.compile(r"(?P<file>.+\.py):(?P<function>[^\W\d]\w*)", re.DOTALL)
+
+
+def is_program(argument: str) -> bool:
+    """Tell whether an argument has the form ``FILE.py:FUNCTION``."""
+    return _PROGRAM.fullmatch(argument) is not None and not argument.startswith("example:")
+
+
+def program_file(argument: str) -> str:
+    """Return the file of ``FILE.py:FUNCTION``."""
+    found = _PROGRAM.fullmatch(argument)
+    return found["file"] if found else argument
+
+
+def refuse_program_options(given: Given) -> None:
+    """Refuse options of programs for other models.
+
+    Raises
+    ------
+    UsageError
+        If there are any.
+    """
+    for option in PROGRAM_OPTIONS:
+        if given.values.get(option.name):
+            raise UsageError(
+                f"{option.flag} is for programs; expected FILE.py:FUNCTION, not {given.argument[:60]}"
+            )
+
+
+def program_chain(given: Given, *, cuts: bool) -> ProgramChain:
+    """Return the chain of the program that was named.
+
+    Parameters
+    ----------
+    given
+        The options.
+    cuts
+        Whether runs may be cut off.
+
+    Raises
+    ------
+    BisimdistError
+        If it makes no chain.
+    """
+    from flint import fmpq
+
+    from bisimdist.programs.front import DEFAULT_GAP, explore, literal_inputs
+    from bisimdist.progress import Deadline
+
+    inputs = given[INPUT]
+    if not inputs:
+        raise UsageError("no --input was given; say what the program is run on, such as --input 0 --input 1")
+    cut = given[CUT]
+    if cut and not cuts:
+        raise UsageError("--cut is for delta and program; this question takes whole programs only")
+    gap = given[GAP] if GAP.name in given.values else None
+    part = fmpq(1, 2) * (DEFAULT_GAP if gap is None else gap)
+    return explore(
+        given.argument,
+        literal_inputs(inputs),
+        observe=given[OBSERVE] or "output",
+        cut=cut,
+        gap=part if cuts and cut is None and part else None,
+        alpha=_alpha(given),
+        pairs=given[PAIR] or None,
+        deadline=Deadline.after(given[TIMEOUT]),
+    )
+
+
+def _alpha(given: Given) -> fmpq:
+    """Return alpha, or a little more than epsilon stands for."""
+    from flint import fmpq
+
+    from bisimdist.exact.logarithm import alpha_above
+
+    alpha, epsilon = (given[option] if option.name in given.values else None for option in (ALPHA, EPSILON))
+    if alpha is not None:
+        return alpha
+    return fmpq(1) if epsilon is None else alpha_above(epsilon)

@@ -1,0 +1,160 @@
+"""Certificates of kind program, and forgeries of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from bisimdist import LMC, check_certificate, delta, explore
+from bisimdist.errors import UsageError
+from bisimdist.fixpoint.question import named_pairs
+from bisimdist.programs.chain import ProgramChain
+
+Document = dict[str, Any]
+
+
+def geometric(x: int, rng: Any) -> int:
+    while rng.randrange(3):
+        x += 1
+    return x
+
+
+def document(cut: str | None = "1/1000", alpha: int = 2) -> Document:
+    chain = explore(geometric, [0, 1], cut=cut) if cut else explore(start=[0], step=lambda n: None, label=str)
+    return delta(chain, alpha).certificate()
+
+
+def valid(forged: Document) -> bool:
+    return check_certificate(json.dumps(forged)).valid
+
+
+def test_a_cut_program_is_proved() -> None:
+    found = check_certificate(json.dumps(document()))
+    assert found.valid
+    assert found.kind == "program"
+    claim = found.plain_claims()[0]
+    # P(0 + k) = (1/3) (2/3)^k against the same shifted by one: all that is gained at alpha 2 is gained at 0
+    assert Fraction(str(claim["lower"])) <= Fraction(1, 3) <= Fraction(str(claim["upper"]))
+    assert Fraction(str(claim["upper"])) - Fraction(str(claim["lower"])) < Fraction(1, 100)
+
+
+def test_the_interval_contains_delta_whatever_the_cut() -> None:
+    for cut in ("1/10", "1/100", "1/100000"):
+        for alpha in (1, 2, 3):
+            pair = delta(explore(geometric, [0, 1], cut=cut), alpha).pairs[0]
+            assert pair.lower <= fmpq(1, 3) <= pair.upper
+            assert pair.cut is not None
+            # from 0 one draw more is followed: the states of the run from 1 are reached a draw later
+            assert pair.cut == (fmpq(2, 3) ** (_depth(cut) + 1), fmpq(2, 3) ** _depth(cut))
+
+
+def _depth(cut: str) -> int:
+    """Return how many draws are followed from a start: as long as a path has at least that probability."""
+    depth = 0
+    while Fraction(2, 3) ** depth >= Fraction(cut):
+        depth += 1
+    return depth
+
+
+def lower_more(d: Document) -> None:
+    d["claims"][0]["lower"] = str(Fraction(d["claims"][0]["lower"]) + Fraction(1, 10**9))
+
+
+def upper_less(d: Document) -> None:
+    d["claims"][0]["upper"] = str(Fraction(d["claims"][0]["upper"]) - Fraction(1, 10**9))
+
+
+def upper_above_one(d: Document) -> None:
+    d["claims"][0]["upper"] = "2"
+
+
+def lower_negative(d: Document) -> None:
+    d["claims"][0]["lower"] = "-1"
+
+
+def other_pair(d: Document) -> None:
+    d["claims"][0]["from"] = "1"
+
+
+def no_masses(d: Document) -> None:
+    d["cut"] = {}
+
+
+def less_mass(d: Document) -> None:
+    d["cut"]["0"] = "0"
+
+
+def mass_of_the_end(d: Document) -> None:
+    d["cut"]["cut"] = "1/2"
+
+
+def negative_mass(d: Document) -> None:
+    d["cut"]["return 0"] = "-1"
+
+
+def mass_of_nothing(d: Document) -> None:
+    d["cut"]["nowhere"] = "1"
+
+
+def other_digest(d: Document) -> None:
+    d["digest"] = "sha256:0"
+
+
+def broken_proof(d: Document) -> None:
+    d["proof"]["claims"][0]["upper"] = "0"
+
+
+def smaller_alpha(d: Document) -> None:
+    d["proof"]["alpha"] = {"lower": "1/2", "upper": "1/2"}
+
+
+FORGERIES: list[Callable[[Document], None]] = [
+    lower_more,
+    upper_less,
+    upper_above_one,
+    lower_negative,
+    other_pair,
+    no_masses,
+    less_mass,
+    mass_of_the_end,
+    negative_mass,
+    mass_of_nothing,
+    other_digest,
+    broken_proof,
+    smaller_alpha,
+]
+
+
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
+def test_forgeries_are_refused(forge: Callable[[Document], None]) -> None:
+    forged = document()
+    assert valid(forged)
+    forge(forged)
+    assert not valid(forged)
+
+
+@pytest.mark.parametrize("key", ["program", "cut", "claims", "proof", "digest"])
+def test_what_is_missing_is_malformed(key: str) -> None:
+    forged = document()
+    del forged[key]
+    with pytest.raises(ValueError, match="certificate"):
+        valid(forged)
+
+
+def test_the_digest_of_the_source_is_in_the_certificate() -> None:
+    sources = document()["program"]["sources"]
+    assert list(sources) == ["test_certificate.py"]
+    assert sources["test_certificate.py"].startswith("sha256:")
+
+
+def test_other_questions_refuse_a_program_that_was_cut() -> None:
+    chain = explore(geometric, [0, 1], cut="1/100")
+    assert isinstance(chain, ProgramChain)
+    assert isinstance(chain, LMC)
+    with pytest.raises(UsageError, match="cut off"):
+        named_pairs(chain, None)
