@@ -36,7 +36,12 @@ STANDARD_INPUT = "-"
 
 
 def run_check(
-    certificate: str, model: str | None = None, *, as_json: bool = False, prism_labels: bool = False
+    certificate: str,
+    model: str | None = None,
+    *,
+    as_json: bool = False,
+    prism_labels: bool = False,
+    checker: str | None = None,
 ) -> int:
     """Check a certificate, print the verdict, and return the exit code.
 
@@ -50,6 +55,8 @@ def run_check(
         Whether to print one JSON object.
     prism_labels
         Whether the labels that PRISM itself declares count.
+    checker
+        ``"formal"`` for the verdict of the checker that is extracted from machine-checked proofs.
 
     Raises
     ------
@@ -65,6 +72,10 @@ def run_check(
         report = check_certificate(text, model_text)
     except MalformedCertificate as error:
         raise UsageError(f"{certificate}: {error}") from error
+    if checker is not None:
+        from bisimdist.cli.proved import judged  # noqa: PLC0415
+
+        report = judged(report, text, model_text)
     if as_json:
         emit_data(_data(report))
     else:

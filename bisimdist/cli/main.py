@@ -60,6 +60,12 @@ def command_line() -> None:
 
 
 @command_line.command("check", epilog=CODES, params=[parameter(JSON), parameter(PRISM_LABELS)])
+@click.option(
+    "--with",
+    "checker",
+    type=click.Choice(["formal"]),
+    help="Let the checker judge that is extracted from machine-checked proofs.",
+)
 @click.argument("certificate")
 @click.argument("model", required=False)
 def _check(certificate: str, model: str | None, **values: Any) -> int:

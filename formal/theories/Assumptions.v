@@ -1,7 +1,7 @@
 (** * What the main theorems rest on: nothing but the rules of Coq's logic *)
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
-  Check CheckDeltaClaims.
+  Leastness Extension CheckChain Check CheckDeltaClaims.
 
 Print Assumptions Qc_field.
 Print Assumptions prefixed_bounds_events.
@@ -24,3 +24,6 @@ Print Assumptions probability_ok.
 Print Assumptions graph_bounds_from_below.
 Print Assumptions check_distance_sound.
 Print Assumptions check_delta_sound.
+Print Assumptions leastness.
+Print Assumptions extension_ok.
+Print Assumptions classes_of_apart.

@@ -1,0 +1,90 @@
+"""The checker that is extracted from the proofs: the verdicts of the Python checker, where it is built."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bisimdist.cli import proved
+from bisimdist.cli.main import run
+
+FORMAL = Path(__file__).parents[2] / "formal"
+CORRECT = FORMAL.parent / "tests" / "certificates" / "correct"
+built = pytest.mark.skipif(not proved.BUILT.exists(), reason="the proved checker is not built (formal/check)")
+
+
+@pytest.fixture
+def compare() -> Any:
+    spec = spec_from_file_location("formal_compare", FORMAL / "compare.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@built
+def test_every_file_and_its_mutants(compare: Any) -> None:
+    cases = list(compare.corpus())
+    bases = [json.loads(case.text) for case in cases if "malformed" not in case.group]
+    bases = [document for document in bases if document.get("kind") in compare.COVERED]
+    cases.extend(compare.mutants(bases, 1500, 1))
+    verdicts = {verdict for verdict, _ in compare.of_proved(case.text for case in cases)}
+    assert verdicts == {"valid", "not valid", "malformed", "not covered"}
+    assert compare.compare(cases) == 0
+
+
+@built
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    valid = CORRECT / "cycle-skewed.json"
+    assert run(["check", "--with", "formal", str(valid)]) == 0
+    assert "proves every claim" in capsys.readouterr().out
+    forged = CORRECT.parent / "incorrect" / "L5-shortcut.json"
+    assert run(["check", "--with", "formal", "--json", str(forged)]) == 1
+    assert "proved checker" in json.loads(capsys.readouterr().out)["reason"]
+    assert run(["check", "--with", "formal", str(next((CORRECT / "metric").glob("*.json")))]) == 2
+    assert "'metric' are not covered" in capsys.readouterr().err
+
+
+@built
+def test_another_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    certificate = str(CORRECT / "figure1-three-halves.json")
+    assert run(["check", "--with", "formal", certificate, "example:figure1"]) == 0
+    assert run(["check", "--with", "formal", certificate, "example:leaky-retry"]) == 1
+    capsys.readouterr()
+
+
+def test_where_it_is_not_built(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(proved, "BUILT", Path("nowhere"))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert run(["check", "--with", "formal", str(CORRECT / "cycle-skewed.json")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_every_main_theorem_is_asked_for_its_axioms() -> None:
+    """What the README lists is what ``Print Assumptions`` is asked about."""
+    asked = set(
+        re.findall(r"^Print Assumptions (\w+)", (FORMAL / "theories/Assumptions.v").read_text(), re.MULTILINE)
+    )
+    listed = set(re.findall(r"`(\w+)`", (FORMAL / "README.md").read_text(encoding="utf-8")))
+    proofs = "".join(path.read_text(encoding="utf-8") for path in (FORMAL / "theories").glob("*.v"))
+    named = set(re.findall(r"^(?:Theorem|Corollary|Lemma|Definition) (\w+)", proofs, re.MULTILINE))
+    assert asked <= named
+    assert asked <= listed
+    assert not re.search(r"\b(Admitted|admit|Axiom|Parameter)\b\.?\s", proofs)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
+def test_the_proofs() -> None:
+    done = subprocess.run([FORMAL / "check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "closed under the global context" in done.stdout
