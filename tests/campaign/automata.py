@@ -27,7 +27,7 @@ from bisimdist.logic.formula import (
 )
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
-from tests.campaign.desk import Desk, Question, Value
+from tests.campaign.desk import Desk, Question
 from tests.logic.formula_reference import holds, k_step_classes
 from tests.reference.generalised_kleene import iterate
 from tests.reference.metric_brute_force import TooManyTriples, metric_by_relations
@@ -127,10 +127,9 @@ def _explain(desk: Desk) -> None:
         desk.require(holds(automaton, s, found.formula), "the first state satisfies the formula")
         desk.require(not holds(automaton, t, found.formula), "the second state does not")
     if found.bisimilar:
-        for kind in ("amortised", "accumulative", "additive metric, discount 1", "delta", "tv"):
-            least = fmpq(0) if kind in {"additive metric, discount 1", "delta", "tv"} else fmpq(1)
-            if kind in desk.known and kind not in {"amortised", "accumulative"}:
-                desk.at_most(desk.known[kind][0], least, f"{kind} of bisimilar states")
+        for kind in ("additive metric, discount 1", "delta"):
+            if kind in desk.known:
+                desk.at_most(desk.known[kind][0], fmpq(0), f"{kind} of bisimilar states")
 
 
 def _traces(desk: Desk) -> None:
@@ -138,21 +137,21 @@ def _traces(desk: Desk) -> None:
     if automaton is None:
         return
     s, t = automaton.pairs[0]
-    ratio, difference = enumerated(automaton, s, t, LENGTH)
-    values: dict[str, Value] = {"multiplicative": ratio, "additive": difference}
-    for kind in desk.source.choice((("additive",), ("multiplicative",))):
-        answer = trace_metric(automaton, kind, deadline=desk.deadline)
-        desk.proved(answer, automaton)
-        (pair,) = answer.pairs
-        desk.note("tv" if kind == "additive" else "tv_x", pair.lower, pair.upper)
-        desk.at_most(values[kind], pair.upper, f"{kind} trace metric of short traces")
-        if desk.source.random() < 0.3:
-            cut = trace_metric(automaton, kind, length=LENGTH, deadline=desk.deadline)
-            desk.proved(cut, automaton)
-            (short,) = cut.pairs
-            desk.between(short.lower, values[kind], short.upper, f"{kind} trace metric to a length")
-    desk.ordered("tv_x", "multiplicative metric, discount 1")
-    desk.ordered("tv_x", "amortised")
+    ends = desk.source.choice(("visible", "hidden"))
+    ratio, difference = enumerated(automaton, s, t, LENGTH, ends=ends == "visible")
+    kind, value = desk.source.choice((("multiplicative", ratio), ("additive", difference)))
+    answer = trace_metric(automaton, kind, ends=ends, deadline=desk.deadline)
+    desk.proved(answer, automaton)
+    (pair,) = answer.pairs
+    desk.note(f"{kind} trace metric, ends {ends}", pair.lower, pair.upper)
+    desk.at_most(value, pair.upper, f"{kind} trace metric of short traces, ends {ends}")
+    if desk.source.random() < 0.3:
+        cut = trace_metric(automaton, kind, ends=ends, length=LENGTH, deadline=desk.deadline)
+        desk.proved(cut, automaton)
+        (short,) = cut.pairs
+        desk.between(short.lower, value, short.upper, f"{kind} trace metric to a length, ends {ends}")
+    desk.ordered("multiplicative trace metric, ends hidden", "multiplicative metric, discount 1")
+    desk.ordered("multiplicative trace metric, ends hidden", "amortised")
 
 
 def _equivalence(desk: Desk) -> None:
