@@ -39,11 +39,9 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         If the document or one of its parts does not have the shape of such a certificate.
     """
     data = record(document, "the certificate", (*SHARED, "kind", "parts"))
-    if not items(data["parts"], "the parts"):
-        raise MalformedCertificate("the certificate has no parts")
     claims: list[Mapping[str, object]] = []
     reason = ""
-    for number, part in enumerate(data["parts"], 1):
+    for number, part in enumerate(items(data["parts"], "the parts"), 1):
         kind = part.get("kind") if isinstance(part, dict) else None
         if not isinstance(kind, str) or kind not in PARTS:
             raise MalformedCertificate(
