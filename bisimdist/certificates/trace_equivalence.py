@@ -13,12 +13,10 @@ from bisimdist.models.ends import Completed
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.words.equivalence import TraceComparison
-from bisimdist.words.functions import primes
 from bisimdist.words.rational_basis import BasisFunction, RationalBasis
 
 __all__ = ["ProvedTraces", "trace_equivalence_certificate"]
 
-MAX_PRIMES = 256
 MAX_VALUES = 5_000_000
 
 
@@ -93,7 +91,7 @@ def _basis(automaton: PA, pairs: Sequence[tuple[int, int]], deadline: Deadline) 
             if step is not None
         ]
     else:
-        functions = _space(comparison, deadline).functions
+        functions = RationalBasis.of(chain, deadline).functions
     if sum(len(chain.members[block]) for f in functions for block in f.values) > MAX_VALUES:
         raise LimitError("the proof would be too long")
     names = automaton.states
@@ -108,17 +106,3 @@ def _basis(automaton: PA, pairs: Sequence[tuple[int, int]], deadline: Deadline) 
         }
         for f in functions
     ]
-
-
-def _space(comparison: TraceComparison, deadline: Deadline) -> RationalBasis:
-    images = []
-    for count, prime in enumerate(primes(comparison.chain), start=1):
-        deadline.check()
-        images.append(comparison.explore_space(prime, deadline))
-        if not count & (count - 1):
-            basis = RationalBasis.proved(comparison.chain, images, deadline)
-            if basis is not None:
-                return basis
-        if count == MAX_PRIMES:
-            break
-    raise LimitError("the proof would take numbers that are too long")

@@ -152,23 +152,6 @@ class TraceComparison:
             self._settle(modulus, least, deadline)
         return self
 
-    def images(self) -> list[ResidueBasis]:
-        """Return what is known of the space of all functions modulo the primes so far."""
-        return self._images
-
-    def explore_space(self, prime: int, deadline: Deadline = NEVER) -> ResidueBasis:
-        """Explore all functions modulo a prime.
-
-        Raises
-        ------
-        LimitError
-            If the deadline passes.
-        """
-        functions = TraceFunctions(self.chain, prime)
-        return ResidueBasis.of(
-            self.chain, prime, [level.values for level in functions.levels(deadline)], deadline
-        )
-
     def _explore(self, prime: int, deadline: Deadline) -> None:
         """Look for traces that tell pairs apart, up to the length that may still matter."""
         open_pairs = [n for n, done in enumerate(self.decided) if not done]

@@ -14,11 +14,15 @@ from math import isqrt
 import numpy as np
 from flint import fmpq, fmpq_mat, nmod_mat
 
+from bisimdist.errors import LimitError
 from bisimdist.progress import NEVER, Deadline
+from bisimdist.words.functions import TraceFunctions, primes
 from bisimdist.words.lumped_chain import LumpedChain
 from bisimdist.words.residue_echelon import Residues
 
 __all__ = ["BasisFunction", "RationalBasis", "ResidueBasis", "agree_on"]
+
+MAX_PRIMES = 256
 
 Function = Mapping[int, fmpq]
 
@@ -81,10 +85,29 @@ class ResidueBasis:
             rows.append(tuple(tuple(row) for row in square.tolist()))
         return cls(prime, tuple(pivots), tuple(rows))
 
+    @classmethod
+    def explored(cls, chain: LumpedChain, prime: int, deadline: Deadline = NEVER) -> ResidueBasis:
+        """Explore all functions modulo a prime.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
+        levels = TraceFunctions(chain, prime).levels(deadline)
+        return cls.of(chain, prime, [level.values for level in levels], deadline)
+
     @property
     def rank(self) -> int:
         """The dimension of the space."""
         return sum(map(len, self.pivots))
+
+    def holds_one(self, chain: LumpedChain) -> bool:
+        """Tell whether the constant function one is in the span of those of all traces but the empty one."""
+        acting = sum(step is not None for step in chain.steps)
+        return acting == len(chain) and all(
+            sum(column) % self.prime == 1 for rows in self.rows for column in zip(*rows, strict=True)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +121,27 @@ class RationalBasis:
     """
 
     functions: tuple[BasisFunction, ...]
+
+    @classmethod
+    def of(cls, chain: LumpedChain, deadline: Deadline = NEVER) -> RationalBasis:
+        """Explore modulo primes until a basis is proved.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes, or it takes numbers that are too long.
+        """
+        images = []
+        for count, prime in enumerate(primes(chain), start=1):
+            deadline.check()
+            images.append(ResidueBasis.explored(chain, prime, deadline))
+            if not count & (count - 1):
+                basis = cls.proved(chain, images, deadline)
+                if basis is not None:
+                    return basis
+            if count == MAX_PRIMES:
+                break
+        raise LimitError("the functions of traces take numbers that are too long")
 
     @classmethod
     def proved(

@@ -114,7 +114,7 @@ class WordSystem:
             denominators.append(common)
         combination = None
         with suppress(LimitError):  # a help, not a need
-            combination = dependent_states(range(len(rows)), actions, rows, denominators, deadline=deadline)
+            combination = dependent_states(chain, deadline=deadline)
         return cls(
             chain.automaton,
             chain.class_of,
