@@ -21,6 +21,7 @@ from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.combination import combined_system
 from bisimdist.words.difference import TraceDifference, largest_difference
 from bisimdist.words.drift import DriftTrace
 from bisimdist.words.graph import Limits
@@ -336,7 +337,7 @@ def trace_metric(  # noqa: PLR0913
         raise UsageError("the model has no pairs of its own; say which states to compare")
     starts = dict.fromkeys(state for pair in asked for state in pair)
     completed = Completed.of(automaton, ends, starts)
-    system = WordSystem.of(completed.automaton, starts, deadline=deadline)
+    system = combined_system(completed.automaton, starts, deadline=deadline)
     work = _Work(system, kind, length, limits, deadline, progress)
     found: list[Found] = []
     bounds: list[TraceBound] = []
@@ -397,7 +398,7 @@ class _Work:
 
     def found(self, pair: tuple[int, int]) -> tuple[Found, bool]:
         """Return what is known of a pair of states, and whether the pair was looked at."""
-        classes = self.system.classes[pair[0]], self.system.classes[pair[1]]
+        classes = self.system.class_of[pair[0]], self.system.class_of[pair[1]]
         if classes not in self._known and not self._stopped and not self.deadline.passed():
             try:
                 self._known[classes] = self._search(*classes)

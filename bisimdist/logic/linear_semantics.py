@@ -19,7 +19,7 @@ from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
-from bisimdist.words.lumped_chain import LumpedChain
+from bisimdist.words.system import WordSystem
 
 __all__ = [
     "FormulaScale",
@@ -196,13 +196,13 @@ class TraceSemantics:
 
     automaton: PA
     starts: tuple[int, ...]
-    chain: LumpedChain = field(init=False)
+    chain: WordSystem = field(init=False)
     _numbers: dict[InformationState, int] = field(default_factory=dict, init=False, repr=False)
     _states: list[InformationState] = field(default_factory=list, init=False, repr=False)
     _steps: dict[int, tuple[tuple[str, fmpq, int], ...]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.chain = LumpedChain.of(self.automaton, self.starts)
+        self.chain = WordSystem.of(self.automaton, self.starts)
 
     def _start(self, state: int) -> int:
         if state not in self.starts:

@@ -4,48 +4,57 @@ The future of a state is the function that gives each trace its probability from
 some states be independent and span all futures; then a vector of masses has the same future as its
 combination on these states, and two vectors have equal futures if and only if their combinations are equal
 (Schützenberger 1961, Tzeng 1992). The combinations can be read off the reduced basis of the functions of all
-traces, the empty one too: the future of a state s is the sum, over the functions f of the basis, of f(s) times
-the future of the pivot of f.
+traces, the empty one too: the future of a state s is the sum, over the functions f of the basis, of f(s)
+times the future of the pivot of f.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
 from math import lcm
 
 from flint import fmpq
 
+from bisimdist.errors import LimitError
+from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.words.functions import primes
-from bisimdist.words.lumped_chain import LumpedChain
 from bisimdist.words.rational_basis import RationalBasis, ResidueBasis
+from bisimdist.words.system import Combination, WordSystem
 
-__all__ = ["Combination", "dependent_states"]
+__all__ = ["combined_system", "dependent_states"]
 
 MAX_STATES = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """Futures as combinations of independent ones.
+def combined_system(
+    automaton: PA, starts: Iterable[int] | None = None, *, deadline: Deadline = NEVER
+) -> WordSystem:
+    """Return the system of an automaton with its combinations of futures, if they are found in time.
 
     Parameters
     ----------
-    basis
-        The states whose futures are independent.
-    rows
-        For each state its combination of states of the basis, in integers over `factor`.
-    factor
-        What the integers are to be divided by.
+    automaton
+        A fully probabilistic automaton.
+    starts
+        The states that are asked about; what they do not reach is left out. All by default.
+    deadline
+        When to give up looking for dependencies.
+
+    Raises
+    ------
+    ModelError
+        If a state has several transitions.
     """
+    system = WordSystem.of(automaton, starts)
+    with suppress(LimitError):  # a help, not a need
+        return replace(system, combination=dependent_states(system, deadline=deadline))
+    return system
 
-    basis: tuple[int, ...]
-    rows: Mapping[int, tuple[tuple[int, int], ...]]
-    factor: int
 
-
-def dependent_states(chain: LumpedChain, *, deadline: Deadline = NEVER) -> Combination | None:
+def dependent_states(system: WordSystem, *, deadline: Deadline = NEVER) -> Combination | None:
     """Return the combinations of the futures of classes, None where these are independent or too many.
 
     Raises
@@ -53,13 +62,13 @@ def dependent_states(chain: LumpedChain, *, deadline: Deadline = NEVER) -> Combi
     LimitError
         If the deadline passes, or the combinations take numbers that are too long.
     """
-    size = len(chain)
+    size = len(system)
     if not 1 < size <= MAX_STATES:
         return None
-    first = ResidueBasis.explored(chain, next(primes(chain)), deadline)
-    if first.rank + (not first.holds_one(chain)) == size:
+    first = ResidueBasis.explored(system, next(primes(system)), deadline)
+    if first.rank + (not first.holds_one(system)) == size:
         return None
-    functions = {f.pivot: dict(f.values) for f in RationalBasis.of(chain, deadline).functions}
+    functions = {f.pivot: dict(f.values) for f in RationalBasis.of(system, deadline).functions}
     _add_constant(functions, size)
     if len(functions) == size:
         return None

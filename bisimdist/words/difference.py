@@ -70,10 +70,8 @@ def _lookahead(system: WordSystem, vector: Vector, length: int | None) -> fmpq:
         action = system.actions[state]
         if action is None:
             continue
-        survived = sum(weight for _, weight in system.rows[state])
-        share = fmpq(value * survived, system.denominators[state])
         positive, negative = parts.get(action, (ZERO, ZERO))
-        parts[action] = (positive + share, negative) if value > 0 else (positive, negative - share)
+        parts[action] = (positive + value, negative) if value > 0 else (positive, negative - value)
     return max((max(part) for part in parts.values()), default=ZERO)
 
 
@@ -163,7 +161,7 @@ class _Search:
         _, number = heappop(self.heap)
         item = self.items[number]
         self.expanded.append(number)
-        for action, (vector, scale) in self.system.steps(item.vector).items():
+        for action, (vector, scale) in self.system.after(item.vector).items():
             self.add(vector, item.factor * scale, number, action, item.depth + 1)
         self.active = ZERO
 

@@ -20,8 +20,8 @@ from bisimdist.models.pa import PA
 from bisimdist.models.partition import canonical_numbering
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.functions import TraceFunctions, primes
-from bisimdist.words.lumped_chain import LumpedChain
 from bisimdist.words.rational_basis import RationalBasis, ResidueBasis, agree_on
+from bisimdist.words.system import WordSystem
 
 __all__ = ["TraceComparison", "Word", "distinguishing_trace", "trace_equivalence_classes"]
 
@@ -93,7 +93,7 @@ class TraceComparison:
         proved to be equivalent.
     """
 
-    chain: LumpedChain
+    chain: WordSystem
     pairs: tuple[tuple[int, int], ...]
     words: list[Word | None]
     decided: list[bool]
@@ -114,7 +114,7 @@ class TraceComparison:
         ModelError
             If a state of the automaton has several transitions.
         """
-        chain = LumpedChain.of(automaton, (state for pair in pairs for state in pair))
+        chain = WordSystem.of(automaton, (state for pair in pairs for state in pair))
         classes = tuple((chain.class_of[s], chain.class_of[t]) for s, t in pairs)
         return cls(chain, classes, [None] * len(pairs), [s == t for s, t in classes])
 
@@ -208,7 +208,7 @@ class TraceComparison:
                 if missing:
                     wanted.setdefault(length, set()).update(missing)
         cleared = self._cleared
-        cleared.update(self.chain.denominators(wanted))
+        cleared.update(self.chain.cleared(wanted))
         for n, length in lengths.items():
             s, t = self.pairs[n]
             # The difference of the probabilities is at most 1, and an integer over this number.
@@ -261,7 +261,7 @@ def trace_equivalence_classes(
     (0, 0, 1, 2, 3, 4, 5, 6)
     """
     asked = list(range(len(automaton)) if states is None else states)
-    chain = LumpedChain.of(automaton, asked)
+    chain = WordSystem.of(automaton, asked)
     labels = _labels(chain, deadline)
     while True:
         first: dict[int, int] = {}
@@ -275,7 +275,7 @@ def trace_equivalence_classes(
         labels = list(canonical_numbering((label, apart.get(b)) for b, label in enumerate(labels)))
 
 
-def _labels(chain: LumpedChain, deadline: Deadline) -> list[int]:
+def _labels(chain: WordSystem, deadline: Deadline) -> list[int]:
     """Return a partition that is never finer than trace equivalence, and hardly ever coarser."""
     labels = [0] * len(chain)
     functions = TraceFunctions(chain, next(primes(chain)))

@@ -14,8 +14,8 @@ from flint import fmpz
 from numpy.typing import NDArray
 
 from bisimdist.progress import NEVER, Deadline
-from bisimdist.words.lumped_chain import LumpedChain
 from bisimdist.words.residue_echelon import PRIMES_BELOW, ResidueEchelon, Residues
+from bisimdist.words.system import WordSystem
 
 __all__ = ["Level", "TraceFunctions", "primes"]
 
@@ -25,7 +25,7 @@ MAX_ENTRIES = 4_000_000
 MAX_BATCH = 256
 
 
-def primes(chain: LumpedChain) -> Iterator[int]:
+def primes(chain: WordSystem) -> Iterator[int]:
     """Yield primes that divide no denominator of a chain, the largest first."""
     denominators = {p.q for step in chain.steps if step is not None for _, p in step[1]}
     candidate = PRIMES_BELOW - 1
@@ -64,23 +64,18 @@ class TraceFunctions:
     tells nothing apart; it is left out.
     """
 
-    chain: LumpedChain
+    chain: WordSystem
     prime: int
     parents: list[int] = field(default_factory=list)
     firsts: list[int] = field(default_factory=list)
     _groups: list[NDArray[np.int64]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        actions = {action: n for n, action in enumerate(self.chain.actions)}
-        groups: list[list[int]] = [[] for _ in actions]
-        for state, step in enumerate(self.chain.steps):
-            if step is not None:
-                groups[actions[step[0]]].append(state)
-        self._groups = [np.array(group, dtype=np.int64) for group in groups]
+        self._groups = [np.array(group, dtype=np.int64) for group in self.chain.groups()]
 
     def word(self, place: int) -> tuple[str, ...]:
         """Return a kept trace by its place."""
-        actions = self.chain.actions
+        actions = self.chain.symbols
         result = []
         while place >= 0:
             result.append(actions[self.firsts[place]])
@@ -129,7 +124,7 @@ class TraceFunctions:
 class _Matrix:
     """The transitions of a chain modulo a prime."""
 
-    def __init__(self, chain: LumpedChain, prime: int) -> None:
+    def __init__(self, chain: WordSystem, prime: int) -> None:
         self.prime = prime
         self.size = len(chain)
         self.sources = np.array([s for s, step in enumerate(chain.steps) if step is not None], dtype=np.int64)

@@ -154,7 +154,7 @@ class BeliefGraph:
         None stands in place of the probabilities where one side cannot perform the action.
         """
         node = self.nodes[number]
-        ones, others = self.system.steps(node.first), self.system.steps(node.second)
+        ones, others = self.system.after(node.first), self.system.after(node.second)
         masses = mass_of(node.first), mass_of(node.second)
         for action in dict.fromkeys((*ones, *others)):
             if action not in ones or action not in others:

@@ -113,8 +113,7 @@ class Rounds:
         self.system = system
         self.pair = first, second
         self.deadline = deadline
-        actions = sorted({action for action in system.actions if action is not None})
-        self.suffixes: list[Word] = [(), *((action,) for action in actions)]
+        self.suffixes: list[Word] = [(), *((action,) for action in system.symbols)]
         self._known: dict[Word, CycleRound] = {}
 
     def of(self, cycle: Word) -> CycleRound:

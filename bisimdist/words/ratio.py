@@ -288,9 +288,8 @@ class _Work:
 
     def _pump(self, words: list[Word]) -> TraceRatio | None:
         """Look for a pump after some of these traces."""
-        actions = sorted({action for action in self.system.actions if action is not None})
         chosen = [word for word in words if len(word) in (2, 4, 7, 12)]
-        tries = [step for word in chosen for step in candidate_loops(word, actions)]
+        tries = [step for word in chosen for step in candidate_loops(word, self.system.symbols)]
         rounds = Rounds(self.system, *self.pair, deadline=self.deadline)
         pump = find_pump_trace(rounds, tries) or find_drift_trace(rounds, tries)
         if pump is None:

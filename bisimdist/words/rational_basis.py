@@ -17,8 +17,8 @@ from flint import fmpq, fmpq_mat, nmod_mat
 from bisimdist.errors import LimitError
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.words.functions import TraceFunctions, primes
-from bisimdist.words.lumped_chain import LumpedChain
 from bisimdist.words.residue_echelon import Residues
+from bisimdist.words.system import WordSystem
 
 __all__ = ["BasisFunction", "RationalBasis", "ResidueBasis", "agree_on"]
 
@@ -63,7 +63,7 @@ class ResidueBasis:
 
     @classmethod
     def of(
-        cls, chain: LumpedChain, prime: int, kept: Sequence[Residues], deadline: Deadline = NEVER
+        cls, chain: WordSystem, prime: int, kept: Sequence[Residues], deadline: Deadline = NEVER
     ) -> ResidueBasis:
         """Reduce the functions of the kept traces.
 
@@ -73,7 +73,7 @@ class ResidueBasis:
             If the deadline passes.
         """
         pivots, rows = [], []
-        for group in _groups(chain):
+        for group in chain.groups():
             deadline.check()
             parts = [part[:, group] for part in kept]
             none = np.zeros((0, len(group)), dtype=np.int64)
@@ -86,7 +86,7 @@ class ResidueBasis:
         return cls(prime, tuple(pivots), tuple(rows))
 
     @classmethod
-    def explored(cls, chain: LumpedChain, prime: int, deadline: Deadline = NEVER) -> ResidueBasis:
+    def explored(cls, chain: WordSystem, prime: int, deadline: Deadline = NEVER) -> ResidueBasis:
         """Explore all functions modulo a prime.
 
         Raises
@@ -102,7 +102,7 @@ class ResidueBasis:
         """The dimension of the space."""
         return sum(map(len, self.pivots))
 
-    def holds_one(self, chain: LumpedChain) -> bool:
+    def holds_one(self, chain: WordSystem) -> bool:
         """Tell whether the constant function one is in the span of those of all traces but the empty one."""
         acting = sum(step is not None for step in chain.steps)
         return acting == len(chain) and all(
@@ -123,7 +123,7 @@ class RationalBasis:
     functions: tuple[BasisFunction, ...]
 
     @classmethod
-    def of(cls, chain: LumpedChain, deadline: Deadline = NEVER) -> RationalBasis:
+    def of(cls, chain: WordSystem, deadline: Deadline = NEVER) -> RationalBasis:
         """Explore modulo primes until a basis is proved.
 
         Raises
@@ -145,7 +145,7 @@ class RationalBasis:
 
     @classmethod
     def proved(
-        cls, chain: LumpedChain, images: Sequence[ResidueBasis], deadline: Deadline = NEVER
+        cls, chain: WordSystem, images: Sequence[ResidueBasis], deadline: Deadline = NEVER
     ) -> RationalBasis | None:
         """Read rationals off residues; None where they are no basis, as more primes are needed.
 
@@ -166,7 +166,7 @@ class RationalBasis:
             return None
         functions = [
             BasisFunction(group[pivot], {group[n]: value for n, value in enumerate(row) if value != 0})
-            for group, pivots, matrix in zip(_groups(chain), best.pivots, matrices, strict=True)
+            for group, pivots, matrix in zip(chain.groups(), best.pivots, matrices, strict=True)
             for pivot, row in zip(pivots, matrix, strict=True)
         ]
         return cls(tuple(functions))
@@ -175,15 +175,6 @@ class RationalBasis:
 def agree_on(basis: RationalBasis, s: int, t: int) -> bool:
     """Tell whether all functions of a basis have the same value at two classes."""
     return all(f.values.get(s, fmpq(0)) == f.values.get(t, fmpq(0)) for f in basis.functions)
-
-
-def _groups(chain: LumpedChain) -> list[list[int]]:
-    """Return for each action the classes that perform it."""
-    groups: dict[str, list[int]] = {action: [] for action in chain.actions}
-    for state, step in enumerate(chain.steps):
-        if step is not None:
-            groups[step[0]].append(state)
-    return list(groups.values())
 
 
 def _joined(
@@ -223,13 +214,13 @@ def _rational(number: int, modulus: int) -> fmpq | None:
 
 
 def _closed(
-    chain: LumpedChain,
+    chain: WordSystem,
     pivots: Sequence[Sequence[int]],
     matrices: Sequence[list[list[fmpq]]],
     deadline: Deadline,
 ) -> bool:
     """Tell whether the span of the functions holds one step of each of them and of the constant one."""
-    groups = _groups(chain)
+    groups = chain.groups()
     bases = [
         fmpq_mat(len(matrix), len(group), [x for row in matrix for x in row])
         for matrix, group in zip(matrices, groups, strict=True)

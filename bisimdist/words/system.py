@@ -1,4 +1,4 @@
-"""Fully probabilistic automata made ready for following traces: integers, equal futures merged.
+"""Fully probabilistic automata made ready for following traces: bisimilar states merged, rows in integers.
 
 A trace w turns a distribution on states into the vector of the probabilities to have performed w and to be in
 each state. Vectors are kept as integers without common divisor, up to a positive factor that is kept apart.
@@ -7,20 +7,22 @@ each state. Vectors are kept as integers without common divisor, up to a positiv
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from math import gcd, lcm
 from typing import TypeAlias
 
 from flint import fmpq
 
-from bisimdist.errors import LimitError
+from bisimdist.errors import ModelError
+from bisimdist.models.ends import Ends, completed
+from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA
-from bisimdist.progress import NEVER, Deadline
-from bisimdist.words.combination import Combination, dependent_states
-from bisimdist.words.lumped_chain import LumpedChain
+from bisimdist.models.partition import canonical_numbering, refined_blocks
 
-__all__ = ["Vector", "WordSystem", "direction_of", "mass_of", "point"]
+__all__ = ["Combination", "Vector", "WordSystem", "direction_of", "mass_of", "point"]
+
+ActionStep = tuple[str, Row] | None
+"""What a state performs and where that leads; None where it performs nothing."""
 
 Vector: TypeAlias = tuple[tuple[int, int], ...]
 """The entries that are not zero, by state in ascending order, without a common divisor."""
@@ -54,17 +56,38 @@ def point(state: int) -> Vector:
 
 
 @dataclass(frozen=True, slots=True)
+class Combination:
+    """Futures as combinations of independent ones.
+
+    Parameters
+    ----------
+    basis
+        The states whose futures are independent.
+    rows
+        For each state its combination of states of the basis, in integers over `factor`.
+    factor
+        What the integers are to be divided by.
+    """
+
+    basis: tuple[int, ...]
+    rows: Mapping[int, tuple[tuple[int, int], ...]]
+    factor: int
+
+
+@dataclass(frozen=True, slots=True)
 class WordSystem:
-    """A fully probabilistic automaton with its bisimilar states merged, in integers.
+    """An automaton without choices, completed, with its bisimilar states merged: they have the same futures.
 
     Parameters
     ----------
     automaton
-        The automaton, completed.
-    classes
-        For each state its class; -1 where it is not reached.
-    representatives
-        For each class its first state.
+        The automaton, completed: missing mass ends in a state of its own.
+    members
+        For each class its states, by index in the automaton.
+    class_of
+        For each state of the automaton its class; -1 where the state cannot be reached.
+    steps
+        For each class its action and its row over classes; None where it performs nothing.
     actions
         For each class its action; None where nothing is ever performed.
     rows
@@ -73,63 +96,83 @@ class WordSystem:
         For each class what its row is to be divided by.
     combination
         For each class its future as a linear combination of those of some classes, with integers; the same
-        factor in all of them. None where the futures are independent.
+        factor in all of them. None where the futures are independent, or nobody asked.
     """
 
     automaton: PA
-    classes: tuple[int, ...]
-    representatives: tuple[int, ...]
+    members: tuple[tuple[int, ...], ...]
+    class_of: tuple[int, ...]
+    steps: tuple[ActionStep, ...]
     actions: tuple[str | None, ...]
     rows: tuple[tuple[tuple[int, int], ...], ...]
     denominators: tuple[int, ...]
-    combination: Combination | None
+    combination: Combination | None = None
 
     @classmethod
-    def of(
-        cls, automaton: PA, starts: Iterable[int] | None = None, *, deadline: Deadline = NEVER
-    ) -> WordSystem:
-        """Merge bisimilar states, and find states whose futures depend on others' linearly.
+    def of(cls, automaton: PA, starts: Iterable[int] | None = None) -> WordSystem:
+        """Merge the bisimilar states among those that can be reached from some states, by default all.
 
-        Parameters
-        ----------
-        automaton
-            A fully probabilistic automaton.
-        starts
-            The states that are asked about; what they do not reach is left out. All by default.
-        deadline
-            When to give up looking for dependencies.
+        Ends are not seen, unless the automaton is one that shows them.
 
         Raises
         ------
         ModelError
-            If a state has several transitions.
+            If a state of the automaton has several transitions.
         """
-        chain = LumpedChain.of(automaton, range(len(automaton)) if starts is None else starts)
-        actions, rows, denominators = [], [], []
-        for step in chain.steps:
-            masses = () if step is None else step[1]
-            common = lcm(*(int(p.q) for _, p in masses))
-            actions.append(None if step is None else step[0])
-            rows.append(tuple((t, int(p.p) * (common // int(p.q))) for t, p in sorted(masses)))
-            denominators.append(common)
-        combination = None
-        with suppress(LimitError):  # a help, not a need
-            combination = dependent_states(chain, deadline=deadline)
+        automaton = completed(automaton, Ends.HIDDEN)
+        steps = _action_steps(automaton)
+        reached = _reached(steps, range(len(automaton)) if starts is None else starts)
+        place = {state: n for n, state in enumerate(reached)}
+        local = [_renamed(steps[state], place) for state in reached]
+        first = canonical_numbering(None if step is None else step[0] for step in local)
+        successors = [[] if step is None else [t for t, _ in step[1]] for step in local]
+        blocks = refined_blocks(first, successors, lambda s, block_of: _masses(local[s], block_of))
+        classes = canonical_numbering(blocks)
+        members: list[list[int]] = [[] for _ in range(max(classes, default=-1) + 1)]
+        class_of = [-1] * len(automaton)
+        merged: list[ActionStep] = []
+        for n, block in enumerate(classes):
+            if block == len(merged):
+                step = local[n]
+                merged.append(None if step is None else (step[0], tuple(sorted(_masses(step, classes)))))
+            members[block].append(reached[n])
+            class_of[reached[n]] = block
+        whole = [() if step is None else step[1] for step in merged]
+        common = [lcm(*(int(p.q) for _, p in row)) for row in whole]
         return cls(
-            chain.automaton,
-            chain.class_of,
-            tuple(members[0] for members in chain.members),
-            tuple(actions),
-            tuple(rows),
-            tuple(denominators),
-            combination,
+            automaton,
+            tuple(map(tuple, members)),
+            tuple(class_of),
+            tuple(merged),
+            tuple(None if step is None else step[0] for step in merged),
+            tuple(
+                tuple((t, int(p.p) * (unit // int(p.q))) for t, p in row)
+                for row, unit in zip(whole, common, strict=True)
+            ),
+            tuple(common),
         )
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The actions that are performed, in ascending order."""
+        return tuple(sorted({action for action in self.actions if action is not None}))
+
+    def groups(self) -> list[list[int]]:
+        """Return for each symbol the classes that perform it."""
+        groups: dict[str, list[int]] = {symbol: [] for symbol in self.symbols}
+        for state, action in enumerate(self.actions):
+            if action is not None:
+                groups[action].append(state)
+        return list(groups.values())
 
     def name(self, state: int) -> str:
         """Return the name of the first state of a class."""
-        return self.automaton.states[self.representatives[state]]
+        return self.automaton.states[self.members[state][0]]
 
-    def steps(self, vector: Vector) -> dict[str, Step]:
+    def after(self, vector: Vector) -> dict[str, Step]:
         """Return what each action makes of a vector; actions that are impossible are left out.
 
         Entries may be negative; an action after which all of them cancel has the empty vector.
@@ -176,6 +219,70 @@ class WordSystem:
         """Return the probability of a trace from a class."""
         vector, factor = point(start), fmpq(1)
         for action in word:
-            vector, scale = self.steps(vector).get(action, ((), fmpq(0)))
+            vector, scale = self.after(vector).get(action, ((), fmpq(0)))
             factor *= scale
         return factor * mass_of(vector)
+
+    def cleared(self, wanted: dict[int, set[int]]) -> dict[tuple[int, int], int]:
+        """Return numbers that clear the denominators of the probabilities of all traces up to a length.
+
+        Parameters
+        ----------
+        wanted
+            By length the classes for which the number is wanted.
+
+        Returns
+        -------
+        dict
+            By class and length.
+        """
+        result: dict[tuple[int, int], int] = {}
+        current = [1] * len(self)
+        for length in range(max(wanted, default=-1) + 1):
+            if length:
+                # Several successors may share a class of denominators: each row is one least common multiple.
+                current = [
+                    1 if step is None else lcm(*(int(p.q) * current[t] for t, p in step[1]))
+                    for step in self.steps
+                ]
+            for block in wanted.get(length, ()):
+                result[block, length] = current[block]
+        return result
+
+
+def _action_steps(automaton: PA) -> list[ActionStep]:
+    """Return the one transition of each state."""
+    result: list[ActionStep] = [None] * len(automaton)
+    for step in automaton.transitions:
+        if result[step.source] is not None:
+            raise ModelError(
+                "the state has several transitions; the trace logic speaks of fully probabilistic automata, "
+                "with at most one",
+                place=f"state {automaton.states[step.source]!r}",
+            )
+        result[step.source] = (step.action, step.row)
+    return result
+
+
+def _renamed(step: ActionStep, place: dict[int, int]) -> ActionStep:
+    return None if step is None else (step[0], tuple((place[t], p) for t, p in step[1]))
+
+
+def _masses(step: ActionStep, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
+    masses: dict[int, fmpq] = {}
+    for target, p in () if step is None else step[1]:
+        block = block_of[target]
+        masses[block] = masses[block] + p if block in masses else p
+    return frozenset(masses.items())
+
+
+def _reached(steps: Sequence[ActionStep], starts: Iterable[int]) -> list[int]:
+    found = set(starts)
+    waiting = list(found)
+    while waiting:
+        step = steps[waiting.pop()]
+        for target, _ in () if step is None else step[1]:
+            if target not in found:
+                found.add(target)
+                waiting.append(target)
+    return sorted(found)

@@ -23,9 +23,9 @@ from bisimdist.words.equivalence import (
     trace_equivalence_classes,
 )
 from bisimdist.words.functions import primes
-from bisimdist.words.lumped_chain import LumpedChain
 from bisimdist.words.rational_basis import RationalBasis, ResidueBasis, agree_on
 from bisimdist.words.residue_echelon import ResidueEchelon
+from bisimdist.words.system import WordSystem
 from tests.reference.information_space import information_space
 from tests.words.fully_probabilistic import (
     all_traces,
@@ -86,7 +86,7 @@ def test_paper_randomised_responses() -> None:
 
 def test_equivalent_but_not_bisimilar() -> None:
     automaton = deferred_choice()
-    assert LumpedChain.of(automaton, (0, 1)).class_of[:2] == (0, 1)
+    assert WordSystem.of(automaton, (0, 1)).class_of[:2] == (0, 1)
     assert distinguishing_trace(automaton, 0, 1) is None
     assert trace_equivalence_classes(automaton) == (0, 0, 1, 2, 3, 4, 5)
 
@@ -122,7 +122,7 @@ def test_several_primes_where_denominators_are_long() -> None:
 
 def test_a_difference_that_is_zero_modulo_the_first_prime() -> None:
     automaton = deferred_choice()
-    prime = next(primes(LumpedChain.of(automaton, (0, 1))))
+    prime = next(primes(WordSystem.of(automaton, (0, 1))))
     small = fmpq(prime, 4 * prime + 1)  # 0 modulo the first prime
     steps = list(automaton.transitions)
     steps[4] = Transition(4, "b", ((5, fmpq(1, 2) - small), (6, fmpq(1, 2) + small)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flint import fmpq
 
 from bisimdist.models.pa import PA, Transition
+from bisimdist.words.combination import combined_system
 from bisimdist.words.system import WordSystem, point
 from bisimdist.words.table import StateTable, find_table
 
@@ -21,17 +22,17 @@ def system(*, trap: bool) -> WordSystem:
         ("c", {4: fmpq(1)}),
     ]
     steps = tuple(Transition(s, action, tuple(row.items())) for s, (action, row) in enumerate(rows))
-    return WordSystem.of(PA(tuple("vwxyz"), steps))
+    return combined_system(PA(tuple("vwxyz"), steps))
 
 
 def table(made: WordSystem, limit: int) -> StateTable:
-    starts = [(point(made.classes[0]), point(made.classes[other])) for other in (1, 2)]
+    starts = [(point(made.class_of[0]), point(made.class_of[other])) for other in (1, 2)]
     return find_table(made, starts, limit=limit)
 
 
 def test_pairs_without_any_bound_do_not_count() -> None:
     made = system(trap=True)
-    v, w, x = (made.classes[n] for n in range(3))
+    v, w, x = (made.class_of[n] for n in range(3))
     found = table(made, 2)
     assert not found.refused
     assert set(found.entries) == {(v, w), (w, v)}

@@ -23,8 +23,8 @@ from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
+from bisimdist.words.combination import combined_system
 from bisimdist.words.graph import Limits
-from bisimdist.words.system import WordSystem
 from tests.words.fully_probabilistic import randomised_responses
 from tests.words.trace_reference import (
     as_hidden_markov,
@@ -202,7 +202,7 @@ def test_states_that_are_equivalent_but_not_bisimilar() -> None:
         (4, "b", {5: ONE}),
         (5, "c", {5: ONE}),
     )
-    assert WordSystem.of(chain).combination is not None
+    assert combined_system(chain).combination is not None
     assert bound(chain, "multiplicative").upper == 1
     assert bound(chain, "additive").upper == 0
 
