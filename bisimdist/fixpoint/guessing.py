@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from flint import fmpq, fmpz
 
+from bisimdist.exact.doubles import from_double
 from bisimdist.fixpoint.evaluation import Evaluation, Row
 from bisimdist.fixpoint.hausdorff import Arena, Challenge
 from bisimdist.fixpoint.liftings import Value
@@ -90,12 +91,8 @@ def rounded(value: Value, bits: int, *, up: bool, relative: bool) -> Value:
 def shifted(arena: Arena, value: fmpq, change: float) -> fmpq:
     """Return a value moved by a change (of its logarithm, where values are ratios), within its range."""
     if arena.lifting.top is None:
-        return max(fmpq(1), value * (1 + _exact(math.expm1(change))))
-    return min(fmpq(1), max(fmpq(0), value + _exact(change)))
-
-
-def _exact(number: float) -> fmpq:
-    return fmpq(*number.as_integer_ratio())
+        return max(fmpq(1), value * (1 + from_double(math.expm1(change))))
+    return min(fmpq(1), max(fmpq(0), value + from_double(change)))
 
 
 def approximate(  # noqa: PLR0913

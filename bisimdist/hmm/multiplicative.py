@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpq
 from scipy.optimize import linprog
 
-from bisimdist.exact.simplest import simplest_between
+from bisimdist.exact.doubles import as_double, simplest_within
 from bisimdist.linear.simplex import minimise
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.numeric import Function, NumericModel
@@ -130,7 +130,7 @@ def _approximate(
     vectors: _Vectors, pairs: Sequence[Pair], deadline: Deadline, progress: Progress
 ) -> dict[Pair, float]:
     """Iterate the factors from one upwards, in doubles; what exceeds the ceiling goes."""
-    rows = [{x: [(t, _double(p)) for t, p in vector] for x, vector in row.items()} for row in vectors.rows]
+    rows = [{x: [(t, as_double(p)) for t, p in vector] for x, vector in row.items()} for row in vectors.rows]
     table = dict.fromkeys(pairs, 1.0)
     for round_ in range(ROUNDS):
         progress("factors", round_, None)
@@ -149,10 +149,6 @@ def _approximate(
         if not changed:
             break
     return table
-
-
-def _double(value: fmpq) -> float:
-    return int(value.p) / int(value.q)
 
 
 def _double_factor(
@@ -192,14 +188,9 @@ def _rounded(value: float, inflation: float) -> fmpq:
     """Return a short rational near a double; with an inflation one above it."""
     if inflation == 0.0:
         width = 1e-7 * value
-        return max(fmpq(1), simplest_between(_exact(value - width), _exact(value + width)))
+        return max(fmpq(1), simplest_within(value - width, value + width))
     low, high = value * (1 + inflation / 2), value * (1 + inflation)
-    return max(fmpq(1), simplest_between(_exact(low), _exact(high)))
-
-
-def _exact(value: float) -> fmpq:
-    above, below = value.as_integer_ratio()
-    return fmpq(above, below)
+    return max(fmpq(1), simplest_within(low, high))
 
 
 def _exact_factor(

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from bisimdist.exact.doubles import as_double
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.words.integers import IntegerModel
 from bisimdist.words.layers import Word
@@ -18,10 +19,6 @@ WIDTH = 48
 TINY = 1e-290
 
 _Floats = npt.NDArray[np.float64]
-
-
-def _quotient(value: fmpq) -> float:
-    return float(int(value.p) / int(value.q))
 
 
 def guessed_words(
@@ -68,8 +65,8 @@ def guessed_words(
         for state, weight in made:
             emissions[symbol, state] = weight
     emissions /= emissions.sum(axis=0).max()
-    ahead = np.array([[_quotient(p) for p in first]])
-    behind = np.array([[_quotient(p) for p in second]])
+    ahead = np.array([[as_double(p) for p in first]])
+    behind = np.array([[as_double(p) for p in second]])
     words: list[Word] = [()]
     finished: list[tuple[float, Word]] = []
     for position in range(model.length):

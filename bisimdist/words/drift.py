@@ -15,7 +15,8 @@ import networkx as nx
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from bisimdist.exact.simplest import simplest_between
+from bisimdist.exact.doubles import simplest_within
+from bisimdist.linear.kernel import kernel, positive_eigenvector
 from bisimdist.words.pump import CycleRound, Rounds, moved
 
 __all__ = ["DriftTrace", "find_drift_trace"]
@@ -218,9 +219,8 @@ class _Drift:
     def _exact(self, order: _Order, rate: float) -> fmpq | None:
         """Return the rate of the critical parts, if it is a short rational and exactly the same in all."""
         parts = [order.members[n] for n in order.critical]
-        low, high = (fmpq(*(rate * (1 + side * TIE)).as_integer_ratio()) for side in (-1, 1))
         guess = next((self._row(part[0]).get(part[0], ZERO) for part in parts if len(part) == 1), None)
-        factor = simplest_between(low, high) if guess is None else guess
+        factor = simplest_within(rate * (1 - TIE), rate * (1 + TIE)) if guess is None else guess
         return factor if all(self._eigenvector(part, factor) is not None for part in parts) else None
 
     def _matrix(self, states: Sequence[int]) -> fmpq_mat:
@@ -230,13 +230,9 @@ class _Drift:
         """Return a positive vector that a round multiplies by the factor within a part."""
         if len(part) > MAX_STATES:
             return None
-        kernel = _kernel((self._matrix(part) - _scalar(factor, len(part))).transpose())
-        if len(kernel) != 1:
-            return None
-        (vector,) = kernel
-        if vector[0] < 0:
-            vector = [-value for value in vector]
-        return dict(zip(part, vector, strict=True)) if min(vector) > 0 else None
+        rows = [[self._row(s).get(t, ZERO) for t in part] for s in part]
+        vector = positive_eigenvector(rows, factor)
+        return None if vector is None else dict(zip(part, vector, strict=True))
 
     def _chain(self, way: Sequence[int], factor: fmpq, count: int) -> list[Masses] | None:
         """Return vectors of which each one is multiplied by the factor, and handed on to the next one."""
@@ -245,7 +241,7 @@ class _Drift:
         power = _scalar(fmpq(1), size)
         for _ in range(count):
             power *= shifted
-        for start in _kernel(power.transpose()):
+        for start in kernel(power.transpose()):
             vectors = [fmpq_mat([start])]
             for _ in range(count - 1):
                 vectors.append(vectors[-1] * shifted)
@@ -302,32 +298,13 @@ class _Drift:
         if not np.isfinite(vector).all() or vector.min() <= 0:
             return None
         return {
-            state: simplest_between(
-                *(fmpq(*(float(value) * side).as_integer_ratio()) for side in (1 - TIE, 1 + TIE))
-            )
+            state: simplest_within(float(value) * (1 - TIE), float(value) * (1 + TIE))
             for state, value in zip(part, vector, strict=True)
         }
 
 
 def _scalar(value: fmpq, size: int) -> fmpq_mat:
     return fmpq_mat([[value if n == m else ZERO for m in range(size)] for n in range(size)])
-
-
-def _kernel(matrix: fmpq_mat) -> list[list[fmpq]]:
-    """Return a basis of the columns that a square matrix makes zero."""
-    reduced, rank = matrix.rref()
-    size = matrix.ncols()
-    pivots: list[int] = []
-    for row in range(rank):
-        pivots.append(next(n for n in range(size) if reduced[row, n] != 0))
-    result = []
-    for free in (n for n in range(size) if n not in pivots):
-        column = [ZERO] * size
-        column[free] = fmpq(1)
-        for row, pivot in enumerate(pivots):
-            column[pivot] = -reduced[row, free]
-        result.append(column)
-    return result
 
 
 def _smoothed(vectors: Sequence[fmpq_mat], factor: fmpq, rounds: int) -> list[fmpq]:

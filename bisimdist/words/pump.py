@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from bisimdist.exact.simplest import simplest_between
+from bisimdist.exact.doubles import simplest_within
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.words.system import WordSystem
 
@@ -252,8 +252,7 @@ def _radius(matrix: Doubles) -> float:
 
 def _short(value: float) -> fmpq:
     """Return a short rational near a positive double."""
-    low, high = (fmpq(*(value * factor).as_integer_ratio()) for factor in (1 - 1e-9, 1 + 1e-9))
-    return simplest_between(low, high)
+    return simplest_within(value * (1 - 1e-9), value * (1 + 1e-9))
 
 
 def candidate_loops(word: Word, actions: Sequence[str], *, longest: int = 3) -> Iterator[tuple[Word, Word]]:

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
-from bisimdist.exact.simplest import simplest_between
+from bisimdist.exact.doubles import as_double, simplest_within
+from bisimdist.linear.kernel import positive_eigenvector
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.numeric import Function, NumericModel
 
@@ -107,7 +108,7 @@ class _Search:
                     if seen is not None:
                         entries[state][target] = probability * seen
             matrices.append(fmpq_mat(entries))
-            doubles.append(np.array([[int(v.p) / int(v.q) for v in row] for row in entries]))
+            doubles.append(np.array([[as_double(v) for v in row] for row in entries]))
         return cls(model, tuple(matrices), tuple(doubles))
 
     def start(self, function: Function, symbol: int) -> dict[int, fmpq]:
@@ -362,11 +363,6 @@ def _proved(search: _Search, candidate: _Candidate) -> Pump | None:
     return None
 
 
-def _near(value: float, width: float) -> fmpq:
-    low, high = (float(value - width).as_integer_ratio(), float(value + width).as_integer_ratio())
-    return simplest_between(max(fmpq(*low), _ZERO), fmpq(*high))
-
-
 def _below(
     matrix: fmpq_mat, part: tuple[frozenset[int], float], start: Vector, limit: float
 ) -> tuple[fmpq, Vector] | None:
@@ -376,7 +372,7 @@ def _below(
     vector = _eigenvector(matrix, states, exact)
     if vector is None:
         exact = _near((2 * part[1] + limit) / 3, (part[1] - limit) / 6)
-        block = np.array([[_double(matrix[s, t]) for t in states] for s in states])
+        block = np.array([[as_double(matrix[s, t]) for t in states] for s in states])
         values, vectors = np.linalg.eig(block.T)
         found = np.abs(np.real(vectors[:, int(np.argmax(np.real(values)))]))
         vector = [_near(float(v), 1e-6 * float(max(found))) for v in found]
@@ -450,22 +446,9 @@ def _entered(matrix: fmpq_mat, counting: list[int], start: Vector) -> list[int]:
     return sorted(found)
 
 
+def _near(value: float, width: float) -> fmpq:
+    return simplest_within(value - width, value + width)
+
+
 def _eigenvector(matrix: fmpq_mat, states: list[int], factor: fmpq) -> list[fmpq] | None:
-    """Return a positive row vector x with ``x M = factor x`` on some states, if there is one."""
-    size = len(states)
-    reduced, rank = fmpq_mat(
-        [[matrix[s, t] - (factor if s == t else 0) for s in states] for t in states]
-    ).rref()
-    if rank != size - 1:
-        return None
-    pivots = [next(k for k in range(size) if reduced[row, k]) for row in range(rank)]
-    free = next(k for k in range(size) if k not in pivots)
-    vector = [_ZERO] * size
-    vector[free] = fmpq(1)
-    for row, pivot in enumerate(pivots):
-        vector[pivot] = -reduced[row, free]
-    return vector if all(v > 0 for v in vector) else None
-
-
-def _double(value: fmpq) -> float:
-    return int(value.p) / int(value.q)
+    return positive_eigenvector([[matrix[s, t] for t in states] for s in states], factor)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from flint import fmpq, fmpq_mat
 
-from bisimdist.exact.simplest import simplest_between
+from bisimdist.exact.doubles import as_double, from_double, simplest_within
 from bisimdist.lp.multiplicative import lift_ratio
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.graph import Node
@@ -296,7 +296,7 @@ class _Iteration:
 
     def _ratio(self, k: int, m: int) -> fmpq | None:
         value = self.values.get((k, m))
-        return None if value is None else _double(value)
+        return None if value is None else from_double(value)
 
     def _improve(self, pair: Pair) -> bool:
         """Take optimal moves for the values as they are; tell whether the pair lost its bound."""
@@ -312,9 +312,9 @@ class _Iteration:
         masses = sum(first.values(), fmpq(0)) / sum(second.values(), fmpq(0))
         self.exact[pair].append([(None, masses)])  # for the trace that ends here
         self.shares[pair] = [
-            [(other, int(share.p) / int(share.q)) for other, share in column] for column in self.exact[pair]
+            [(other, as_double(share)) for other, share in column] for column in self.exact[pair]
         ]
-        self.values[pair] = max(1.0, int(optimum.ratio.p) / int(optimum.ratio.q))
+        self.values[pair] = max(1.0, as_double(optimum.ratio))
         return False
 
     def _evaluate(self) -> None:
@@ -385,15 +385,10 @@ class _Iteration:
         return self.values
 
 
-def _double(value: float) -> fmpq:
-    above, below = value.as_integer_ratio()
-    return fmpq(above, below)
-
-
 def _rounded(value: float, inflation: float) -> fmpq:
     """Return a short rational above a double, by nearly the same factor for all."""
     low, high = value * (1 + inflation), value * (1 + inflation) * (1 + inflation / 1000)
-    return max(ONE, simplest_between(_double(low), _double(high)))
+    return max(ONE, simplest_within(low, high))
 
 
 def _proved(
