@@ -13,6 +13,7 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.hmm import HMM, SparseRow
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton, free_name
+from bisimdist.models.transform import reached_hidden_states
 
 __all__ = [
     "KINDS",
@@ -173,7 +174,7 @@ class _Unrolling:
     def __init__(self, model: HMM, *, unfold: bool) -> None:
         self.model = model
         self.unfold = unfold
-        self.reached = _reached(model)
+        self.reached = reached_hidden_states(model, [s for _, row in model.distributions for s, _ in row])
         symbols = frozenset(model.observations)
         self.start_label, self.end_label, self.step_label = (
             free_name(name, symbols) for name in ("(start)", "(end)", "(step)")
@@ -298,17 +299,6 @@ def automaton_as_hmm(automaton: PA) -> HMM:
     ('(stop)',)
     """
     return lmc_as_hmm(action_labelled_lmc(automaton))
-
-
-def _reached(model: HMM) -> list[int]:
-    """Return the hidden states that an information state reaches, ascending."""
-    waiting = [s for _, row in model.distributions for s, _ in row]
-    found = set(waiting)
-    for s in waiting:
-        fresh = [t for t, _ in model.rows[s] if t not in found]
-        found.update(fresh)
-        waiting += fresh
-    return sorted(found)
 
 
 def _numbers(row: SparseRow) -> Iterable[tuple[int, fmpq]]:

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from bisimdist.errors import ModelError
+from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
+from bisimdist.models.reach import all_reached
 
-__all__ = ["disjoint_union", "reachable_states", "reached_states", "relabel", "restrict_to_reachable"]
+__all__ = [
+    "disjoint_union",
+    "reachable_states",
+    "reached_hidden_states",
+    "reached_states",
+    "relabel",
+    "restrict_to_reachable",
+]
 
 
 def disjoint_union(
@@ -71,14 +80,7 @@ def reachable_states(lmc: LMC, starts: Iterable[int]) -> tuple[int, ...]:
     >>> reachable_states(chain, [1])
     (1,)
     """
-    found = set(starts)
-    waiting = list(found)
-    while waiting:
-        for target, _ in lmc.rows[waiting.pop()]:
-            if target not in found:
-                found.add(target)
-                waiting.append(target)
-    return tuple(sorted(found))
+    return tuple(sorted(all_reached(starts, lambda state: (target for target, _ in lmc.rows[state]))))
 
 
 def reached_states(automaton: PA, starts: Iterable[int]) -> list[int]:
@@ -93,13 +95,12 @@ def reached_states(automaton: PA, starts: Iterable[int]) -> list[int]:
     successors: dict[int, set[int]] = {}
     for step in automaton.transitions:
         successors.setdefault(step.source, set()).update(target for target, _ in step.row)
-    found = set(starts)
-    waiting = list(found)
-    while waiting:
-        fresh = successors.get(waiting.pop(), set()) - found
-        found |= fresh
-        waiting.extend(fresh)
-    return sorted(found)
+    return sorted(all_reached(starts, lambda state: successors.get(state, ())))
+
+
+def reached_hidden_states(model: HMM, starts: Iterable[int]) -> list[int]:
+    """Return the states of a hidden Markov model that can be entered from some, these included, ascending."""
+    return sorted(all_reached(starts, lambda state: (target for target, _ in model.rows[state])))
 
 
 def restrict_to_reachable(lmc: LMC, starts: Iterable[str] | None = None) -> LMC:

@@ -13,6 +13,7 @@ from bisimdist.bisimulation.game import SAME, Arena, Challenge
 from bisimdist.bisimulation.windows import Credits
 from bisimdist.bisimulation.witness import Loss
 from bisimdist.certificates.numbers import rational_text
+from bisimdist.models.reach import all_reached
 
 __all__ = ["ProvedPair", "accumulative_certificate", "amortised_certificate"]
 
@@ -106,16 +107,12 @@ def accumulative_certificate(values: Accumulated, proved: Sequence[ProvedPair]) 
 
 
 def _reachable(arena: Arena, starts: Iterable[int]) -> list[int]:
-    found = set(starts)
-    waiting = list(found)
-    while waiting:
-        for challenge in arena.challenges[waiting.pop()]:
+    def after(position: int) -> Iterable[int]:
+        for challenge in arena.challenges[position]:
             for number, _ in challenge.answers:
-                for edge in arena.duels[number].edges:
-                    if edge.position != SAME and edge.position not in found:
-                        found.add(edge.position)
-                        waiting.append(edge.position)
-    return sorted(found)
+                yield from (edge.position for edge in arena.duels[number].edges if edge.position != SAME)
+
+    return sorted(all_reached(starts, after))
 
 
 def amortised_certificate(values: Amortised, proved: Sequence[ProvedPair]) -> Entry:

@@ -12,6 +12,7 @@ from flint import fmpq
 from bisimdist.errors import LimitError
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.lmc import LMC
+from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["PairSpace", "components_bottom_up", "reached_by_classes", "reached_by_pairs"]
@@ -120,13 +121,8 @@ def reached_by_classes(lmc: LMC, classes: Sequence[int], pairs: Iterable[tuple[i
     class is needed as a whole: those of the pairs, and every class that one of its states can enter.
     """
     graph = _class_graph(lmc, classes)
-    found = {classes[s] for s, t in pairs if s != t and classes[s] == classes[t]}
-    stack = list(found)
-    while stack:
-        fresh = set(graph[stack.pop()]) - found
-        found |= fresh
-        stack.extend(fresh)
-    return found
+    starts = {classes[s] for s, t in pairs if s != t and classes[s] == classes[t]}
+    return set(all_reached(starts, graph.__getitem__))
 
 
 def reached_by_pairs(  # noqa: PLR0913

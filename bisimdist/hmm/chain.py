@@ -9,7 +9,7 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM, SparseRow
 from bisimdist.models.lmc import LMC
-from bisimdist.words.numeric import reachable_states
+from bisimdist.models.transform import reached_hidden_states
 
 __all__ = ["FIRST", "SECOND", "as_chain"]
 
@@ -41,7 +41,7 @@ def as_chain(model: HMM, pair: tuple[str, str]) -> LMC:
     rows: dict[str, dict[str, fmpq]] = {
         name: _spread(model, row) for name, row in zip((FIRST, SECOND), starts, strict=True)
     }
-    for state in reachable_states(model, {s for row in starts for s, _ in row}):
+    for state in reached_hidden_states(model, {s for row in starts for s, _ in row}):
         for symbol, _ in model.emissions[state]:
             name = json.dumps([model.states[state], model.observations[symbol]])
             labels[name] = json.dumps(model.observations[symbol])

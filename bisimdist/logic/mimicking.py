@@ -27,6 +27,7 @@ from bisimdist.logic.formula import (
 from bisimdist.logic.formula_printer import KEYWORDS, NAME
 from bisimdist.logic.levels import Levels, outgoing
 from bisimdist.models.pa import PA, Transition
+from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["longest_run", "mimicking_formula", "mimicking_formulae", "mimicking_system", "reachable_states"]
@@ -35,15 +36,7 @@ __all__ = ["longest_run", "mimicking_formula", "mimicking_formulae", "mimicking_
 def reachable_states(automaton: PA, states: Iterable[int]) -> list[int]:
     """Return the states that some states lead to, themselves included, nearest first."""
     steps = outgoing(automaton)
-    found = dict.fromkeys(states)
-    waiting = list(found)
-    for state in waiting:
-        for step in steps[state]:
-            for target, _ in step.row:
-                if target not in found:
-                    found[target] = None
-                    waiting.append(target)
-    return waiting
+    return all_reached(states, lambda state: (target for step in steps[state] for target, _ in step.row))
 
 
 def _actions(automaton: PA) -> list[str]:

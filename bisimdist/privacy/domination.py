@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from bisimdist.models.lmc import LMC
+from bisimdist.models.transform import reachable_states
 from bisimdist.privacy.signed import Vector
 from bisimdist.progress import NEVER, Deadline
 
@@ -66,7 +67,7 @@ def find_ratios(model: LMC, starts: set[int], *, deadline: Deadline = NEVER) -> 
     The functional is an upper bound of the true one that has a closed form (`bound_of_block`). Pairs that do
     not come to rest count as unbounded, which is sound; what is returned satisfies all inequalities.
     """
-    reached = _reached(model, starts)
+    reached = reachable_states(model, starts)
     pairs = [(i, j) for i in reached for j in reached if i != j and model.labels[i] == model.labels[j]]
     if sum(len(model.rows[i]) * len(model.rows[j]) for i, j in pairs) > MAX_WORK:
         return None
@@ -89,17 +90,6 @@ def find_ratios(model: LMC, starts: set[int], *, deadline: Deadline = NEVER) -> 
                 return ratios
         for pair in changed:
             ratios.pop(pair, None)
-
-
-def _reached(model: LMC, starts: set[int]) -> list[int]:
-    found = set(starts)
-    stack = list(found)
-    while stack:
-        for target, _ in model.rows[stack.pop()]:
-            if target not in found:
-                found.add(target)
-                stack.append(target)
-    return sorted(found)
 
 
 def _blocks(model: LMC, state: int) -> dict[str, dict[int, fmpq]]:

@@ -11,6 +11,7 @@ from flint import fmpq
 from bisimdist.linear import SparseSystem, solve_exact
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.lmc import LMC
+from bisimdist.models.reach import all_reached
 from bisimdist.privacy.refinement import Refinement
 
 __all__ = ["ACCEPT", "REJECT", "Event", "event_of_labels", "find_event"]
@@ -124,14 +125,8 @@ def _leading_to(
     for here, targets in edges.items():
         for there in targets:
             backward.setdefault(there, []).append(here)
-    alive = {here for here, gain in gains.items() if gain > 0}
-    stack = list(alive)
-    while stack:
-        for before in backward.get(stack.pop(), ()):
-            if before not in alive:
-                alive.add(before)
-                stack.append(before)
-    return alive
+    winning = (here for here, gain in gains.items() if gain > 0)
+    return set(all_reached(winning, lambda here: backward.get(here, ())))
 
 
 def event_of_labels(label: str) -> Event:

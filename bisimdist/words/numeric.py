@@ -13,8 +13,9 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.transform import reached_hidden_states
 
-__all__ = ["Function", "NumericModel", "reachable_states"]
+__all__ = ["Function", "NumericModel"]
 
 Function = tuple[fmpq, ...]
 """A number for each state of a `NumericModel`."""
@@ -22,17 +23,6 @@ Function = tuple[fmpq, ...]
 Row = tuple[tuple[int, fmpq], ...]
 
 _ZERO = fmpq(0)
-
-
-def reachable_states(model: HMM, starts: set[int]) -> list[int]:
-    """Return the states that can be entered from some states, these included, in ascending order."""
-    found, stack = set(starts), list(starts)
-    while stack:
-        for target, _ in model.rows[stack.pop()]:
-            if target not in found:
-                found.add(target)
-                stack.append(target)
-    return sorted(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +62,7 @@ class NumericModel:
         if model.parametric:
             raise UsageError("the model has parameters; expected one with numbers only (see HMM.at)")
         one, two = (_numbers(model.distribution(name)) for name in pair)
-        states = reachable_states(model, {s for s, _ in (*one, *two)})
+        states = reached_hidden_states(model, {s for s, _ in (*one, *two)})
         position = {state: place for place, state in enumerate(states)}
         return cls(
             model,

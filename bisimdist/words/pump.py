@@ -17,6 +17,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from bisimdist.exact.doubles import simplest_within
+from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.words.system import WordSystem
 
@@ -211,14 +212,7 @@ class CycleRound:
     @staticmethod
     def closure(states: Iterable[int], drawn: nx.DiGraph[int]) -> set[int]:
         """Return the states that others lead to, and these."""
-        result = set(states)
-        waiting = list(result)
-        while waiting:
-            for target in drawn.successors(waiting.pop()):
-                if target not in result:
-                    result.add(target)
-                    waiting.append(target)
-        return result
+        return set(all_reached(states, drawn.successors))
 
     def sound(self, kept: set[int], last: set[int], slow_side: Masses, reached: set[int]) -> bool:
         """Tell whether what is outside of the counting states never comes back and never makes the suffix."""

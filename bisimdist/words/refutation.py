@@ -21,6 +21,7 @@ from flint import fmpq, fmpq_mat
 
 from bisimdist.exact.doubles import as_double, simplest_within
 from bisimdist.linear.kernel import positive_eigenvector
+from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.numeric import Function, NumericModel
 
@@ -388,7 +389,10 @@ def _above(
     matrix: fmpq_mat, counting: list[int], start: Vector, between: tuple[float, float]
 ) -> tuple[fmpq, Vector] | None:
     """Return a growth factor and a vector y >= start on the counting states with ``y M <= factor y``."""
-    states = _entered(matrix, counting, start)
+    entered = all_reached(
+        (s for s in counting if start.get(s)), lambda s: (t for t in counting if matrix[s, t])
+    )
+    states = sorted(entered)
     slow, fast = between
     shares = [_near(slow + share * (fast - slow), 0.05 * (fast - slow)) for share in (0.5, 0.1, 0.9)]
     for factor in ([_near(slow, 1e-9 * slow)] if slow > 0 else []) + shares:
@@ -431,19 +435,6 @@ def _components(matrix: fmpq_mat, states: list[int]) -> list[list[int]]:
     graph.add_nodes_from(states)
     graph.add_edges_from((s, t) for s in states for t in states if matrix[s, t])
     return [sorted(part) for part in nx.connected_components(graph)]
-
-
-def _entered(matrix: fmpq_mat, counting: list[int], start: Vector) -> list[int]:
-    """Return the counting states that the cycle can enter."""
-    found = {s for s in counting if start.get(s)}
-    stack = list(found)
-    while stack:
-        state = stack.pop()
-        for target in counting:
-            if target not in found and matrix[state, target]:
-                found.add(target)
-                stack.append(target)
-    return sorted(found)
 
 
 def _near(value: float, width: float) -> fmpq:

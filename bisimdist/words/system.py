@@ -18,6 +18,7 @@ from bisimdist.models.ends import Ends, completed
 from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA
 from bisimdist.models.partition import canonical_numbering, refined_blocks
+from bisimdist.models.transform import reached_states
 
 __all__ = ["Combination", "Vector", "WordSystem", "direction_of", "mass_of", "point"]
 
@@ -121,7 +122,8 @@ class WordSystem:
         """
         automaton = completed(automaton, Ends.HIDDEN)
         steps = _action_steps(automaton)
-        reached = _reached(steps, range(len(automaton)) if starts is None else starts)
+        every = range(len(automaton)) if starts is None else starts
+        reached = reached_states(automaton, every)
         place = {state: n for n, state in enumerate(reached)}
         local = [_renamed(steps[state], place) for state in reached]
         first = canonical_numbering(None if step is None else step[0] for step in local)
@@ -274,15 +276,3 @@ def _masses(step: ActionStep, block_of: Sequence[int]) -> frozenset[tuple[int, f
         block = block_of[target]
         masses[block] = masses[block] + p if block in masses else p
     return frozenset(masses.items())
-
-
-def _reached(steps: Sequence[ActionStep], starts: Iterable[int]) -> list[int]:
-    found = set(starts)
-    waiting = list(found)
-    while waiting:
-        step = steps[waiting.pop()]
-        for target, _ in () if step is None else step[1]:
-            if target not in found:
-                found.add(target)
-                waiting.append(target)
-    return sorted(found)
