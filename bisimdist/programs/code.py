@@ -10,7 +10,7 @@ __all__ = ["INVOKE", "LEAVE", "TAIL", "Code", "Segment"]
 
 LEAVE, INVOKE, TAIL = 0, 1, 2
 """How a segment ends: ``(LEAVE, value)``, ``(INVOKE, segment, function, arguments, keywords, live)`` or
-``(TAIL, function, arguments, keywords)``."""
+``(TAIL, place, function, arguments, keywords)``."""
 
 
 @dataclass(eq=False, slots=True)

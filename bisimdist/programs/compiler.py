@@ -19,7 +19,7 @@ from bisimdist.programs.flatten import Flattener
 from bisimdist.programs.helpers import HELPERS, Ticker
 from bisimdist.programs.machine_source import DrawMethod, LibraryMethod
 from bisimdist.programs.meaning import Meanings, unwrapped
-from bisimdist.programs.native import HELPER_PREFIX, Native
+from bisimdist.programs.native import HELPER_PREFIX, Native, refuse_forms
 from bisimdist.programs.objects import UNBOUND, Cell, Closure, Thrown
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.unit import UNKNOWN, Unit
@@ -223,6 +223,7 @@ class Compiler(Meanings):
         line = unit.node.lineno
         code = self._codes[unit] = Code(unit.name, unit.file, line)
         self.sources.used(unit.file)
+        refuse_forms(self, unit)
         if isinstance(unit.node, ast.FunctionDef) and real is None and unit.outer is None:
             self.refuse(unit.node, unit, "the function cannot be found again", "define it in the module")
         if drawing:

@@ -152,7 +152,8 @@ class Emitter:
         if block.handler is None and not then.body and isinstance(then.end, Leave):
             value = then.end.value
             if isinstance(value, ast.Name) and value.id == end.result:
-                return tuple_of([ast.Constant(TAIL), *rest])
+                place = Segment(self.code, end.line)
+                return tuple_of([ast.Constant(TAIL), load(self.keep(place)), *rest])
         segment = self.segments[then]
         live = tuple_of(load(name) for name in segment.live)
         return tuple_of([ast.Constant(INVOKE), load(self.keep(segment)), *rest, live])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import heapq
 import itertools
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf, log2
 from typing import Any
@@ -27,9 +29,22 @@ MOST_LISTED = 1 << 16
 """So many values of one draw are told apart at most."""
 
 _ROUNDING = 1e-9
+_ONE = fmpq(1)
 _CURRENT = -1
 
 Bounds = dict[int, tuple[int, int]]
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Do without the search for cycles: what is made here stays."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +71,7 @@ class AtEnd:
     raised: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Edge:
     """What may come next.
 
@@ -128,6 +143,10 @@ class Exploration:
             If the deadline passes.
         """
         most = inf if cut is None else (inf if cut <= 0 else -log2(cut) + _ROUNDING)
+        with _no_collection():
+            return self._explore(most, states, deadline, progress)
+
+    def _explore(self, most: float, states: int | None, deadline: Deadline, progress: Progress) -> bool:
         for turn in itertools.count():
             while self._queue and self.edges[self._queue[0][1]] is not None:
                 heapq.heappop(self._queue)
@@ -216,17 +235,20 @@ class Exploration:
     def _expand(self, number: int, cost: float) -> None:
         node = self.nodes[number]
         gathered: dict[tuple[int, int], Any] = {}
-        total: int | fmpq = 1
-        if isinstance(node, AtDraw):
-            total = node.request.count
+        total = node.request.count if isinstance(node, AtDraw) else 1
         for _, _, weight, target, steps in self.branches(node):
-            gathered[target, steps] = gathered.get((target, steps), 0) + weight
-        self.edges[number] = tuple(
-            [Edge(target, steps, _share(weight, total)) for (target, steps), weight in gathered.items()]
-        )
-        for edge in self.edges[number] or ():
-            p = edge.probability
-            self._reach(edge.target, cost - log2(int(p.p) / int(p.q)) if p != 1 else cost)
+            key = (target, steps)
+            gathered[key] = gathered.get(key, 0) + weight
+        edges = []
+        for (target, steps), weight in gathered.items():
+            if weight == total:
+                edges.append(Edge(target, steps, _ONE))
+                self._reach(target, cost)
+            else:
+                p = _share(weight, total)
+                edges.append(Edge(target, steps, p))
+                self._reach(target, cost - log2(int(p.p) / int(p.q)))
+        self.edges[number] = tuple(edges)
 
     def branches(
         self, node: AtDraw | AtObservation | AtEnd
@@ -256,7 +278,7 @@ class Exploration:
                     raise Outside(
                         f"a draw has {high - low} values that the program tells apart",
                         f"at most {MOST_LISTED} are looked at: compare it with constants, or draw from fewer",
-                    ) from None
+                    ) from wanted
                 cuts = tuple(range(low + 1, high))
                 work.extend(_divided(wanted.index, cuts, answer, bounds, weight, state))
                 continue

@@ -77,6 +77,7 @@ class Freezer:
 
     def __init__(self, atoms: tuple[type, ...] = ()) -> None:
         self._boxes: dict[Hashable, Box] = {}
+        self._same: dict[int, Box] = {}
         self._wholes: dict[Hashable, Whole] = {}
         self._refs: list[Ref] = []
         self.constants: dict[int, Any] = {}
@@ -97,10 +98,15 @@ class Freezer:
     def simple(self, values: Sequence[object]) -> tuple[Frozen, ...] | None:
         """Freeze values if none of them can be changed; None otherwise."""
         result: list[Frozen] = []
+        same = self._same
         for value in values:
             kind = type(value)
             if kind is int or kind is str or value is None:
                 result.append(value)
+                continue
+            box = same.get(id(value))
+            if box is not None and box.value is value:
+                result.append(box)
                 continue
             try:
                 result.append(self.freeze(value, None))
@@ -122,6 +128,7 @@ class Freezer:
         box = self._boxes.get(key)
         if box is None:
             box = self._boxes[key] = Box(value)
+            self._same[id(value)] = box  # which the box keeps alive
         return box
 
     def _whole(self, build: Callable[..., object], parts: tuple[Frozen, ...]) -> Whole:
@@ -140,7 +147,7 @@ class Freezer:
         return self._box((bool, value), value)
 
     def _fraction(self, value: Fraction, _: Heap | None) -> Frozen:
-        return self._box((Fraction, value.numerator, value.denominator), value)
+        return self._box((Fraction, value._numerator, value._denominator), value)  # type: ignore[attr-defined]
 
     def _range(self, value: range, _: Heap | None) -> Frozen:
         return self._box((range, value.start, value.stop, value.step), value)

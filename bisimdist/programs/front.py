@@ -173,17 +173,29 @@ def explore(  # noqa: PLR0913
     chosen = _inputs(inputs)
     limit = sys.getrecursionlimit()
     sources = Sources(found, program, instrument)
+    machine = Machine(sources, announces="trace" in observed_kinds(observe))
     try:
-        return _explored(sources, found, keywords, chosen, _pairs(chosen, pairs), request)
+        return _explored(machine, found, keywords, chosen, _pairs(chosen, pairs), request)
     except Failed as failed:
         if isinstance(failed.error, ModelError | UsageError):
             raise failed.error from None
         raise failed.error from failed
     except Outside as outside:
-        file, line = line_within(outside.__traceback__, set(sources.digests))
+        file, line = _place(outside, machine)
         raise outside.as_error(file or found.__code__.co_filename, line) from None
     finally:
         sys.setrecursionlimit(limit)
+
+
+def _place(outside: Outside, machine: Machine) -> tuple[str, int | None]:
+    """Return the file and line that a refusal is about."""
+    files = set(machine.sources.digests)
+    for error in (outside, outside.__cause__):
+        file, line = line_within(None if error is None else error.__traceback__, files)
+        if file:
+            return file, line
+    place = machine.place
+    return (place.code.file, place.line) if place.code.file in files else ("", None)
 
 
 def _number(value: ExactNumber | None) -> fmpq | None:
@@ -288,15 +300,13 @@ def _pairs(inputs: Sequence[Input], pairs: Sequence[tuple[str, str]] | None) -> 
 
 
 def _explored(  # noqa: PLR0913, PLR0917
-    sources: Sources,
+    machine: Machine,
     function: FunctionType,
     keywords: Mapping[str, Any],
     inputs: Sequence[Input],
     pairs: Sequence[tuple[str, str]],
     request: _Request,
 ) -> ProgramChain:
-    kinds = observed_kinds(request.observe)
-    machine = Machine(sources, announces="trace" in kinds)
     machine.prepare(function)
     exploration = Exploration(machine)
     source_name = "rng" if "rng" in inspect.signature(function).parameters else None
@@ -319,7 +329,7 @@ def _explored(  # noqa: PLR0913, PLR0917
     origin = Origin(
         function.__qualname__,
         request.observe,
-        {Path(file).name: digest for file, digest in sorted(sources.digests.items())},
+        {Path(file).name: digest for file, digest in sorted(machine.sources.digests.items())},
         len(exploration.nodes),
         parted,
     )

@@ -16,7 +16,7 @@ __all__ = ["HELPERS", "Ticker", "first_and_rest", "is_kind", "items_of", "over",
 
 MOST_BITS = 1_000_000
 MOST_ITEMS = 10_000_000
-MOST_TICKS = 3_000_000
+MOST_TICKS = 1_000_000
 
 _SETS = (set, frozenset)
 _PLAIN_NUMBERS = (int, bool)
@@ -160,8 +160,19 @@ def _same(a: Any, b: Any) -> bool:
     return a is b
 
 
+_STANDS_FOR: dict[type, type] = {
+    Interval: int,
+    Source: random.SystemRandom,
+    ConstantList: list,
+    ConstantDict: dict,
+    ConstantSet: set,
+}
+
+
 def is_kind(value: Any, kinds: Any) -> bool:
     """Tell as `isinstance` does what a value is, for those that stand for others as well."""
+    if type(kinds) is type and type(value) not in _STANDS_FOR:
+        return isinstance(value, kinds)
     wanted = kinds if isinstance(kinds, tuple) else (kinds,)
     if any(type(kind) is SourceClass for kind in wanted):
         kinds = wanted = tuple(kind.kind if type(kind) is SourceClass else kind for kind in wanted)
@@ -170,15 +181,6 @@ def is_kind(value: Any, kinds: Any) -> bool:
     if type(value) is Source:
         return any(isinstance(kind, type) and issubclass(random.SystemRandom, kind) for kind in wanted)
     return isinstance(value, kinds)
-
-
-_STANDS_FOR: dict[type, type] = {
-    Interval: int,
-    Source: random.SystemRandom,
-    ConstantList: list,
-    ConstantDict: dict,
-    ConstantSet: set,
-}
 
 
 def type_of(value: Any) -> type:

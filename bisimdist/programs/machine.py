@@ -12,7 +12,7 @@ from bisimdist.errors import BisimdistError
 from bisimdist.programs.code import LEAVE, TAIL, Code, Segment
 from bisimdist.programs.compiler import Compiler
 from bisimdist.programs.control import Failed, ListValues, Outside
-from bisimdist.programs.freezing import Freezer, Frozen
+from bisimdist.programs.freezing import Box, Freezer, Frozen
 from bisimdist.programs.heap import Contents, Heap, attributes, thaw, thawed
 from bisimdist.programs.helpers import MOST_TICKS, Ticker
 from bisimdist.programs.interval import Interval
@@ -55,7 +55,7 @@ class State:
         self.values: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Drawing:
     """The program asks the source for something."""
 
@@ -63,7 +63,7 @@ class Drawing:
     request: Request
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Announced:
     """The program announces a value to the observer."""
 
@@ -71,7 +71,7 @@ class Announced:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ended:
     """The program has returned a value, or raised an exception."""
 
@@ -102,11 +102,14 @@ class Machine:
         self.compiler = Compiler(sources, self.ticker, self._call_natively, self.freezer.constants)
         self.announces = announces
         self.frames: list[tuple[Segment, tuple[Any, ...], int]] = []
+        self._depths: list[int] = []
         self._frame_numbers: dict[tuple[Segment, tuple[Frozen, ...], int], int] = {}
         self._states: dict[tuple[Any, ...], State] = {}
         leave = Code("", "", 0)
         self._made = Segment(leave, 0, ("object",), run=lambda _, made: (LEAVE, made))
         self._return = Segment(leave, 0, (), run=lambda value: (LEAVE, value))
+        self.place = self._return
+        """Where the last call was made."""
 
     # running
 
@@ -201,16 +204,13 @@ class Machine:
                 else:
                     return Ended(end[1], False, self._line(segment))
                 given = (end[1], *live)
-            elif end[0] == TAIL:
-                called = end[1:4]
             else:
+                self.place = end[1]
                 called = end[2:5]
-                frames.append((end[1], end[5]))
-                if len(frames) > MOST_FRAMES:
-                    raise Outside(
-                        f"calls are nested more than {MOST_FRAMES} deep",
-                        "write a loop, or recursion that ends",
-                    )
+                if end[0] != TAIL:
+                    frames.append((end[1], end[5]))
+                    if len(frames) > MOST_FRAMES:
+                        raise _too_deep()
         return self._outcome(entered, frames, base)
 
     def _line(self, segment: Segment) -> int | None:
@@ -339,24 +339,26 @@ class Machine:
                 kept = self.freezer.simple(values)
                 if kept is None:
                     break
-                number = self._frame(below, kept, tuple(values), number)
+                number = self._frame(below, kept, number)
             else:
                 key = (segment, frozen, number)
                 state = self._states.get(key)
                 if state is None:
                     state = self._states[key] = State(segment, frozen, number, ())
-                    state.values = tuple(live)
+                    state.values = _values(frozen)
                 return state
         return self._state_with_heap(segment, live, frames, base)
 
-    def _frame(
-        self, segment: Segment, frozen: tuple[Frozen, ...], values: tuple[Any, ...], below: int
-    ) -> int:
+    def _frame(self, segment: Segment, frozen: tuple[Frozen, ...], below: int) -> int:
         key = (segment, frozen, below)
         number = self._frame_numbers.get(key)
         if number is None:
+            depth = self._depths[below] + 1 if below >= 0 else 1
+            if depth > MOST_FRAMES:
+                raise _too_deep()
             number = self._frame_numbers[key] = len(self.frames)
-            self.frames.append((segment, values, below))
+            self.frames.append((segment, _values(frozen), below))
+            self._depths.append(depth)
         return number
 
     def _state_with_heap(
@@ -396,6 +398,11 @@ class Machine:
         return (frozen, tuple(heap.contents))
 
 
+def _values(frozen: tuple[Frozen, ...]) -> tuple[Any, ...]:
+    """Return the values of what cannot be changed: always the same objects."""
+    return tuple([part.value if type(part) is Box else part for part in frozen])
+
+
 def _intervals(value: Any) -> Any:
     """Yield the intervals in a value."""
     stack = [value]
@@ -419,6 +426,10 @@ def _line_of(error: BaseException) -> int | None:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
+
+
+def _too_deep() -> Outside:
+    return Outside(f"calls are nested more than {MOST_FRAMES} deep", "write a loop, or recursion that ends")
 
 
 def _check_python(error: Exception) -> None:

@@ -60,10 +60,15 @@ class _Probe(random.Random):
         return self.answer
 
 
+_below_requests = {n: Request(("below", n), n) for n in range(1, 257)}
+
+
 def _range_request(method: str) -> Callable[..., Request]:
     def make(*arguments: Any, **keywords: Any) -> Request:
-        if method == "randrange" and len(arguments) == 1 and type(arguments[0]) is int and arguments[0] > 0:
-            return Request(("below", arguments[0]), arguments[0])
+        if method == "randrange" and len(arguments) == 1 and not keywords:
+            known = _below_requests.get(arguments[0]) if type(arguments[0]) is int else None
+            if known is not None:
+                return known
         probe = _Probe()
         function = getattr(probe, method)
         start = function(*arguments, **keywords)

@@ -43,6 +43,21 @@ def helper(name: str, *arguments: ast.expr) -> ast.Call:
     return call(HELPER_PREFIX + name, *arguments)
 
 
+def refuse_forms(compiler: Compiler, unit: Unit) -> None:
+    """Refuse statements and expressions of a function that the subset does not have.
+
+    Raises
+    ------
+    ModelError
+        Naming the first.
+    """
+    nodes = (node for part in unit.body for node in ast.walk(part))
+    refused = [node for node in nodes if type(node) in _REFUSED]
+    if refused:
+        first = min(refused, key=lambda node: getattr(node, "lineno", 0))
+        compiler.refuse(first, unit, *_REFUSED[type(first)])
+
+
 class Native(ast.NodeTransformer):
     """Rewrites code of a function that cannot draw.
 
@@ -67,9 +82,6 @@ class Native(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         """Rewrite a node, and give what is new its place."""
-        refused = _REFUSED.get(type(node))
-        if refused is not None:
-            self.refuse(node, *refused)
         made = super().visit(node)
         if isinstance(made, ast.AST):
             copy_of(made, node)
