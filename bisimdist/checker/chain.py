@@ -12,13 +12,12 @@ from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
     decimal_rational,
-    decode,
     item,
     model_number,
     shown,
 )
 
-__all__ = ["Chain", "read_chain", "read_model_file"]
+__all__ = ["Chain", "given_chain", "read_chain"]
 
 
 @dataclass(frozen=True)
@@ -102,10 +101,9 @@ def read_chain(document: Mapping[str, object]) -> Chain:
     return Chain(labels, {state: {t: p for t, p in rows[state].items() if p} for state in labels})
 
 
-def read_model_file(text: str | bytes) -> Chain:
-    """Read the chain from a model file (JSON of kind ``lmc``); whatever is wrong with it is malformed."""
+def given_chain(document: object) -> Chain:
+    """Return the chain of a model file, decoded; whatever is wrong with it is malformed, not a broken rule."""
     try:
-        document = decode(text, numbers=True)
         if not isinstance(document, dict):
             raise MalformedCertificate("not an object")
         return read_chain(document)

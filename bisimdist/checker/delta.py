@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bisimdist.checker.chain import Chain, read_chain
+from bisimdist.checker.chain import Chain, given_chain, read_chain
 from bisimdist.checker.delta_document import (
     Automaton,
     Ceiling,
@@ -24,7 +24,7 @@ from bisimdist.checker.delta_document import (
 )
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.quantities import Amount, Skew
-from bisimdist.checker.reading import MalformedCertificate, RuleViolation, shown, text_of
+from bisimdist.checker.reading import RuleViolation, shown, text_of
 from bisimdist.checker.rules import Setting, check_upper
 from bisimdist.checker.words import Masses, WholeRow, whole_row
 
@@ -44,7 +44,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     document
         The certificate, decoded.
     model
-        The chain that it has to be about (a `Chain`, or a model file decoded); None for any.
+        The chain that it has to be about, a model file decoded; None for any.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     """
     said = read_said(document)
     claims = tuple(_plain(claim, said) for claim in said.claims)
-    given = None if model is None else _given(model)
+    given = None if model is None else given_chain(model)
     try:
         _check(read_delta_document(document, said), said.claims, given)
     except RuleViolation as violation:
@@ -90,18 +90,6 @@ def _check(certificate: DeltaDocument, claims: Sequence[DeltaClaim], given: Chai
     for number, claim in enumerate(claims, 1):
         where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]"
         _check_claim(graph, claim, representative, where)
-
-
-def _given(model: object) -> Chain:
-    """Return the chain that is given; whatever is wrong with it is malformed, not a broken rule."""
-    if isinstance(model, Chain):
-        return model
-    try:
-        if not isinstance(model, dict):
-            raise MalformedCertificate("not an object")
-        return read_chain(model)
-    except (MalformedCertificate, RuleViolation) as error:
-        raise MalformedCertificate(f"model file: {error}") from error
 
 
 def _check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str]:
@@ -165,6 +153,8 @@ def _event_gain(
     graph: _Graph, claim: DeltaClaim, event: Automaton, direction: tuple[str, str], where: str
 ) -> Fraction:
     """Check the probabilities of an event, and return what it gains (rule D8)."""
+    if not isinstance(event.root, int):
+        return Fraction(0)  # it happens always, or never
     if claim.probabilities is None:
         raise RuleViolation(f"{where}: D8: the event has no probabilities")
     _require_no_cycle(event, where)
@@ -193,8 +183,6 @@ def _require_no_cycle(event: Automaton, where: str) -> None:
 
 def _probability(chain: Chain, event: Automaton, start: str) -> Fraction:
     """Return the probability of an event without cycles: that of being led to where it accepts."""
-    if not isinstance(event.root, int):
-        return Fraction(event.root == ACCEPT)
     done: Place = ACCEPT, ""
     rows: dict[Place, WholeRow[Place]] = {done: whole_row({done: Fraction(1)})}
 

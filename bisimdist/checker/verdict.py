@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
-from bisimdist.checker.chain import read_chain, read_model_file
+from bisimdist.checker.chain import given_chain, read_chain
 from bisimdist.checker.document import Certificate, Claim, read_certificate, read_claims, read_frame
 from bisimdist.checker.effort import limited
 from bisimdist.checker.other import KINDS, OtherReport
@@ -81,20 +81,24 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
     """
     document = read_frame(decode(text, numbers=False))
     try:
+        model = None if model_text is None else decode(model_text, numbers=True)
+    except MalformedCertificate as error:
+        raise MalformedCertificate(f"model file: {error}") from error
+    try:
         with limited():
-            return _check_other(document, model_text) if "kind" in document else _check(document, model_text)
+            return _check_other(document, model) if "kind" in document else _check(document, model)
     except RecursionError as error:
         raise MalformedCertificate("the document is nested too deeply") from error
 
 
-def _check(document: Mapping[str, object], model_text: str | bytes | None) -> CheckReport:
+def _check(document: Mapping[str, object], model: object | None) -> CheckReport:
     claims = read_claims(document)
-    model = None if model_text is None else read_model_file(model_text)
+    given = None if model is None else given_chain(model)
     digest = item(document["digest"], "the digest")
     try:
         certificate = read_certificate(document)
         chain = read_chain(certificate.model)
-        if model is not None and model != chain:
+        if given is not None and given != chain:
             raise RuleViolation("G2: the certificate is about another model than the one that is given")
         if certificate.digest != chain.digest():
             raise RuleViolation("G3: the digest is not that of the embedded model")
@@ -105,17 +109,13 @@ def _check(document: Mapping[str, object], model_text: str | bytes | None) -> Ch
     return CheckReport(True, claims, digest=digest, model_kind="lmc")
 
 
-def _check_other(document: dict[str, object], model_text: str | bytes | None) -> CheckReport:
+def _check_other(document: dict[str, object], model: object | None) -> CheckReport:
     kind, embedded = document["kind"], document.get("model")
     if not isinstance(kind, str) or kind not in KINDS:
         known = ", ".join(sorted(KINDS))
         raise MalformedCertificate(
             f"the kind is {shown(kind)}; this checker knows {known} (and distances, which have none)"
         )
-    try:
-        model = None if model_text is None else decode(model_text, numbers=True)
-    except MalformedCertificate as error:
-        raise MalformedCertificate(f"model file: {error}") from error
     try:
         report: OtherReport = import_module(KINDS[kind]).check_document(document, model)
     except RuleViolation as violation:

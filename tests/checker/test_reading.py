@@ -14,7 +14,7 @@ import pytest
 
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
-from bisimdist.checker.chain import read_chain, read_model_file
+from bisimdist.checker.chain import read_chain
 from bisimdist.checker.reading import decimal_text, integer, model_number, rational, text_of
 from bisimdist.models.lmc import LMC
 from tests.checker.brute import digest, random_tiny
@@ -264,7 +264,7 @@ def test_a_decimal_is_never_a_binary_float() -> None:
         '{"kind": "lmc", "states": {"s": "a"}, "transitions": {"s": {"s": 1.00000000000000000000000000001}}}'
     )
     with pytest.raises(MalformedCertificate, match="do not sum to 1"):
-        read_model_file(text)
+        check_certificate(FIGURE1.read_bytes(), text)
 
 
 def test_claims_say_what_they_are_about() -> None:
