@@ -102,7 +102,7 @@ def read_chain(document: Mapping[str, object]) -> Chain:
 
 
 def given_chain(document: object) -> Chain:
-    """Return the chain of a model file, decoded; whatever is wrong with it is malformed, not a broken rule."""
+    """Return the chain of a decoded model file; whatever is wrong with it is malformed, not a broken rule."""
     try:
         if not isinstance(document, dict):
             raise MalformedCertificate("not an object")

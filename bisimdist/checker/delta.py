@@ -18,6 +18,7 @@ from bisimdist.checker.delta_document import (
     DeltaClaim,
     DeltaDocument,
     DeltaNode,
+    OwnBound,
     Said,
     read_delta_document,
     read_said,
@@ -271,16 +272,17 @@ class _Graph:
             if image.keys() != child.keys():
                 raise RuleViolation(f"{where}: D4: the label {shown(label)} leads elsewhere")
             factors = {Fraction(value, child[state]) for state, value in image.items()}
-            if len(factors) != 1 or min(factors) <= 0:
+            factor, *others = factors
+            if others or factor < 0:
                 raise RuleViolation(f"{where}: D4: the label {shown(label)} leads elsewhere")
-            result.append(_Edge(factors.pop() / self.denominator, then[label]))
+            result.append(_Edge(factor / self.denominator, then[label]))
         return result
 
     def _check_upper(self, node: DeltaNode, upper: Fraction, edges: Sequence[_Edge], where: str) -> None:
         if upper < max(0, sum(node.vector.values())):
             raise RuleViolation(f"{where}: D5: the upper bound is less than all continuations gain")
         if node.bound is not None:
-            if self._own_bound(node, where) > upper:
+            if self._own_bound(node, node.bound, where) > upper:
                 raise RuleViolation(f"{where}: D6: the coupling costs more than the upper bound")
             return
         if node.then is None:
@@ -294,13 +296,13 @@ class _Graph:
         if total > upper:
             raise RuleViolation(f"{where}: D5: the upper bound is less than what follows adds up to")
 
-    def _own_bound(self, node: DeltaNode, where: str) -> Fraction:
+    def _own_bound(self, node: DeltaNode, bound: OwnBound, where: str) -> Fraction:
         """Return what the coupling of a node proves (rule D6)."""
-        bound = node.bound
-        if bound is not None and bound.covers is not None:
+        whole = Fraction(sum(node.vector.values()) if bound.complement else 0)
+        if bound.covers is not None:
             self._check_cover(node, bound.complement, bound.covers, where)
-            return Fraction(sum(node.vector.values()) if bound.complement else 0)
-        if bound is None or (not bound.moves and not bound.given_up and not bound.complement):
+            return whole
+        if not bound.moves and not bound.given_up and not bound.complement:
             return Fraction(sum(max(0, value) for value in node.vector.values()))
         if self.ceiling is None:
             raise RuleViolation(f"{where}: D6: there is a coupling, but no ceiling")
@@ -308,7 +310,7 @@ class _Graph:
         surplus = {state: Fraction(-sign * value) for state, value in node.vector.items()}
         cost = Fraction(0)
         for i, j, amount in bound.moves:
-            if i == j or i not in self.chain.labels or j not in self.chain.labels:
+            if i == j or i not in self.chain.labels:  # what is moved to no state leaves it for none
                 raise RuleViolation(f"{where}: D6: a move is not one between two states")
             surplus[i] = surplus.get(i, Fraction(0)) + amount
             surplus[j] = surplus.get(j, Fraction(0)) - self.ceiling.alpha * amount
@@ -320,7 +322,7 @@ class _Graph:
             cost += amount
         if min(surplus.values()) < 0:
             raise RuleViolation(f"{where}: D6: the coupling carries less away than it has to")
-        return cost + (sum(node.vector.values()) if bound.complement else 0)
+        return cost + whole
 
     def _check_cover(
         self, node: DeltaNode, complement: bool, covers: Sequence[tuple[str, str, Amount]], where: str
@@ -357,12 +359,7 @@ class _Graph:
         before: dict[int, list[int]] = {}
         good = []
         for number, node in enumerate(self.nodes):
-            if node.lower is None:
-                continue
-            if node.stop or node.then is None:
-                good.append(number)
-                continue
-            if sum(edge.factor * mass[edge.child] for edge in edges[number]) < mass[number]:
+            if node.stop or sum(edge.factor * mass[edge.child] for edge in edges[number]) < mass[number]:
                 good.append(number)
             for edge in edges[number]:
                 before.setdefault(edge.child, []).append(number)
@@ -386,8 +383,6 @@ class _Graph:
 
     def upper(self, pair: tuple[str, str]) -> Fraction:
         """Return what is proved of one direction from above."""
-        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
-            return Fraction(1)
         if pair[0] == pair[1]:
             return Fraction(0)
         # at alpha = 1 an event gains in one direction what its complement gains in the other
@@ -403,8 +398,6 @@ class _Graph:
         """Return what is proved of one direction from below."""
         if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
             return Fraction(1)
-        if pair[0] == pair[1]:
-            return Fraction(0)
         number = self.number.get(_key(self._root(pair, self.alpha_lower)))
         below = None if number is None else self.nodes[number].lower
         return Fraction(0) if below is None else below / self.alpha_lower.denominator

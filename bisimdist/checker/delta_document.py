@@ -128,8 +128,6 @@ def read_said(document: object) -> Said:
     whole = record(document, "the certificate", needed, ("ceiling", "ratios"))
     alpha = record(whole["alpha"], "alpha", ("lower", "upper"))
     claims = items(whole["claims"], "the list of claims")
-    if not claims:
-        raise MalformedCertificate("the list of claims is empty")
     return Said(
         alpha_lower=rational(alpha["lower"], "alpha of the lower bounds"),
         alpha_upper=rational(alpha["upper"], "alpha of the upper bounds"),

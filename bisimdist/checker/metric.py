@@ -194,9 +194,9 @@ def _check_accumulative(board: Board, document: Mapping[str, Any], claims: list[
             raise RuleViolation(f"M5: claim {number}: the upper bound is less than the table's")
         if claim.lower == 1:
             continue
-        if not same and board.shape_of[pair[0]] != board.shape_of[pair[1]]:
+        if board.shape_of[pair[0]] != board.shape_of[pair[1]]:
             continue  # infinitely far
-        found = None if same else lower.get(pair)
+        found = lower.get(pair)
         if found is None or not _at_least(found[0], claim.lower):
             raise RuleViolation(f"M6: claim {number}: the lower bound is more than the table's")
 
@@ -225,11 +225,11 @@ def _upper_values(board: Board, table: object) -> dict[Pair, Skew]:
         value = values[place.pair]
 
         def answered(pairing: Pairing, value: Fraction = value) -> bool:
-            for size in sorted({match.size for match in pairing.matches} | {Fraction(1)}):
-                usable = [m for m in pairing.matches if m.size <= size and reached(m, value / size)]
-                if size <= value and perfect(pairing, usable):
-                    return True
-            return False
+            sizes = {match.size for match in pairing.matches} | {Fraction(1)}
+            return any(
+                perfect(pairing, [m for m in pairing.matches if m.size <= size and reached(m, value / size)])
+                for size in sorted(sizes)
+            )
 
         _all_answered(board, place, answered, "M7")
     return values
@@ -252,22 +252,12 @@ def _lower_values(board: Board, table: object) -> dict[Pair, tuple[Skew | None, 
 
     def hit(match: Match, size: Fraction, value: Bound, rank: int) -> bool:
         """Tell whether a match of a bijection of that size leaves the challenger enough."""
-        first, second = match.classes
-        if board.shape_of[first] != board.shape_of[second]:
-            return True
-        if first == second:
-            after, after_rank = Fraction(1), 0
-        else:
-            found = values.get(match.classes)
-            if found is None:
-                after, after_rank = Fraction(1), 0
-            elif found[0] is None:
-                return value is not None or size > 1 or found[1] < rank
-            else:
-                after, after_rank = found[0], found[1]
+        after, after_rank = values.get(match.classes, (Fraction(1), 0))
+        if after is None:
+            return value is not None or size > 1 or after_rank < rank
         if value is None or size * after < value:
             return False
-        return size > 1 or after > value or value <= 1 or after_rank < rank
+        return size > 1 or after > value or after_rank < rank
 
     for place, entry in entries:
         value, rank = values[place.pair]
@@ -309,9 +299,9 @@ def _check_amortised(board: Board, document: Mapping[str, Any], claims: list[Cla
         same = pair[0] == pair[1]
         if claim.upper is not None and not same:
             _check_relation(board, relations[number - 1], Skew(claim.upper), pair, f"relation {number}")
-        if claim.lower == 1 or (not same and _infinitely_far(board, infinite, pair)):
+        if claim.lower == 1 or _infinitely_far(board, infinite, pair):
             continue
-        if claim.lower is None or same:
+        if claim.lower is None:
             raise RuleViolation(f"M11: claim {number}: nothing proves the lower bound")
         _check_losses(board, infinite, losses[number - 1], Skew(claim.lower), pair, f"losses {number}")
 
@@ -334,14 +324,12 @@ def _infinite(board: Board, table: object) -> dict[Pair, Escape]:
             Amount.read(entry["potential"], f"the potential of {place.where}", "M12"),
             natural(entry["depth"], where),
         )
-        if place.pair in result or place.pair[0] == place.pair[1]:
-            raise RuleViolation(f"M12: {place.where} is listed twice, or at distance 0")
+        if place.pair in result:
+            raise RuleViolation(f"M12: {place.where} is listed twice")
         result[place.pair] = escape
         entries.append((place, entry))
 
     def driven(match: Match, escape: Escape) -> bool:
-        if board.shape_of[match.classes[0]] != board.shape_of[match.classes[1]]:
-            return True
         after = result.get(match.classes)
         if after is None or after.rank > escape.rank:
             return False
@@ -392,8 +380,7 @@ def _check_losses(  # noqa: PLR0913, PLR0917
                 after = credit * match.ratio
                 if after >= window or after * window <= 1:
                     continue
-                first, second = match.classes
-                if first != second and _infinitely_far(board, infinite, match.classes):
+                if match.classes in infinite:
                     continue
                 if ranks.get((match.classes, after), rank) < rank:
                     continue
