@@ -437,8 +437,9 @@ class _Work:
 
     def status_of_cut(self, status: Status) -> Status:
         """Return how the work ended, now that the bounds allow for runs that are cut off."""
-        if status is Status.LIMIT:
-            return status
+        model = self.two.model
+        if status is Status.LIMIT or (isinstance(model, ProgramChain) and model.origin.ended):
+            return Status.LIMIT
         wide = self.gap is not None and any(pair.upper - pair.lower > self.gap for pair in self.bounds())
         return Status.LIMIT if wide else Status.BRACKET
 

@@ -58,6 +58,8 @@ class Origin:
         By file the digest of its bytes.
     explored
         How many places between draws were found.
+    ended
+        Whether a limit ended the exploration before the cut was as fine as asked.
     partings
         By pair of starts, where the two runs part.
     """
@@ -67,6 +69,7 @@ class Origin:
     sources: Mapping[str, str]
     explored: int = 0
     partings: Mapping[tuple[str, str], tuple[Parting, ...]] = field(default_factory=dict)
+    ended: bool = False
 
     def data(self) -> dict[str, object]:
         """Return what identifies the program as plain data."""

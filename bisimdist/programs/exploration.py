@@ -108,6 +108,7 @@ class Exploration:
     _numbers: dict[Hashable, int] = field(default_factory=dict)
     _costs: list[float] = field(default_factory=list)
     _queue: list[tuple[float, int]] = field(default_factory=list)
+    _work: int = 0
 
     def start(
         self, name: str, function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
@@ -123,6 +124,7 @@ class Exploration:
         *,
         cut: float | None = None,
         states: int | None = None,
+        work: int | None = None,
         deadline: Deadline = NEVER,
         progress: Progress = silent,
     ) -> bool:
@@ -134,6 +136,8 @@ class Exploration:
             Paths of less probability are not followed.
         states
             Stop with so many nodes.
+        work
+            Stop when the states that were expanded hold so many objects that can be changed and their parts.
         deadline, progress
             When to give up, and who is told.
 
@@ -144,15 +148,19 @@ class Exploration:
         """
         most = inf if cut is None else (inf if cut <= 0 else -log2(cut) + _ROUNDING)
         with _no_collection():
-            return self._explore(most, states, deadline, progress)
+            return self._explore(most, states, work, deadline, progress)
 
-    def _explore(self, most: float, states: int | None, deadline: Deadline, progress: Progress) -> bool:
+    def _explore(
+        self, most: float, states: int | None, work: int | None, deadline: Deadline, progress: Progress
+    ) -> bool:
         for turn in itertools.count():
             while self._queue and self.edges[self._queue[0][1]] is not None:
                 heapq.heappop(self._queue)
             if not self._queue or self._queue[0][0] > most:
                 return True
-            if states is not None and len(self.nodes) >= states:
+            if (states is not None and len(self.nodes) >= states) or (
+                work is not None and self._work >= work
+            ):
                 return False
             if turn % 256 == 0:
                 deadline.check()
@@ -166,11 +174,12 @@ class Exploration:
         """Whether every node has been expanded."""
         return all(edges is not None for edges in self.edges)
 
-    def frontier_cost(self) -> float:
-        """Return the most probable path to a node that was not expanded, as minus its binary logarithm."""
-        while self._queue and self.edges[self._queue[0][1]] is not None:
-            heapq.heappop(self._queue)
-        return self._queue[0][0] if self._queue else inf
+    def mend(self) -> None:
+        """Forget a node that an interruption left unfinished."""
+        whole = min(len(self.nodes), len(self.edges), len(self.lines), len(self._costs))
+        for part in (self.nodes, self.edges, self.lines, self._costs):
+            del part[whole:]
+        self._numbers = {key: number for key, number in self._numbers.items() if number < whole}
 
     # nodes
 
@@ -234,6 +243,8 @@ class Exploration:
 
     def _expand(self, number: int, cost: float) -> None:
         node = self.nodes[number]
+        if not isinstance(node, AtEnd) and node.state.contents:
+            self._work += sum(map(len, node.state.contents))
         gathered: dict[tuple[int, int], Any] = {}
         total = node.request.count if isinstance(node, AtDraw) else 1
         for _, _, weight, target, steps in self.branches(node):

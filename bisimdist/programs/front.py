@@ -9,6 +9,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType
@@ -16,8 +17,9 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.errors import LimitError, ModelError, UsageError
+from bisimdist.errors import ENDINGS, LimitError, ModelError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.interruption import deferred
 from bisimdist.programs.chain import Origin, ProgramChain, chain_of, cut_masses, observed_kinds
 from bisimdist.programs.control import Failed, Outside, line_within
 from bisimdist.programs.exploration import Exploration
@@ -45,7 +47,14 @@ WHOLE_STATES = 20_000
 REPLAYS = 1000
 """Along so many random paths plain Python is compared with the machine, for all inputs together."""
 
-_FINER = fmpq(1, 64)
+FEW_REPLAYS = 50
+"""As many where a limit has ended the exploration."""
+
+WHOLE_WORK = 300_000
+"""The same limit for the parts of objects that can be changed, which every state has to copy."""
+
+FIRST_CUT, FINER = 1e-6, 64
+"""Where to cut at first, and how much finer each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,57 +322,72 @@ def _explored(  # noqa: PLR0913, PLR0917
     given = {**keywords, **({} if source_name is None else {source_name: SOURCE})}
     for item in inputs:
         exploration.start(item.name, function, (item.make(),), given)
-    _expand(exploration, request, pairs)
-    machine.check_globals()
-    runs = 0
-    for item in inputs:
-        runs += guard(
-            machine,
-            item.name,
-            functools.partial(function, **keywords),
-            lambda item=item: (item.make(),),  # type: ignore[misc]
-            runs=max(10, request.replays // len(inputs)) if request.replays else 0,
-            source_name=source_name,
+    ended = not _expand(exploration, request, pairs)
+    with deferred() if ended else nullcontext():
+        machine.check_globals()
+        replays = min(request.replays, FEW_REPLAYS) if ended else request.replays
+        for item in inputs:
+            guard(
+                machine,
+                item.name,
+                functools.partial(function, **keywords),
+                lambda item=item: (item.make(),),  # type: ignore[misc]
+                runs=max(10, replays // len(inputs)) if replays else 0,
+                source_name=source_name,
+            )
+        origin = Origin(
+            function.__qualname__,
+            request.observe,
+            {Path(file).name: digest for file, digest in sorted(machine.sources.digests.items())},
+            len(exploration.nodes),
+            {pair: partings(exploration, *pair) for pair in pairs[:20]},
+            ended,
         )
-    parted = {pair: partings(exploration, *pair) for pair in pairs[:20]}
-    origin = Origin(
-        function.__qualname__,
-        request.observe,
-        {Path(file).name: digest for file, digest in sorted(machine.sources.digests.items())},
-        len(exploration.nodes),
-        parted,
-    )
-    return chain_of(
-        exploration, request.observe, pairs, origin, deadline=request.deadline, progress=request.progress
-    )
+        deadline = NEVER if ended else request.deadline
+        return chain_of(
+            exploration, request.observe, pairs, origin, deadline=deadline, progress=request.progress
+        )
 
 
-def _expand(exploration: Exploration, request: _Request, pairs: Sequence[tuple[str, str]]) -> None:
-    """Expand the graph as far as the cut, the gap or the number of states say."""
-    limits: dict[str, Any] = {"deadline": request.deadline, "progress": request.progress}
-    if request.cut is not None:
-        cut = float(int(request.cut.p) / int(request.cut.q)) if request.cut else 0.0
-        if not exploration.explore(cut=cut or None, states=request.states, **limits):
-            raise LimitError(f"the program has more than {request.states} states; allow more, or cut coarser")
-        return
-    if request.gap is None:
+def _expand(exploration: Exploration, request: _Request, pairs: Sequence[tuple[str, str]]) -> bool:
+    """Expand the graph as far as the cut, the gap or the number of states say; tell whether that was done.
+
+    Raises
+    ------
+    LimitError
+        If it was not, and runs may not be cut off.
+    """
+    if request.cut is None and request.gap is None:
+        limits: dict[str, Any] = {"deadline": request.deadline, "progress": request.progress}
         if not exploration.explore(states=request.states, **limits):
             raise LimitError(
                 f"the program has more than {request.states} states; say where to cut with cut=, as in 1e-12"
             )
-        return
+        return True
+    try:
+        return _expanded(exploration, request, pairs)
+    except ENDINGS:
+        exploration.mend()
+        return False
+
+
+def _expanded(exploration: Exploration, request: _Request, pairs: Sequence[tuple[str, str]]) -> bool:
+    limits: dict[str, Any] = {"deadline": request.deadline, "progress": request.progress}
+    if request.cut is not None:
+        cut = float(int(request.cut.p) / int(request.cut.q)) if request.cut else None
+        return exploration.explore(cut=cut, states=request.states, **limits)
     whole = min(WHOLE_STATES, request.states)
-    if exploration.explore(states=whole, **limits):
-        return
-    cut = 1e-6
+    if exploration.explore(states=whole, work=WHOLE_WORK, **limits):
+        return True
+    cut = FIRST_CUT
     while True:
         done = exploration.explore(cut=cut, states=request.states, **limits)
-        masses = cut_masses(exploration, deadline=request.deadline, progress=request.progress)
-        if not masses or _width(masses, pairs, request.alpha) <= request.gap:
-            return
+        masses = cut_masses(exploration, **limits)
+        if not masses or (request.gap is not None and _width(masses, pairs, request.alpha) <= request.gap):
+            return True
         if not done:
-            return  # the answer says how wide the bounds are
-        cut *= float(int(_FINER.p) / int(_FINER.q))
+            return False
+        cut /= FINER
 
 
 def _width(masses: Mapping[str, fmpq], pairs: Sequence[tuple[str, str]], alpha: fmpq) -> fmpq:

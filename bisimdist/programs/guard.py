@@ -11,6 +11,7 @@ from typing import Any
 
 from bisimdist.errors import ModelError
 from bisimdist.programs import source as ours
+from bisimdist.programs.instrument import STEP
 from bisimdist.programs.machine import Announced, Ended, Machine, Outcome
 from bisimdist.programs.machine_source import SOURCE, Request
 from bisimdist.programs.source import ExactRandom, exact_fraction, weights_of
@@ -36,6 +37,7 @@ class _Scripted(ExactRandom):
         self.script = list(script)
         self.asked: list[tuple[object, ...]] = []
         self.seen: list[str] = []
+        self.steps = 0
 
     def _answer(self, *asked: object) -> Any:
         if len(self.asked) >= len(self.script):
@@ -73,6 +75,10 @@ class _Scripted(ExactRandom):
     def pick(self, chances: Mapping[Any, object]) -> Any:
         return self._answer("pick", *weights_of(chances))
 
+    def step(self, cost: int) -> None:
+        """Count an executed step."""
+        self.steps += cost
+
     def observe(self, *values: object) -> None:
         """Write down what is announced."""
         self.seen.append(text_of(values[0] if len(values) == 1 else values))
@@ -80,12 +86,13 @@ class _Scripted(ExactRandom):
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """What the source answered, what it was asked, and how the run ended, if it did."""
+    """What the source answered, what it was asked, how the run ended, if it did, and after how many steps."""
 
     script: tuple[Any, ...]
     asked: tuple[tuple[object, ...], ...]
     seen: tuple[str, ...]
     end: str | None
+    steps: int
 
 
 def guard(  # noqa: PLR0913
@@ -146,6 +153,11 @@ class _Guard:
     arguments: Callable[[], Sequence[Any]]
     source_name: str | None
 
+    @property
+    def counts_steps(self) -> bool:
+        """Whether plain Python counts steps as well."""
+        return self.machine.sources.program is not None
+
     def _first(self) -> Outcome:
         keywords = {} if self.source_name is None else {self.source_name: SOURCE}
         return self.machine.start(self.function, self.arguments(), keywords)
@@ -174,16 +186,18 @@ class _Guard:
         asked: list[tuple[object, ...]] = []
         seen: list[str] = []
         outcome = self._first()
+        steps = 0
         while True:
+            steps += self.machine.ticker.steps
             if isinstance(outcome, Ended):
                 end = ("raises " if outcome.raised else "") + text_of(outcome.value)
-                return _Path(tuple(script), tuple(asked), tuple(seen), end), None
+                return _Path(tuple(script), tuple(asked), tuple(seen), end, steps), None
             if isinstance(outcome, Announced):
                 seen.append(text_of(outcome.value))
                 outcome = self.machine.resume(outcome.state, None, {})
                 continue
             if len(script) >= most:
-                return _Path(tuple(script), tuple(asked), tuple(seen), None), outcome.request
+                return _Path(tuple(script), tuple(asked), tuple(seen), None, steps), outcome.request
             answer = choose(outcome.request)
             asked.append(outcome.request.key)
             script.append(_raw(outcome.request, answer))
@@ -202,7 +216,8 @@ class _Guard:
             except Exception as error:
                 end = "raises " + text_of(error)
         seen = tuple(source.seen) if self.machine.announces else ()
-        if tuple(source.asked) == path.asked and end == path.end and seen == path.seen:
+        same = tuple(source.asked) == path.asked and end == path.end and seen == path.seen
+        if same and (source.steps == path.steps or not self.counts_steps):
             return
         raise ModelError(
             f"plain Python and the machine differ for the answers {list(path.script)[:40]}: "
@@ -263,6 +278,9 @@ def _patched(source: _Scripted, spaces: Sequence[dict[str, Any]]) -> Iterator[No
                 kept.append((space, name, value))
                 space[name] = wanted[id(value)]
     for space in spaces:
+        if STEP in space:
+            kept.append((space, STEP, space[STEP]))
+            space[STEP] = source.step
         for name in ("flip", "pick", "uniform", "observe"):
             if name not in space:
                 kept.append((space, name, None))

@@ -96,6 +96,8 @@ class Meanings:
 
     def convert(self, value: Any, node: ast.AST, unit: Unit) -> Any:
         """Return what a value of a module is inside the machine."""
+        if value is self._builtins[STEP]:
+            return value
         known = self._converted.get(id(value))
         if known is None:
             known = value, constant(value, lambda item: self._convert(item, node, unit))

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["is_program", "program_chain", "program_file", "refuse_program_options"]
 
+PART_OF_TIME = 0.6
+"""How much of the time goes into the exploration, at most."""
+
 _PROGRAM = re.compile(r"(?P<file>.+\.py):(?P<function>[^\W\d]\w*)", re.DOTALL)
 
 
@@ -82,6 +85,7 @@ def program_chain(given: Given, *, cuts: bool) -> ProgramChain:
     if cut and not cuts:
         raise UsageError("--cut is for delta and program; this question takes whole programs only")
     gap = given[GAP] if GAP.name in given.values else None
+    seconds = given[TIMEOUT]
     part = fmpq(1, 2) * (DEFAULT_GAP if gap is None else gap)
     return explore(
         given.argument,
@@ -91,7 +95,7 @@ def program_chain(given: Given, *, cuts: bool) -> ProgramChain:
         gap=part if cuts and cut is None and part else None,
         alpha=_alpha(given),
         pairs=given[PAIR] or None,
-        deadline=Deadline.after(given[TIMEOUT]),
+        deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds),
     )
 
 
