@@ -175,8 +175,8 @@ def _read_table(chain: TraceChain, data: object) -> Table:
         if table[first, second] < 1:
             raise RuleViolation(f"T9: {where} is less than 1")
     for (first, second), bound in table.items():
-        if chain.actions[first] is None or chain.actions[first] != chain.actions[second]:
-            raise RuleViolation("T9: an entry of the table is about states of different actions, or of none")
+        if chain.actions[first] != chain.actions[second]:
+            raise RuleViolation("T9: an entry of the table is about states of different actions")
         _check_moves(chain, (chain.rows[first], chain.rows[second]), moves[first, second], table, bound)
     return table
 
