@@ -17,7 +17,7 @@ from bisimdist.interruption import OnInterrupt, asked_to_stop, deferred, interru
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.beam import guessed_words
-from bisimdist.words.forward import is_possible, probability
+from bisimdist.words.forward import is_possible, word_probability
 from bisimdist.words.integers import IntegerModel
 from bisimdist.words.search import Violation, decide_ratio, least_ratio
 
@@ -319,9 +319,7 @@ class _Verification:
     ) -> PairVerdict:
         """Return a violation, measured once more from the model alone."""
         model = self.model.at(parameters) if self.model.parameters and self.model.parametric else self.model
-        first, second = (probability(model, model.distribution(name), word) for name in pair)
-        if not isinstance(first, fmpq) or not isinstance(second, fmpq):
-            raise LimitError("a counterexample without parameter values")  # pragma: no cover
+        first, second = (word_probability(model, name, word) for name in pair)
         if not (first > ratio * second or second > ratio * first):
             return self.unknown(pair, ratio, "a counterexample did not survive its exact check")
         return PairVerdict(
@@ -422,8 +420,8 @@ def _lower_bound(model: HMM, pair: tuple[str, str], length: int, up_to: bool) ->
         for here, there in ((first, second), (second, first)):
             words.extend(guessed_words(resolved, here, there, deadline=Deadline.after(GRACE))[:4])
     for word in words:
-        one, two = (probability(model, model.distribution(name), word) for name in pair)
-        if not isinstance(one, fmpq) or not isinstance(two, fmpq) or not (one or two):
+        one, two = (word_probability(model, name, word) for name in pair)
+        if not (one or two):
             continue
         small, large = sorted((one, two))
         at_least = None if small == 0 else large / small

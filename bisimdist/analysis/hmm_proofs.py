@@ -27,12 +27,13 @@ from bisimdist.hmm.budget import Adjacency, BudgetResult, QueryFamily, privacy_b
 from bisimdist.hmm.chain import FIRST, SECOND, as_chain
 from bisimdist.hmm.cone import find_cone, worst_ratio
 from bisimdist.hmm.multiplicative import find_factors
-from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict, word_probability
+from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.beam import guessed_words
+from bisimdist.words.forward import word_probability
 from bisimdist.words.integers import IntegerModel
 from bisimdist.words.numeric import NumericModel
 from bisimdist.words.refutation import Impossible, Pump, find_pump

@@ -8,10 +8,11 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
-from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict, prove_for_all, word_probability
+from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict, prove_for_all
 from bisimdist.hmm.sampling import Candidate, narrow, sample_candidates, sampler_of
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.forward import word_probability
 
 __all__ = ["NarrowedBudget", "SampledVerdict", "narrow_budget", "sample_and_verify"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 from flint import fmpq, fmpq_mpoly
 
@@ -26,6 +25,7 @@ from bisimdist.hmm.cleared import ClearedPair, Difference, differences
 from bisimdist.hmm.polynomial_solver import refute_negative
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.words.forward import word_probability
 
 __all__ = ["ParametricProof", "ProvedPolynomial", "SequenceVerdict", "prove_for_all"]
 
@@ -339,22 +339,3 @@ def square_and_rest(polynomial: fmpq_mpoly) -> tuple[fmpq_mpoly, fmpq_mpoly]:
 def monomials_of(polynomial: fmpq_mpoly) -> Monomials:
     """Return a polynomial as the coefficients of its exponent vectors."""
     return {tuple(int(e) for e in key): fmpq(value) for key, value in polynomial.to_dict().items()}
-
-
-def word_probability(model: HMM, name: str, word: tuple[int, ...]) -> fmpq:
-    """Return the exact probability of a sequence of observations, given an information state."""
-    zero = fmpq(0)
-    masses: dict[int, fmpq] = dict(model.distribution(name))
-    for step, symbol in enumerate(word):
-        if step:
-            moved: dict[int, fmpq] = {}
-            for target, mass in chain.from_iterable(
-                ((target, mass * weight) for target, weight in model.rows[state])
-                for state, mass in masses.items()
-            ):
-                moved[target] = moved.get(target, zero) + mass
-            masses = moved
-        masses = {
-            state: mass * dict(model.emissions[state]).get(symbol, zero) for state, mass in masses.items()
-        }
-    return sum(masses.values(), zero)

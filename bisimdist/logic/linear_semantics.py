@@ -19,7 +19,7 @@ from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
-from bisimdist.words.system import WordSystem
+from bisimdist.words.system import Vector, WordSystem, mass_of, point
 
 __all__ = [
     "FormulaScale",
@@ -35,9 +35,6 @@ ONE = fmpq(1)
 
 Value: TypeAlias = fmpq | None
 """A distance; None is infinity. On the multiplicative scale it is e to the distance."""
-
-InformationState: TypeAlias = tuple[tuple[int, fmpq], ...]
-"""A distribution on the classes that perform something and on those that do not, by class."""
 
 
 class FormulaScale(Enum):
@@ -197,8 +194,8 @@ class TraceSemantics:
     automaton: PA
     starts: tuple[int, ...]
     chain: WordSystem = field(init=False)
-    _numbers: dict[InformationState, int] = field(default_factory=dict, init=False, repr=False)
-    _states: list[InformationState] = field(default_factory=list, init=False, repr=False)
+    _numbers: dict[Vector, int] = field(default_factory=dict, init=False, repr=False)
+    _states: list[Vector] = field(default_factory=list, init=False, repr=False)
     _steps: dict[int, tuple[tuple[str, fmpq, int], ...]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -207,9 +204,9 @@ class TraceSemantics:
     def _start(self, state: int) -> int:
         if state not in self.starts:
             raise UsageError(f"state {self.automaton.states[state]!r} was not asked about")
-        return self._number(((self.chain.class_of[state], ONE),))
+        return self._number(point(self.chain.class_of[state]))
 
-    def _number(self, information: InformationState) -> int:
+    def _number(self, information: Vector) -> int:
         number = self._numbers.setdefault(information, len(self._states))
         if number == len(self._states):
             self._states.append(information)
@@ -218,18 +215,11 @@ class TraceSemantics:
     def steps(self, number: int) -> tuple[tuple[str, fmpq, int], ...]:
         """Return what an information state can do: action, its probability, the next information state."""
         if number not in self._steps:
-            by_action: dict[str, dict[int, fmpq]] = {}
-            for block, mass in self._states[number]:
-                step = self.chain.steps[block]
-                if step is not None:
-                    after = by_action.setdefault(step[0], {})
-                    for target, p in step[1]:
-                        after[target] = after.get(target, ZERO) + mass * p
+            here = self._states[number]
             found = []
-            for action, after in sorted(by_action.items()):
-                total = sum(after.values(), ZERO)
-                following = tuple((block, after[block] / total) for block in sorted(after))
-                found.append((action, total, self._number(following)))
+            for action, (after, scale) in sorted(self.chain.after(here).items()):
+                share = scale * fmpq(mass_of(after), mass_of(here))
+                found.append((action, share, self._number(after)))
             self._steps[number] = tuple(found)
         return self._steps[number]
 

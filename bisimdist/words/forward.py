@@ -10,7 +10,7 @@ from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM, SparseRow
 from bisimdist.models.polynomial import Entry
 
-__all__ = ["is_possible", "joint_states", "probability", "sequence_indices"]
+__all__ = ["is_possible", "joint_states", "probability", "sequence_indices", "word_probability"]
 
 
 def sequence_indices(model: HMM, sequence: Sequence[str]) -> tuple[int, ...]:
@@ -88,6 +88,22 @@ def probability(model: HMM, start: SparseRow, word: Sequence[int]) -> Entry:
     for mass in joint_states(model, start, word).values():
         total = total + mass
     return total
+
+
+def word_probability(model: HMM, name: str, word: Sequence[int]) -> fmpq:
+    """Return Pr(word | an information state), of a model without parameters.
+
+    Raises
+    ------
+    ModelError
+        If there is no such information state.
+    UsageError
+        If the word is empty, or the model has parameters.
+    """
+    found = probability(model, model.distribution(name), word)
+    if not isinstance(found, fmpq):
+        raise UsageError("the model has parameters; expected one without (give them values)")
+    return found
 
 
 def is_possible(model: HMM, starts: Sequence[SparseRow], length: int) -> bool:

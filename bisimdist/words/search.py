@@ -16,7 +16,7 @@ from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.words.beam import guessed_words
-from bisimdist.words.forward import probability
+from bisimdist.words.forward import word_probability
 from bisimdist.words.integers import IntegerModel
 from bisimdist.words.layers import LayerProof, Word, decide_layers, signed_start
 from bisimdist.words.local import improved_word
@@ -101,9 +101,7 @@ class LeastRatio:
 
 
 def _measured(model: HMM, first: str, second: str, word: Word) -> Violation:
-    above, below = (probability(model, model.distribution(name), word) for name in (first, second))
-    if not isinstance(above, fmpq) or not isinstance(below, fmpq):
-        raise UsageError("the model has parameters; expected one without (give them values)")
+    above, below = (word_probability(model, name, word) for name in (first, second))
     return Violation(first, second, word, (above, below))
 
 

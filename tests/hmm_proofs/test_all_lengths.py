@@ -10,12 +10,12 @@ from bisimdist.analysis.hmm_proofs import for_all_lengths
 from bisimdist.errors import UsageError
 from bisimdist.hmm.cone import find_cone, worst_ratio
 from bisimdist.hmm.multiplicative import find_factors
-from bisimdist.hmm.parametric import word_probability
 from bisimdist.linear.simplex import minimise, nonnegative_combination
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import contagious_disease, geometric, independent_disease
 from bisimdist.models.mechanisms import above_threshold
 from bisimdist.progress import Deadline
+from bisimdist.words.forward import word_probability
 from bisimdist.words.numeric import NumericModel
 from bisimdist.words.refutation import Impossible, Pump, find_pump
 from tests.hmm_proofs.random_models import random_hmm, worst_by_enumeration
