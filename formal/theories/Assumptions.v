@@ -1,7 +1,8 @@
 (** * What the main theorems rest on: nothing but the rules of Coq's logic *)
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
-  Leastness Extension CheckChain Check CheckDeltaClaims.
+  Leastness Extension CheckChain Check CheckDeltaClaims
+  Hmm HmmPump Metric Bernstein.
 
 Print Assumptions Qc_field.
 Print Assumptions prefixed_bounds_events.
@@ -27,3 +28,14 @@ Print Assumptions check_delta_sound.
 Print Assumptions leastness.
 Print Assumptions extension_ok.
 Print Assumptions classes_of_apart.
+Print Assumptions layers_prove_budget.
+Print Assumptions cone_proves_budget.
+Print Assumptions factors_prove_budget.
+Print Assumptions pump_refutes_every_budget.
+Print Assumptions amortised_bounds_traces.
+Print Assumptions accumulative_bounds_traces.
+Print Assumptions table_bounds_traces.
+Print Assumptions coefficients_represent.
+Print Assumptions bernstein.
+Print Assumptions cuts_prove.
+Print Assumptions square_times.
