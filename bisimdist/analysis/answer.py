@@ -57,6 +57,9 @@ class PairBound:
         Proved bounds, ``0 <= lower <= upper <= 1``.
     exact
         Whether `upper` is the distance itself, which is so where the bounds meet.
+    directions
+        For an asymmetric distance its bounds (lower, upper) from `source` and from `target`; the larger of
+        both are those of the pair.
 
     Raises
     ------
@@ -69,6 +72,7 @@ class PairBound:
     upper: fmpq
     lower: fmpq
     exact: bool
+    directions: tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.lower <= self.upper <= 1:

@@ -13,7 +13,7 @@ from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.exact_engine import prove_above, prove_exactly
 from bisimdist.fixpoint.iteration import Approximation
-from bisimdist.fixpoint.question import Question, checked_alpha, named_pairs
+from bisimdist.fixpoint.question import Question, checked_skew, named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.lmc import LMC
@@ -34,8 +34,9 @@ REFINEMENTS = (fmpq(1, 10**3), fmpq(1, 10**6), fmpq(1, 10**10))
 @interruptible
 def bound(  # noqa: PLR0913
     model: LMC,
-    alpha: ExactNumber,
+    alpha: ExactNumber | None = None,
     *,
+    epsilon: ExactNumber | None = None,
     distance: str = "bd",
     pairs: Sequence[tuple[str, str]] | None = None,
     precision: ExactNumber | None = None,
@@ -52,11 +53,12 @@ def bound(  # noqa: PLR0913
     ----------
     model
         The chain.
-    alpha
-        The skew, a rational of at least 1 (alpha = e^epsilon).
+    alpha, epsilon
+        One of the two: the skew, a rational of at least 1, or epsilon for alpha = e^epsilon, which is rounded
+        down: the upper bounds are bounds on the delta of e^epsilon too.
     distance
-        ``"bd"``; or ``"lbd"``, the asymmetric distance, of which the larger of both directions is reported:
-        it is never more than bd_alpha.
+        ``"bd"``; or ``"lbd"``, the asymmetric distance, of which the larger of both directions is that of the
+        pair: it is never more than bd_alpha. `PairBound.directions` has both.
     pairs
         Pairs of names of states; by default those of the model.
     precision
@@ -100,7 +102,7 @@ def bound(  # noqa: PLR0913
        CONCUR 2019.
     """
     _check_distance(distance)
-    skew = checked_alpha(alpha)
+    skew = checked_skew(alpha, epsilon)
     asked = named_pairs(model, pairs)
     width = None if precision is None else _checked_precision(precision)
     work = Work(model, distance, skew, asked, deadline, max(1, jobs), progress)
@@ -120,11 +122,12 @@ def bound(  # noqa: PLR0913
 @interruptible
 def bd_threshold(  # noqa: PLR0913
     model: LMC,
-    alpha: ExactNumber,
+    alpha: ExactNumber | None,
     source: str,
     target: str,
     theta: ExactNumber,
     *,
+    epsilon: ExactNumber | None = None,
     distance: str = "bd",
     deadline: Deadline = NEVER,
     jobs: int = 1,
@@ -138,8 +141,8 @@ def bd_threshold(  # noqa: PLR0913
 
     Parameters
     ----------
-    model, alpha, distance, deadline, jobs, progress
-        As for `bound`.
+    model, alpha, epsilon, distance, deadline, jobs, progress
+        As for `bound`; with epsilon, alpha is None.
     source, target
         The pair.
     theta
@@ -166,7 +169,7 @@ def bd_threshold(  # noqa: PLR0913
        ATVA 2018, Section 6.
     """
     _check_distance(distance)
-    skew = checked_alpha(alpha)
+    skew = checked_skew(alpha, epsilon)
     threshold = to_fmpq(theta)
     if not 0 <= threshold <= 1:
         raise UsageError(f"theta is {format_rational(threshold)}; expected a number in [0, 1]")

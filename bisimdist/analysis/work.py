@@ -84,11 +84,13 @@ class Work:
             names = self.model.states
             result = []
             for s, t in self.asked:
-                lower, upper = self._best((s, t))
+                lower, upper = forth = self._best((s, t))
+                ways = None
                 if self.ordered:
                     back = self._best((t, s))
                     lower, upper = max(lower, back[0]), max(upper, back[1])
-                result.append(PairBound(names[s], names[t], upper, lower, lower == upper))
+                    ways = forth, back
+                result.append(PairBound(names[s], names[t], upper, lower, lower == upper, ways))
             self._bounds = tuple(result)
         return self._bounds
 

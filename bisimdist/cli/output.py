@@ -16,6 +16,7 @@ from typing import Any, Self, TextIO
 
 from bisimdist.cli.failure import write_notes
 from bisimdist.errors import UsageError
+from bisimdist.interruption import deferred
 from bisimdist.questions.options import Option
 from bisimdist.report.tables import Report, print_report
 
@@ -105,8 +106,10 @@ class OutputFile:
         if self.path is None:
             return self
         try:
-            self._prepare(self.path)
+            with deferred():  # between a file that is made and its name being known
+                self._prepare(self.path)
         except (OSError, ValueError) as error:
+            self._remove()
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise UsageError(f"{self.option} {self.path}: cannot be written: {reason}") from error
         return self
@@ -122,8 +125,8 @@ class OutputFile:
         if target.exists() and not stat.S_ISREG(target.stat().st_mode):
             return
         handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
-        os.close(handle)
         self._temporary = Path(name)
+        os.close(handle)
 
     def write(self, content: str | bytes) -> None:
         """Put the content in its place.
@@ -159,6 +162,10 @@ class OutputFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        with deferred():
+            self._remove()
+
+    def _remove(self) -> None:
         if self._temporary is not None:
             with contextlib.suppress(OSError):
                 self._temporary.unlink()

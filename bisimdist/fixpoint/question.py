@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from bisimdist.errors import UsageError
+from bisimdist.exact.logarithm import alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.iteration import Stage, stages
 from bisimdist.fixpoint.pairs import PairSpace, components_bottom_up, reached_by_classes, reached_by_pairs
@@ -18,7 +19,7 @@ from bisimdist.models.lmc import LMC
 from bisimdist.programs.cutting import refuse_cut
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["MAX_PAIRS", "Question", "checked_alpha", "named_pairs", "prepare"]
+__all__ = ["MAX_PAIRS", "Question", "checked_alpha", "checked_skew", "named_pairs", "prepare"]
 
 MAX_ALPHA = fmpq(1 << 1020)
 """Larger skews are refused: their doubles, which guide the search, would overflow."""
@@ -72,6 +73,21 @@ def checked_alpha(alpha: ExactNumber) -> fmpq:
             f"alpha is more than 2^{MAX_ALPHA.p.bit_length() - 1}; no epsilon of use is so large"
         )
     return value
+
+
+def checked_skew(alpha: ExactNumber | None, epsilon: ExactNumber | None) -> fmpq:
+    """Return alpha as a rational: as it is given, or e^epsilon rounded down, for bounds from above.
+
+    Raises
+    ------
+    UsageError
+        If not exactly one of the two is given, or it is out of range.
+    """
+    if (alpha is None) == (epsilon is None):
+        raise UsageError("expected one of alpha and epsilon")
+    if alpha is not None:
+        return checked_alpha(alpha)
+    return checked_alpha(alpha_below(to_fmpq(epsilon)))
 
 
 def named_pairs(

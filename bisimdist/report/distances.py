@@ -9,10 +9,13 @@ from flint import fmpq
 from bisimdist.analysis.answer import DistanceAnswer, PairBound, Status, ThresholdAnswer
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
-from bisimdist.report.numbers import at_least, at_most, is_long, short_rational
+from bisimdist.report.numbers import at_least, at_most, interval, is_long, short_rational
 from bisimdist.report.tables import Report
 
 __all__ = ["answer_report", "common_status", "pair_data", "threshold_report"]
+
+MAX_DIRECTIONS = 10
+"""For so many pairs a person is told both directions of an asymmetric distance; JSON has all."""
 
 ENDINGS = {
     Status.EXACT: "",
@@ -24,7 +27,7 @@ ENDINGS = {
 
 def pair_data(pair: PairBound, distance: str, names: tuple[str, str]) -> dict[str, object]:
     """Return the bounds of a pair as plain data, under the names by which it was asked."""
-    return {
+    data: dict[str, object] = {
         "from": names[0],
         "to": names[1],
         "upper": format_rational(pair.upper),
@@ -32,6 +35,11 @@ def pair_data(pair: PairBound, distance: str, names: tuple[str, str]) -> dict[st
         "distance": distance,
         "lower": format_rational(pair.lower),
     }
+    if pair.directions is not None:
+        data["directions"] = [
+            {"lower": format_rational(low), "upper": format_rational(high)} for low, high in pair.directions
+        ]
+    return data
 
 
 def common_status(statuses: Sequence[Status]) -> Status:
@@ -68,6 +76,21 @@ def _long_hint(alpha: fmpq, pairs: Sequence[PairBound]) -> tuple[str, ...]:
     if is_long(alpha) or any(is_long(pair.upper) or is_long(pair.lower) for pair in pairs):
         return ("Long rationals are shown rounded in the safe direction; --json gives them in full.",)
     return ()
+
+
+def _directions(pairs: Sequence[PairBound], names: Sequence[tuple[str, str]], distance: str) -> list[str]:
+    """Say how an asymmetric distance differs by direction; of many pairs, of none."""
+    if len(pairs) > MAX_DIRECTIONS:
+        return []
+    lines = []
+    for pair, (source, target) in zip(pairs, names, strict=True):
+        if pair.directions is not None:
+            there, back = (
+                at_most(high) if low == high else interval(low, high) for low, high in pair.directions
+            )
+            ways = f"from {source} to {target} it is {there}, from {target} to {source} {back}"
+            lines.append(f"{distance} is asymmetric: {ways}; the larger counts.")
+    return lines
 
 
 def _rows(
@@ -108,6 +131,7 @@ def answer_report(
         rows=rows,
         remarks=(
             _meaning(answer.alpha, epsilon, only),
+            *_directions(answer.pairs, names, answer.distance),
             *([ending] if ending else []),
             *_long_hint(answer.alpha, answer.pairs),
         ),
@@ -139,5 +163,9 @@ def threshold_report(
         heading=f"{heading}: at most {short_rational(first.threshold)}?",
         columns=(*columns, "verdict"),
         rows=tuple((*row, verdict) for row, verdict in zip(rows, verdicts, strict=True)),
-        remarks=(*remarks, *_long_hint(first.alpha, pairs)),
+        remarks=(
+            *remarks,
+            *_directions(pairs, names, first.distance),
+            *_long_hint(first.alpha, pairs),
+        ),
     )

@@ -1,0 +1,298 @@
+"""Faults at each write, each look at the clock, each allocation and by each signal, in every command.
+
+Whatever happens: the exit code is one of those that are documented, standard error has lines of this program
+alone, standard output has the whole answer or nothing, what it says holds, and files are whole or not there.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bisimdist.checker import check_certificate
+from bisimdist.interruption import asked_to_stop
+from bisimdist.questions.registry import HOMES, question_of
+from tests.cli.conftest import Command, Ended, command  # noqa: F401  (a fixture)
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "bound": ("example:random,states=6", "--alpha", "11/10", "--pair", "s0", "s1"),
+    "bound ": ("example:figure1", "--alpha", "11/10", "--threshold", "1/100"),
+    "delta": ("example:random,states=5", "--alpha", "11/10", "--pair", "s0", "s1", "--gap", "1/100"),
+    "compare": ("example:figure1", "--alpha", "11/10"),
+    "profile": ("example:figure1", "--points", "3"),
+    "metric": ("example:pin-checking", "--kind", "amortised"),
+    "metric ": ("example:pin-checking", "--kind", "additive"),
+    "trace": ("example:randomised-response-pa",),
+    "secrets": ("example:randomised-response-pa",),
+    "equivalence": ("example:randomised-response-pa",),
+    "traces": ("example:randomised-response-pa", "--state", "s_y"),
+    "explain": ("example:pin-checking",),
+    "formula": ("example:pin-checking", "--state", "s1"),
+    "satisfies": ("example:pin-checking", "--formula", "<a1>T"),
+    "verify": ("example:geometric", "--ratio", "2", "--length", "1"),
+    "epsilon": ("example:geometric", "--length", "1"),
+    "prove": ("example:contagious-disease", "--ratio", "38/11"),
+    "budget": ("noisy-max,n=2",),
+    "crosscheck": ("example:figure1", "--length", "1"),
+}
+FILES = {"profile": "--csv", "crosscheck": "--html"}
+UNFILED = {"compare"}
+WRITES = {"convert", "show", "example"}
+"""Those that compute next to nothing; their files are tested elsewhere."""
+
+
+def words(verb: str, file: Path | None) -> list[str]:
+    name = verb.strip()
+    proof = [] if file is None or name in UNFILED else [FILES.get(name, "--certificate"), str(file)]
+    return [name, *COMMANDS[verb], "--json", *proof]
+
+
+def test_every_command_is_here() -> None:
+    assert {verb.strip() for verb in COMMANDS} | WRITES == set(HOMES)
+    for verb in COMMANDS:
+        files = [option.flag for option in question_of(verb.strip()).options if option.writes]
+        assert (FILES.get(verb.strip(), "--certificate") in files) == (verb.strip() not in UNFILED)
+
+
+class Fault:
+    """Something that happens at the call number `at` of what it stands in for."""
+
+    def __init__(self, at: int, happens: Callable[[], None]) -> None:
+        self.left = at
+        self.happens = happens
+        self.happened = False
+
+    def __call__(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            self.happened = True
+            self.happens()
+
+
+def number(text: object) -> Fraction | float | None:
+    """Return a rational or infinity of an answer; None where it is neither."""
+    if text == "inf":
+        return float("inf")
+    try:
+        return Fraction(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def assert_holds(answer: dict[str, Any], whole: dict[str, Any]) -> None:
+    """Assert that bounds hold the exact values, and verdicts are those, or not known."""
+    if "verdict" in answer:
+        assert answer["verdict"] in {whole["verdict"], "unknown"}
+    exactly = {(pair["from"], pair["to"]): pair for pair in whole.get("pairs", ())}
+    for pair in answer.get("pairs", ()):
+        known = exactly[pair["from"], pair["to"]]
+        value, lower, upper = (
+            number(known.get("upper")),
+            number(pair.get("lower")),
+            number(pair.get("upper")),
+        )
+        if value is not None and known.get("exact") and lower is not None and upper is not None:
+            assert lower <= value <= upper
+
+
+def assert_in_order(ended: Ended, clean: Ended, folder: Path, file: Path) -> None:
+    """Assert what holds of every end."""
+    assert ended.code in {0, 1, 2, 3}, ended
+    lines = ended.err.splitlines()
+    assert all(line.startswith("bisimdist: ") for line in lines), ended
+    assert not any("internal error" in line for line in lines), ended
+    if ended.code in {0, 1}:
+        assert ended.code == clean.code
+    if ended.out:
+        assert_holds(json.loads(ended.out), json.loads(clean.out))
+    else:
+        assert len(lines) >= 1
+    assert set(folder.iterdir()) <= {file}
+    if file.exists():
+        assert file.stat().st_size > 0
+        if "certificate" in words_of(file):
+            report = check_certificate(file.read_bytes())
+            assert report.valid, report.reason
+
+
+def words_of(file: Path) -> str:
+    """Return the beginning of a file."""
+    return file.read_text()[:60]
+
+
+def points() -> Iterator[int]:
+    """Return at which calls something happens: each of the first ones, then ever rarer."""
+    at = 1
+    while at < 10**6:
+        yield at
+        at = at + 1 if at < 4 else at * 2
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Command, str], Ended]:
+    known: dict[str, Ended] = {}
+
+    def ask(command: Command, verb: str) -> Ended:  # noqa: F811
+        if verb not in known:
+            known[verb] = command(*words(verb, tmp_path_factory.mktemp("clean") / "file"))
+            assert known[verb].code in {0, 1}, known[verb]
+        return known[verb]
+
+    return ask
+
+
+Clean = Callable[[Command, str], Ended]
+
+
+def signalled(number: signal.Signals) -> Callable[[], None]:
+    return lambda: signal.raise_signal(number)
+
+
+def exhausted() -> None:
+    raise MemoryError
+
+
+LOOKS: dict[str, Callable[[], None]] = {
+    "SIGINT": signalled(signal.SIGINT),
+    "SIGTERM": signalled(signal.SIGTERM),
+    "memory": exhausted,
+}
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
+@pytest.mark.parametrize("kind", LOOKS)
+def test_at_each_look_at_the_clock(  # noqa: PLR0917
+    command: Command,  # noqa: F811
+    clean: Clean,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    verb: str,
+) -> None:
+    """A signal, or an allocation that fails, while the engine works."""
+    whole = clean(command, verb)
+    for at in points():
+        fault = Fault(at, LOOKS[kind])
+
+        def look(fault: Fault = fault) -> bool:
+            fault()
+            return asked_to_stop()
+
+        with monkeypatch.context() as patched:
+            patched.setattr("bisimdist.progress.asked_to_stop", look)
+            ended = command(*words(verb, tmp_path / "file"))
+        assert_in_order(ended, whole, tmp_path, tmp_path / "file")
+        if not fault.happened:
+            break
+        (tmp_path / "file").unlink(missing_ok=True)
+    assert (ended.code, ended.out) == (whole.code, whole.out)
+
+
+@pytest.mark.parametrize("verb", sorted(set(COMMANDS) - {"crosscheck"}))
+def test_at_each_tick_of_the_clock(
+    command: Command,  # noqa: F811
+    clean: Clean,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+) -> None:
+    """The time is over at the k-th look at a clock that moves when somebody looks."""
+    whole = clean(command, verb)
+    for at in points():
+        now = [0.0]
+
+        def tick(now: list[float] = now) -> float:
+            now[0] += 1
+            return now[0]
+
+        with monkeypatch.context() as patched:
+            patched.setattr("bisimdist.progress.time.monotonic", tick)
+            ended = command(*words(verb, tmp_path / "file"), "--timeout", str(at))
+        assert_in_order(ended, whole, tmp_path, tmp_path / "file")
+        if ended.out == whole.out:
+            break
+        assert ended.code in {3, whole.code}
+        (tmp_path / "file").unlink(missing_ok=True)
+    assert ended.code == whole.code
+
+
+PLACES: dict[str, tuple[object, str]] = {
+    "temporary": (os, "close"),
+    "bytes": (Path, "write_bytes"),
+    "mode": (Path, "chmod"),
+    "place": (Path, "replace"),
+}
+
+
+@pytest.mark.parametrize("verb", sorted(set(COMMANDS) - UNFILED))
+@pytest.mark.parametrize("place", PLACES)
+def test_at_each_write(  # noqa: PLR0917
+    command: Command,  # noqa: F811
+    clean: Clean,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+    verb: str,
+) -> None:
+    """The disk is full, or gone, at some step of writing the file: the answer is there, and no half of it."""
+    whole = clean(command, verb)
+    (tmp_path / "file").write_text("certificate of old")
+    owner, name = PLACES[place]
+    before = getattr(owner, name)
+
+    def fails(*arguments: object) -> object:
+        if place == "temporary":
+            before(*arguments)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(owner, name, fails)
+        ended = command(*words(verb, tmp_path / "file"))
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+    assert (tmp_path / "file").read_text() == "certificate of old"
+    assert "No space left on device" in ended.err
+    assert len(ended.err.splitlines()) == len(whole.err.splitlines()) + 1
+    if place == "temporary":
+        assert (ended.code, ended.out) == (2, "")
+    else:
+        assert (ended.code, ended.out) == (whole.code or 3, whole.out)
+
+
+@pytest.mark.parametrize("verb", sorted(set(COMMANDS) - UNFILED))
+def test_an_answer_that_cannot_be_printed(
+    command: Command,  # noqa: F811
+    clean: Clean,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+) -> None:
+    """Its proof is written all the same."""
+    whole = clean(command, verb)
+
+    class Full:
+        encoding = "utf-8"
+
+        def isatty(self) -> bool:
+            return False
+
+        def write(self, text: str) -> int:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        def flush(self) -> None:
+            """Have nothing to write."""
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", Full())
+        ended = command(*words(verb, tmp_path / "file"))
+    assert (ended.code, ended.out) == (2, "")
+    assert len(ended.err.splitlines()) == len(whole.err.splitlines()) + 1
+    assert (tmp_path / "file").exists()
