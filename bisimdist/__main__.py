@@ -29,9 +29,9 @@ class _Leaving:
 def main() -> NoReturn:
     """Run the command line of this process and leave it."""
     leaving = _Leaving()
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    for number in numbers:
+        if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, leaving)
     from bisimdist.cli.room import watch_imports
 
@@ -39,6 +39,8 @@ def main() -> NoReturn:
     from bisimdist.cli.main import run
 
     leaving.code = run(sys.argv[1:])
+    if hasattr(signal, "pthread_sigmask"):  # all is said: no signal changes the exit code any more
+        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     sys.exit(leaving.code)
 
 

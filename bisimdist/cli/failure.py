@@ -13,7 +13,7 @@ import click
 
 from bisimdist.cli.room import out_of_memory
 from bisimdist.errors import BisimdistError, LimitError, LinearProgramError, StoppedError
-from bisimdist.interruption import listening
+from bisimdist.interruption import asked_to_stop, listening
 
 __all__ = ["ExitCode", "guarded", "note", "note_with_answer", "write_notes"]
 
@@ -86,13 +86,18 @@ def guarded(work: Callable[[], int]) -> int:
     Set the environment variable BISIMDIST_DEBUG to see the traceback of an error as well.
     """
     _waiting.clear()
+    with listening(SIGNALS):
+        return _guarded(work)
+
+
+def _guarded(work: Callable[[], int]) -> int:
     try:
-        with listening(SIGNALS):
-            return work()
+        return work()
     except (KeyboardInterrupt, StoppedError, click.Abort):
-        note("interrupted before anything was known")
-        return ExitCode.UNDECIDED
+        return _interrupted()
     except Exception as error:
+        if asked_to_stop() and not isinstance(error, BisimdistError | click.ClickException):
+            return _interrupted()  # on its way out an interruption may turn into an error of another kind
         if os.environ.get(DEBUG_VARIABLE):
             traceback.print_exc()
         code, text = _judged(error)
@@ -100,6 +105,11 @@ def guarded(work: Callable[[], int]) -> int:
             _waiting.clear()
         note(text)
         return code
+
+
+def _interrupted() -> int:
+    note("interrupted before anything was known")
+    return ExitCode.UNDECIDED
 
 
 def _judged(error: Exception) -> tuple[ExitCode, str]:

@@ -36,11 +36,19 @@ class _Commands(click.Group):
             self.add_command(command_of(question_of(cmd_name)))
         return super().get_command(ctx, cmd_name)
 
+    # On an interruption click would write an empty line to standard error.
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        try:
+            return super().make_context(*arguments, **options)
+        except KeyboardInterrupt:
+            raise click.Abort from None
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            raise click.Abort from None  # as click would, but without an empty line on standard error
+            raise click.Abort from None
 
 
 @click.group(

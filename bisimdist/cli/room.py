@@ -14,8 +14,8 @@ from types import ModuleType
 __all__ = ["out_of_memory", "watch_imports"]
 
 MEBIBYTE = 2**20
-ROOM = {"numpy": 90, "scipy.linalg": 110, "llvmlite": 180}
-"""How many MiB of addresses a library takes when it is loaded, and some more.
+ROOM = {"numpy": 130, "scipy.linalg": 150, "llvmlite": 180}
+"""How many MiB of addresses a library takes when it is loaded and used, and some more.
 
 Without them BLAS waits for ever, and LLVM ends the process.
 """

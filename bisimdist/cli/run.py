@@ -11,8 +11,8 @@ from bisimdist.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.cli.output import OutputFile, emit, output_files
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.room import out_of_memory
-from bisimdist.errors import LimitError, UsageError
-from bisimdist.interruption import deferred, forget
+from bisimdist.errors import BisimdistError, LimitError, UsageError
+from bisimdist.interruption import asked_to_stop, deferred, forget
 from bisimdist.progress import Deadline, Limits
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import JOBS, JSON, MEMORY, TIMEOUT, Option
@@ -77,10 +77,11 @@ def _answered(question: Question[A], limits: Limits) -> A | Plain:
         with shown_progress() as progress:
             return question.ask(replace(limits, progress=progress))
     except (Exception, KeyboardInterrupt) as error:
-        if not (isinstance(error, LimitError | KeyboardInterrupt) or out_of_memory(error)):
+        stopped = asked_to_stop() and not isinstance(error, BisimdistError)  # or what became of it on its way
+        if not (stopped or isinstance(error, LimitError | KeyboardInterrupt) or out_of_memory(error)):
             raise
         with deferred():
-            reason = _reason(error)
+            reason = "interrupted" if stopped else _reason(error)
             known = question.unknown(reason)
             if known is None:
                 raise

@@ -40,7 +40,7 @@ def ended(arguments: list[str], *, size: int | None = None, number: int = 0, aft
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: limited(size),
+        preexec_fn=lambda: limited(size),  # noqa: PLW1509  (no threads here)
     )
     if number:
         time.sleep(after)
