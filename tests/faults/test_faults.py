@@ -23,10 +23,12 @@ from bisimdist.interruption import asked_to_stop
 from bisimdist.questions.registry import HOMES, question_of
 from tests.cli.conftest import Command, Ended, command  # noqa: F401  (a fixture)
 
+SAMPLE = Path(__file__).parent / "response.py"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "bound": ("example:random,states=6", "--alpha", "11/10", "--pair", "s0", "s1"),
     "bound ": ("example:figure1", "--alpha", "11/10", "--threshold", "1/100"),
     "delta": ("example:random,states=5", "--alpha", "11/10", "--pair", "s0", "s1", "--gap", "1/100"),
+    "program": (f"{SAMPLE}:response", "--alpha", "2", "--input", "True", "--input", "False"),
     "compare": ("example:figure1", "--alpha", "11/10"),
     "profile": ("example:figure1", "--points", "3"),
     "metric": ("example:pin-checking", "--kind", "amortised"),
