@@ -33,7 +33,7 @@ from tests.reference.generalised_kleene import iterate
 from tests.reference.metric_brute_force import TooManyTriples, metric_by_relations
 from tests.words.trace_reference import enumerated, long_probability
 
-__all__ = ["QUESTIONS", "automaton_of_desk"]
+__all__ = ["QUESTIONS", "automaton_of_desk", "random_formula"]
 
 LENGTH = 4
 CAP = Fraction(64)
@@ -190,18 +190,18 @@ def _secrets(desk: Desk) -> None:
         desk.at_most(bound.lower, pair.bound.upper, "trace metric and secrets")
 
 
-def _formula(source: random.Random, actions: list[str], depth: int) -> StateFormula:
+def random_formula(source: random.Random, actions: list[str], depth: int) -> StateFormula:
     choice = source.randrange(6) if depth else source.randrange(2)
     if choice == 0:
         return TOP
     if choice == 1:
         return diamond(source.choice(actions), ANYTHING)
     if choice == 2:
-        return negation(_formula(source, actions, depth - 1))
+        return negation(random_formula(source, actions, depth - 1))
     if choice == 3:
-        return conjunction([_formula(source, actions, depth - 1) for _ in range(source.randint(1, 3))])
+        return conjunction([random_formula(source, actions, depth - 1) for _ in range(source.randint(1, 3))])
     shares = [source.randint(1, 3) for _ in range(source.randint(1, 3))]
-    parts = [(fmpq(share, sum(shares)), _formula(source, actions, depth - 1)) for share in shares]
+    parts = [(fmpq(share, sum(shares)), random_formula(source, actions, depth - 1)) for share in shares]
     return diamond(source.choice(actions), mixture(parts))
 
 
@@ -209,7 +209,7 @@ def _satisfies(desk: Desk) -> None:
     automaton = automaton_of_desk(desk)
     if automaton is None or not automaton.transitions:
         return
-    formula = _formula(desk.source, sorted({step.action for step in automaton.transitions}), 3)
+    formula = random_formula(desk.source, sorted({step.action for step in automaton.transitions}), 3)
     answer = satisfying(automaton, formula, deadline=desk.deadline)
     desk.proved(answer, automaton)
     if len(automaton) > MOST_STATES:

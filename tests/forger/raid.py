@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bisimdist.checker import MalformedCertificate, check_certificate
 from tests.forger.forge import attack, lie_by_chance, lies
+from tests.forger.logic import logic_lies
 from tests.forger.templates import KINDS, Document, Template, shuffled, templates
 
 __all__ = ["Raid", "raid"]
@@ -95,6 +96,9 @@ def raid(
             _by_solver(done, template, source, folder)
         for _ in range(chances):
             _by_chance(done, template, source, folder)
+    if number % len(kinds) == 0 and chances:
+        for kind, document in logic_lies(done.seed, number):
+            _judge(done, Template(kind, f"{done.seed}:{number}", document, None, None), document, folder)
     done.following = number + 1
 
 
@@ -112,8 +116,11 @@ def _by_solver(done: Raid, template: Template, source: random.Random, folder: Pa
 def _by_chance(done: Raid, template: Template, source: random.Random, folder: Path | None) -> None:
     structure = template.document if source.random() < 0.6 else shuffled(source, template.document)
     document = lie_by_chance(template, structure, source)
-    if document is None:
-        return
+    if document is not None:
+        _judge(done, template, document, folder)
+
+
+def _judge(done: Raid, template: Template, document: Document, folder: Path | None) -> None:
     try:
         verdict = "accepted" if check_certificate(json.dumps(document)).valid else "refused"
     except MalformedCertificate:

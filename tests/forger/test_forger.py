@@ -12,6 +12,7 @@ import pytest
 
 from bisimdist.checker import check_certificate
 from tests.forger.forge import Attack, attack, lies, number_places
+from tests.forger.logic import logic_lies
 from tests.forger.raid import Raid, raid
 from tests.forger.symbols import Ending, Explorer, Symbol
 from tests.forger.templates import KINDS, templates
@@ -96,6 +97,17 @@ def test_numbers_for_a_true_claim_are_found(kind: str) -> None:
                 truth = replace(lie, limit=Fraction(-1) if lie.above else Fraction(10**9))
                 endings.append(attack(template, truth, template.document, random.Random(1)).outcome.ending)
     assert Ending.SAT in endings
+
+
+def test_lies_about_formulae_are_refused() -> None:
+    said: dict[str, set[str]] = {}
+    for number in range(6):
+        for kind, document in logic_lies(3, number):
+            report = check_certificate(json.dumps(document))
+            assert not report.valid, document["claims"]
+            said.setdefault(kind, set()).add(report.reason[:2])
+    assert {"bisimilar", "told apart", "satisfaction", "mimicking", "equivalent"} <= set(said)
+    assert all(rule[1].isdigit() for rules in said.values() for rule in rules), said
 
 
 def test_every_kind_has_certificates() -> None:
