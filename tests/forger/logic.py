@@ -1,4 +1,4 @@
-"""False certificates about formulae, bisimilarity and traces: their claims are no numbers, so all are tried."""
+"""False certificates about formulae, bisimilarity and traces: claims without numbers, so all are tried."""
 
 from __future__ import annotations
 
