@@ -138,10 +138,10 @@ class Attack:
 
 
 def attack(
-    template: Template, lie: Lie, document: Document, source: random.Random, *, most_paths: int = 300
+    template: Template, lie: Lie, document: Document, source: random.Random, *, seconds: float = 5.0
 ) -> Attack:
     """Let Z3 look for numbers with which a certificate of this structure proves a false claim."""
-    explorer = Explorer(most_paths=most_paths)
+    explorer = Explorer(seconds=seconds)
     places = number_places(document)
     if lie.place is not None and lie.place not in places:
         places.append(lie.place)

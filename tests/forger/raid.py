@@ -87,13 +87,14 @@ def raid(
     kinds: Sequence[str] = KINDS,
     chances: int = 20,
     solver: bool = True,
+    seconds: float = 5.0,
     folder: Path | None = None,
 ) -> None:
     """Attack the certificates of one model; a forgery is written into the folder, where there is one."""
     source = random.Random(f"{done.seed}:{number}:raid")
     for template in templates(done.seed, number, kinds):
         if solver:
-            _by_solver(done, template, source, folder)
+            _by_solver(done, template, source, seconds, folder)
         for _ in range(chances):
             _by_chance(done, template, source, folder)
     if number % len(kinds) == 0 and chances:
@@ -102,11 +103,13 @@ def raid(
     done.following = number + 1
 
 
-def _by_solver(done: Raid, template: Template, source: random.Random, folder: Path | None) -> None:
+def _by_solver(
+    done: Raid, template: Template, source: random.Random, seconds: float, folder: Path | None
+) -> None:
     ways = lies(template)
     for lie in ways:
         document = template.document if source.random() < 0.5 else shuffled(source, template.document)
-        found = attack(template, lie, document, source)
+        found = attack(template, lie, document, source, seconds=seconds)
         done.solved[f"{template.kind}: {found.outcome.ending.value}"] += 1
         done.crashes.update(f"{template.kind}: {text}"[:160] for text in found.crashes)
         if found.forgery is not None:

@@ -204,15 +204,15 @@ class Explorer:
     most_paths
         After how many ways to give up.
     seconds
-        The same in time.
-    milliseconds
-        How long Z3 may take for one question.
+        The same in time of this process.
+    work
+        How much Z3 may do for one question, in its own units, so that busy machines find the same.
     """
 
-    def __init__(self, *, most_paths: int = 400, seconds: float = 5.0, milliseconds: int = 1000) -> None:
+    def __init__(self, *, most_paths: int = 300, seconds: float = 5.0, work: int = 1_000_000) -> None:
         self.most_paths = most_paths
-        self.deadline = time.monotonic() + seconds
-        self.milliseconds = milliseconds
+        self.deadline = time.process_time() + seconds
+        self.work = work
         self.inputs: dict[str, Symbol] = {}
         self.texts: dict[str, Symbol] = {}
         self.path: list[bool] = []
@@ -264,9 +264,9 @@ class Explorer:
             return
         self.solved = True
         for solver in (z3.Solver(), z3.SolverFor("QF_NRA")):
-            if time.monotonic() > self.deadline:
+            if time.process_time() > self.deadline:
                 raise OutOfTime
-            solver.set("timeout", self.milliseconds)
+            solver.set("rlimit", self.work)
             solver.add(*self.conditions)
             result = solver.check()
             if result == z3.unsat:
