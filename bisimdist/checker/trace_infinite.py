@@ -54,7 +54,7 @@ def _check_loop(chain: TraceChain, sides: tuple[int, int], proof: object) -> Non
     for side in sides:
         before = chain.along({side: _ONE}, prefix)
         after = chain.along(before, cycle)
-        if not before or not after or chain.key(before)[0] != chain.key(after)[0]:
+        if not after or chain.key(before)[0] != chain.key(after)[0]:
             raise RuleViolation("T5: the loop does not lead back to where it began")
         factors.append(total(after) / total(before))
     if factors[0] == factors[1]:
