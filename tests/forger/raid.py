@@ -97,7 +97,7 @@ def raid(
             _by_solver(done, template, source, seconds, folder)
         for _ in range(chances):
             _by_chance(done, template, source, folder)
-    if number % len(kinds) == 0 and chances:
+    if chances:
         for kind, document in logic_lies(done.seed, number):
             _judge(done, Template(kind, f"{done.seed}:{number}", document, None, None), document, folder)
     done.following = number + 1
