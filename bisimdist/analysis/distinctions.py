@@ -15,6 +15,7 @@ from bisimdist.logic.formula import StateFormula
 from bisimdist.logic.formula_printer import formula_text
 from bisimdist.logic.levels import Levels
 from bisimdist.logic.wording import difference_in_words
+from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -101,6 +102,13 @@ class DistinctionAnswer(Proved):
     pairs: tuple[Distinction, ...]
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def completed(self) -> Completed:
+        """The automaton as an observer sees it; to the traces of the pairs ends do not matter."""
+        place = {name: state for state, name in enumerate(self.model.states)}
+        starts = {place[name] for pair in self.pairs for name in (pair.source, pair.target)}
+        return Completed.of(self.model, Ends.VISIBLE, starts).without_symbol()
 
     def _repr_html_(self) -> str:
         return _table(self.pairs)

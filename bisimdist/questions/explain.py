@@ -52,11 +52,13 @@ class Explain(Question["DistinctionAnswer"]):
         return nothing_known(self.frame(), self.pairs, {"bisimilar": None, "formula": None})
 
     def data(self, answer: DistinctionAnswer) -> dict[str, object]:
+        from bisimdist.report.ends import ends_data
         from bisimdist.report.formulae import distinction_data
 
         return {
             **self.frame(),
             "pairs": [distinction_data(pair) for pair in answer.pairs],
+            **ends_data(answer.completed),
             "status": answer.status.value,
         }
 

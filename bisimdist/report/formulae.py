@@ -13,6 +13,7 @@ from bisimdist.analysis.formulae import (
 )
 from bisimdist.exact.rational import format_rational
 from bisimdist.logic.formula_printer import formula_text
+from bisimdist.report.ends import ends_remarks
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.tables import Report
 
@@ -147,6 +148,8 @@ def distinction_report(answer: DistinctionAnswer) -> Report:
             shown = " ".join(pair.trace[:SHOWN])
             more = f" ... ({len(pair.trace) - SHOWN} more)" if len(pair.trace) > SHOWN else ""
             remarks.append(f"  They give different probabilities to the trace {shown}{more}.")
+    if any(pair.trace is not None for pair in answer.pairs):
+        remarks += ends_remarks(answer.completed)
     return Report(
         heading="bisimilarity, and a formula that the first state satisfies and the second does not",
         columns=("from", "to", "bisimilar", "depth"),

@@ -85,6 +85,10 @@ def test_the_commands_say_what_is_seen(tmp_path: Path, capsys: pytest.CaptureFix
             run([*arguments, "--json"])
             data = json.loads(capsys.readouterr().out)
             assert (data["ends"], data["missing_mass"]) == (ends, True)
+    assert run(["explain", str(file)]) == 0
+    assert "Mass is missing" in capsys.readouterr().out
+    run(["explain", str(file), "--json"])
+    assert json.loads(capsys.readouterr().out)["missing_mass"] is True
     with pytest.raises(UsageError, match="visible or hidden"):
         trace_metric(model, ends="seen")
 
