@@ -52,5 +52,10 @@ def command_of(question: type[Question[Any]]) -> click.Command:
         callback=run,
         params=[argument, *map(parameter, (*question.options, *own))],
         help=question.__doc__,
-        epilog=CODES,
+        epilog=f"{_sources(question)}{CODES}",
     )
+
+
+def _sources(question: type[Question[Any]]) -> str:
+    """Return where the mathematics is from, as a paragraph."""
+    return f"Sources: {', '.join(question.sources)}.\n\n" if question.sources else ""

@@ -12,6 +12,7 @@ import click
 
 from bisimdist.cli.commands import CODES, command_of, parameter
 from bisimdist.questions.options import JSON, PRISM_LABELS
+from bisimdist.questions.question import Group
 from bisimdist.questions.registry import HOMES, question_of
 
 __all__ = ["command_line", "main", "run"]
@@ -35,6 +36,20 @@ class _Commands(click.Group):
         if cmd_name in HOMES and cmd_name not in self.commands:
             self.add_command(command_of(question_of(cmd_name)))
         return super().get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands under the headings of their groups."""
+        names = (*HOMES, *(name for name in self.commands if name not in HOMES))
+        room = formatter.width - 6 - max(map(len, names))
+        rows: dict[Group, list[tuple[str, str]]] = {group: [] for group in Group}
+        for name in names:
+            command = self.get_command(ctx, name)
+            if command is not None:
+                group = question_of(name).group if name in HOMES else Group.TOOLS
+                rows[group].append((name, command.get_short_help_str(room)))
+        for group, listed in rows.items():
+            with formatter.section(group.value):
+                formatter.write_dl(listed)
 
     # On an interruption click would write an empty line to standard error.
 

@@ -93,7 +93,7 @@ class Bound(_About["DistanceAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
-    sources = ("CMP18 Definition 12 and Lemma 2", "CMP19")
+    sources = ("CMP18 Definition 12", "CMP18 Lemma 2", "CMP18 Theorem 2")
 
     precision: fmpq | None
 

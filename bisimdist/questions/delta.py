@@ -42,6 +42,7 @@ class Delta(Question["DeltaAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
+    sources = ("CMP18 Definition 5", "CMP18 Definition 7")
 
     model: LMC
     pairs: tuple[tuple[str, str], ...]

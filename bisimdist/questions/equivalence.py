@@ -37,7 +37,7 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
     command = "equivalence"
     group = Group.TRACES
     options = (PAIR, ENDS, STATE_LIMIT, TIMEOUT, CERTIFICATE, JSON)
-    sources = ("Schützenberger 1961", "Tzeng 1992")
+    sources = ("CCP18 Definition 2",)
 
     model: PA
     pairs: tuple[tuple[str, str], ...]

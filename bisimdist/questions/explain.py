@@ -29,6 +29,7 @@ class Explain(Question["DistinctionAnswer"]):
     command = "explain"
     group = Group.LOGICS
     options = (options.PAIR, options.STATE_LIMIT, options.TIMEOUT, options.CERTIFICATE, options.JSON)
+    sources = ("CCP18 Definition 13",)
 
     model: PA
     pairs: tuple[tuple[str, str], ...]

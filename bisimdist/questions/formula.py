@@ -38,6 +38,7 @@ class MimickingFormula(Question["MimickingAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
+    sources = ("CCP18 Definition 21",)
 
     model: PA
     state: str

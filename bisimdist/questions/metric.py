@@ -47,6 +47,13 @@ class Metric(Question["MetricAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
+    sources = (
+        "XCL14 Definition 3",
+        "XCL14 Theorem 1",
+        "XCL14 Definition 5",
+        "XCL14 Theorem 2",
+        "CCP18 Definition 16",
+    )
 
     model: PA
     original: PA

@@ -136,7 +136,7 @@ class Question(ABC, Generic[A]):
     """Its options, in the order of the help text."""
     argument: ClassVar[str] = "MODEL"
     sources: ClassVar[tuple[str, ...]] = ()
-    """Where the mathematics is from: paper and number as printed."""
+    """Where the mathematics is from: numbers as printed, in papers as ``docs/papers.md`` calls them."""
 
     @classmethod
     @abstractmethod

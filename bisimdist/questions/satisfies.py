@@ -60,6 +60,7 @@ class Satisfies(_About["SatisfactionAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
+    sources = ("CCP18 Definition 18",)
 
     formula: EquationSystem
 

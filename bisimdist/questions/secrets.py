@@ -55,6 +55,7 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
+    sources = ("CCP18 Definition 5", "CCP18 Theorem 2")
 
     model: PA
     secrets: Mapping[Secret, str]

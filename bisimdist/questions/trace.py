@@ -52,6 +52,7 @@ class Trace(Question["TraceMetricAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
+    sources = ("CCP18 Definition 9", "CCP18 Proposition 2", "CCP18 Definition 10")
 
     model: PA
     pairs: tuple[tuple[str, str], ...]

@@ -45,6 +45,7 @@ class Traces(Question["TraceFormulaeAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
+    sources = ("CCP18 Definition 7", "CCP18 Theorem 1", "CCP18 Definition 11")
 
     model: PA
     state: str

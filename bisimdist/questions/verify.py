@@ -51,7 +51,7 @@ class Verify(Question["VerifyAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
-    sources = ("LWZ22",)
+    sources = ("LWZ22 Definition 3", "LWZ22 Algorithm 1")
 
     model: HMM
     pairs: tuple[tuple[str, str], ...]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import bisimdist
+from bisimdist.questions.registry import HOMES
 
 HEAVY = ("numpy", "scipy", "numba", "z3", "pulp", "networkx", "flint", "yaml", "rich", "click")
 
@@ -151,3 +152,13 @@ def test_a_table_on_a_terminal() -> None:
     assert "sha256" in shown
     assert "..." not in shown
     assert "\u2026" not in shown
+
+
+def test_every_command_stands_in_one_group_of_the_help() -> None:
+    listed = [
+        line.split()[0]
+        for line in python("-m", "bisimdist", "--help").stdout.splitlines()
+        if line[:2] == "  "
+    ]
+    for name in (*HOMES, "check"):
+        assert listed.count(name) == 1, name

@@ -13,6 +13,7 @@ import pytest
 
 from bisimdist import list_examples
 from bisimdist.cli.main import command_line
+from bisimdist.questions.registry import HOMES, question_of
 from tests.docs.markdown import ROOT
 
 PAGE = (ROOT / "docs/papers.md").read_text()
@@ -143,3 +144,9 @@ def test_a_package_says_what_is_in_it_and_after_which_theory(package: str) -> No
     assert len(paragraphs.split()) >= (12 if package == "bisimdist" else 25)
     for note in re.findall(r"``(docs/[\w./-]+)``", said):
         assert (ROOT / note).exists()
+
+
+def test_the_sources_of_questions_are_statements_of_the_papers() -> None:
+    known = {f"{row.paper.partition(',')[0]} {row.number}" for row in ROWS}
+    for command in HOMES:
+        assert known.issuperset(question_of(command).sources), command
