@@ -62,14 +62,18 @@ def answers(count: int) -> Iterator[Case]:
         yield Case("answers", json.dumps(ask().certificate()).encode())
     for seed in range(count):
         chance = random.Random(seed)
-        chain = random_lmc(chance.randint(4, 9), 2, chance.randint(1, 3), seed, denominator=chance.choice([2, 6, 100]))
+        chain = random_lmc(
+            chance.randint(4, 9), 2, chance.randint(1, 3), seed, denominator=chance.choice([2, 6, 100])
+        )
         alpha = chance.choice(["1", "1", "11/10", "3/2", "2"])
         pairs = [(chain.states[0], chain.states[1])]
         if seed % 3 == 0:
             answer: Any = delta(chain, alpha, pairs=pairs, gap="1/10")
         else:
             precision = chance.choice([None, None, "1/1000"])
-            answer = bound(chain, alpha, pairs=pairs, distance=chance.choice(["bd", "lbd"]), precision=precision)
+            answer = bound(
+                chain, alpha, pairs=pairs, distance=chance.choice(["bd", "lbd"]), precision=precision
+            )
         yield Case("answers", json.dumps(answer.certificate()).encode())
 
 
@@ -181,11 +185,18 @@ def of_proved(texts: Iterable[bytes]) -> list[tuple[str, float]]:
             path.write_bytes(text)
             names.append(str(path))
         lines = subprocess.run(
-            [BINARY, "--batch"], input="".join(f"{name}\n" for name in names), capture_output=True, text=True, check=True
+            [BINARY, "--batch"],
+            input="".join(f"{name}\n" for name in names),
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout.splitlines()
     if len(lines) != len(names):
         raise SystemExit("the proved checker did not answer every certificate")
-    return [(verdict.partition(":")[0], float(seconds)) for seconds, verdict in (line.split("\t") for line in lines)]
+    return [
+        (verdict.partition(":")[0], float(seconds))
+        for seconds, verdict in (line.split("\t") for line in lines)
+    ]
 
 
 def compare(cases: list[Case]) -> int:

@@ -4,38 +4,43 @@ From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Mer
   Leastness Extension CheckChain Check CheckDeltaClaims
   Hmm HmmPump Metric Bernstein.
 
+(** The main theorems, one after the other. *)
+Definition main_theorems :=
+  (conj (@prefixed_bounds_events)
+  (conj (@prefixed_bounds_delta)
+  (conj (@weak_duality)
+  (conj (@upper_table_prefixed)
+  (conj (@upper_table_above_distance)
+  (conj (@upper_table_bounds_events)
+  (conj (@refined_apart)
+  (conj (@lower_table_sound)
+  (conj (@lower_table_below_distance)
+  (conj (@merging_keeps_events)
+  (conj (@graph_bounds_from_above)
+  (conj (@ceiling_of_a_table)
+  (conj (@coupling_bounds)
+  (conj (@complement_bounds)
+  (conj (@ratios_bound_events)
+  (conj (@covers_bound)
+  (conj (@probability_ok)
+  (conj (@graph_bounds_from_below)
+  (conj (@check_distance_sound)
+  (conj (@check_delta_sound)
+  (conj (@leastness)
+  (conj (@extension_ok)
+  (conj (@classes_of_apart)
+  (conj (@layers_prove_budget)
+  (conj (@cone_proves_budget)
+  (conj (@factors_prove_budget)
+  (conj (@pump_refutes_every_budget)
+  (conj (@amortised_bounds_traces)
+  (conj (@accumulative_bounds_traces)
+  (conj (@table_bounds_traces)
+  (conj (@coefficients_represent)
+  (conj (@bernstein)
+  (conj (@cuts_prove)
+  (conj (@square_times)
+  I)))))))))))))))))))))))))))))))))).
+
+Print Assumptions main_theorems.
 Print Assumptions Qc_field.
-Print Assumptions prefixed_bounds_events.
-Print Assumptions prefixed_bounds_delta.
-Print Assumptions weak_duality.
-Print Assumptions upper_table_prefixed.
-Print Assumptions upper_table_above_distance.
-Print Assumptions upper_table_bounds_events.
-Print Assumptions refined_apart.
-Print Assumptions lower_table_sound.
-Print Assumptions lower_table_below_distance.
-Print Assumptions merging_keeps_events.
-Print Assumptions graph_bounds_from_above.
-Print Assumptions ceiling_of_a_table.
-Print Assumptions coupling_bounds.
-Print Assumptions complement_bounds.
-Print Assumptions ratios_bound_events.
-Print Assumptions covers_bound.
-Print Assumptions probability_ok.
-Print Assumptions graph_bounds_from_below.
-Print Assumptions check_distance_sound.
-Print Assumptions check_delta_sound.
-Print Assumptions leastness.
-Print Assumptions extension_ok.
-Print Assumptions classes_of_apart.
-Print Assumptions layers_prove_budget.
-Print Assumptions cone_proves_budget.
-Print Assumptions factors_prove_budget.
-Print Assumptions pump_refutes_every_budget.
-Print Assumptions amortised_bounds_traces.
-Print Assumptions accumulative_bounds_traces.
-Print Assumptions table_bounds_traces.
-Print Assumptions coefficients_represent.
-Print Assumptions bernstein.
-Print Assumptions cuts_prove.
-Print Assumptions square_times.

@@ -62,12 +62,6 @@ Definition merged_chain (C : chain) (rep : positive -> positive) : chain :=
   let rows := build (map (fun s => (s, norm (push rep (row C s)))) kept) in
   {| states := kept; label := label C; row := find_or [] rows |}.
 
-Fixpoint none_twice (seen : table unit) (l : list positive) : bool :=
-  match l with
-  | [] => true
-  | x :: l' => match PositiveMap.find x seen with Some _ => false | None => none_twice (PositiveMap.add x tt seen) l' end
-  end.
-
 Definition check_rows (C : chain) : bool :=
   let known := knows C in
   forallb (fun s => forallb (fun p => known (fst p) && Qleb 0 (snd p)) (row C s) && Qeqb (total (row C s)) 1) (states C).
@@ -112,7 +106,7 @@ Definition check_ratio (R : positive -> positive -> option Q) (r : positive * po
   let '((i, j), x) := r in
   known i && known j && Pos.eqb (label M i) (label M j) && negb (Pos.eqb i j) && Qleb 1 x &&
   stays_below_by_label M R
-    (fold_left (fun acc e => let a := label M (fst e) in if existsb (Pos.eqb a) acc then acc else a :: acc) (row M i) [])
+    (distinct (map (fun e => label M (fst e)) (row M i)))
     x (row M i) (row M j).
 
 Lemma check_ratios_ok (l : list (positive * positive * Q)) :
@@ -255,16 +249,6 @@ Definition check_nodes (l : list (positive * node)) : bool :=
   forallb (fun e => match snd (snd e) with None => true | Some edges => check_edges (fst (snd e)) edges end) all &&
   forallb (fun e => check_upper_node (fst (snd e)) (snd (snd e))) all &&
   forallb (fun e => check_lower_node far (fst e) (fst (snd e)) (snd (snd e))) below.
-
-Lemma none_twice_ok l : forall seen, none_twice seen l = true ->
-  NoDup l /\ forall x, In x l -> PositiveMap.find x seen = None.
-Proof.
-  induction l as [| x l IH]; simpl; intros seen H; [split; [constructor | easy] |].
-  destruct (PositiveMap.find x seen) eqn:E; [easy |]. destruct (IH _ H) as [N S].
-  split.
-  - constructor; [| assumption]. intro I; apply S in I. now rewrite PositiveMap.gss in I.
-  - intros y [<- | I]; [assumption |]. specialize (S y I).
-    destruct (Pos.eq_dec y x) as [-> | Ne]; [assumption | now rewrite PositiveMap.gso in S]. Qed.
 
 Section Soundness.
 Variable F : OrderedField.

@@ -47,9 +47,6 @@ Definition no_shortcuts (L : positive -> positive -> Q) (members : list positive
 
 Definition class_members (c : positive) := filter (fun s => Pos.eqb (k s) c) (states C).
 
-Definition distinct (l : list positive) : list positive :=
-  fold_left (fun acc x => if existsb (Pos.eqb x) acc then acc else x :: acc) l [].
-
 Section Entry.
 Variable L : positive -> positive -> Q.
 Variable smooth : positive -> bool.  (* by class: whether it has no shortcuts *)
@@ -282,28 +279,6 @@ Proof. unfold is_positive_at; rewrite existsb_exists; split.
   - intros (q & I & N); exists (i, q); split; [assumption |]; simpl. rewrite Pos.eqb_refl; now apply Qltb_lt.
   - intros ([j q] & I & N); simpl in N; rewrite andb_true_iff, Qltb_lt in N; destruct N as [E N].
     apply Pos.eqb_eq in E; subst; eauto. Qed.
-
-Lemma existsb_in x l : existsb (Pos.eqb x) l = true -> In x l.
-Proof. rewrite existsb_exists; intros (y & I & E); apply Pos.eqb_eq in E; congruence. Qed.
-
-Lemma distinct_in x l : In x l -> In x (distinct l).
-Proof.
-  assert (K : forall l acc, In x l \/ In x acc ->
-    In x (fold_left (fun acc x => if existsb (Pos.eqb x) acc then acc else x :: acc) l acc)).
-  { induction l0 as [| y l0 IH]; simpl; intros acc H; [now destruct H |]. apply IH.
-    destruct (existsb (Pos.eqb y) acc) eqn:E.
-    - destruct H as [[-> | H] | H]; auto. right; now apply existsb_in.
-    - destruct H as [[-> | H] | H]; [right; now left | now left | right; now right]. }
-  intro H; apply K; now left. Qed.
-
-Lemma build_complete (A : Type) (l : list (positive * A)) x : In x (map fst l) -> PositiveMap.find x (build l) <> None.
-Proof. induction l as [| [y a] l IH]; simpl; [easy |]. intro H. destruct (Pos.eq_dec x y) as [-> | N].
-  - now rewrite PositiveMap.gss.
-  - rewrite PositiveMap.gso by assumption. apply IH. destruct H; [congruence | assumption]. Qed.
-
-Lemma evalQ_le c (f g : positive -> Q) : (forall s q, In (s, q) c -> (q * f s <= q * g s)%Q) -> (evalQ c f <= evalQ c g)%Q.
-Proof. induction c as [| [s q] c IH]; simpl; intro H; [apply Qle_refl |]. rewrite !Qred_correct.
-  apply Qplus_le_compat; [apply H; now left | apply IH; intros; apply H; now right]. Qed.
 
 Lemma L_across i j : k i <> k j -> (L i j == 1)%Q.
 Proof. intro N; unfold L, lower_at. destruct (Pos.eqb i j) eqn:E; [apply Pos.eqb_eq in E; congruence |].

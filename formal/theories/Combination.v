@@ -159,6 +159,10 @@ Lemma eval_evalQ (F : OrderedField) l f : eval l (fun s => ofQ (f s)) = (ofQ (ev
 Proof. induction l as [| [s q] l IH]; simpl; [now rewrite ofQ_0 |].
   now rewrite IH, (ofQ_eq F (Qred_correct _)), ofQ_add, ofQ_mul. Qed.
 
+Lemma evalQ_le c (f g : positive -> Q) : (forall s q, In (s, q) c -> (q * f s <= q * g s)%Q) -> (evalQ c f <= evalQ c g)%Q.
+Proof. induction c as [| [s q] c IH]; simpl; intro H; [apply Qle_refl |]. rewrite !Qred_correct.
+  apply Qplus_le_compat; [apply H; now left | apply IH; intros; apply H; now right]. Qed.
+
 (** All coefficients are at least 0, or all are 0, once equal states are added up. *)
 Definition all_ge0 (l : list (positive * Q)) := forallb (fun e => Qle_bool 0 (snd e)) (norm l).
 Definition all_zero (l : list (positive * Q)) := match norm l with [] => true | _ => false end.

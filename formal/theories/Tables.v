@@ -21,6 +21,11 @@ Proof.
   - rewrite PositiveMap.gss; intro H; injection H as ->; now left.
   - rewrite PositiveMap.gso by assumption; auto. Qed.
 
+Lemma build_complete (l : list (positive * A)) x : In x (map fst l) -> PositiveMap.find x (build l) <> None.
+Proof. induction l as [| [y a] l IH]; simpl; [easy |]. intro H. destruct (Pos.eq_dec x y) as [-> | N].
+  - now rewrite PositiveMap.gss.
+  - rewrite PositiveMap.gso by assumption. apply IH. destruct H; [congruence | assumption]. Qed.
+
 Definition find_or (d : A) (m : table A) (k : positive) : A :=
   match PositiveMap.find k m with Some v => v | None => d end.
 
@@ -60,3 +65,37 @@ Fixpoint no_pair_twice (seen : table (table unit)) (l : list (positive * positiv
     | None => no_pair_twice (add2 i j tt seen) l'
     end
   end.
+
+(** The same of numbers. *)
+Fixpoint none_twice (seen : table unit) (l : list positive) : bool :=
+  match l with
+  | [] => true
+  | x :: l' => match PositiveMap.find x seen with Some _ => false | None => none_twice (PositiveMap.add x tt seen) l' end
+  end.
+
+Lemma none_twice_ok l : forall seen, none_twice seen l = true ->
+  NoDup l /\ forall x, In x l -> PositiveMap.find x seen = None.
+Proof.
+  induction l as [| x l IH]; simpl; intros seen H; [split; [constructor | easy] |].
+  destruct (PositiveMap.find x seen) eqn:E; [easy |]. destruct (IH _ H) as [N S].
+  split.
+  - constructor; [| assumption]. intro I; apply S in I. now rewrite PositiveMap.gss in I.
+  - intros y [<- | I]; [assumption |]. specialize (S y I).
+    destruct (Pos.eq_dec y x) as [-> | Ne]; [assumption | now rewrite PositiveMap.gso in S]. Qed.
+
+(** Every number once. *)
+Definition distinct (l : list positive) : list positive :=
+  fold_left (fun acc x => if existsb (Pos.eqb x) acc then acc else x :: acc) l [].
+
+Lemma existsb_in x l : existsb (Pos.eqb x) l = true -> In x l.
+Proof. rewrite existsb_exists; intros (y & I & E); apply Pos.eqb_eq in E; congruence. Qed.
+
+Lemma distinct_in x l : In x l -> In x (distinct l).
+Proof.
+  assert (K : forall l acc, In x l \/ In x acc ->
+    In x (fold_left (fun acc x => if existsb (Pos.eqb x) acc then acc else x :: acc) l acc)).
+  { induction l0 as [| y l0 IH]; simpl; intros acc H; [now destruct H |]. apply IH.
+    destruct (existsb (Pos.eqb y) acc) eqn:E.
+    - destruct H as [[-> | H] | H]; auto. right; now apply existsb_in.
+    - destruct H as [[-> | H] | H]; [right; now left | now left | right; now right]. }
+  intro H; apply K; now left. Qed.
