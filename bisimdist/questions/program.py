@@ -38,9 +38,14 @@ class Program(Delta):
         return cls(model=found.model, pairs=found.pairs, skew=found.skew, gap=found.gap, worst=found.worst)
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
-        from bisimdist.report.program import program_data
+        from bisimdist.report.program import program_data, ratio_data
 
-        return {**Delta.data(self, answer), **program_data(answer)}
+        data = Delta.data(self, answer)
+        shown = data["pairs"]
+        if isinstance(shown, list):
+            for pair, ratio in zip(shown, ratio_data(answer), strict=True):
+                pair.update(ratio)
+        return {**data, **program_data(answer)}
 
     def report(self, answer: DeltaAnswer) -> Report:
         from bisimdist.report.program import program_report
