@@ -1,6 +1,13 @@
 """Programs as models: a Python function with a random source becomes an exact Markov chain.
 
-What a program imports from here runs in plain Python as well: `flip`, `pick`, `observe`, `ExactRandom`.
+The functions that may draw are compiled to segments of Python between draws (`compiler`, `flatten`,
+`emit`), a machine runs them over immutable states (`machine`, `freezing`), the most probable paths
+first (`exploration`), silent draws are eliminated (`elimination`), and a guard replays plain Python
+(`guard`). Why that is right, and what may be said when runs are cut off, is in
+``docs/theory/programs.md``.
+
+What a program imports from here runs in plain Python as well: `flip`, `pick`, `uniform`, `observe`,
+`ExactRandom`.
 """
 
 from bisimdist.programs.source import ExactRandom, flip, observe, pick, uniform

@@ -84,7 +84,8 @@ def _pure(answer: DeltaAnswer) -> list[str]:
     level = log_enclosure(found.ratio)
     size = f"e^{level[0]}..." if is_long(found.ratio) else short_rational(found.ratio)
     return [
-        f"Without a delta the ratio is {at_least}{size} (epsilon {at_least}{level[0]}), for the output {found.output}."
+        f"Without a delta the ratio is {at_least}{size} (epsilon {at_least}{level[0]}), "
+        f"for the output {found.output}."
     ]
 
 
