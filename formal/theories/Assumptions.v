@@ -30,6 +30,7 @@ Definition main_theorems :=
   (conj (@extension_ok)
   (conj (@classes_of_apart)
   (conj (@layers_prove_budget)
+  (conj (@layers_prove_budget_up_to)
   (conj (@cone_proves_budget)
   (conj (@factors_prove_budget)
   (conj (@pump_refutes_every_budget)
@@ -40,7 +41,7 @@ Definition main_theorems :=
   (conj (@bernstein)
   (conj (@cuts_prove)
   (conj (@square_times)
-  I)))))))))))))))))))))))))))))))))).
+  I))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

@@ -159,6 +159,56 @@ Proof.
   apply le_by with ((ofQ start * z - (p + - ofQ c * t)) + ofQ start * (0 - z)); [ring |].
   apply add_ge0; [now apply sub_ge0 | apply le_mul; [now apply ofQ_ge0 | now apply sub_ge0]]. Qed.
 
+(** With [up_to], for shorter sequences too: all states count, and every layer is one that may be the last. *)
+Definition below_everywhere v (lambda : Q) v' := all_ge0 (scale lambda v' ++ scale (- (1)) v) = true.
+
+Lemma below_everywhere_ok v lambda v' w : below_everywhere v lambda v' -> eval v (from w) <= ofQ lambda * eval v' (from w).
+Proof. intro B. apply all_ge0_ok with (f := from w) in B; [| intros; apply from_ge0].
+  rewrite eval_app, !eval_scale, ofQ_opp, ofQ_1 in B. eapply le_by; [| exact B]; ring. Qed.
+
+Fixpoint layers_ok_up_to (layer : list (list (positive * Q))) (next : list (list (list (positive * Q)))) : Prop :=
+  (forall v x, In v layer -> In x observations -> (total (observed H v x) <= 0)%Q) /\
+  match next with
+  | [] => True
+  | layer' :: next' =>
+      (forall v x, In v layer -> In x observations ->
+         let m := moved H (observed H v x) in
+         below_everywhere m 0 [] \/
+         exists v' lambda, In v' layer' /\ (0 <= lambda)%Q /\ below_everywhere m lambda v') /\
+      layers_ok_up_to layer' next'
+  end.
+
+Theorem layers_prove_budget_up_to pi tau c first layer next start : layers_ok_up_to layer next -> In first layer ->
+  (0 <= start)%Q -> below_everywhere (pi ++ scale (- c) tau) start first ->
+  forall w, w <> [] -> (length w <= S (length next))%nat -> (forall x, In x w -> In x observations) ->
+  probability_of pi w <= ofQ c * probability_of tau w.
+Proof.
+  intros L I S0 B w Nw Len Ob.
+  assert (Bound : forall w next layer v, layers_ok_up_to layer next -> In v layer -> w <> [] ->
+    (length w <= S (length next))%nat -> (forall x, In x w -> In x observations) -> eval v (from w) <= 0).
+  { clear - H_ok. intro w; induction w as [| x w IH]; intros next layer v L Iv N Len Ob; [easy |].
+    assert (Ix : In x observations) by (apply Ob; now left).
+    destruct w as [| y w].
+    - assert (L0 : (total (observed H v x) <= 0)%Q) by (destruct next; now apply L).
+      apply (ofQ_le F) in L0; rewrite ofQ_0 in L0.
+      change (from [x]) with (fun s => ofQ (observes H s x) * (1 : F)). rewrite <- eval_observed, eval_const.
+      eapply le_trans; [| exact L0]. apply le_by with (0 : F); [ring | apply le_refl].
+    - destruct next as [| layer' next]; [simpl in Len; lia |]. destruct L as (_ & Step & L').
+      assert (E : eval v (from (x :: y :: w)) = eval (moved H (observed H v x)) (from (y :: w)))
+        by (rewrite eval_moved, eval_observed; apply eval_ext; intros; reflexivity).
+      rewrite E. destruct (Step v x Iv Ix) as [Bm | (v' & lambda & Iv' & L0 & Bm)].
+      + eapply le_trans; [exact (below_everywhere_ok (y :: w) Bm) |]. rewrite ofQ_0; simpl. apply le_by with (0 : F); [ring | apply le_refl].
+      + eapply le_trans; [exact (below_everywhere_ok (y :: w) Bm) |].
+        assert (Nv : eval v' (from (y :: w)) <= 0).
+        { apply (IH next layer' v' L' Iv'); [easy | simpl in *; lia |]. intros z J; apply Ob; now right. }
+        apply le_by with (ofQ lambda * (0 - eval v' (from (y :: w)))); [ring |].
+        apply le_mul; [now apply ofQ_ge0 | now apply sub_ge0]. }
+  pose proof (below_everywhere_ok w B) as K. rewrite eval_app, eval_scale, ofQ_opp in K.
+  pose proof (Bound w next layer first L I Nw Len Ob) as Nf. unfold probability_of.
+  set (p := eval pi _) in *; set (t := eval tau _) in *; set (z := eval first _) in *.
+  apply le_by with ((ofQ start * z - (p + - ofQ c * t)) + ofQ start * (0 - z)); [ring |].
+  apply add_ge0; [now apply sub_ge0 | apply le_mul; [now apply ofQ_ge0 | now apply sub_ge0]]. Qed.
+
 (** ** All lengths: a cone (rules I1 to I4 of docs/certificates/hmm-proofs.md) *)
 Section Cone.
 Variable known : positive -> Prop.  (* the states that the pair can reach *)
