@@ -166,11 +166,6 @@ class Bound(_About["DistanceAnswer"]):
 
         return answer_report(answer, self.asked, epsilon=self.skew.shown_epsilon)
 
-    def settled(self, answer: DistanceAnswer) -> Settled:
-        from bisimdist.analysis.answer import Status
-
-        return None if answer.status is Status.LIMIT else True
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundThreshold(_About[Sequence["ThresholdAnswer"]]):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.question import Group, Question, Settled
+from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.analysis.hmm_proofs import MechanismBudget
@@ -63,10 +63,6 @@ class Budget(Question["MechanismBudget"]):
         from bisimdist.report.hmm_proofs import mechanism_report
 
         return mechanism_report(answer)
-
-    def settled(self, answer: MechanismBudget) -> Settled:
-        del answer
-        return True
 
 
 def _noisy_max(values: dict[str, Any]) -> QueryFamily:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.question import Group, Question, Settled, identity
+from bisimdist.questions.question import Group, Question, Settled
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -86,8 +86,7 @@ class Compare(Question[Compared]):
         from bisimdist.report.compare import compare_data
 
         return {
-            "command": self.command,
-            "model": identity(self.model),
+            **self.frame(),
             "alpha": format_rational(self.alpha),
             "pairs": [compare_data(pair) for pair in answer.pairs],
             "violated": answer.violated,

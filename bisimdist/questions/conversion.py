@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT, Option
-from bisimdist.questions.question import Question, Settled
+from bisimdist.questions.question import Question
 
 if TYPE_CHECKING:
     from bisimdist.models.hmm import HMM
@@ -101,10 +101,6 @@ class Writing(Question[Written]):
 
     def report(self, answer: Written) -> str:
         return answer.texts[""] if self.output is None else ""
-
-    def settled(self, answer: Written) -> Settled:
-        del answer
-        return True
 
     def content(self, option: Option[Any], path: str, answer: Written) -> str:
         del option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+from bisimdist.questions.question import Group, Plain, Question, nothing_known
 from bisimdist.questions.skew import Skew, read_skew
 
 if TYPE_CHECKING:
@@ -75,13 +75,13 @@ class Delta(Question["DeltaAnswer"]):
     def unknown(self, reason: str) -> Plain:
         del reason
         bounds = {"lower": "0", "upper": "1", "exact": False, "witness": None}
-        return nothing_known({"command": self.command, "model": identity(self.model)}, self.pairs, bounds)
+        return nothing_known(self.frame(), self.pairs, bounds)
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational
         from bisimdist.report.delta import delta_data
 
-        data: dict[str, object] = {"command": self.command, "model": identity(self.model)}
+        data = self.frame()
         lower, upper = format_rational(answer.alpha_lower), format_rational(answer.alpha_upper)
         if self.skew.epsilon is None:
             data["alpha"] = upper
@@ -95,8 +95,3 @@ class Delta(Question["DeltaAnswer"]):
         from bisimdist.report.delta import delta_report
 
         return delta_report(answer, epsilon=self.skew.shown_epsilon)
-
-    def settled(self, answer: DeltaAnswer) -> Settled:
-        from bisimdist.analysis.answer import Status
-
-        return None if answer.status is Status.LIMIT else True

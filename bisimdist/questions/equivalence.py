@@ -65,8 +65,7 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
         from bisimdist.report.trace_logic import equivalence_data
 
         return {
-            "command": self.command,
-            "model": identity(self.model),
+            **self.frame(),
             "verdict": verdict_word(answer.equivalent),
             **ends_data(answer.completed),
             "pairs": [equivalence_data(pair) for pair in answer.pairs],

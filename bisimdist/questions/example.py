@@ -10,7 +10,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions.conversion import Writing, WritingModel, Written, chosen_format
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT
-from bisimdist.questions.question import Group, Question, Settled
+from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.models.library.registry import ExampleInfo
@@ -85,10 +85,6 @@ class Example(Question["Sequence[ExampleInfo]"]):
             ),
             remarks=("Use one as example:NAME[,key=value...] in place of a file.",),
         )
-
-    def settled(self, answer: Sequence[ExampleInfo]) -> Settled:
-        del answer
-        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+from bisimdist.questions.question import Group, Plain, Question, nothing_known
 
 if TYPE_CHECKING:
     from bisimdist.analysis.distinctions import DistinctionAnswer
@@ -44,10 +44,6 @@ class Explain(Question["DistinctionAnswer"]):
 
         return explain(self.model, self.pairs, deadline=limits.deadline, progress=limits.progress)
 
-    def frame(self) -> dict[str, object]:
-        """Return what the JSON answer begins with."""
-        return {"command": self.command, "model": identity(self.model)}
-
     def unknown(self, reason: str) -> Plain:
         del reason
         return nothing_known(self.frame(), self.pairs, {"bisimilar": None, "formula": None})
@@ -67,8 +63,3 @@ class Explain(Question["DistinctionAnswer"]):
         from bisimdist.report.formulae import distinction_report
 
         return distinction_report(answer)
-
-    def settled(self, answer: DistinctionAnswer) -> Settled:
-        from bisimdist.analysis.answer import Status
-
-        return True if answer.status is Status.EXACT else None

@@ -9,7 +9,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import DEPTH, STATE, UNICODE
-from bisimdist.questions.question import Group, Question, Settled, identity
+from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.analysis.formulae import MimickingAnswer
@@ -63,11 +63,7 @@ class MimickingFormula(Question["MimickingAnswer"]):
     def data(self, answer: MimickingAnswer) -> dict[str, object]:
         from bisimdist.report.formulae import mimicking_data
 
-        return {"command": self.command, "model": identity(self.model), **mimicking_data(answer)}
+        return {**self.frame(), **mimicking_data(answer)}
 
     def report(self, answer: MimickingAnswer) -> str:
         return answer.text(unicode=self.unicode) + "\n"
-
-    def settled(self, answer: MimickingAnswer) -> Settled:
-        del answer
-        return True

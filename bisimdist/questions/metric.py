@@ -10,7 +10,7 @@ from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.metric_kinds import GENERALISED, KINDS, GeneralisedMetric, RelationCheck
 from bisimdist.questions.options import DISCOUNT, METRIC_KIND, PRECISION, RELATION
-from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+from bisimdist.questions.question import Group, Plain, Question, identity, nothing_known
 
 if TYPE_CHECKING:
     from bisimdist.analysis.metric import MetricAnswer
@@ -120,11 +120,6 @@ class Metric(Question["MetricAnswer"]):
         from bisimdist.report.metric import metric_report
 
         return metric_report(answer, self.asked)
-
-    def settled(self, answer: MetricAnswer) -> Settled:
-        from bisimdist.analysis.answer import Status
-
-        return True if answer.status is Status.EXACT else None
 
 
 def _checked_kind(given: Given) -> str:

@@ -100,11 +100,6 @@ class GeneralisedMetric(Question["GeneralisedAnswer"]):
 
         return generalised_report(answer, self.pairs)
 
-    def settled(self, answer: GeneralisedAnswer) -> Settled:
-        from bisimdist.analysis.answer import Status
-
-        return True if answer.status in (Status.EXACT, Status.BRACKET) else None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationCheck(Question["RelationVerdict"]):

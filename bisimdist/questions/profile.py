@@ -21,7 +21,7 @@ from bisimdist.questions.options import (
     TRADE_OFF,
     Option,
 )
-from bisimdist.questions.question import Group, Question, Settled, identity
+from bisimdist.questions.question import Group, Question, Settled
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -150,8 +150,7 @@ class Profile(Question[Profiled]):
         from bisimdist.report.profile import least_data, profile_data
 
         return {
-            "command": self.command,
-            "model": identity(self.model),
+            **self.frame(),
             **profile_data(answer.curve),
             **({} if answer.least is None else {"least": least_data(answer.least)}),
         }

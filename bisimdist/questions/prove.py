@@ -14,7 +14,6 @@ from bisimdist.questions.question import (
     Plain,
     Question,
     Settled,
-    identity,
     nothing_known,
     verdict_word,
 )
@@ -82,13 +81,12 @@ class Prove(Question["AllLengthsAnswer"]):
             progress=limits.progress,
         )
 
-    def frame(self, settled: Settled) -> dict[str, object]:
+    def opening(self, settled: Settled) -> dict[str, object]:
         """Return what the JSON answer begins with."""
         from bisimdist.exact.rational import format_rational
 
         return {
-            "command": self.command,
-            "model": identity(self.model),
+            **self.frame(),
             "length": "all",
             "ratio": None if self.ratio is None else format_rational(self.ratio),
             **({} if self.epsilon is None else {"epsilon": format_rational(self.epsilon)}),
@@ -98,12 +96,12 @@ class Prove(Question["AllLengthsAnswer"]):
     def unknown(self, reason: str) -> Plain:
         del reason
         known = {"verdict": "unknown", "method": None, "ratio": None, "attained": None, "exact": False}
-        return nothing_known(self.frame(None), self.pairs, known)
+        return nothing_known(self.opening(None), self.pairs, known)
 
     def data(self, answer: AllLengthsAnswer) -> dict[str, object]:
         from bisimdist.report.hmm_proofs import length_data
 
-        return {**self.frame(self.settled(answer)), "pairs": [length_data(pair) for pair in answer.pairs]}
+        return {**self.opening(self.settled(answer)), "pairs": [length_data(pair) for pair in answer.pairs]}
 
     def report(self, answer: AllLengthsAnswer) -> Report:
         from bisimdist.report.hmm_proofs import length_report

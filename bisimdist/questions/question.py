@@ -135,6 +135,8 @@ class Question(ABC, Generic[A]):
     options: ClassVar[tuple[Option[Any], ...]]
     """Its options, in the order of the help text."""
     argument: ClassVar[str] = "MODEL"
+    model: Any
+    """What most of them are about."""
     sources: ClassVar[tuple[str, ...]] = ()
     """Where the mathematics is from: numbers as printed, in papers as ``docs/papers.md`` calls them."""
 
@@ -148,6 +150,10 @@ class Question(ABC, Generic[A]):
         BisimdistError
             Where that is not usable.
         """
+
+    def frame(self) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        return {"command": self.command, "model": identity(self.model)}
 
     def places(self, given: Given) -> list[tuple[Option[Any], str]]:
         """Return the files to be written, with the options that name them."""
@@ -179,9 +185,10 @@ class Question(ABC, Generic[A]):
     def report(self, answer: A) -> Report | str:
         """Return the answer for a person."""
 
-    @abstractmethod
     def settled(self, answer: A) -> Settled:
-        """Tell how the answer ends."""
+        """Tell how the answer ends: where no property is asked, by its status, if it has one."""
+        status = getattr(answer, "status", None)
+        return None if status is not None and status.value == "limit" else True
 
     def content(self, option: Option[Any], path: str, answer: A) -> str | bytes:
         """Return what belongs into the file that an option names; all but the proof is for subclasses."""

@@ -9,7 +9,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions.conversion import WritingModel
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT
-from bisimdist.questions.question import Group, Question, Settled
+from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.models.hmm import HMM
@@ -67,7 +67,3 @@ class Show(Question["Summary"]):
         from bisimdist.report.summary import summary_report
 
         return summary_report(answer, self.source)
-
-    def settled(self, answer: Summary) -> Settled:
-        del answer
-        return True

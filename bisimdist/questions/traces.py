@@ -85,17 +85,12 @@ class Traces(Question["TraceFormulaeAnswer"]):
     def data(self, answer: TraceFormulaeAnswer) -> dict[str, object]:
         from bisimdist.report.trace_logic import formulae_data
 
-        return {"command": self.command, "model": identity(self.model), **formulae_data(answer)}
+        return {**self.frame(), **formulae_data(answer)}
 
     def report(self, answer: TraceFormulaeAnswer) -> Report:
         from bisimdist.report.trace_logic import formulae_report
 
         return formulae_report(answer)
-
-    def settled(self, answer: TraceFormulaeAnswer) -> Settled:
-        from bisimdist.analysis.answer import Status
-
-        return True if answer.status is Status.EXACT else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,6 @@ from bisimdist.questions.question import (
     Plain,
     Question,
     Settled,
-    identity,
     nothing_known,
     verdict_word,
 )
@@ -94,13 +93,12 @@ class Verify(Question["VerifyAnswer"]):
             progress=limits.progress,
         )
 
-    def frame(self, settled: Settled) -> dict[str, object]:
+    def opening(self, settled: Settled) -> dict[str, object]:
         """Return what the JSON answer begins with."""
         from bisimdist.exact.rational import format_rational
 
         return {
-            "command": self.command,
-            "model": identity(self.model),
+            **self.frame(),
             "length": self.length,
             "up_to": self.up_to,
             **({} if self.ratio is None else {"ratio": format_rational(self.ratio)}),
@@ -115,13 +113,13 @@ class Verify(Question["VerifyAnswer"]):
             "probabilities": None,
             "parameters": {},
         }
-        return nothing_known(self.frame(None), self.pairs, {**known, "ways": [], "note": reason})
+        return nothing_known(self.opening(None), self.pairs, {**known, "ways": [], "note": reason})
 
     def data(self, answer: VerifyAnswer) -> dict[str, object]:
         from bisimdist.report.hmm import verdict_data
 
         return {
-            **self.frame(self.settled(answer)),
+            **self.opening(self.settled(answer)),
             "pairs": [verdict_data(pair) for pair in answer.pairs],
         }
 
