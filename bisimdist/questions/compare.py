@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.question import Group, Question, Settled
+from bisimdist.questions.question import Group, Plain, Question, Settled, nothing_known
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -81,13 +81,22 @@ class Compare(Question[Compared]):
         )
         return Compared(found, complete=not limits.deadline.passed())
 
-    def data(self, answer: Compared) -> dict[str, object]:
+    def frame(self) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational
+
+        return {**Question.frame(self), "alpha": format_rational(self.alpha)}
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        truth = {"name": "delta", "lower": "0", "upper": "1", "exact": False}
+        known = {"measures": [truth], "order": [], "left_out": {}, "violated": False}
+        return nothing_known({**self.frame(), "violated": False}, self.pairs, known)
+
+    def data(self, answer: Compared) -> dict[str, object]:
         from bisimdist.report.compare import compare_data
 
         return {
             **self.frame(),
-            "alpha": format_rational(self.alpha),
             "pairs": [compare_data(pair) for pair in answer.pairs],
             "violated": answer.violated,
         }

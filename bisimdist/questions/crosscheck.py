@@ -57,11 +57,13 @@ class Crosscheck(Question["CrosscheckAnswer"]):
 
     @classmethod
     def read(cls, given: Given) -> Crosscheck:
+        from bisimdist.models.hmm import HMM
+
         seconds = given[options.EACH_TIMEOUT]
         alpha = given[options.ALPHA]
         model = given.any_model()
-        pairs = given[options.PAIR]
-        if not pairs and not model.pairs:
+        pairs = given.distributions(model) if isinstance(model, HMM) else given.pairs(model)
+        if not pairs:
             raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
         return cls(
             model=model,
@@ -77,7 +79,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
 
         return crosscheck(
             self.model,
-            pairs=self.pairs or None,
+            pairs=self.pairs,
             alpha=DEFAULT_ALPHA if self.alpha is None else self.alpha,
             length=self.length,
             seconds=self.seconds,

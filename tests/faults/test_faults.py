@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pytest
 
 from bisimdist.checker import check_certificate
 from bisimdist.interruption import asked_to_stop
+from bisimdist.progress import Progress, silent
 from bisimdist.questions.registry import HOMES, question_of
 from tests.cli.conftest import Command, Ended, command  # noqa: F401  (a fixture)
 
@@ -298,3 +300,36 @@ def test_an_answer_that_cannot_be_printed(
     assert (ended.code, ended.out) == (2, "")
     assert len(ended.err.splitlines()) == len(whole.err.splitlines()) + 1
     assert (tmp_path / "file").exists()
+
+
+SILENT = {"program", "profile", "secrets", "traces", "formula", "satisfies", "budget"}
+"""Those of which nothing is known before they begin; of a program not even its chain."""
+
+
+@pytest.mark.parametrize("verb", sorted({verb for verb in COMMANDS if verb.strip() not in SILENT}))
+def test_what_is_known_from_the_start(
+    command: Command,  # noqa: F811
+    clean: Clean,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+) -> None:
+    """Before the engine has begun, for a program and for a person."""
+    whole = json.loads(clean(command, verb).out)
+
+    @contextmanager
+    def interrupted() -> Iterator[Progress]:
+        signal.raise_signal(signal.SIGTERM)
+        yield silent
+
+    monkeypatch.setattr("bisimdist.cli.run.shown_progress", interrupted)
+    ended = command(*words(verb, tmp_path / "file"))
+    answer = json.loads(ended.out)
+    assert (ended.code, list(tmp_path.iterdir())) == (3, [])
+    assert list(answer)[:2] == list(whole)[:2] == ["command", "model"]
+    assert answer["model"] == whole["model"]
+    assert [pair["from"] for pair in answer["pairs"]] == [pair["from"] for pair in whole["pairs"]]
+    assert_holds(answer, whole)
+    assert "stopped: interrupted" in ended.err
+    text = command(verb.strip(), *COMMANDS[verb])
+    assert (text.code, text.out.count("\n") > 1) == (3, True)
