@@ -178,7 +178,7 @@ class _Reader:
         n, d = self.atom()
         if not self.take("^", "**"):
             return n, d
-        if self.kind != "number" or not self.token.isdigit() or len(self.token) > 3:
+        if not self.token.isdigit() or len(self.token) > 3:
             raise self.fail()
         exponent = int(self.token)
         if exponent > MAX_EXPONENT:
