@@ -8,7 +8,7 @@ from tests.checker.mutants import modules, mutants
 from tests.checker.mutation import Corpus, compiled, explained, reason_for, run, stale
 
 FINISHED = frozenset(
-    {"hidden_markov", "mechanism_budget", "other"}
+    {"formula_graph", "hidden_markov", "mechanism_budget", "other"}
     | {f"hmm_{name}" for name in ("all_lengths", "budget", "no_budget", "parametric", "several")}
 )
 UNFINISHED = frozenset(modules()) - FINISHED
