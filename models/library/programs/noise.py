@@ -26,10 +26,11 @@ def clipped_geometric(x: int, rng: Any, most: int = 6) -> int:
 
     The ends have more than their share from one side and nothing from the other: the clip costs privacy.
     """
-    left = rng.randrange(3 * 2 ** (most - 1))
+    drawn = rng.randrange(3 * 2 ** (most - 1))
+    below = 0
     for z in range(-most, most + 1):
-        left -= 1 if abs(z) == most else 2 ** (most - 1 - abs(z))
-        if left < 0:
+        below += 1 if abs(z) == most else 2 ** (most - 1 - abs(z))
+        if drawn < below:
             return x + z
     return x
 
