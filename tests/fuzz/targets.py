@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from bisimdist.analysis.secret_file import load_secret_table
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.errors import BisimdistError
 from bisimdist.logic.formula_parser import parse_distribution_formula, parse_formula
 from bisimdist.logic.linear_parser import parse_trace_formula
+from bisimdist.models.expression import parse_expression
 from bisimdist.models.io import parse_model, read_prism, write_model
 from tests.campaign.draw import draw
 
@@ -106,6 +109,13 @@ def _prism_seeds() -> Iterator[bytes]:
     yield PARTS.join((b"3 4\n0 1 0.5\n0 2 0.5\n1 1 1\n2 2 1\n", labels, b"(x)\n0:(0)\n1:(1)\n2:(2)\n"))
 
 
+def _secrets(data: bytes) -> object:
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        file.write(data)
+        file.flush()
+        return load_secret_table(file.name)
+
+
 def _certificate(data: bytes) -> object:
     return check_certificate(data)
 
@@ -166,6 +176,20 @@ TARGETS: Mapping[str, Target] = {
         OWN,
         _texts('3/4 <tau><tau><"no, no">T', "<a>T", "T", "0.5 \u27e8a\u27e9\u22a4"),
         ("<a>", '<"', "\\u00", "1e-9"),
+        300,
+    ),
+    "expression": Target(
+        lambda data: parse_expression(_text(data), ("p", "q")),
+        OWN,
+        _texts("1-(1-p)^2", "(p*q+1/2)/(1+p+q)^3", "2e-1*p", "-q"),
+        ("^", "/", "(1-p)", "p*q"),
+        200,
+    ),
+    "secrets": Target(
+        _secrets,
+        OWN,
+        _texts('[["x", "y", 1]]', '{"distances": [["x", "y", "1/2"]], "secrets": {"x": "s0", "y": "s1"}}'),
+        ("distances", "secrets"),
         300,
     ),
     "certificate": Target(
