@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bisimdist.checker import MalformedCertificate, check_certificate
+from tests.forger.filed import filed, tightened
 from tests.forger.forge import attack, lie_by_chance, lies
 from tests.forger.logic import logic_lies
 from tests.forger.templates import KINDS, Document, Template, shuffled, templates
@@ -92,7 +93,8 @@ def raid(
 ) -> None:
     """Attack the certificates of one model; a forgery is written into the folder, where there is one."""
     source = random.Random(f"{done.seed}:{number}:raid")
-    for template in templates(done.seed, number, kinds):
+    corpus = filed()
+    for template in (*templates(done.seed, number, kinds), tightened(corpus[number % len(corpus)])):
         if solver:
             _by_solver(done, template, source, seconds, folder)
         for _ in range(chances):

@@ -29,7 +29,17 @@ from bisimdist.progress import Deadline
 from tests.campaign.draw import Case, draw
 from tests.campaign.hidden import enumerated, possible
 
-__all__ = ["KINDS", "Template", "templates"]
+__all__ = [
+    "KINDS",
+    "Bound",
+    "Document",
+    "Template",
+    "fraction",
+    "plain",
+    "read_bound",
+    "shuffled",
+    "templates",
+]
 
 Document = dict[str, Any]
 Bound = Fraction | None
@@ -67,19 +77,21 @@ class Template:
     high: Bound
 
 
-def _fraction(value: fmpq | None) -> Bound:
+def fraction(value: fmpq | None) -> Bound:
+    """Return a number of the engine as one of the checker."""
     return None if value is None else Fraction(int(value.p), int(value.q))
 
 
-def _plain(document: Mapping[str, object]) -> Document:
-    plain: Document = json.loads(json.dumps(document))
+def plain(document: Mapping[str, object]) -> Document:
+    """Return a copy of a certificate whose tables of distances hold rationals instead of numerators."""
+    copied: Document = json.loads(json.dumps(document))
     for name in ("upper", "lower"):
-        table = plain.get(name)
-        if isinstance(table, dict) and "denominator" in table:
+        table = copied.get(name)
+        if isinstance(table, dict) and "denominator" in table and "pairs" in table:
             whole = int(table.pop("denominator"), 0)
             for entry in table["pairs"]:
                 entry["value"] = str(Fraction(int(entry["value"], 0), whole))
-    return plain
+    return copied
 
 
 def _distance(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
@@ -88,17 +100,20 @@ def _distance(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bo
         alpha = fmpq(case.alpha.numerator, case.alpha.denominator)
         pairs = list(combinations(model.states, 2))
         answer = bound(model, alpha, distance=kind, pairs=pairs, deadline=Deadline.after(SECONDS))
-        document = _plain(answer.certificate())
+        document = plain(answer.certificate())
         entries = {tuple(entry["pair"]) for entry in document["upper"]["pairs"]}
         entries |= {(t, s) for s, t in entries if kind == "bd"}
         claims = [c for c in document["claims"] if (c["from"], c["to"]) in entries and c["upper"] != "0"]
         if claims:
             claim = case.source.choice(claims)
             document["claims"] = [claim]
-            yield kind, document, _read(claim["lower"]), _read(claim["upper"])
+            yield kind, document, read_bound(claim["lower"]), read_bound(claim["upper"])
 
 
-def _read(text: str) -> Fraction:
+def read_bound(text: str) -> Bound:
+    """Read a bound of a claim, ``inf`` as None."""
+    if text == "inf":
+        return None
     above, _, below = text.partition("/")
     return Fraction(int(above, 0), int(below or "1", 0))
 
@@ -109,14 +124,14 @@ def _delta(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound
     exact = delta(model, alpha, deadline=Deadline.after(SHORT)).pairs[0]
     for distances in (True, False):
         answer = delta(model, alpha, gap="1/4", distances=distances, deadline=Deadline.after(SHORT))
-        yield "delta", _plain(answer.certificate()), _fraction(exact.lower), _fraction(exact.upper)
+        yield "delta", plain(answer.certificate()), fraction(exact.lower), fraction(exact.upper)
 
 
 def _metric(kind: str) -> Maker:
     def make(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
         answer = metric(model, kind, deadline=Deadline.after(SECONDS))
         (pair,) = answer.pairs
-        yield kind, _plain(answer.certificate()), _fraction(pair.lower), _fraction(pair.upper)
+        yield kind, plain(answer.certificate()), fraction(pair.lower), fraction(pair.upper)
 
     return make
 
@@ -125,7 +140,12 @@ def _generalised(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound,
     for kind in ("additive", "multiplicative"):
         answer = generalised_metric(model, kind, deadline=Deadline.after(SECONDS))
         (pair,) = answer.pairs
-        yield f"{kind} blocks", _plain(answer.certificate()), _fraction(pair.lower), _fraction(pair.upper)
+        yield (
+            f"{kind} blocks",
+            plain(answer.certificate()),
+            fraction(pair.lower),
+            fraction(pair.upper),
+        )
 
 
 def _traces(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
@@ -135,7 +155,12 @@ def _traces(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Boun
         length = case.source.choice((None, 3))
         answer = trace_metric(model, kind, length=length, deadline=Deadline.after(SECONDS))
         (pair,) = answer.pairs
-        yield f"{kind} traces", _plain(answer.certificate()), _fraction(pair.lower), _fraction(pair.upper)
+        yield (
+            f"{kind} traces",
+            plain(answer.certificate()),
+            fraction(pair.lower),
+            fraction(pair.upper),
+        )
 
 
 def _layers(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
@@ -143,15 +168,15 @@ def _layers(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Boun
     length = 2
     if not possible(model, length):
         return
-    truth = _fraction(enumerated(model, length, False))
-    yield "layers", _plain(epsilon(model, length=length).certificate()), truth, truth
+    truth = fraction(enumerated(model, length, False))
+    yield "layers", plain(epsilon(model, length=length).certificate()), truth, truth
     answer = verify(model, truth if truth is not None else 2, length=length)
-    yield "layers", _plain(answer.certificate()), truth, truth
+    yield "layers", plain(answer.certificate()), truth, truth
 
 
 def _all_lengths(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
     assert isinstance(model, HMM)
-    low = _fraction(enumerated(model, 4, True))
+    low = fraction(enumerated(model, 4, True))
     ratio: fmpq | None = None
     for method in ("cone", "factors", "coupling"):
         if method == "coupling" and ratio is None:
@@ -160,7 +185,7 @@ def _all_lengths(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound,
         (pair,) = answer.pairs
         if pair.verdict is Verdict.HOLDS and pair.method == method:
             ratio = pair.proved
-            yield f"all lengths, {method}", _plain(answer.certificate()), low, None
+            yield f"all lengths, {method}", plain(answer.certificate()), low, None
 
 
 def _parametric(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
@@ -168,20 +193,20 @@ def _parametric(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, 
     if not model.parametric or not possible(model, 1):
         return
     middle = {p.name: p.low + (p.high - p.low) * fmpq(1, 3) for p in model.parameters}
-    low = _fraction(enumerated(model.at(middle), 1, False))
+    low = fraction(enumerated(model.at(middle), 1, False))
     for ratio in (2, 4, 1000):
         answer = verify(model, ratio, length=1, deadline=Deadline.after(SECONDS))
         (pair,) = answer.pairs
         if pair.verdict is Verdict.HOLDS and pair.parametric:
-            yield "parametric", _plain(answer.certificate()), low, None
+            yield "parametric", plain(answer.certificate()), low, None
             return
 
 
 def _mechanism(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
     family = case.source.choice((noisy_max_family(2, levels=2), geometric_family(levels=3)))
     answer = mechanism_budget(family, case.source.choice(("all", "one")))
-    truth = _fraction(answer.result.ratio)
-    yield "mechanism", _plain(answer.certificate()), truth, truth
+    truth = fraction(answer.result.ratio)
+    yield "mechanism", plain(answer.certificate()), truth, truth
 
 
 def _no_budget(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
@@ -217,7 +242,7 @@ def _no_budget(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, B
         "claims": [claim],
         "pump": pump,
     }
-    yield "no budget", _plain(document), Fraction(0), Fraction(0)
+    yield "no budget", plain(document), Fraction(0), Fraction(0)
 
 
 MAKERS: Mapping[str, tuple[str, Maker]] = {

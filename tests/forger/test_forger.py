@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from bisimdist.checker import check_certificate
+from bisimdist.checker.quantities import Skew
+from tests.forger.filed import filed, tightened
 from tests.forger.forge import Attack, attack, lies, number_places
 from tests.forger.logic import logic_lies
 from tests.forger.raid import Raid, raid
@@ -29,7 +31,7 @@ def raided(seed: int, count: int, chances: int, seconds: float) -> Raid:
 
 
 def test_no_forgery_in_a_short_raid() -> None:
-    done = raided(21, 11, 10, 0.5)
+    done = raided(21, 11, 4, 0.3)
     assert sum(done.chanced.values()) > 100
     assert any(name.endswith(": unsat") for name in done.solved)
 
@@ -81,6 +83,25 @@ def deceive(kind: str, module: str, rule: str, first: int = 0) -> None:
 @pytest.mark.parametrize(("kind", "module", "rule", "first"), QUICK)
 def test_a_weaker_checker_is_deceived(kind: str, module: str, rule: str, first: int) -> None:
     deceive(kind, module, rule, first)
+
+
+def test_a_ceiling_of_any_alpha_would_deceive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an empty ceiling and a move into what is to be carried away, any alpha below 1 is a forgery."""
+    (template,) = (tightened(t) for t in filed() if t.source == "delta-ceiling-complement")
+    document = json.loads(json.dumps(template.document))
+    document["ceiling"] |= {"bounds": [], "upper": {"pairs": []}}
+    for node in document["nodes"]:
+        for move in node.get("bound", {}).get("moves", []):
+            move[:2] = reversed(move[:2])
+    (upper, *_) = lies(template)
+    assert attack(template, upper, document, random.Random(0)).outcome.ending is Ending.UNSAT
+    with monkeypatch.context() as patch:
+        patch.setattr(Skew, "holds", staticmethod(lambda number: True))
+        found = attack(template, upper, document, random.Random(0))
+    assert found.forgery is not None
+    report = check_certificate(json.dumps(found.forgery))
+    assert not report.valid
+    assert report.reason.startswith("D6: alpha of the ceiling")
 
 
 @pytest.mark.slow
