@@ -235,6 +235,10 @@ class LMC:
             },
         }
 
+    def provenance(self) -> dict[str, object]:
+        """Return what a model file says of where the chain comes from, as plain data; empty if nothing."""
+        return {}
+
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of states does not matter."""
         text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)

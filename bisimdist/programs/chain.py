@@ -91,6 +91,10 @@ class ProgramChain(LMC):
     origin: Origin = field(default_factory=lambda: Origin("", "output", {}), compare=False)
     cut: Mapping[int, fmpq] = field(default_factory=dict, compare=False)
 
+    def provenance(self) -> dict[str, object]:
+        """Return the program, as a model file names it."""
+        return self.origin.data() if self.origin.function else {}
+
     def cut_from(self, name: str) -> fmpq:
         """Return the exact probability that a run from a state is cut off.
 

@@ -81,6 +81,8 @@ def _write_json(model: LMC | PA) -> str:
     if model.pairs:
         pairs = [f"[{text(model.states[i])}, {text(model.states[j])}]" for i, j in model.pairs]
         parts.append(f'"pairs": {_block("[", pairs)}')
+    if isinstance(model, LMC) and model.provenance():
+        parts.append(f'"program": {text(model.provenance())}')
     return "{\n" + ",\n".join(f"  {part}" for part in parts) + "\n}\n"
 
 
@@ -115,6 +117,8 @@ def _write_yaml(model: LMC | PA) -> str:
     if model.pairs:
         lines.append("pairs:")
         lines += [f"  - {_flow('[', (_yaml_text(model.states[i]) for i in pair))}" for pair in model.pairs]
+    if isinstance(model, LMC) and model.provenance():
+        lines.append(f"program: {json.dumps(model.provenance())}")
     return "\n".join(lines) + "\n"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bisimdist.errors import ModelError
 from bisimdist.models.io.document import MapNode
 from bisimdist.models.io.expect import (
@@ -25,7 +27,11 @@ def lmc_from_document(root: MapNode) -> LMC:
     ModelError
         With place and line, where the document describes none.
     """
-    check_keys(root, "", required=("kind", "states", "transitions"), optional=("pairs",))
+    # what says where the chain comes from is for people
+    known = {key: node for key, node in root.entries.items() if key != "program"}
+    check_keys(
+        replace(root, entries=known), "", required=("kind", "states", "transitions"), optional=("pairs",)
+    )
     states = expect_map(
         root.entries["states"], "states", "a mapping from states to labels, such as {s: a, t: b}"
     )

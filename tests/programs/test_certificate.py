@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist import LMC, check_certificate, delta, explore
+from bisimdist import LMC, check_certificate, delta, explore, parse_model, write_model
 from bisimdist.errors import UsageError
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.programs.chain import ProgramChain
@@ -158,3 +158,14 @@ def test_other_questions_refuse_a_program_that_was_cut() -> None:
     assert isinstance(chain, LMC)
     with pytest.raises(UsageError, match="cut off"):
         named_pairs(chain, None)
+
+
+@pytest.mark.parametrize("format", ["json", "yaml"])
+def test_the_digest_of_the_source_is_in_a_model_file_as_well(format: str) -> None:
+    chain = explore(geometric, [0, 1], cut="1/10")
+    text = write_model(chain, format)
+    assert chain.origin.sources["test_certificate.py"] in text
+    read = parse_model(text, format=format)
+    assert isinstance(read, LMC)
+    assert read.digest() == chain.digest()
+    assert check_certificate(json.dumps(delta(chain, 2).certificate()), write_model(chain, "json")).valid
