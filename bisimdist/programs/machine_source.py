@@ -222,6 +222,8 @@ class Source:
 
     def __getattr__(self, name: str) -> Any:
         found = DRAWS.get(name) or LIBRARY.get(name)
+        if found is None and name.startswith("_"):
+            raise AttributeError(name)
         if found is None:
             raise Outside(*refused_method(name))
         return found
