@@ -7,19 +7,20 @@ import importlib.abc
 import os
 import sys
 from collections.abc import Sequence
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
 __all__ = ["out_of_memory", "watch_imports"]
 
 MEBIBYTE = 2**20
-ROOM = {"numpy": 130, "scipy.linalg": 150, "llvmlite": 180}
+ROOM = {"numpy": 130, "scipy": 190, "scipy.linalg": 150, "llvmlite": 200, "z3": 150}
 """How many MiB of addresses a library takes when it is loaded and used, and some more.
 
 Without them BLAS waits for ever, and LLVM ends the process.
 """
 
+BLAS = ("numpy", "scipy.linalg")
 SIGNS = (
     "failed to map segment",
     "cannot allocate memory",
@@ -43,18 +44,39 @@ def _addresses_left() -> int | None:
     return limit - pages * os.sysconf("SC_PAGE_SIZE")
 
 
+class _Warmed(importlib.abc.Loader):
+    """Lets BLAS take its buffer when it is loaded, while there is room; later it would end the process."""
+
+    def __init__(self, loader: importlib.abc.Loader) -> None:
+        self.loader = loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self.loader.exec_module(module)
+        square = sys.modules["numpy"].ones((64, 64))
+        if module.__name__ == "numpy":
+            square @ square
+        else:
+            module.blas.dgemm(1.0, square, square)
+
+
 class _Room(importlib.abc.MetaPathFinder):
     """Refuses to load what there is no room for."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        del path, target
-        if fullname in ROOM:
-            left = _addresses_left()
-            if left is not None and left < ROOM[fullname] * MEBIBYTE:
-                raise MemoryError(f"{fullname} takes {ROOM[fullname]} MiB, and {left // MEBIBYTE} are left")
-        return None
+        if fullname not in ROOM:
+            return None
+        left = _addresses_left()
+        if left is not None and left < ROOM[fullname] * MEBIBYTE:
+            raise MemoryError(f"{fullname} takes {ROOM[fullname]} MiB, and {left // MEBIBYTE} are left")
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None and fullname in BLAS:
+            spec.loader = _Warmed(spec.loader)
+        return spec
 
 
 def watch_imports() -> None:
