@@ -5,6 +5,10 @@ prove what is claimed, in ``docs/theory/certificates.md``. The parts, in the ord
 
 ``reading``
     from text to numbers and shapes (what does not fit is *malformed*);
+``quantities``
+    numbers that cannot hold what their rules forbid;
+``effort``, ``words``
+    the one limit on work, and masses along words, which are followed in one place;
 ``chain``
     the labelled Markov chain, its digest, and the classes of states that are at distance 1;
 ``document``
