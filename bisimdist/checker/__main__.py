@@ -1,7 +1,7 @@
 """``python -m bisimdist.checker CERTIFICATE [MODEL.json]``: print claims and verdict.
 
 It ends with 0 if the certificate is valid, 1 if it is not, 2 if it is malformed or cannot be read, and 3 if
-the checker itself was stopped or failed, which says nothing about the certificate.
+the checker itself was stopped or failed, or could not print, which says nothing about the certificate.
 """
 
 from __future__ import annotations
@@ -59,5 +59,16 @@ def main(arguments: list[str]) -> int:
     return 0 if report.valid else 1
 
 
+def run(arguments: list[str]) -> int:
+    """Do the same where a stream may be closed or full: then nobody has read the verdict."""
+    try:
+        code = main(arguments)
+        sys.stdout.flush()
+    except (AttributeError, OSError):  # a closed stream is None
+        sys.stdout = sys.stderr = None  # else Python fails once more at its end
+        return 3
+    return code
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:]))

@@ -376,3 +376,23 @@ def test_the_checker_as_a_module() -> None:
     )
     assert bad.returncode == 2
     assert bad.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("redirection", "name", "code"),
+    [
+        (">&-", FIGURE1, 3),
+        (">/dev/full", FIGURE1, 3),
+        (">&- 2>&-", FIGURE1, 3),
+        ("2>&-", FOLDER / "malformed" / "nested.json", 3),
+        ("2>/dev/full", FOLDER / "malformed" / "nested.json", 3),
+        ("2>&-", FIGURE1, 0),
+    ],
+)
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_what_cannot_be_printed_is_no_verdict(redirection: str, name: Path, code: int) -> None:
+    line = f'"$0" -m bisimdist.checker "$1" {redirection}'
+    done = subprocess.run(
+        ["/bin/sh", "-c", line, sys.executable, str(name)], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (code, "")
