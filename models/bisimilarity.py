@@ -62,13 +62,15 @@ def bisimilarity_classes(lmc: LMC) -> tuple[int, ...]:
     return canonical_numbering(blocks)
 
 
-def quotient(lmc: LMC) -> tuple[LMC, tuple[int, ...]]:
+def quotient(lmc: LMC, *, cut: bool = False) -> tuple[LMC, tuple[int, ...]]:
     """Merge bisimilar states.
 
     Parameters
     ----------
     lmc
         The chain.
+    cut
+        Whether it may be the chain of a program in which runs are cut off: the quotient does not know of it.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def quotient(lmc: LMC) -> tuple[LMC, tuple[int, ...]]:
     merging makes them equal, so the distance of the quotient may be smaller. It bounds delta all the same,
     but it is another number: do not merge silently.
     """
-    classes = bisimilarity_classes(lmc)
+    classes = bisimilarity_classes(lmc if cut else lmc.whole())
     first: dict[int, int] = {}
     for state, block in enumerate(classes):
         first.setdefault(block, state)

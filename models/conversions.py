@@ -252,7 +252,7 @@ def lmc_as_hmm(chain: LMC) -> HMM:
     >>> lmc_as_hmm(chain).emissions, lmc_as_hmm(chain).pairs
     ((((0, 1),), ((1, 1),)), (('s', 't'),))
     """
-    observations = tuple(dict.fromkeys(chain.labels))
+    observations = tuple(dict.fromkeys(chain.whole().labels))
     symbol = {label: index for index, label in enumerate(observations)}
     chosen = sorted({state for pair in chain.pairs for state in pair}) or range(len(chain))
     return HMM(

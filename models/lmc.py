@@ -239,6 +239,16 @@ class LMC:
         """Return what a model file says of where the chain comes from, as plain data; empty if nothing."""
         return {}
 
+    def whole(self) -> LMC:
+        """Return the chain, which stands for all of its runs.
+
+        Raises
+        ------
+        UsageError
+            Where runs are cut off, as in the chain of a program that was not explored to its end.
+        """
+        return self
+
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of states does not matter."""
         text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)

@@ -234,7 +234,8 @@ def chain_as_automaton(lmc: LMC) -> PA:
     (Transition(source=0, action='a', row=((0, 1),)),)
     """
     steps = (
-        Transition(s, label, row) for s, (label, row) in enumerate(zip(lmc.labels, lmc.rows, strict=True))
+        Transition(s, label, row)
+        for s, (label, row) in enumerate(zip(lmc.labels, lmc.whole().rows, strict=True))
     )
     return PA(lmc.states, tuple(steps), lmc.pairs)
 

@@ -16,7 +16,6 @@ from bisimdist.fixpoint.pairs import PairSpace, components_bottom_up, reached_by
 from bisimdist.fixpoint.programs import Functional, build_functional
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
-from bisimdist.programs.cutting import refuse_cut
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["MAX_PAIRS", "Question", "checked_alpha", "checked_skew", "named_pairs", "prepare"]
@@ -105,7 +104,7 @@ def named_pairs(
         If a name is no state.
     """
     if not cut:
-        refuse_cut(model)
+        model.whole()
     named = () if pairs is None else tuple((model.index(s), model.index(t)) for s, t in pairs)
     chosen = model.pairs if pairs is None else named
     if not chosen:

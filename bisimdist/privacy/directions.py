@@ -87,7 +87,7 @@ class TwoSided:
     refinement: Refinement = field(init=False)
 
     def __post_init__(self) -> None:
-        self.merged, self.classes = quotient(self.model)
+        self.merged, self.classes = quotient(self.model, cut=True)
         self.refinement = Refinement(SignedChain.of(self.merged), memory=self.memory)
 
     def use_ratios(self, pairs: Sequence[Pair], *, deadline: Deadline = NEVER) -> None:

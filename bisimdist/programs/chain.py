@@ -95,6 +95,15 @@ class ProgramChain(LMC):
         """Return the program, as a model file names it."""
         return self.origin.data() if self.origin.function else {}
 
+    def whole(self) -> LMC:
+        """Return the chain, if no run is cut off."""
+        if self.cut:
+            raise UsageError(
+                "runs of this program are cut off, which only delta and program take into account; explore "
+                "it without a cut"
+            )
+        return self
+
     def cut_from(self, name: str) -> fmpq:
         """Return the exact probability that a run from a state is cut off.
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from flint import fmpq
 
-from bisimdist.errors import UsageError
-from bisimdist.models.lmc import LMC
-from bisimdist.programs.chain import ProgramChain
-
-__all__ = ["refuse_cut", "widened"]
+__all__ = ["widened"]
 
 
 def widened(
@@ -33,18 +29,3 @@ def widened(
     alpha = alphas[0]
     lost = max(p + alpha * q, q + alpha * p)
     return max(fmpq(0), lower - lost), min(fmpq(1), upper + max(p, q))
-
-
-def refuse_cut(model: LMC) -> None:
-    """Refuse a chain in which runs are cut off, where nobody takes account of that.
-
-    Raises
-    ------
-    UsageError
-        If it is one.
-    """
-    if isinstance(model, ProgramChain) and model.cut:
-        raise UsageError(
-            "runs of this program are cut off, which only delta and program take into account; explore it "
-            "without a cut"
-        )

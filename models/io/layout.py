@@ -62,6 +62,7 @@ def write_model(model: LMC | PA | HMM, format: str) -> str:
 def _write_json(model: LMC | PA) -> str:
     text = json.dumps
     if isinstance(model, LMC):
+        model = model.whole()
         states = [
             f"{text(name)}: {text(label)}" for name, label in zip(model.states, model.labels, strict=True)
         ]
@@ -100,6 +101,7 @@ def _block(opening: str, items: list[str]) -> str:
 
 def _write_yaml(model: LMC | PA) -> str:
     if isinstance(model, LMC):
+        model = model.whole()
         lines = ["kind: lmc", "states:"]
         for name, label in zip(model.states, model.labels, strict=True):
             lines += _yaml_entry(name, _yaml_text(label))

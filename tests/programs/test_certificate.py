@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist import LMC, check_certificate, delta, explore, parse_model, write_model
+from bisimdist import LMC, check_certificate, delta, explore, parse_model, quotient, write_model
 from bisimdist.errors import UsageError
 from bisimdist.fixpoint.question import named_pairs
+from bisimdist.models.conversions import lmc_as_hmm
+from bisimdist.models.pa import chain_as_automaton
 from bisimdist.programs.chain import ProgramChain
 
 Document = dict[str, Any]
@@ -22,6 +24,10 @@ def geometric(x: int, rng: Any) -> int:
     while rng.randrange(3):
         x += 1
     return x
+
+
+def coin(x: int, rng: Any) -> int:
+    return x + int(rng.randrange(2))
 
 
 def document(cut: str | None = "1/1000", alpha: int = 2) -> Document:
@@ -156,13 +162,21 @@ def test_other_questions_refuse_a_program_that_was_cut() -> None:
     chain = explore(geometric, [0, 1], cut="1/100")
     assert isinstance(chain, ProgramChain)
     assert isinstance(chain, LMC)
-    with pytest.raises(UsageError, match="cut off"):
-        named_pairs(chain, None)
+    for ask in (
+        lambda: named_pairs(chain, None),
+        lambda: chain_as_automaton(chain),
+        lambda: lmc_as_hmm(chain),
+        lambda: quotient(chain),
+        lambda: write_model(chain, "json"),
+        lambda: write_model(chain, "yaml"),
+    ):
+        with pytest.raises(UsageError, match="cut off"):
+            ask()
 
 
 @pytest.mark.parametrize("format", ["json", "yaml"])
 def test_the_digest_of_the_source_is_in_a_model_file_as_well(format: str) -> None:
-    chain = explore(geometric, [0, 1], cut="1/10")
+    chain = explore(coin, [0, 1])
     text = write_model(chain, format)
     assert chain.origin.sources["test_certificate.py"] in text
     read = parse_model(text, format=format)

@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
     assert "names no file" in refusal(tmp_path / "nul\0.json")
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert "the file cannot be read" in refusal(tmp_path / "file" / "model.json")
-    assert "expected .json, .yaml, .yml, .tra" in refusal(tmp_path / "file")
+    assert "the file is empty; expected a mapping" in refusal(tmp_path / "file")
     assert "cannot be read" in refusal(tmp_path / ("x" * 300 + ".json"))
 
 
