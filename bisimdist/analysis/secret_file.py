@@ -10,6 +10,7 @@ from pathlib import Path
 from flint import fmpq
 
 from bisimdist.analysis.secret_distances import Secret
+from bisimdist.bounded import read_at_most
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import parse_rational
 from bisimdist.models.io.document import ListNode, MapNode, Node, Scalar, ScalarKind
@@ -63,7 +64,7 @@ def _document(path: Path) -> Node:
         raise ModelError(f"the extension {suffix!r} is not that of a table; expected {', '.join(SUFFIXES)}")
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = read_at_most(file, MAX_BYTES)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ModelError(f"the file cannot be read ({reason}); expected a table of distances") from None

@@ -10,6 +10,7 @@ from pathlib import Path
 from flint import fmpq
 
 from bisimdist.bisimulation.strong import outgoing
+from bisimdist.bounded import read_at_most
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import format_rational, parse_rational, shorten_rational
 from bisimdist.lp.flows import perfect_flow
@@ -236,7 +237,7 @@ def _document(path: Path) -> Node:
         raise ModelError(f"the extension {suffix!r} is not that of a relation; expected .json, .yaml or .yml")
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = read_at_most(file, MAX_BYTES)
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise ModelError(f"the file cannot be read ({reason}); expected a relation") from None

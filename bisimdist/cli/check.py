@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 
 from flint import fmpq, fmpz
 
+from bisimdist.bounded import read_at_most
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
 from bisimdist.checker.reading import rational
 from bisimdist.cli.failure import ExitCode, note, note_with_answer
@@ -90,7 +91,7 @@ def _certificate_text(certificate: str) -> bytes:
         return standard_input(MAX_BYTES)
     try:
         with Path(certificate).open("rb") as file:
-            text = file.read(MAX_BYTES + 1)
+            text = read_at_most(file, MAX_BYTES)
     except ValueError as error:
         raise UsageError(f"{certificate}: this names no file ({error})") from error
     if len(text) > MAX_BYTES:

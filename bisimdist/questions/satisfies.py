@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bisimdist.bounded import read_at_most
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
@@ -134,7 +135,7 @@ def _read(formula: str) -> EquationSystem | DistributionFormula:
     path = formula[1:]
     try:
         with Path(path).open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = read_at_most(file, MAX_BYTES)
         if len(content) > MAX_BYTES:
             raise ModelError(f"the file is larger than the {MAX_BYTES // 2**20} MiB allowed", source=path)
         return parse_any_formula(content.decode("utf-8-sig"))

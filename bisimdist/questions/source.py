@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from bisimdist.bounded import read_at_most
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
@@ -45,7 +46,7 @@ def standard_input(limit: int) -> bytes:
     """
     if sys.stdin is None:
         raise ModelError("it is closed; expected a text", source=INPUT_NAME)
-    content = sys.stdin.buffer.read(limit + 1)
+    content = read_at_most(sys.stdin.buffer, limit)
     if len(content) > limit:
         raise ModelError(f"it is larger than the {limit // 2**20} MiB allowed", source=INPUT_NAME)
     return content
@@ -108,6 +109,8 @@ def files_of_model(model: str) -> list[str]:
     if model == STANDARD_INPUT or model.startswith(EXAMPLE_PREFIX):
         return []
     path = Path(program_file(model))
+    if path.suffix.lower() == ".py":  # it may import what lies beside it
+        return [str(path), *map(str, path.parent.glob("*.py")), *map(str, path.parent.glob("*/*.py"))]
     beside = [".lab", ".sta"] if path.suffix.lower() == ".tra" else []
     return [str(path), *(str(path.with_suffix(suffix)) for suffix in beside)]
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from bisimdist.bounded import read_at_most
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.io.ccsp import automaton_from_ccsp, looks_like_ccsp
@@ -170,7 +171,7 @@ def _model(root: Node) -> LMC | PA | HMM:
 def _read(path: Path, name: str) -> bytes:
     try:
         with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            content = read_at_most(file, MAX_BYTES)
     except FileNotFoundError:
         raise ModelError("there is no such file; expected a model file", source=name) from None
     except IsADirectoryError:

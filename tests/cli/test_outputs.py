@@ -111,6 +111,16 @@ def test_all_files_of_a_model_in_several(command: Command, tmp_path: Path) -> No
         assert path.read_bytes() == before
 
 
+def test_what_a_program_imports_is_an_input(command: Command, tmp_path: Path) -> None:
+    helper = tmp_path / "helper.py"
+    helper.write_text("def pick(x, rng):\n    return rng.choice([x, 1 - x])\n")
+    (tmp_path / "asks.py").write_text("import helper\ndef f(x, rng):\n    return helper.pick(x, rng)\n")
+    before = helper.read_bytes()
+    ask = ("program", f"{tmp_path}/asks.py:f", "--input", "0", "--input", "1", "--alpha", "2")
+    command(*ask, "--certificate", helper).assert_refused("read by the same command")
+    assert helper.read_bytes() == before
+
+
 def test_two_outputs_are_two_files(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "x.svg"
     ask = ("profile", "example:figure1", "--points", "3")

@@ -172,3 +172,11 @@ def test_little_memory_is_no_verdict(size: int) -> None:
     ended = subprocess.run(["bash", "-c", words], capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode in {0, 3}, ended.stderr
     assert json.loads(ended.stdout)["pairs"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are as Linux keeps them")
+def test_a_small_file_needs_little_memory() -> None:
+    proof = Path(__file__).parent.parent / "certificates" / "correct" / "cycle-skewed.json"
+    words = f"ulimit -v {250 * 1024}; exec {sys.executable} -m bisimdist check {proof}"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
