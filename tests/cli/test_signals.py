@@ -36,9 +36,15 @@ bisimdist.__main__.main()
 """
 
 
+def hearing() -> None:
+    """Hear what the tests themselves may have been started to ignore, by a shell or nohup."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @contextmanager
 def process(words: Sequence[str], **more: object) -> Iterator[subprocess.Popen[bytes]]:
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": hearing, **more}
     with subprocess.Popen([sys.executable, *words], **pipes) as started:  # type: ignore[call-overload]
         try:
             yield started
