@@ -105,7 +105,7 @@ class Metric(Question["MetricAnswer"]):
         return nothing_known(self.frame(), self.asked, known)
 
     def data(self, answer: MetricAnswer) -> dict[str, object]:
-        from bisimdist.report.metric import bound_data
+        from bisimdist.report.metric import bound_data, mass_is_missing
 
         return {
             **self.frame(),
@@ -114,6 +114,7 @@ class Metric(Question["MetricAnswer"]):
                 for bound, name in zip(answer.pairs, self.asked, strict=True)
             ],
             "status": answer.status.value,
+            **({"missing_mass": True} if mass_is_missing(answer) else {}),
         }
 
     def report(self, answer: MetricAnswer) -> Report:

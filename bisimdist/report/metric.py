@@ -11,6 +11,7 @@ from bisimdist.bisimulation.play import Play
 from bisimdist.bisimulation.relation import Relation, RelationVerdict
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
+from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.pa import PA
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.tables import Report
@@ -85,10 +86,17 @@ def bound_data(model: PA, bound: MetricBound, names: tuple[str, str]) -> dict[st
     return data
 
 
+def mass_is_missing(answer: MetricAnswer) -> bool:
+    """Tell whether runs of the pairs may end for lack of mass, which these metrics do not look at."""
+    starts = {answer.model.index(name) for bound in answer.pairs for name in (bound.source, bound.target)}
+    return Completed.of(answer.model, Ends.HIDDEN, starts).missing
+
+
 def metric_report(answer: MetricAnswer, names: Sequence[tuple[str, str]]) -> Report:
     """Return the report on an answer."""
     rows = []
     remarks = []
+    unseen = ", where nobody sees that a run has ended for lack of mass" if mass_is_missing(answer) else ""
     for bound, (source, target) in zip(answer.pairs, names, strict=True):
         low, high = bound.epsilon()
         shown = _short(bound.upper) if bound.exact else f"from {_short(bound.lower)} to {_short(bound.upper)}"
@@ -100,7 +108,7 @@ def metric_report(answer: MetricAnswer, names: Sequence[tuple[str, str]]) -> Rep
         if bound.upper is not None:
             remarks.append(
                 f"The model is ln({_short(bound.upper)})-differentially private for the pair "
-                f"({source}, {target}) under admissible schedulers."
+                f"({source}, {target}) under admissible schedulers{unseen}."
             )
     return Report(
         heading=f"{answer.kind.value} bisimulation metric (the distance is the logarithm of the ratio)",

@@ -92,7 +92,7 @@ def _generalised(desk: Desk) -> None:
     (pair,) = answer.pairs
     desk.note(f"{kind} metric, discount {discount}", pair.lower, pair.upper)
     if discount == "1" and kind == "multiplicative":
-        desk.ordered("multiplicative metric, discount 1", "amortised")
+        desk.ordered("multiplicative metric, discount 1", "accumulative")
 
 
 def _generalised_iterated(desk: Desk) -> None:

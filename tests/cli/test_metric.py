@@ -200,3 +200,16 @@ def test_bad_input_is_refused(command: Command, tmp_path: Path) -> None:
     lonely.write_text("kind: pa\nstates: [s]\ntransitions: []\n")
     command("metric", lonely, "--kind", "amortised").assert_refused("no pairs of its own")
     command("metric", "example:geometric", "--kind", "amortised").assert_refused("hidden Markov model")
+
+
+def test_ends_for_lack_of_mass_are_not_looked_at(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "model.yaml"
+    path.write_text(
+        "kind: pa\nstates: [s, t]\npairs: [[s, t]]\ntransitions:\n"
+        "  - {from: s, action: a, to: {t: 1}}\n  - {from: t, action: a, to: {s: 1/2}}\n"
+    )
+    ask = ("metric", path, "--kind", "amortised")
+    assert "private for the pair (s, t) under admissible schedulers, where nobody sees" in command(*ask).out
+    answer = json.loads(command(*ask, "--json").out)
+    assert (answer["pairs"][0]["ratio"], answer["missing_mass"]) == ("2", True)
+    assert json.loads(command("trace", path, "--json").out)["pairs"][0]["ratio"] == "inf"
