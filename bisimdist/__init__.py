@@ -57,10 +57,10 @@ if TYPE_CHECKING:
     from bisimdist.analysis.trace_logic import trace_classes as trace_classes
     from bisimdist.analysis.trace_logic import trace_equivalence as trace_equivalence
     from bisimdist.analysis.trace_logic import trace_formulae as trace_formulae
-    from bisimdist.analysis.trace_metric import TraceMetricAnswer as TraceMetricAnswer
-    from bisimdist.analysis.trace_metric import WeakAnonymityAnswer as WeakAnonymityAnswer
     from bisimdist.analysis.trace_metric import trace_metric as trace_metric
     from bisimdist.analysis.trace_metric import weak_anonymity as weak_anonymity
+    from bisimdist.analysis.trace_metric_answer import TraceMetricAnswer as TraceMetricAnswer
+    from bisimdist.analysis.trace_metric_answer import WeakAnonymityAnswer as WeakAnonymityAnswer
     from bisimdist.checker import check_certificate as check_certificate
     from bisimdist.errors import BisimdistError as BisimdistError
     from bisimdist.errors import LimitError as LimitError
@@ -134,12 +134,8 @@ _HOMES = {
         "trace_equivalence",
         "trace_formulae",
     ),
-    "bisimdist.analysis.trace_metric": (
-        "TraceMetricAnswer",
-        "WeakAnonymityAnswer",
-        "trace_metric",
-        "weak_anonymity",
-    ),
+    "bisimdist.analysis.trace_metric": ("trace_metric", "weak_anonymity"),
+    "bisimdist.analysis.trace_metric_answer": ("TraceMetricAnswer", "WeakAnonymityAnswer"),
     "bisimdist.logic.formula_parser": ("parse_distribution_formula", "parse_formula"),
     "bisimdist.logic.linear_parser": ("parse_trace_formula",),
     "bisimdist.models.conversions": ("Conversion", "convert"),

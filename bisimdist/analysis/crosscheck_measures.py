@@ -24,7 +24,7 @@ from bisimdist.models.pa import chain_as_automaton
 from bisimdist.progress import Deadline, Progress
 
 if TYPE_CHECKING:
-    from bisimdist.analysis.trace_metric import TraceBound
+    from bisimdist.analysis.trace_metric_answer import TraceBound
 
 __all__ = ["MEASURES", "SOURCES", "MeasureInfo", "Source", "Task"]
 

@@ -12,7 +12,8 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.budgets import AdditiveBudget, Budget
 from bisimdist.analysis.proved import AboutTraces, html_table
 from bisimdist.analysis.secret_distances import Distances, Secret, Table, secret_distances
-from bisimdist.analysis.trace_metric import TraceBound, TraceKind, TraceMetricAnswer, trace_metric
+from bisimdist.analysis.trace_metric import trace_metric
+from bisimdist.analysis.trace_metric_answer import TraceBound, TraceKind, TraceMetricAnswer
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.interruption import OnInterrupt, interruptible

@@ -22,7 +22,7 @@ from bisimdist.questions.question import (
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from bisimdist.analysis.trace_metric import TraceMetricAnswer
+    from bisimdist.analysis.trace_metric_answer import TraceMetricAnswer
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report

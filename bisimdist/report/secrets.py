@@ -5,7 +5,7 @@ from __future__ import annotations
 from flint import fmpq
 
 from bisimdist.analysis.secrets import AdditiveBudget, Budget, SecretPair, SecretPrivacyAnswer
-from bisimdist.analysis.trace_metric import TraceKind
+from bisimdist.analysis.trace_metric_answer import TraceKind
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.ends import ends_data, ends_remarks
 from bisimdist.report.numbers import short_rational

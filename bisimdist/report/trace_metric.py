@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from flint import fmpq
 
-from bisimdist.analysis.trace_metric import RepeatedTrace, TraceBound, TraceKind, TraceMetricAnswer
+from bisimdist.analysis.trace_metric_answer import RepeatedTrace, TraceBound, TraceKind, TraceMetricAnswer
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.ends import ends_remarks
 from bisimdist.report.numbers import short_rational

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from bisimdist.analysis.metric import metric
 from bisimdist.analysis.secrets import secret_privacy
 from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_equivalence, trace_formulae
-from bisimdist.analysis.trace_metric import TraceBound, trace_metric, weak_anonymity
+from bisimdist.analysis.trace_metric import trace_metric, weak_anonymity
+from bisimdist.analysis.trace_metric_answer import TraceBound
 from bisimdist.checker import check_certificate
 from bisimdist.cli.main import run
 from bisimdist.errors import UsageError
