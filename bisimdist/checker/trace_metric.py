@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.chain import read_chain
 from bisimdist.checker.ends import completed, said_of, with_ends
+from bisimdist.checker.metric import given_automaton
 from bisimdist.checker.metric_arena import Automaton, read_automaton
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import (
@@ -92,7 +92,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         )
         for claim in claims
     )
-    given = None if model is None else _given(model)
+    given = None if model is None else given_automaton(model)
     try:
         chain = _chain(data, given, claims, ends)
         for number, claim in enumerate(claims):
@@ -120,17 +120,6 @@ def _chain(
             raise RuleViolation(f"T2: a claim names {shown(name)}, which is no state")
     chain = TraceChain.of(completed(automaton, ends))
     return chain.combined(data["combination"]) if "combination" in data else chain
-
-
-def _given(model: object) -> Automaton:
-    try:
-        if isinstance(model, dict) and model.get("kind") == "lmc":
-            chain = read_chain(model)
-            rows = [(state, label, dict(chain.rows[state])) for state, label in chain.labels.items()]
-            return Automaton(list(chain.labels), rows)
-        return read_automaton(model)
-    except RuleViolation as violation:
-        raise MalformedCertificate(f"the model that is given: {violation}") from violation
 
 
 def _text(bound: Bound) -> str:
