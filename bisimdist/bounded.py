@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from itertools import islice
+from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["read_at_most"]
+from bisimdist.errors import ModelError
+
+__all__ = ["MAX_BYTES", "decoded", "read_at_most", "read_file"]
+
+MAX_BYTES = 256 << 20
+"""How large a file may be, unless somebody says otherwise."""
 
 PART = 1 << 20
 
@@ -22,3 +29,48 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
     b'text'
     """
     return b"".join(islice(iter(lambda: file.read(PART), b""), most // PART + 1))
+
+
+def read_file(source: str | os.PathLike[str], *, expected: str, most: int | None = None) -> bytes:
+    """Return the content of the file that is called `source`, of at most `most` bytes (`MAX_BYTES`).
+
+    Raises
+    ------
+    ModelError
+        If it cannot be read, or is larger; the error names the file and says that `expected` was expected.
+    """
+    most = MAX_BYTES if most is None else most
+    name = os.fspath(source)
+    try:
+        with Path(name).open("rb") as file:
+            content = read_at_most(file, most)
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{_reason(error)}; expected {expected}", source=name) from None
+    if len(content) > most:
+        raise ModelError(f"the file is larger than the {most // 2**20} MiB allowed", source=name)
+    return content
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, ValueError):
+        return f"this names no file ({error})"
+    known = {FileNotFoundError: "there is no such file", IsADirectoryError: "this is a directory"}
+    return known.get(type(error)) or f"the file cannot be read ({error.strerror or error})"
+
+
+def decoded(content: bytes) -> str:
+    """Return the text that bytes are in UTF-8.
+
+    Raises
+    ------
+    ModelError
+        With line and position where they are none.
+    """
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(
+            f"the byte 0x{content[error.start]:02x} at position {error.start} is not UTF-8; "
+            "expected a text file",
+            line=content.count(b"\n", 0, error.start) + 1,
+        ) from None

@@ -10,17 +10,14 @@ from pathlib import Path
 from flint import fmpq
 
 from bisimdist.analysis.secret_distances import Secret
-from bisimdist.bounded import read_at_most
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import parse_rational
 from bisimdist.models.io.document import ListNode, MapNode, Node, Scalar, ScalarKind
 from bisimdist.models.io.expect import check_keys, expect_list, expect_map, expect_text
-from bisimdist.models.io.json_text import read_json
-from bisimdist.models.io.load import MAX_BYTES
+from bisimdist.models.io.json_or_yaml import load_document
 
 __all__ = ["SecretTable", "load_secret_table"]
 
-SUFFIXES = (".json", ".yaml", ".yml")
 EXAMPLE = "a list of distances, such as [[x, y, 1]]"
 
 
@@ -53,35 +50,9 @@ def load_secret_table(source: str | Path) -> SecretTable:
     """
     name = os.fspath(source)
     try:
-        return _table(_document(Path(name)))
+        return _table(load_document(name, expected="a table of distances"))
     except ModelError as error:
         raise error.with_source(name) from None
-
-
-def _document(path: Path) -> Node:
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise ModelError(f"the extension {suffix!r} is not that of a table; expected {', '.join(SUFFIXES)}")
-    try:
-        with path.open("rb") as file:
-            content = read_at_most(file, MAX_BYTES)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise ModelError(f"the file cannot be read ({reason}); expected a table of distances") from None
-    if len(content) > MAX_BYTES:
-        raise ModelError(f"the file is larger than the {MAX_BYTES // 2**20} MiB allowed")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ModelError(f"byte {error.start} is not UTF-8; expected a text") from None
-    if not text.strip():
-        raise ModelError(f"the file is empty; expected {EXAMPLE}")
-    if suffix == ".json":
-        return read_json(text)
-    # PyYAML takes a while to import, and JSON needs none of it.
-    from bisimdist.models.io.yaml_text import read_yaml  # noqa: PLC0415
-
-    return read_yaml(text)
 
 
 def _table(root: Node) -> SecretTable:

@@ -10,20 +10,18 @@ from pathlib import Path
 from flint import fmpq
 
 from bisimdist.bisimulation.strong import outgoing
-from bisimdist.bounded import read_at_most
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import format_rational, parse_rational, shorten_rational
 from bisimdist.lp.flows import perfect_flow
 from bisimdist.models.io.document import MapNode, Node, Scalar, ScalarKind
 from bisimdist.models.io.expect import check_keys, expect_list, expect_map, expect_text
-from bisimdist.models.io.json_text import read_json
+from bisimdist.models.io.json_or_yaml import load_document
 from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA, Transition
 
 __all__ = ["Relation", "RelationVerdict", "Violation", "check_relation", "load_relation"]
 
 Triple = tuple[int, int, fmpq]
-MAX_BYTES = 64 * 2**20
 SHOWN = 4
 
 
@@ -226,35 +224,9 @@ def load_relation(source: str | Path, automaton: PA) -> Relation:
     """
     name = os.fspath(source)
     try:
-        return _relation(_document(Path(name)), automaton)
+        return _relation(load_document(name, expected="a relation"), automaton)
     except ModelError as error:
         raise error.with_source(name) from None
-
-
-def _document(path: Path) -> Node:
-    suffix = path.suffix.lower()
-    if suffix not in (".json", ".yaml", ".yml"):
-        raise ModelError(f"the extension {suffix!r} is not that of a relation; expected .json, .yaml or .yml")
-    try:
-        with path.open("rb") as file:
-            content = read_at_most(file, MAX_BYTES)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise ModelError(f"the file cannot be read ({reason}); expected a relation") from None
-    if len(content) > MAX_BYTES:
-        raise ModelError(f"the file is larger than the {MAX_BYTES // 2**20} MiB allowed")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ModelError(f"byte {error.start} is not UTF-8; expected a text") from None
-    if not text.strip():
-        raise ModelError("the file is empty; expected a mapping with the key 'triples'")
-    if suffix == ".json":
-        return read_json(text)
-    # PyYAML takes a while to import, and JSON needs none of it.
-    from bisimdist.models.io.yaml_text import read_yaml  # noqa: PLC0415
-
-    return read_yaml(text)
 
 
 def _relation(root: Node, automaton: PA) -> Relation:

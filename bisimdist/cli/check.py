@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from flint import fmpq, fmpz
 
-from bisimdist.bounded import read_at_most
+from bisimdist.bounded import read_file
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
 from bisimdist.checker.reading import rational
 from bisimdist.cli.failure import ExitCode, note, note_with_answer
@@ -19,6 +19,7 @@ from bisimdist.cli.output import emit_data, emit_report
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.questions.given import Given
+from bisimdist.questions.options import INPUT_FORMAT, PRISM_LABELS
 from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.tables import Report
 
@@ -41,6 +42,7 @@ def run_check(
     model: str | None = None,
     *,
     as_json: bool = False,
+    input_format: str | None = None,
     prism_labels: bool = False,
     checker: str | None = None,
 ) -> int:
@@ -54,6 +56,8 @@ def run_check(
         The model that the certificate has to be about; None leaves that to the reader of the digest.
     as_json
         Whether to print one JSON object.
+    input_format
+        That of the model; by default what its extension or else its content says.
     prism_labels
         Whether the labels that PRISM itself declares count.
     checker
@@ -67,7 +71,8 @@ def run_check(
     if certificate == STANDARD_INPUT and model == STANDARD_INPUT:
         raise UsageError("certificate and model cannot both come from standard input")
     text = _certificate_text(certificate)
-    given = Given({"argument": model, "prism_labels": prism_labels}, note_with_answer)
+    values = {"argument": model, INPUT_FORMAT.name: input_format, PRISM_LABELS.name: prism_labels}
+    given = Given(values, note_with_answer)
     model_text = None if model is None else _model_text(given, model, text)
     try:
         report = check_certificate(text, model_text)
@@ -89,14 +94,7 @@ def _certificate_text(certificate: str) -> bytes:
         from bisimdist.questions.source import standard_input  # noqa: PLC0415
 
         return standard_input(MAX_BYTES)
-    try:
-        with Path(certificate).open("rb") as file:
-            text = read_at_most(file, MAX_BYTES)
-    except ValueError as error:
-        raise UsageError(f"{certificate}: this names no file ({error})") from error
-    if len(text) > MAX_BYTES:
-        raise UsageError(f"{certificate}: the file is larger than the {MAX_BYTES // 2**20} MiB allowed")
-    return text
+    return read_file(certificate, expected="a certificate", most=MAX_BYTES)
 
 
 def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
@@ -108,7 +106,8 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     from bisimdist.models.pa import PA  # noqa: PLC0415
 
     kinds = {"lmc": LMC, "pa": PA, "hmm": HMM}
-    is_json_file = PurePath(model).suffix.lower() == ".json" and Path(model).is_file()
+    named_json = given[INPUT_FORMAT] == "json" or PurePath(model).suffix.lower() == ".json"
+    is_json_file = named_json and given[INPUT_FORMAT] in {None, "json"} and Path(model).is_file()
     kind = _model_kind(certificate)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
     if is_json_file and isinstance(given.any_model(), kinds.get(kind, LMC)):

@@ -43,7 +43,7 @@ def command_of(question: type[Question[Any]]) -> click.Command:
 
         return run_question(question, values)
 
-    own = MODEL_OPTIONS if question.argument.startswith("MODEL") else ()
+    own = _left(MODEL_OPTIONS, question.options) if question.argument.startswith("MODEL") else ()
     argument = click.Argument(
         ["argument"], metavar=question.argument, required=not question.argument.startswith("[")
     )
@@ -54,6 +54,12 @@ def command_of(question: type[Question[Any]]) -> click.Command:
         help=question.__doc__,
         epilog=f"{_sources(question)}{CODES}",
     )
+
+
+def _left(shared: tuple[Option[Any], ...], own: tuple[Option[Any], ...]) -> list[Option[Any]]:
+    """Return the shared options, without the flags that a command has for something else."""
+    taken = {flag for option in own for flag in option.flags}
+    return [option.but(flags=tuple(flag for flag in option.flags if flag not in taken)) for option in shared]
 
 
 def _sources(question: type[Question[Any]]) -> str:

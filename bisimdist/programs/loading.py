@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bisimdist.bounded import read_file
 from bisimdist.errors import ModelError
 from bisimdist.programs.instrument import STEP
 from bisimdist.programs.vocabulary import MODULES, RANDOM_MODULES
@@ -66,13 +67,9 @@ class SourceText:
             If there is none, it is too large, or it is no Python.
         """
         try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise ModelError(
-                f"the file cannot be read ({error.strerror}); expected a Python file", source=name
-            ) from None
-        if len(content) > MAX_BYTES:
-            raise ModelError(f"the file is larger than the {MAX_BYTES // 2**20} MiB allowed", source=name)
+            content = read_file(path, expected="a Python file", most=MAX_BYTES)
+        except ModelError as error:
+            raise ModelError(error.message, source=name) from None
         try:
             tree = ast.parse(content, filename=name)
         except SyntaxError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.errors import UsageError
-from bisimdist.questions.options import CERTIFICATE, PAIR, PRISM_LABELS, STATE_LIMIT, Option
+from bisimdist.questions.options import CERTIFICATE, INPUT_FORMAT, PAIR, PRISM_LABELS, STATE_LIMIT, Option
 
 if TYPE_CHECKING:
     from bisimdist.models.hmm import HMM
@@ -69,7 +69,7 @@ class Given:
         """Return the files that are read, by path or descriptor: those of a model, then of options."""
         from bisimdist.questions.source import STANDARD_INPUT, files_of_model
 
-        files: list[str | int] = list(files_of_model(self.argument)) if model else []
+        files: list[str | int] = list(files_of_model(self.argument, self[INPUT_FORMAT])) if model else []
         if model and self.argument == STANDARD_INPUT:
             files.append(0)
         values = ((option, self.values.get(option.name)) for option in self.options)
@@ -85,7 +85,11 @@ class Given:
             return program_chain(self, cuts=cuts)
         refuse_program_options(self)
         return read_any_model(
-            self.argument, self.note, state_limit=self[STATE_LIMIT], prism_labels=self[PRISM_LABELS]
+            self.argument,
+            self.note,
+            format=self[INPUT_FORMAT],
+            state_limit=self[STATE_LIMIT],
+            prism_labels=self[PRISM_LABELS],
         )
 
     def chain(self, *, cuts: bool = False) -> LMC:

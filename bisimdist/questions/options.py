@@ -112,6 +112,12 @@ STATE_LIMIT = _whole(
 PRISM_LABELS = _switch(
     "prism_labels", "--prism-labels", "Keep the labels init and deadlock, which PRISM itself declares."
 )
+INPUT_FORMAT: Option[str | None] = Option(
+    name="input_format",
+    flags=("--input-format", "--format"),
+    metavar="NAME",
+    help="The format of MODEL, whatever its name says: json, yaml, prism or ccsp.",
+)
 TIMEOUT: Option[float | None] = Option(
     name="timeout",
     flags=("--timeout",),
@@ -183,7 +189,7 @@ def _trace_kind(flag: str, name: str) -> str:
 
 
 def _secret_distance(flag: str, name: str) -> str:
-    if name not in SECRET_DISTANCES and "." not in name:
+    if name not in SECRET_DISTANCES and not {".", "/"} & set(name):
         raise UsageError(f"{flag} {name}: expected {', '.join(SECRET_DISTANCES)}, or a file with a table")
     return name
 
@@ -384,5 +390,5 @@ OBSERVE: Option[str | None] = _text(
 CUT = _number("cut", "P", "Of a program: give up paths of less probability.", _unit)
 PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, OBSERVE, CUT)
 """What says which chain FILE.py:FUNCTION stands for."""
-MODEL_OPTIONS: tuple[Option[Any], ...] = (PRISM_LABELS, *PROGRAM_OPTIONS)
+MODEL_OPTIONS: tuple[Option[Any], ...] = (INPUT_FORMAT, PRISM_LABELS, *PROGRAM_OPTIONS)
 """What every command that takes a model says of how it is read."""

@@ -12,6 +12,7 @@ from bisimdist.questions.options import (
     EPSILON,
     GAP,
     INPUT,
+    INPUT_FORMAT,
     OBSERVE,
     PAIR,
     PROGRAM_OPTIONS,
@@ -78,6 +79,8 @@ def program_chain(given: Given, *, cuts: bool) -> ProgramChain:
     from bisimdist.programs.front import DEFAULT_GAP, explore, literal_inputs
     from bisimdist.progress import Deadline
 
+    if given[INPUT_FORMAT] is not None:
+        raise UsageError(f"{INPUT_FORMAT.flag} is for files of models; {given.argument[:60]} names a program")
     inputs = given[INPUT]
     if not inputs:
         raise UsageError("no --input was given; say what the program is run on, such as --input 0 --input 1")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bisimdist.bounded import read_at_most
+from bisimdist.bounded import decoded, read_file
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["Satisfies", "SatisfyingTransitions"]
 
 A = TypeVar("A", "SatisfactionAnswer", "TransitionsAnswer")
-MAX_BYTES = 256 * 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,15 +132,6 @@ def _read(formula: str) -> EquationSystem | DistributionFormula:
             raise error.with_source("--formula") from None
     path = formula[1:]
     try:
-        with Path(path).open("rb") as file:
-            content = read_at_most(file, MAX_BYTES)
-        if len(content) > MAX_BYTES:
-            raise ModelError(f"the file is larger than the {MAX_BYTES // 2**20} MiB allowed", source=path)
-        return parse_any_formula(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise ModelError(f"byte {error.start} is not UTF-8; expected a formula", source=path) from None
+        return parse_any_formula(decoded(read_file(path, expected="a formula")))
     except ModelError as error:
         raise error.with_source(path) from None
-    except (OSError, ValueError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-        raise ModelError(f"the file cannot be read ({reason}); expected a formula", source=path) from None

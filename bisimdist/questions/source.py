@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from bisimdist.bounded import read_at_most
+from bisimdist.bounded import MAX_BYTES, read_at_most
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
@@ -53,7 +53,12 @@ def standard_input(limit: int) -> bytes:
 
 
 def read_any_model(
-    model: str, note: Note, *, state_limit: int | None = None, prism_labels: bool = False
+    model: str,
+    note: Note,
+    *,
+    format: str | None = None,
+    state_limit: int | None = None,
+    prism_labels: bool = False,
 ) -> LMC | PA | HMM:
     """Return the model that an argument names, whatever its kind.
 
@@ -63,6 +68,8 @@ def read_any_model(
         A file, ``-`` for standard input, or ``example:NAME``.
     note
         Told where the model shows nothing, so that every answer is trivial.
+    format
+        That of the file; by default what its extension or else its content says.
     state_limit
         How many states the automaton of a CCS_p text may have; by default what the text says.
     prism_labels
@@ -75,28 +82,31 @@ def read_any_model(
     """
     if state_limit is not None and state_limit < 1:
         raise UsageError(f"--state-limit {state_limit}: expected at least 1")
-    found = _read(model, state_limit, prism_labels)
+    found = _read(model, format, state_limit, prism_labels)
     sight = only_sight(found)
     if sight is not None:
         what = {LMC: "state carries the label", PA: "step is the action", HMM: "state shows the observation"}
         hint = ""
-        if model.lower().endswith(".tra") and not prism_labels:
+        if (format == "prism" or model.lower().endswith(".tra")) and not prism_labels:
             hint = "; PRISM's own labels init and deadlock do not count, unless --prism-labels is given"
         note(f"every {what[type(found)]} {sight!r}: nothing tells two runs apart{hint}")
     return found
 
 
-def _read(model: str, state_limit: int | None, prism_labels: bool) -> LMC | PA | HMM:
+def _read(model: str, format: str | None, state_limit: int | None, prism_labels: bool) -> LMC | PA | HMM:
     # Imported here: an example needs no readers of files, and a file no examples.
     if model.startswith(EXAMPLE_PREFIX):
         from bisimdist.models.library.registry import build_any_example
 
+        if format is not None:
+            raise UsageError(f"--format {format}: is for files; {model[:60]} is built in")
         return build_any_example(model.removeprefix(EXAMPLE_PREFIX))
-    from bisimdist.models.io.load import MAX_BYTES, load_model, parse_model
+    from bisimdist.models.io.load import load_model, parse_model
 
     if model == STANDARD_INPUT:
-        return parse_model(standard_input(MAX_BYTES), source=INPUT_NAME, state_limit=state_limit)
-    return load_model(model, state_limit=state_limit, prism_labels=prism_labels)
+        content = standard_input(MAX_BYTES)
+        return parse_model(content, format=format, source=INPUT_NAME, state_limit=state_limit)
+    return load_model(model, format=format, state_limit=state_limit, prism_labels=prism_labels)
 
 
 def source_name(model: str) -> str:
@@ -104,15 +114,16 @@ def source_name(model: str) -> str:
     return INPUT_NAME if model == STANDARD_INPUT else model
 
 
-def files_of_model(model: str) -> list[str]:
-    """Return the files that make up the model which an argument names."""
+def files_of_model(model: str, format: str | None = None) -> list[str]:
+    """Return the files that make up the model which an argument names, in the format that it is read in."""
     if model == STANDARD_INPUT or model.startswith(EXAMPLE_PREFIX):
         return []
     path = Path(program_file(model))
     if path.suffix.lower() == ".py":  # it may import what lies beside it
         return [str(path), *map(str, path.parent.glob("*.py")), *map(str, path.parent.glob("*/*.py"))]
-    beside = [".lab", ".sta"] if path.suffix.lower() == ".tra" else []
-    return [str(path), *(str(path.with_suffix(suffix)) for suffix in beside)]
+    from bisimdist.models.io.formats import files_beside
+
+    return [str(path), *map(str, files_beside(path, format))]
 
 
 def as_chain(found: LMC | PA | HMM, source: str, note: Note) -> LMC:

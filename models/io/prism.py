@@ -25,7 +25,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.models.io.expect import ProbabilityReader, with_line
 from bisimdist.models.lmc import LMC
 
-__all__ = ["read_prism", "write_prism"]
+__all__ = ["looks_like_prism", "read_prism", "write_prism"]
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ESCAPED = re.compile(r"_x((?:[A-Za-z0-9]|_[0-9a-f]{1,6}_)*)")
@@ -39,7 +39,21 @@ _RESERVED = frozenset(
 )
 _INDEX = re.compile(r"[0-9]{1,18}")
 _DECLARED = re.compile(r'([0-9]{1,18})="([^"]*)"')
+_BEGINNING = re.compile(
+    rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*[ \t]*[0-9]+(?:[ \t]+[0-9]+){1,2}[ \t\r]*\n[ \t]*[0-9]+[ \t]+[0-9]+[ \t]"
+)
 _STATE_LINE = re.compile(r"([0-9]{1,18})\s*:\s*\(([^()]*)\)\s*(\".*\")?")
+
+
+def looks_like_prism(content: bytes) -> bool:
+    r"""Tell whether a content begins as a `.tra` file does.
+
+    Examples
+    --------
+    >>> looks_like_prism(b"2 2\n0 1 0.5\n"), looks_like_prism(b"kind: lmc")
+    (True, False)
+    """
+    return _BEGINNING.match(content) is not None
 
 
 def read_prism(

@@ -162,10 +162,8 @@ def test_bad_files_are_refused(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"the extension '\.txt' is not that of a relation"):
-        load_relation(tmp_path / "r.txt", PIN)
-    with pytest.raises(ModelError, match="the file cannot be read"):
+    with pytest.raises(ModelError, match="there is no such file; expected a relation"):
         load_relation(tmp_path / "r.json", PIN)
     (tmp_path / "r.json").write_bytes(b"\xff")
-    with pytest.raises(ModelError, match="byte 0 is not UTF-8"):
+    with pytest.raises(ModelError, match="the byte 0xff at position 0 is not UTF-8"):
         load_relation(tmp_path / "r.json", PIN)

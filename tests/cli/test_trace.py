@@ -179,7 +179,7 @@ def test_numbers_as_secrets(command: Command) -> None:
 def test_secrets_refuses(command: Command, tmp_path: Path) -> None:
     command("secrets", MODEL, "--distance", "euclid").assert_refused("euclid", "discrete")
     command("secrets", MODEL, "--distance", "absolute").assert_refused("no number")
-    command("secrets", MODEL, "--distance", tmp_path / "no.yaml").assert_refused("cannot be read")
+    command("secrets", MODEL, "--distance", tmp_path / "no.yaml").assert_refused("no such file")
     command("secrets", MODEL, "--secret", "x", "true0").assert_refused("at least two")
     command("secrets", MODEL, "--secret", "x", "true0", "--secret", "x", "true1").assert_refused("twice")
     command("secrets", MODEL, "--secret", "x", "true0", "--secret", "y", "nobody").assert_refused("nobody")

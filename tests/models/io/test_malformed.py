@@ -92,7 +92,7 @@ def test_too_many_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_file_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("bisimdist.models.io.load.MAX_BYTES", 2**20)
+    monkeypatch.setattr("bisimdist.bounded.MAX_BYTES", 2**20)
     path = tmp_path / "large.yaml"
     path.write_bytes(b"#" * (2**20 + 1))
     assert refusal(path).endswith("large.yaml: the file is larger than the 1 MiB allowed")

@@ -1,0 +1,168 @@
+"""The formats of model files: how each is called, which extensions it has, how it begins, and who reads it.
+
+A new format is a line in `FORMATS`. The extension of a file decides, where it is one of these; else the
+content does: the first format that recognises it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bisimdist.bounded import decoded, read_file
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.hmm import HMM
+from bisimdist.models.io.ccsp import automaton_from_ccsp, looks_like_ccsp
+from bisimdist.models.io.json_or_yaml import begins_json, model_of, read_document
+from bisimdist.models.io.prism import looks_like_prism, read_prism
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Input",
+    "Model",
+    "files_beside",
+    "format_called",
+    "format_of",
+    "format_of_content",
+]
+
+Model = LMC | PA | HMM
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """What a reader is given.
+
+    Parameters
+    ----------
+    content
+        The bytes of the file.
+    path
+        What the file is called, for files beside it; None for a text that is no file.
+    state_limit
+        How many states the automaton of a CCS_p text may have; by default what the text says.
+    prism_labels
+        Whether PRISM's own labels count.
+    """
+
+    content: bytes
+    path: str | None = None
+    state_limit: int | None = None
+    prism_labels: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One format.
+
+    Parameters
+    ----------
+    name
+        How it is called.
+    extensions
+        Those of its files, in lower case.
+    begins
+        Whether a content seems to be of this format; asked in the order of `FORMATS`.
+    read
+        Makes the model. Errors name place and line; the file is added by the caller.
+    beside
+        The extensions of the files that are read with it.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    begins: Callable[[bytes], bool]
+    read: Callable[[Input], Model]
+    beside: tuple[str, ...] = ()
+
+
+def _read_ccsp(given: Input) -> Model:
+    return automaton_from_ccsp(decoded(given.content), state_limit=given.state_limit)
+
+
+def _read_prism(given: Input) -> Model:
+    if given.path is None:
+        raise ModelError("this is a .tra file, which is read with the .lab file beside it; expected its path")
+    path = Path(given.path)
+    states = path.with_suffix(".sta")
+    return read_prism(
+        decoded(given.content),
+        _beside(path.with_suffix(".lab"), "the labels of the .tra file beside it"),
+        _beside(states, "the states of the .tra file") if states.exists() else None,
+        source=given.path,
+        own_labels=given.prism_labels,
+    )
+
+
+def _beside(path: Path, expected: str) -> str:
+    try:
+        return decoded(read_file(path, expected=expected))
+    except ModelError as error:
+        raise error.with_source(str(path)) from None
+
+
+FORMATS = (
+    Format(
+        name="json",
+        extensions=(".json",),
+        begins=begins_json,
+        read=lambda given: model_of(read_document(given.content, "json")),
+    ),
+    Format(
+        name="ccsp",
+        extensions=(".ccsp",),
+        begins=lambda content: looks_like_ccsp(content.decode("utf-8-sig", "replace")),
+        read=_read_ccsp,
+    ),
+    Format(
+        name="prism",
+        extensions=(".tra",),
+        begins=looks_like_prism,
+        read=_read_prism,
+        beside=(".lab", ".sta"),
+    ),
+    Format(
+        name="yaml",
+        extensions=(".yaml", ".yml"),
+        begins=lambda _: True,
+        read=lambda given: model_of(read_document(given.content, "yaml")),
+    ),
+)
+"""All of them; the last one takes what no other recognises."""
+
+
+def format_called(name: str) -> Format:
+    """Return the format of a name.
+
+    Raises
+    ------
+    UsageError
+        If there is none.
+    """
+    for found in FORMATS:
+        if found.name == name:
+            return found
+    known = [found.name for found in FORMATS]
+    raise UsageError(f"there is no format {name!r}; expected {', '.join(known[:-1])} or {known[-1]}")
+
+
+def format_of(path: Path) -> Format | None:
+    """Return the format that the extension of a path says, or None."""
+    suffix = path.suffix.lower()
+    return next((found for found in FORMATS if suffix in found.extensions), None)
+
+
+def format_of_content(content: bytes) -> Format:
+    """Return the format that a content seems to be of."""
+    return next(found for found in FORMATS if found.begins(content))
+
+
+def files_beside(path: Path, name: str | None) -> list[Path]:
+    """Return the files that may be read with a file in the format that is called `name`, or in any."""
+    chosen = format_of(path) if name is None else format_called(name)
+    of = FORMATS if chosen is None else (chosen,)
+    return [path.with_suffix(suffix) for found in of for suffix in found.beside]

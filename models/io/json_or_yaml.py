@@ -1,0 +1,101 @@
+"""Documents in JSON or YAML, and the models that they make."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import PurePath
+
+from bisimdist.bounded import decoded, read_file
+from bisimdist.errors import ModelError
+from bisimdist.models.hmm import HMM
+from bisimdist.models.io.document import MapNode, Node
+from bisimdist.models.io.expect import expect_text
+from bisimdist.models.io.hmm_document import hmm_from_document
+from bisimdist.models.io.json_text import read_json
+from bisimdist.models.io.lmc_document import lmc_from_document
+from bisimdist.models.io.pa_document import pa_from_document
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
+
+__all__ = ["begins_json", "load_document", "model_of", "read_document"]
+
+# After its opening brackets JSON has a text in quotes, or a bracket that closes; YAML may say `{kind: lmc}`.
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[{\[][\s{\[]*+[\"}\]]")
+_KINDS: dict[str, Callable[[MapNode], LMC | PA | HMM]] = {
+    "lmc": lmc_from_document,
+    "pa": pa_from_document,
+    "hmm": hmm_from_document,
+}
+_LANGUAGES = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
+
+
+def begins_json(content: bytes) -> bool:
+    r"""Tell whether a content seems to be JSON rather than YAML.
+
+    Examples
+    --------
+    >>> begins_json(b'{"kind": "lmc"}'), begins_json(b"{kind: lmc}")
+    (True, False)
+    """
+    return _JSON.match(content) is not None
+
+
+def load_document(source: str | os.PathLike[str], *, expected: str) -> Node:
+    """Return the document of a file; where its extension says neither JSON nor YAML, its content does.
+
+    Raises
+    ------
+    ModelError
+        With place and line, where it holds none.
+    """
+    language = _LANGUAGES.get(PurePath(source).suffix.lower())
+    return read_document(read_file(source, expected=expected), language, expected=expected)
+
+
+def read_document(
+    content: bytes, language: str | None = None, *, expected: str = "a mapping with the key 'kind'"
+) -> Node:
+    """Return the document that bytes are in JSON or YAML, by default in which of them they seem to be.
+
+    Raises
+    ------
+    ModelError
+        With place and line, where they are none.
+    """
+    text = decoded(content)
+    if not text.strip():
+        raise ModelError(f"the file is empty; expected {expected}")
+    if language == "json" or (language != "yaml" and begins_json(content)):
+        return read_json(text)
+    # PyYAML takes a while to import, and JSON needs none of it.
+    from bisimdist.models.io.yaml_text import read_yaml  # noqa: PLC0415
+
+    return read_yaml(text)
+
+
+def model_of(root: Node) -> LMC | PA | HMM:
+    """Return the model that a document makes.
+
+    Raises
+    ------
+    ModelError
+        With place and line, where it makes none.
+    """
+    known = ", ".join(_KINDS)
+    if not isinstance(root, MapNode):
+        raise ModelError(
+            f"the file holds {root.describe()}; expected a mapping with the key 'kind' ({known})",
+            line=root.line,
+        )
+    if "kind" not in root.entries:
+        raise ModelError(f"the key 'kind' is missing; expected kind: {known}", line=root.line)
+    kind = expect_text(root.entries["kind"], "kind", known)
+    if kind not in _KINDS:
+        raise ModelError(
+            f"models of kind {kind!r} are not read; expected {known}",
+            place="kind",
+            line=root.entries["kind"].line,
+        )
+    return _KINDS[kind](root)
