@@ -322,7 +322,7 @@ class _Work:
         if self.inner_gap is not None:
             return self.inner_gap
         starts = tuple({state for question in self.questions for state in question.pair})
-        return fmpq(0) if self.two.refinement.chain.acyclic(starts) else DEFAULT_GAP
+        return fmpq(0) if self.two.measure.chain.acyclic(starts) else DEFAULT_GAP
 
     def _refine(self, gap: fmpq) -> bool:
         deadline = self._refining_deadline()

@@ -13,6 +13,7 @@ from bisimdist.certificates.writer import CLAIM_DIGITS, certificate_of
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.strategy import Values
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.ceiling import Ceiling
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
 from bisimdist.privacy.event import Event
@@ -107,6 +108,7 @@ class _Nodes:
     """The nodes of the proof, numbered as they are written."""
 
     def __init__(self, two: TwoSided, closure: Closure) -> None:
+        self.measure = two.measure
         self.refinement = two.refinement
         self.names = two.merged.states
         self.closure = closure
@@ -137,20 +139,20 @@ class _Nodes:
         used: set[Pair] = set()
         entries = [self._entry(number, place, used) for number in chosen]
         result: dict[str, object] = {"nodes": entries}
-        domination = self.refinement.domination
+        domination = self.measure.domination
         if self.covered and domination is not None:
             result["ratios"] = [
                 [self.names[i], self.names[j], rational_text(ratio)]
                 for (i, j), ratio in sorted(domination.ratios.items())
             ]
         ceiling = self.refinement.ceiling
-        if used and ceiling is not None and ceiling.proof is not None:
+        if used and isinstance(ceiling, Ceiling) and ceiling.proof is not None:
             result["ceiling"] = _ceiling(ceiling.proof, sorted(used))
         return result
 
     def _entry(self, number: int, place: dict[int, int], used: set[Pair]) -> dict[str, object]:
         node = self.refinement.nodes[number]
-        labels = self.refinement.chain.labels
+        labels = self.measure.labels
         entry: dict[str, object] = {
             "vector": {self.names[state]: integer_text(value) for state, value in node.vector}
         }
@@ -173,15 +175,15 @@ class _Nodes:
         """Return the coupling behind the own bound of a node; without any, all positive mass is given up."""
         node = self.refinement.nodes[number]
         ceiling = self.refinement.ceiling
-        if node.ruled and self.refinement.domination is not None:
+        if node.ruled and self.measure.domination is not None:
             complement = node.total > 0
-            moves = self.refinement.domination.cover(node.vector, -1 if complement else 1)
+            moves = self.measure.domination.cover(node.vector, -1 if complement else 1)
             self.covered = True
             return {
                 "complement": complement,
                 "covers": [[self.names[i], self.names[j], rational_text(w)] for i, j, w in moves or ()],
             }
-        if node.settled or node.cap is None or ceiling is None or ceiling.proof is None:
+        if node.settled or node.cap is None or not isinstance(ceiling, Ceiling) or ceiling.proof is None:
             return {}
         if self.closure.upper[number] >= node.positive:
             return {}

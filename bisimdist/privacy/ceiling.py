@@ -16,6 +16,7 @@ from flint import fmpq
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.lp.program import Program
 from bisimdist.lp.transport import solve_program
+from bisimdist.privacy.measure import Ceilings
 from bisimdist.privacy.signed import Vector
 
 __all__ = ["Ceiling", "LeafCoupling", "PairBound", "ceiling_of"]
@@ -47,7 +48,7 @@ class LeafCoupling:
 
 
 @dataclass(slots=True)
-class Ceiling:
+class Ceiling(Ceilings):
     """Bounds on ordered pairs as integers, and the transportation programs that use them.
 
     Parameters
@@ -80,6 +81,10 @@ class Ceiling:
         """Return a bound on the value of a vector, times `scale`."""
         total = sum(value for _, value in vector)
         return min(self._cost(vector, 1), total * self.scale + self._cost(vector, -1))
+
+    def at(self, vector: Vector) -> fmpq:
+        """Return a bound on the value of a vector."""
+        return fmpq(self.value(vector), self.scale)
 
     def coupling(self, vector: Vector) -> LeafCoupling:
         """Return the coupling behind `value`."""

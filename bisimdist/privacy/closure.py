@@ -11,18 +11,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic
 
 from flint import fmpq, fmpz
 
 from bisimdist.errors import LimitError
-from bisimdist.linear import SparseSystem, solve_exact
-from bisimdist.privacy.refinement import Node, Refinement
+from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
+from bisimdist.linear.components import strongly_connected_components
+from bisimdist.privacy.measure import Node, NodeT
+from bisimdist.privacy.refinement import Refinement
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["Closure", "close"]
-
-PLACES = 160
-"""Bounds that are not exact are rounded outwards to so many binary places of their mass."""
 
 GRACE = 0.1
 """So many seconds are taken for linear systems even where no time is left."""
@@ -38,7 +38,7 @@ class Closure:
     Parameters
     ----------
     lower, upper
-        By node: z and y.
+        By node: z and y; a node without has an infinite value, or no bound from above.
     lower_leaves, upper_leaves
         The nodes whose bounds do not come from what follows them: below |c|+ counts, above the least of the
         positive mass and the ceiling.
@@ -50,17 +50,20 @@ class Closure:
     upper_leaves: frozenset[int]
 
 
-def close(refinement: Refinement, roots: Sequence[int], *, deadline: Deadline = NEVER) -> Closure:
+def close(refinement: Refinement[NodeT], roots: Sequence[int], *, deadline: Deadline = NEVER) -> Closure:
     """Work out exact bounds on what the roots reach.
 
-    Where every leaf is closed the bounds are the values themselves; otherwise they are rounded outwards. A
-    linear system that the deadline leaves no time for is iterated instead, which gives bounds too.
+    Where every leaf is closed the bounds are the values themselves, if these are rational; otherwise they are
+    rounded outwards. A linear system that the deadline leaves no time for is iterated instead, which gives
+    bounds too.
     """
     if deadline.moment is not None:
         deadline = Deadline(max(deadline.moment, time.monotonic() + GRACE))
     groups = refinement.reached(roots)
     nodes = refinement.nodes
-    rounded = any(refinement.is_open(nodes[number]) for group, _ in groups for number in group)
+    rounded = not refinement.measure.exact or any(
+        refinement.is_open(nodes[number]) for group, _ in groups for number in group
+    )
     try:
         return _closed(refinement, groups, rounded, deadline)
     except LimitError:  # a value that would have to be exact
@@ -68,7 +71,10 @@ def close(refinement: Refinement, roots: Sequence[int], *, deadline: Deadline = 
 
 
 def _closed(
-    refinement: Refinement, groups: Sequence[tuple[Sequence[int], bool]], rounded: bool, deadline: Deadline
+    refinement: Refinement[NodeT],
+    groups: Sequence[tuple[Sequence[int], bool]],
+    rounded: bool,
+    deadline: Deadline,
 ) -> Closure:
     nodes = refinement.nodes
     lower: dict[int, fmpq] = {}
@@ -84,54 +90,66 @@ def _closed(
     return Closure(lower, upper, frozenset(work.lower_leaves), frozenset(work.upper_leaves))
 
 
+def _put(values: dict[int, fmpq], node: Node, value: fmpq | None) -> None:
+    """Note a value; infinity is noted by leaving it out."""
+    if value is None:
+        values.pop(node.index, None)
+    else:
+        values[node.index] = value
+
+
+def _less(first: fmpq | None, second: fmpq | None) -> bool:
+    return first is not None and (second is None or first < second)
+
+
 @dataclass(slots=True)
-class _Work:
-    refinement: Refinement
+class _Work(Generic[NodeT]):
+    refinement: Refinement[NodeT]
     lower: dict[int, fmpq]
     upper: dict[int, fmpq]
     rounded: bool
     lower_leaves: set[int]
     upper_leaves: set[int]
 
-    def cap(self, node: Node) -> fmpq:
+    def cap(self, node: NodeT) -> fmpq | None:
         """Return the bound from above that a node has by itself."""
-        if node.ruled:
-            return fmpq(max(0, node.total))
-        best = fmpq(node.positive)
-        if node.cap is not None and self.refinement.ceiling is not None:
-            best = min(best, fmpq(node.cap, self.refinement.ceiling.scale))
-        return best
+        most = self.refinement.measure.most(node)
+        return node.cap if node.cap is not None and _less(node.cap, most) else most
 
-    def leaf(self, node: Node) -> None:
-        self.lower[node.index] = fmpq(max(0, node.total))
+    def leaf(self, node: NodeT) -> None:
+        _put(self.lower, node, self.refinement.measure.own(node, up=False))
         self.lower_leaves.add(node.index)
         if self.rounded:
-            self.upper[node.index] = self.cap(node)
+            _put(self.upper, node, self.cap(node))
         self.upper_leaves.add(node.index)
 
-    def _sum(self, node: Node, values: Mapping[int, fmpq]) -> fmpq:
-        total = fmpq(0)
-        for _, factor, child in node.edges or ():
-            total += factor * values[child]
-        return total / self.refinement.chain.denominator
+    def _sum(self, node: NodeT, values: Mapping[int, fmpq], *, up: bool) -> fmpq | None:
+        """Return the most that what follows adds up to, over all options."""
+        best: fmpq | None = None
+        for number, edges in enumerate(node.options):
+            total = self.refinement.measure.total(edges, values, up=up)
+            if total is None:
+                return None
+            if not number or total > best:
+                best = total
+        return self.refinement.measure.rounded(node, best, up=up) if self.rounded else best
 
-    def inner(self, node: Node) -> None:
-        below = self._sum(node, self.lower)
+    def inner(self, node: NodeT) -> None:
+        _put(self.lower, node, self._sum(node, self.lower, up=False))
         if not self.rounded:
-            self.lower[node.index] = below
             return
-        self.lower[node.index] = _rounded(below, node.mass, up=False)
-        above = _rounded(self._sum(node, self.upper), node.mass, up=True)
-        own = self.cap(node)
-        if own < above:
+        above, own = self._sum(node, self.upper, up=True), self.cap(node)
+        if _less(own, above):
             above = own
             self.upper_leaves.add(node.index)
-        self.upper[node.index] = above
+        _put(self.upper, node, above)
 
-    def cycle(self, group: list[Node], deadline: Deadline) -> None:
-        if self._balanced(group):
+    def cycle(self, group: list[NodeT], deadline: Deadline) -> None:
+        measure = self.refinement.measure
+        if measure.rests(group, self.refinement.nodes):
             for node in group:
-                self.lower[node.index] = self.upper[node.index] = fmpq(max(0, node.total))
+                _put(self.lower, node, measure.own(node, up=False))
+                _put(self.upper, node, measure.own(node, up=True))
                 self.lower_leaves.add(node.index)
             return
         try:
@@ -141,15 +159,19 @@ class _Work:
                 raise
             self._iterate(group, deadline)
 
-    def _solve(self, group: list[Node], deadline: Deadline) -> None:
-        self.lower.update(self._solution(group, self.lower, deadline))
+    def _solve(self, group: list[NodeT], deadline: Deadline) -> None:
+        self.lower.update(self._solution(group, self.lower, deadline, up=False))
         if not self.rounded:
             return
         capped: dict[int, fmpq] = {}
         while True:
             rest = [node for node in group if node.index not in capped]
-            found = self._solution(rest, {**self.upper, **capped}, deadline) if rest else {}
-            better = {n.index: self.cap(n) for n in rest if self.cap(n) < found[n.index]}
+            found = self._solution(rest, {**self.upper, **capped}, deadline, up=True) if rest else {}
+            better = {
+                node.index: own
+                for node in rest
+                if (own := self.cap(node)) is not None and _less(own, found.get(node.index))
+            }
             if not better:
                 break
             capped.update(better)
@@ -157,67 +179,66 @@ class _Work:
         self.upper.update(capped)
         self.upper_leaves.update(capped)
 
-    def _iterate(self, group: list[Node], deadline: Deadline) -> None:
-        """Let bounds rise from 0 and fall from what nodes have by themselves; both are bounds at any time."""
-        self.lower.update((node.index, fmpq(0)) for node in group)
-        self.upper.update((node.index, self.cap(node)) for node in group)
+    def _iterate(self, group: list[NodeT], deadline: Deadline) -> None:
+        """Let bounds rise and fall from what nodes have by themselves; both are bounds at any time."""
+        measure = self.refinement.measure
+        for node in group:
+            _put(self.lower, node, measure.floor(node))
+            _put(self.upper, node, self.cap(node))
+        risen: set[int] = set()
         capped = {node.index for node in group}
         moved = True
         while moved:
             moved = False
             for node in group:
-                number, least = node.index, fmpq(node.mass, fmpz(2) ** STILL)
-                below = _rounded(self._sum(node, self.lower), node.mass, up=False)
-                above = _rounded(self._sum(node, self.upper), node.mass, up=True)
-                moved |= below > self.lower[number] + least or above < self.upper[number] - least
-                self.lower[number] = max(self.lower[number], below)
-                if above < self.upper[number]:
+                number, least = node.index, fmpq(node.mass) / fmpq(fmpz(2) ** STILL)
+                below, above = self._sum(node, self.lower, up=False), self._sum(node, self.upper, up=True)
+                before = self.lower.get(number)
+                if before is not None and (below is None or below >= before):
+                    moved |= below is None or below > before + least
+                    _put(self.lower, node, below)
+                    risen.add(number)
+                after = self.upper.get(number)
+                if above is not None and (after is None or above < after):
+                    moved |= after is None or above < after - least
                     self.upper[number] = above
                     capped.discard(number)
             moved = moved and not deadline.passed()
         self.upper_leaves.update(capped)
+        self.lower_leaves.update(node.index for node in group if node.index not in risen)
 
-    def _balanced(self, group: list[Node]) -> bool:
-        """Tell whether no mass leaves a cycle or cancels on it."""
-        members = {node.index for node in group}
-        nodes = self.refinement.nodes
-        for node in group:
-            carried = 0
-            for _, factor, child in node.edges or ():
-                if child not in members:
-                    return False
-                carried += factor * nodes[child].mass
-            if carried != self.refinement.chain.denominator * node.mass:
-                return False
-        return True
-
-    def _solution(self, group: list[Node], known: Mapping[int, fmpq], deadline: Deadline) -> dict[int, fmpq]:
+    def _solution(
+        self, group: Sequence[NodeT], known: Mapping[int, fmpq], deadline: Deadline, *, up: bool
+    ) -> dict[int, fmpq]:
+        """Return the least solution of the equations of nodes; those of infinite value are left out."""
+        measure = self.refinement.measure
         place = {node.index: k for k, node in enumerate(group)}
-        denominator = self.refinement.chain.denominator
         rows = []
         for node in group:
-            constant = fmpq(0)
-            entries = []
-            for _, factor, child in node.edges or ():
-                if child in place:
-                    entries.append((place[child], factor))
-                else:
-                    constant += factor * known[child]
-            scale = int(constant.q)
-            rows.append(
-                (
-                    denominator * scale,
-                    int(constant.p),
-                    tuple((column, factor * scale) for column, factor in entries),
-                )
-            )
-        solution = solve_exact(SparseSystem(tuple(rows)), deadline=deadline)
-        return {node.index: solution.entry(k) for k, node in enumerate(group)}
+            (edges,) = node.options
+            row = measure.equation(edges, place, known, up=up)
+            if row is None:
+                return self._component_wise(group, known, deadline, up=up)
+            rows.append(row)
+        try:
+            solution = solve_exact(SparseSystem.from_rationals(rows), deadline=deadline)
+        except SingularSystemError:
+            return self._component_wise(group, known, deadline, up=up)
+        values = [solution.entry(k) for k in range(len(group))]
+        if not measure.sound(group, values):
+            return self._component_wise(group, known, deadline, up=up)
+        return {node.index: value for node, value in zip(group, values, strict=True)}
 
-
-def _rounded(value: fmpq, mass: int, *, up: bool) -> fmpq:
-    if value.q.bit_length() <= PLACES:
-        return value
-    part = value / mass * fmpq(fmpz(2) ** PLACES)
-    units = part.ceil() if up else part.floor()
-    return fmpq(units, fmpz(2) ** PLACES) * mass
+    def _component_wise(
+        self, group: Sequence[NodeT], known: Mapping[int, fmpq], deadline: Deadline, *, up: bool
+    ) -> dict[int, fmpq]:
+        """Solve what can be solved where something is infinite: a component is finite as a whole or not."""
+        place = {node.index: k for k, node in enumerate(group)}
+        adjacency = [[place[child] for _, _, child in node.edges or () if child in place] for node in group]
+        found: dict[int, fmpq] = {}
+        parts = strongly_connected_components(adjacency)
+        if len(parts) == 1:
+            return found
+        for part in parts:
+            found.update(self._solution([group[k] for k in part], {**known, **found}, deadline, up=up))
+        return found

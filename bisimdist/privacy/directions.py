@@ -12,7 +12,8 @@ from bisimdist.models.lmc import LMC
 from bisimdist.privacy.closure import Closure, close
 from bisimdist.privacy.domination import Domination, find_ratios
 from bisimdist.privacy.event import Event, event_of_labels, find_event
-from bisimdist.privacy.refinement import Node, Refinement, Root
+from bisimdist.privacy.gain import Gain, GainNode
+from bisimdist.privacy.refinement import Refinement, Root
 from bisimdist.privacy.signed import SignedChain, pair_vector
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -84,20 +85,22 @@ class TwoSided:
     memory: int | None = None
     merged: LMC = field(init=False)
     classes: tuple[int, ...] = field(init=False)
-    refinement: Refinement = field(init=False)
+    measure: Gain = field(init=False)
+    refinement: Refinement[GainNode] = field(init=False)
 
     def __post_init__(self) -> None:
         self.merged, self.classes = quotient(self.model, cut=True)
-        self.refinement = Refinement(SignedChain.of(self.merged), memory=self.memory)
+        self.measure = Gain(SignedChain.of(self.merged))
+        self.refinement = Refinement(self.measure, memory=self.memory)
 
     def use_ratios(self, pairs: Sequence[Pair], *, deadline: Deadline = NEVER) -> None:
         """Let bounds on likelihood ratios settle nodes, if the chain is cyclic; call it before `question`."""
         starts = {self.classes[state] for pair in pairs for state in pair}
-        if self.refinement.chain.acyclic(tuple(starts)):
+        if self.measure.chain.acyclic(tuple(starts)):
             return
         ratios = find_ratios(self.merged, starts, deadline=deadline)
         if ratios:
-            self.refinement.domination = Domination(ratios)
+            self.measure.domination = Domination(ratios)
 
     def question(self, pair: Pair) -> PairQuestion:
         """Return the roots of a pair of states of the chain as it was given."""
@@ -126,7 +129,7 @@ class TwoSided:
             max(self._part(root) * self._node(root).high for _, root in question.above),
         )
 
-    def _node(self, root: Root) -> Node:
+    def _node(self, root: Root) -> GainNode:
         return self.refinement.nodes[root.node]
 
     def _part(self, root: Root) -> float:

@@ -12,6 +12,7 @@ from bisimdist.linear import SparseSystem, solve_exact
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.lmc import LMC
 from bisimdist.models.reach import all_reached
+from bisimdist.privacy.gain import GainNode
 from bisimdist.privacy.refinement import Refinement
 
 __all__ = ["ACCEPT", "REJECT", "Event", "event_of_labels", "find_event"]
@@ -134,7 +135,7 @@ def event_of_labels(label: str) -> Event:
     return Event(({label: ACCEPT},), 0)
 
 
-def find_event(refinement: Refinement, root: int, first: str, leaves: frozenset[int]) -> Event:
+def find_event(refinement: Refinement[GainNode], root: int, first: str, leaves: frozenset[int]) -> Event:
     """Return the event behind the lower bound of a node, made small.
 
     Parameters
@@ -159,8 +160,8 @@ def find_event(refinement: Refinement, root: int, first: str, leaves: frozenset[
 class _Builder:
     """Makes nodes of an automaton of nodes of a graph; nodes that lead to the same are one."""
 
-    def __init__(self, refinement: Refinement, root: int, leaves: frozenset[int]) -> None:
-        self.labels = refinement.chain.labels
+    def __init__(self, refinement: Refinement[GainNode], root: int, leaves: frozenset[int]) -> None:
+        self.labels = refinement.measure.labels
         self.nodes = refinement.nodes
         self.leaves = leaves
         self.root = root

@@ -1,25 +1,26 @@
 """Best-first refinement: traces are told apart where that narrows the interval most.
 
-A node is a signed vector. Expanding it asks for one more label; its value is then the sum of the values of
-what follows, each times a factor. Nodes that agree up to a positive factor are one, so the tree of traces is
-a graph, which may close to a finite one.
+A node is an information state of a measure. Expanding it asks for one more label; its value is then the sum
+of the values of what follows, each times a factor, and the largest of such sums where there is a choice.
+Nodes that agree up to a factor are one, so the tree of traces is a graph, which may close to a finite one.
 """
 
 from __future__ import annotations
 
 import heapq
+import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
+from typing import Generic
 
 from bisimdist.errors import LimitError
 from bisimdist.linear.components import strongly_connected_components
-from bisimdist.privacy.ceiling import Ceiling
-from bisimdist.privacy.domination import Domination
-from bisimdist.privacy.signed import SignedChain, Vector
+from bisimdist.privacy.measure import Ceilings, Measure, Node, NodeT
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Node", "Refinement", "Root"]
+__all__ = ["Refinement", "Root"]
 
 FIRST_BATCH = 256
 GROWTH = 0.4
@@ -38,58 +39,6 @@ SLACK = 1e-12
 """What rounding in doubles may make of a bound: decisions near it are left to exact arithmetic."""
 
 
-class Node:
-    """A signed vector, what follows it, and estimates of its value as parts of its mass."""
-
-    __slots__ = (
-        "cap",
-        "edges",
-        "high",
-        "index",
-        "low",
-        "mass",
-        "negative",
-        "positive",
-        "ruled",
-        "shares",
-        "vector",
-        "weight",
-    )
-
-    def __init__(self, index: int, vector: Vector) -> None:
-        self.index = index
-        self.vector = vector
-        self.positive = sum(value for _, value in vector if value > 0)
-        self.negative = sum(-value for _, value in vector if value < 0)
-        self.mass = self.positive + self.negative
-        self.edges: tuple[tuple[int, int, int], ...] | None = None
-        """(label, factor, node): None for a leaf."""
-        self.shares: tuple[tuple[float, Node], ...] = ()
-        """For every edge the part of the mass that it carries, and the node that it leads to."""
-        self.cap: int | None = None
-        """A bound on the value from a ceiling, times its scale; None where none was asked for."""
-        self.ruled = False
-        """Whether likelihood ratios settle the node."""
-        self.weight = 0.0
-        self.low = max(0, self.total) / self.mass if self.mass else 0.0
-        self.high = self.positive / self.mass if self.mass else 0.0
-
-    @property
-    def total(self) -> int:
-        """What the event of all continuations gains."""
-        return self.positive - self.negative
-
-    @property
-    def settled(self) -> bool:
-        """Whether all continuations count, or none: then no refinement is needed."""
-        return self.ruled or not self.positive or not self.negative
-
-    def rule(self) -> None:
-        """Note that either no continuation counts or all of them do."""
-        self.ruled = True
-        self.high = self.low
-
-
 @dataclass(frozen=True, slots=True)
 class Root:
     """A direction of a pair: its value is the value of the node, divided by `divisor`."""
@@ -99,88 +48,86 @@ class Root:
 
 
 @dataclass(slots=True)
-class Refinement:
+class Refinement(Generic[NodeT]):
     """The graph of nodes that has been built so far; it only grows.
 
     Parameters
     ----------
-    chain
-        The chain, best without bisimilar states.
+    measure
+        What nodes are, what follows them, and what they are worth.
     ceiling
-        Bounds on pairs of states, where there are any.
+        Bounds that leaves may ask for, where there are any.
     memory
         How many bytes the process may hold; None for no limit.
-    domination
-        Bounds on likelihood ratios, where there are any: they settle nodes when these are made.
     """
 
-    chain: SignedChain
-    ceiling: Ceiling | None = None
+    measure: Measure[NodeT]
+    ceiling: Ceilings | None = None
     memory: int | None = None
-    domination: Domination | None = None
-    nodes: list[Node] = field(default_factory=list)
-    numbers: dict[Vector, int] = field(default_factory=dict)
+    nodes: list[NodeT] = field(default_factory=list)
+    numbers: dict[Hashable, int] = field(default_factory=dict)
     expanded: int = 0
     programs: int = 0
     gained: float = 0.0
 
-    def node_of(self, vector: Vector) -> int:
-        """Return the number of a vector without common factor, which becomes a node if it is none."""
+    def node_of(self, vector: Hashable) -> int:
+        """Return the number of an information state in normal form, which becomes a node if it is none."""
         number = self.numbers.get(vector)
         if number is None:
             number = len(self.nodes)
-            node = Node(number, vector)
-            if self.domination is not None and not node.settled and self.domination.settles(vector):
-                node.rule()
-            self.nodes.append(node)
+            self.nodes.append(self.measure.node(number, vector))
             self.numbers[vector] = number
         return number
 
-    def expand(self, node: Node) -> None:
+    def expand(self, node: NodeT) -> None:
         """Ask for one more label after a node."""
         if node.edges is None:
-            edges = tuple(
-                (label, factor, self.node_of(vector))
-                for label, factor, vector in self.chain.steps(node.vector)
+            measure = self.measure
+            options = tuple(
+                tuple((label, factor, self.node_of(vector)) for label, factor, vector in steps)
+                for steps in measure.options(node)
             )
-            whole = self.chain.denominator * node.mass
             node.shares = tuple(
-                (factor * self.nodes[child].mass / whole, self.nodes[child]) for _, factor, child in edges
+                tuple(
+                    (measure.share(node, factor, self.nodes[child]), self.nodes[child])
+                    for _, factor, child in edges
+                )
+                for edges in options
             )
-            node.edges = edges
+            node.options = options
+            node.edges = options[0] if len(options) == 1 else tuple(chain.from_iterable(options))
+            node.drift = measure.drift(node)
             self.expanded += 1
 
     def gap(self, node: Node) -> float:
         """Return how uncertain a leaf is, as a part of its mass; negative for a node that is settled."""
         return -1.0 if node.settled else node.high - node.low
 
-    def bound(self, node: Node) -> None:
+    def bound(self, node: NodeT) -> None:
         """Ask the ceiling for a bound on a leaf."""
-        if self.ceiling is None or node.cap is not None:
+        if self.ceiling is None or node.asked:
             return
+        node.asked = True
         before = self.gap(node)
-        node.cap = self.ceiling.value(node.vector)
-        node.high = min(node.high, node.cap / (self.ceiling.scale * node.mass))
+        node.cap = self.ceiling.at(node.vector)
+        if node.cap is not None:
+            node.high = min(node.high, int(node.cap.p) / (int(node.cap.q) * node.mass))
         self.programs += 1
         if before > 0:
             self.gained += 1 - max(0.0, self.gap(node)) / before
 
     def _asks(self, node: Node) -> bool:
         """Tell whether to ask the ceiling for a leaf before it is expanded."""
-        if self.ceiling is None or node.cap is not None:
+        if self.ceiling is None or node.asked:
             return False
         worth = self.programs < TRIALS or self.gained >= WORTH * self.programs
         return worth or node.index % SELDOM == 0
 
-    def closed_by_bound(self, node: Node) -> bool:
+    def closed_by_bound(self, node: NodeT) -> bool:
         """Tell whether the ceiling leaves nothing open at a leaf."""
-        return (
-            self.ceiling is not None
-            and node.cap is not None
-            and node.cap == max(0, node.total) * self.ceiling.scale
-        )
+        return node.cap is not None and node.cap == self.measure.own(node, up=False)
 
-    def is_open(self, node: Node) -> bool:
+    def is_open(self, node: NodeT) -> bool:
         """Tell whether a node is a leaf that refinement may still improve."""
         return node.edges is None and not node.settled and not self.closed_by_bound(node)
 
@@ -259,11 +206,14 @@ class Refinement:
                 node = self.nodes[number]
                 if node.edges is None:
                     continue
-                low = high = 0.0
-                for share, below in node.shares:
-                    low += share * below.low
-                    high += share * below.high
-                low, high = max(low, node.low), min(high, node.high)
+                low, high = node.low, -math.inf
+                for shares in node.shares:
+                    least = most = node.drift
+                    for share, below in shares:
+                        least += share * below.low
+                        most += share * below.high
+                    low, high = max(low, least), max(high, most)
+                high = min(high, node.high)
                 change = max(change, low - node.low, node.high - high)
                 node.low, node.high = low, max(low, high)
             if change < SLACK:
@@ -273,8 +223,9 @@ class Refinement:
         for _ in range(3 if cyclic else 1):
             for number in group:
                 node = self.nodes[number]
-                for share, below in node.shares:
-                    below.weight += node.weight * share
+                for shares in node.shares:
+                    for share, below in shares:
+                        below.weight += node.weight * share
 
     def refine(
         self,
@@ -340,10 +291,12 @@ class Refinement:
                 continue
             self.expand(node)
             budget -= 1
-            for share, below in node.shares:
-                below.weight += node.weight * share
-                if self.is_open(below):
-                    heapq.heappush(heap, (-self._priority(below), below.index))
+            for shares in node.shares:
+                for share, below in shares:
+                    below.weight += node.weight * share
+                    child = self.nodes[below.index]
+                    if self.is_open(child):
+                        heapq.heappush(heap, (-self._priority(child), child.index))
 
     def _check_memory(self, budget: int) -> None:
         if self.memory is not None and budget % 128 == 0 and _bytes_held() > self.memory:

@@ -17,6 +17,7 @@ from bisimdist.models.lmc import LMC
 from bisimdist.privacy.ceiling import Ceiling, ceiling_of
 from bisimdist.privacy.closure import close
 from bisimdist.privacy.domination import Domination, find_ratios
+from bisimdist.privacy.gain import Gain
 from bisimdist.privacy.refinement import Refinement, Root
 from bisimdist.privacy.signed import SignedChain, Vector, pair_vector, primitive
 from tests.strategies import alphas, lmcs
@@ -32,7 +33,7 @@ def some_ceiling(chain: LMC, alpha: fmpq, *, ordered: bool) -> Ceiling | None:
 
 
 def exact_value(chain: LMC, vector: Vector) -> fmpq:
-    refinement = Refinement(SignedChain.of(chain))
+    refinement = Refinement(Gain(SignedChain.of(chain)))
     root = Root(refinement.node_of(vector), 1)
     assert refinement.refine(lambda: [root], enough=lambda closed: closed)
     return close(refinement, [root.node]).upper[root.node]
