@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from bisimdist.analysis.answer import PairBound as PairBound
     from bisimdist.analysis.answer import Status as Status
     from bisimdist.analysis.answer import ThresholdAnswer as ThresholdAnswer
+    from bisimdist.analysis.audit import Audit as Audit
+    from bisimdist.analysis.audit import Distinguisher as Distinguisher
+    from bisimdist.analysis.audit import audit as audit
+    from bisimdist.analysis.audit import distinguisher as distinguisher
     from bisimdist.analysis.compare import Comparison as Comparison
     from bisimdist.analysis.compare import compare as compare
     from bisimdist.analysis.crosscheck import CheckedPair as CheckedPair
@@ -100,6 +104,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
+    "bisimdist.analysis.audit": ("Audit", "Distinguisher", "audit", "distinguisher"),
     "bisimdist.analysis.distribution_formulae": (
         "DistributionAnswer",
         "TransitionsAnswer",

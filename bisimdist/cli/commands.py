@@ -43,9 +43,12 @@ def command_of(question: type[Question[Any]]) -> click.Command:
 
         return run_question(question, values)
 
-    own = _left(MODEL_OPTIONS, question.options) if question.argument.startswith("MODEL") else ()
+    own = _left(MODEL_OPTIONS, question.options) if question.argument.endswith("MODEL") else ()
     argument = click.Argument(
-        ["argument"], metavar=question.argument, required=not question.argument.startswith("[")
+        ["argument"],
+        metavar=question.argument,
+        required=not question.argument.startswith("["),
+        nargs=-1 if "..." in question.argument else 1,
     )
     return click.Command(
         question.command,

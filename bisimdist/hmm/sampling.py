@@ -13,22 +13,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
 
-from flint import arb, fmpq
+from flint import fmpq
 
 from bisimdist.errors import UsageError
-from bisimdist.exact.precision import working_precision
+from bisimdist.exact.binomial import binomial_interval
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.models.hmm import HMM, SparseRow
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["Candidate", "Sampler", "binomial_interval", "narrow", "sample_candidates", "sampler_of"]
+__all__ = ["Candidate", "Sampler", "narrow", "sample_candidates", "sampler_of"]
 
 Sampler = Callable[[random.Random], tuple[str, ...]]
 """Runs a mechanism once, with the given source of randomness, and returns what is observed."""
 
-INTERVAL_BITS = 40
-PRECISIONS = (64, 128, 512, 2048)
 REPORT_EVERY = 1_000
 
 
@@ -55,72 +53,6 @@ class Candidate:
     counts: tuple[int, int]
     lower: fmpq
     estimate: fmpq | None
-
-
-def binomial_interval(successes: int, trials: int, risk: ExactNumber) -> tuple[fmpq, fmpq]:
-    """Return the interval of Clopper and Pearson for a probability, rounded outwards.
-
-    Parameters
-    ----------
-    successes, trials
-        What was counted.
-    risk
-        The probability that the interval misses, half of it on either side; in (0, 1).
-
-    Returns
-    -------
-    tuple of fmpq
-        Two multiples of 2**-40. The lower end p has P(X >= successes | p) <= risk / 2, the upper end
-        P(X <= successes | p) <= risk / 2, both proved with ball arithmetic.
-
-    Raises
-    ------
-    UsageError
-        If the counts or the risk make no sense.
-
-    References
-    ----------
-    .. [1] Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-       binomial", Biometrika 26, 1934.
-
-    Examples
-    --------
-    >>> low, high = binomial_interval(0, 10, "1/20")
-    >>> low, 0.308 < int(high.p) / int(high.q) < 0.309
-    (0, True)
-    """
-    wanted = to_fmpq(risk)
-    if not 0 <= successes <= trials or trials < 1:
-        raise UsageError(f"{successes} of {trials} trials is no count")
-    if not 0 < wanted < 1:
-        raise UsageError(f"the risk is {wanted}; expected a number strictly between 0 and 1")
-    lower = fmpq(0) if successes == 0 else _lower_end(successes, trials, wanted / 2)
-    upper = fmpq(1) if successes == trials else 1 - _lower_end(trials - successes, trials, wanted / 2)
-    return lower, upper
-
-
-def _lower_end(successes: int, trials: int, risk: fmpq) -> fmpq:
-    """Return the largest multiple of 2**-40 that is proved to have P(X >= successes) <= risk."""
-    low, high = 0, 1 << INTERVAL_BITS
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _tail_at_most(successes, trials, fmpq(middle, 1 << INTERVAL_BITS), risk):
-            low = middle
-        else:
-            high = middle
-    return fmpq(low, 1 << INTERVAL_BITS)
-
-
-def _tail_at_most(successes: int, trials: int, probability: fmpq, risk: fmpq) -> bool:
-    """Tell whether P(X >= successes) <= risk is proved: the regularised incomplete beta function."""
-    for precision in PRECISIONS:
-        with working_precision(precision):
-            tail = arb(probability).beta_lower(arb(successes), arb(trials - successes + 1), 1)
-            if tail <= arb(risk):
-                return True
-            if tail > arb(risk):
-                return False
-    return False
 
 
 def sampler_of(model: HMM, name: str, length: int) -> Sampler:

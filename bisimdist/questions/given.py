@@ -51,7 +51,14 @@ class Given:
     @property
     def argument(self) -> str:
         """MODEL, or what stands in its place."""
-        return str(self.values["argument"])
+        given = self.values["argument"]
+        return str(given[-1] if isinstance(given, tuple) else given)
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """What stands before MODEL."""
+        given = self.values["argument"]
+        return given[:-1] if isinstance(given, tuple) else ()
 
     @property
     def wants_proof(self) -> bool:
@@ -74,6 +81,7 @@ class Given:
             files.append(0)
         values = ((option, self.values.get(option.name)) for option in self.options)
         found = (option.file_of(value) for option, value in values if isinstance(value, str))
+        files += [file for name in self.before for file in files_of_model(name)]
         return [*files, *(path for path in found if path is not None)]
 
     def any_model(self, *, cuts: bool = False) -> LMC | PA | HMM:

@@ -172,6 +172,13 @@ def _unit(flag: str, text: str | None) -> fmpq | None:
     return numbers.unit_number(flag, text)
 
 
+def _open_unit(flag: str, text: str) -> fmpq:
+    value = numbers.numbered(flag, text)
+    if not 0 < value < 1:
+        raise UsageError(f"{flag} {text[:40]}: expected a number between 0 and 1, neither of the two")
+    return value
+
+
 def _any(flag: str, text: str | None) -> fmpq | None:
     return None if text is None else numbers.numbered(flag, text)
 
@@ -388,6 +395,19 @@ OBSERVE: Option[str | None] = _text(
     "observe", "--observe", "WHAT", "Of a program: output (default), draws, bits, steps or trace."
 )
 CUT = _number("cut", "P", "Of a program: give up paths of less probability.", _unit)
+CLAIM = _number("delta", "D", "The delta that is claimed; by default that of the model.", _unit)
+CONFIDENCE = _number("confidence", "C", "With what probability the answer has to hold.", _open_unit).but(
+    default="99/100"
+)
+SAMPLES: Option[int] = Option(
+    name="samples",
+    flags=("--samples",),
+    metavar="N",
+    help="How many outputs to take of each of the two states.",
+    type=int,
+    default=10_000,
+    read=lambda flag, value: numbers.at_least(flag, value, 1),
+)
 PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, OBSERVE, CUT)
 """What says which chain FILE.py:FUNCTION stands for."""
 MODEL_OPTIONS: tuple[Option[Any], ...] = (INPUT_FORMAT, PRISM_LABELS, *PROGRAM_OPTIONS)

@@ -14,6 +14,7 @@ HOMES: dict[str, str] = {
     "compare": "compare.Compare",
     "delta": "delta.Delta",
     "program": "program.Program",
+    "audit": "audit.AuditQuestion",
     "profile": "profile.Profile",
     "metric": "metric.Metric",
     "trace": "trace.Trace",

@@ -11,7 +11,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.report.numbers import at_least, at_most, is_long, short_rational
 from bisimdist.report.tables import Report
 
-__all__ = ["delta_data", "delta_report"]
+__all__ = ["delta_data", "delta_report", "level_of"]
 
 ENDINGS = {
     Status.BRACKET: "The bounds are certified and as close as was asked; the interval has not closed.",
@@ -87,7 +87,8 @@ def _heading(answer: DeltaAnswer, epsilon: str | None) -> str:
     return f"the true delta at epsilon = {epsilon} (alpha rounded outwards)"
 
 
-def _level(alpha: fmpq, epsilon: str | None) -> tuple[str, str]:
+def level_of(alpha: fmpq, epsilon: str | None) -> tuple[str, str]:
+    """Return how epsilon is called, and what is said of its size: of alpha, or as it was given."""
     if epsilon is not None:
         return epsilon, ""
     if alpha == 1:
@@ -97,7 +98,7 @@ def _level(alpha: fmpq, epsilon: str | None) -> tuple[str, str]:
 
 
 def _meaning(answer: DeltaAnswer, epsilon: str | None) -> str:
-    level, value = _level(answer.alpha_upper, epsilon)
+    level, value = level_of(answer.alpha_upper, epsilon)
     worst = answer.worst
     where = f"for the pair ({worst.source}, {worst.target})"
     if len(answer.pairs) > 1:

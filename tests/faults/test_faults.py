@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "bound ": ("example:figure1", "--alpha", "11/10", "--threshold", "1/100"),
     "delta": ("example:random,states=5", "--alpha", "11/10", "--pair", "s0", "s1", "--gap", "1/100"),
     "program": (f"{SAMPLE}:response", "--alpha", "2", "--input", "True", "--input", "False"),
+    "audit": (f"{SAMPLE}:constant", "example:figure1", "--alpha", "11/10", "--samples", "50"),
     "compare": ("example:figure1", "--alpha", "11/10"),
     "profile": ("example:figure1", "--points", "3"),
     "metric": ("example:pin-checking", "--kind", "amortised"),

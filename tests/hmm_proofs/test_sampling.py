@@ -7,7 +7,8 @@ from flint import fmpq
 
 from bisimdist.analysis.hmm_sampling import narrow_budget, sample_and_verify
 from bisimdist.errors import UsageError
-from bisimdist.hmm.sampling import binomial_interval, narrow, sample_candidates, sampler_of
+from bisimdist.exact.binomial import binomial_interval
+from bisimdist.hmm.sampling import narrow, sample_candidates, sampler_of
 from bisimdist.models.library.hidden_markov import (
     contagious_disease,
     independent_disease,
