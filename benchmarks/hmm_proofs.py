@@ -75,7 +75,7 @@ def lengths() -> None:
     print("\nsequences of every length")
     cases = (
         ("geometric mechanism", geometric(), None),
-        ("contagious disease, budget 4", contagious_disease(), 4),
+        ("contagious disease, budget 4", contagious_disease("9/10"), 4),
         ("Above Threshold, budget 16", above_threshold(), 16),
         ("Above Threshold, any budget", above_threshold(), None),
     )

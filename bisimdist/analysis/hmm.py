@@ -120,9 +120,9 @@ def verify(  # noqa: PLR0913
     Examples
     --------
     >>> from bisimdist.models.library.hidden_markov import contagious_disease
-    >>> verify(contagious_disease(), 2, length=1).pairs[0].counterexample
+    >>> verify(contagious_disease("9/10"), 2, length=1).pairs[0].counterexample
     ('2',)
-    >>> verify(contagious_disease(), 4, length=1).verdict
+    >>> verify(contagious_disease("9/10"), 4, length=1).verdict
     <Verdict.HOLDS: 'holds'>
     """
     if (ratio is None) == (epsilon is None):

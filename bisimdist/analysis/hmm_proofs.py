@@ -189,7 +189,7 @@ def for_all_lengths(  # noqa: PLR0913
     Examples
     --------
     >>> from bisimdist.models.library.hidden_markov import contagious_disease
-    >>> answer = for_all_lengths(contagious_disease())
+    >>> answer = for_all_lengths(contagious_disease("9/10"))
     >>> answer.verdict.value, answer.pairs[0].proved, answer.pairs[0].exact
     ('holds', 38/11, True)
     """

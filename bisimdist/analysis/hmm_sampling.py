@@ -167,7 +167,7 @@ def narrow_budget(  # noqa: PLR0913
     Examples
     --------
     >>> from bisimdist.models.library.hidden_markov import independent_disease
-    >>> model = independent_disease()
+    >>> model = independent_disease(secret="member")
     >>> found = narrow_budget(model, model.pairs[0], 1, "1/100")
     >>> found.low, found.high
     (2, 2)

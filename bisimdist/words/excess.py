@@ -54,7 +54,7 @@ def pointwise_delta(
     Examples
     --------
     >>> from bisimdist.models.library.hidden_markov import contagious_disease
-    >>> model = contagious_disease()
+    >>> model = contagious_disease("9/10")
     >>> pointwise_delta(model, model.pairs[0], "3/2", 1), set_wise_delta(model, model.pairs[0], "3/2", 1)
     (43/120, 43/120)
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import pairwise, product
 
 from flint import fmpq
@@ -59,12 +60,20 @@ def _sum(data: DataSet) -> int:
     return sum(int(value) for value in data)
 
 
-def contagious_disease(together: ExactNumber = "9/10", alpha: ExactNumber = "1/2") -> HMM:
+def _anything(_: DataSet) -> bool:
+    return True
+
+
+def _somebody(data: DataSet) -> bool:
+    return _sum(data) > 0
+
+
+def contagious_disease(together: ExactNumber = 1, alpha: ExactNumber = "1/2") -> HMM:
     """Return the count of the sick in a couple who infect each other, with geometric noise.
 
-    Both are in the same state of health with probability `together`. What is to be hidden is whether the
-    first of them is sick. The count alone would respect the budget 1/alpha; the correlation breaks it, but
-    1/alpha squared holds for every correlation.
+    Both are in the same state of health with probability `together`; that is 1 in LWZ22 (long version,
+    Example 4.4). What is to be hidden is whether the first of them is sick. The count alone would respect
+    the budget 1/alpha; the correlation breaks it, but 1/alpha squared holds for every correlation.
 
     Examples
     --------
@@ -86,20 +95,39 @@ def contagious_disease(together: ExactNumber = "9/10", alpha: ExactNumber = "1/2
     ).model()
 
 
-def independent_disease(members: int = 2, alpha: ExactNumber = "1/2") -> HMM:
+_SECRETS: dict[str, dict[str, Callable[[DataSet], bool]]] = {
+    "count": {"present": _somebody, "absent": _anything},
+    "member": {"sick": _sick, "healthy": _healthy},
+}
+
+
+def independent_disease(members: int = 2, alpha: ExactNumber = "1/2", secret: str = "count") -> HMM:
     """Return the count of the sick among people who fall ill independently with unknown probability p.
+
+    Parameters
+    ----------
+    members
+        How many people there are.
+    alpha
+        The parameter of the geometric noise.
+    secret
+        ``"count"`` as in LWZ22 (long version, Example 4.5): what is expected without the record of somebody
+        who is ill, against what is expected with it, when the count is at least 1. ``"member"``: whether the
+        first of them is ill.
 
     Examples
     --------
-    >>> independent_disease().distribution("independent|healthy")
+    >>> independent_disease(secret="member").distribution("independent|healthy")
     ((0, RationalFunction('-p + 1')), (1, RationalFunction('p')))
     """
     if members < 1:
         raise UsageError(f"there are {members} members; expected at least 1")
+    secrets = _SECRETS[secret]
+    one, other = secrets
     return Scenario(
         priors={"independent": product_prior([{0: "1-p", 1: "p"}] * members, ["p"])},
-        secrets={"sick": _sick, "healthy": _healthy},
-        pairs=(("sick", "healthy"),),
+        secrets=secrets,
+        pairs=((one, other),),
         query=_sum,
         mechanism=geometric_mechanism(alpha, members + 1),
         parameters={"p": (0, 1)},
@@ -156,32 +184,56 @@ def noisy_max_neighbours(
     )
 
 
-_DISEASES = "ABCDEFG"
+_DISEASES = "ABCDE"
 
 
-def noisy_max_diseases(variant: str = "improved", n: int = 3, prior: str = "independent") -> HMM:
+def noisy_max_diseases(
+    variant: str = "improved",
+    n: int = 3,
+    prior: str = "independent",
+    secret: str = "count",
+    known: Mapping[str, ExactNumber] | None = None,
+) -> HMM:
     """Return Noisy Max on how many of a couple have each of n diseases, of unknown probabilities pA, pB, ….
 
-    What is to be hidden is whether the first of them has disease A. Under the prior ``"independent"`` all
-    infections are independent; under ``"contagious"`` either both have disease A or none has.
+    Parameters
+    ----------
+    variant
+        As in `noisy_max_neighbours`.
+    n
+        How many diseases there are, 2 to 5.
+    prior
+        ``"independent"``: all infections are; ``"contagious"``: either both have disease A or none has.
+    secret
+        ``"count"`` as in LWZ22 (long version, Example 6.2): one of the couple has disease A, hence the count
+        is at least 1, or has not, hence it is at most 1. ``"member"``: whether the first of them has it.
+    known
+        Probabilities that are known after all, by name, as in LWZ22 (conference version, Example 6).
+
+    Raises
+    ------
+    UsageError
+        If there are too few or too many diseases, or a probability is named that there is not.
 
     Examples
     --------
-    >>> noisy_max_diseases().parameter_names
-    ('pA', 'pB', 'pC')
+    >>> noisy_max_diseases(known={"pB": "1/2"}).parameter_names
+    ('pA', 'pC')
     """
     if not 2 <= n <= len(_DISEASES):
         raise UsageError(f"there are {n} diseases; expected 2 to {len(_DISEASES)}")
+    known = known or {}
     names = [f"p{letter}" for letter in _DISEASES[:n]]
-    sick = names[0]
-    first = (
-        product_prior([{0: f"1-{sick}", 1: sick}] * 2, names)
-        if prior == "independent"
-        else product_prior([{0: f"1-{sick}", 1: sick}], names)
-    )
-    others = product_prior(
-        [{0: f"(1-{name})^2", 1: f"2*{name}*(1-{name})", 2: f"{name}^2"} for name in names[1:]], names
-    )
+    if strange := sorted(set(known) - set(names)):
+        raise UsageError(
+            f"{strange[0]} is no probability of {n} diseases; expected one of {', '.join(names)}"
+        )
+    values = [f"({known[name]})" if name in known else name for name in names]
+    unknown = [name for name in names if name not in known]
+    sick = values[0]
+    both = prior == "contagious"
+    first = product_prior([{0: f"1-{sick}", 1: sick}] * (1 if both else 2), unknown)
+    others = product_prior([{0: f"(1-{p})^2", 1: f"2*{p}*(1-{p})", 2: f"{p}^2"} for p in values[1:]], unknown)
     joint = {
         (data[0], data[-1], *counts): chance * share
         for data, chance in first.items()
@@ -189,16 +241,27 @@ def noisy_max_diseases(variant: str = "improved", n: int = 3, prior: str = "inde
     }
     return Scenario(
         priors={prior: joint},
-        secrets={"sick": _sick, "healthy": _healthy},
+        secrets=_DISEASE_SECRETS[secret],
         pairs=(("sick", "healthy"),),
         query=_counts,
         mechanism=noisy_max(n, ties=_ties(variant)),
-        parameters=dict.fromkeys(names, (0, 1)),
+        parameters=dict.fromkeys(unknown, (0, 1)),
     ).model()
+
+
+_DISEASE_SECRETS: dict[str, dict[str, Callable[[DataSet], bool]]] = {
+    "count": {"sick": lambda data: _counts(data)[0] >= 1, "healthy": lambda data: _counts(data)[0] <= 1},
+    "member": {"sick": _sick, "healthy": _healthy},
+}
 
 
 def _counts(data: DataSet) -> tuple[int, ...]:
     return (int(data[0]) + int(data[1]), *(int(value) for value in data[2:]))
+
+
+def _noisy_max_diseases(variant: str, n: int, prior: str, secret: str, **chances: fmpq | None) -> HMM:
+    known = {name: value for name, value in chances.items() if value is not None}
+    return noisy_max_diseases(variant, n, prior, secret, known)
 
 
 def _above_threshold(levels: int, threshold: int, noise: fmpq, query: fmpq) -> HMM:
@@ -206,6 +269,7 @@ def _above_threshold(levels: int, threshold: int, noise: fmpq, query: fmpq) -> H
 
 
 _VARIANT = Choice("variant", "improved", ("naive", "improved"))
+_SECRET = Choice("secret", "count", ("count", "member"))
 
 EXAMPLES = (
     Example(
@@ -217,13 +281,13 @@ EXAMPLES = (
     Example(
         "contagious-disease",
         "a noisy count of the sick in a couple who infect each other (hidden Markov model)",
-        (Rational("together", fmpq(9, 10)), Rational("alpha", fmpq(1, 2))),
+        (Rational("together", fmpq(1)), Rational("alpha", fmpq(1, 2))),
         contagious_disease,
     ),
     Example(
         "independent-disease",
         "a noisy count of the sick, ill independently with unknown probability (hidden Markov model)",
-        (Integer("members", 2, 1, 12), Rational("alpha", fmpq(1, 2))),
+        (Integer("members", 2, 1, 12), Rational("alpha", fmpq(1, 2)), _SECRET),
         independent_disease,
     ),
     Example(
@@ -240,8 +304,14 @@ EXAMPLES = (
     Example(
         "noisy-max-diseases",
         "which of n diseases is the most frequent, of unknown probabilities (hidden Markov model)",
-        (_VARIANT, Integer("n", 3, 2, 5), Choice("prior", "independent", ("independent", "contagious"))),
-        noisy_max_diseases,
+        (
+            _VARIANT,
+            Integer("n", 3, 2, len(_DISEASES)),
+            Choice("prior", "independent", ("independent", "contagious")),
+            _SECRET,
+            *(Rational(f"p{letter}", None) for letter in _DISEASES),
+        ),
+        _noisy_max_diseases,
     ),
     Example(
         "above-threshold",

@@ -58,10 +58,10 @@ class Integer:
 
 @dataclass(frozen=True, slots=True)
 class Rational:
-    """An exact rational between two integers, both allowed."""
+    """An exact rational between two integers, both allowed; without a default it may be left unknown."""
 
     name: str
-    default: fmpq
+    default: fmpq | None
     minimum: int = 0
     maximum: int = 1
 
@@ -69,21 +69,24 @@ class Rational:
     def expected(self) -> str:
         """What a value has to be, in words."""
         sample = "49/100 or 0.49" if self.maximum <= 1 else "3/2 or 1.5"
-        return f"an exact number from {self.minimum} to {self.maximum}, such as {sample}"
+        unknown = "unknown, or " if self.default is None else ""
+        return f"{unknown}an exact number from {self.minimum} to {self.maximum}, such as {sample}"
 
     @property
     def default_text(self) -> str:
         """The default, as it would be written."""
-        return format_rational(self.default)
+        return "unknown" if self.default is None else format_rational(self.default)
 
-    def read(self, text: str) -> fmpq:
-        """Return the value that is written.
+    def read(self, text: str) -> fmpq | None:
+        """Return the value that is written; None where it is left unknown.
 
         Raises
         ------
         UsageError
             If it is no such value.
         """
+        if self.default is None and text == "unknown":
+            return None
         try:
             value = parse_rational(text)
         except NumberError as error:

@@ -37,7 +37,9 @@ def model(tmp_path: Path) -> Path:
 
 
 def test_the_json_answer_is_exactly_this(command: Command) -> None:
-    ended = command("verify", "example:contagious-disease", "--ratio", "2", "--length", "1", "--json")
+    ended = command(
+        *("verify", "example:contagious-disease,together=9/10", "--ratio", "2"), *("--length", "1", "--json")
+    )
     assert (ended.code, ended.err) == (1, "")
     data = json.loads(ended.out)
     assert data.pop("model")["states"] == 3
@@ -71,7 +73,7 @@ def test_the_json_answer_is_exactly_this(command: Command) -> None:
         ("contagious-disease", "4", "1", "holds"),
         ("independent-disease", "2", "1", "holds"),
         ("independent-disease", "3/2", "1", "violated"),
-        ("noisy-max-diseases", "2", "1", "holds"),
+        ("noisy-max-diseases,secret=member", "2", "1", "holds"),
         ("noisy-max-diseases,prior=contagious", "2", "1", "violated"),
         ("above-threshold", "4", "5", "holds"),
         ("above-threshold", "3", "5", "violated"),

@@ -107,7 +107,7 @@ def test_a_sequence_that_one_side_never_makes_refutes_every_budget() -> None:
 def test_exact_budgets_for_all_lengths() -> None:
     for pair in for_all_lengths(geometric()).pairs:
         assert (pair.method, pair.proved, pair.exact) == ("cone", 2, True)
-    found = for_all_lengths(contagious_disease(), 4).pairs[0]
+    found = for_all_lengths(contagious_disease("9/10"), 4).pairs[0]
     assert (found.verdict, found.proved, found.exact) == (Verdict.HOLDS, fmpq(38, 11), True)
     assert for_all_lengths(contagious_disease(), 2).verdict is Verdict.VIOLATED
 

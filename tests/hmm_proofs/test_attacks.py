@@ -196,7 +196,7 @@ def test_wrong_degrees_are_malformed() -> None:
 
 
 def test_a_claim_that_holds_carries_nothing_that_is_not_checked() -> None:
-    document = plain(verify(independent_disease(), 2, length=1).certificate())
+    document = plain(verify(independent_disease(secret="member"), 2, length=1).certificate())
     assert "malformed" in reason(changed(document, "claims", 0, "probabilities", to=["1", "0"]))
 
 
@@ -219,7 +219,7 @@ def test_factors_show_signs_and_nothing_else() -> None:
 
 
 def test_rows_that_are_none_are_rejected() -> None:
-    document = plain(epsilon(contagious_disease(), length=1).certificate())
+    document = plain(epsilon(contagious_disease("9/10"), length=1).certificate())
     assert reason(document) == ""
     for row in ({}, {"0": "0"}):
         model = copy.deepcopy(document["model"])

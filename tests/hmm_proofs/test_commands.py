@@ -65,12 +65,12 @@ def test_every_pair_and_length_gets_its_proof(capsys: pytest.CaptureFixture[str]
 
 
 def test_prove_holds_for_all_lengths(capsys: pytest.CaptureFixture[str]) -> None:
-    code, data = _json(capsys, "prove", "example:contagious-disease", "--ratio", "4")
+    code, data = _json(capsys, "prove", "example:contagious-disease,together=9/10", "--ratio", "4")
     (pair,) = data["pairs"]
     assert (code, data["length"], pair["ratio"], pair["exact"]) == (0, "all", "38/11", True)
-    assert run(["prove", "example:contagious-disease", "--ratio", "2"]) == 1
-    assert run(["prove", "example:contagious-disease", "--epsilon", "1.24"]) == 0
-    assert run(["prove", "example:contagious-disease", "--epsilon", "1.239"]) == 1
+    assert run(["prove", "example:contagious-disease,together=9/10", "--ratio", "2"]) == 1
+    assert run(["prove", "example:contagious-disease,together=9/10", "--epsilon", "1.24"]) == 0
+    assert run(["prove", "example:contagious-disease,together=9/10", "--epsilon", "1.239"]) == 1
     assert run(["prove", "example:contagious-disease", "--epsilon", "1", "--ratio", "2"]) == 2
     assert run(["prove", "example:contagious-disease", "--epsilon", "-1"]) == 2
     assert run(["prove", "example:independent-disease"]) == 2

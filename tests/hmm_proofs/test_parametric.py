@@ -25,7 +25,7 @@ def test_independent_disease_holds_for_every_probability() -> None:
 
 def test_improved_noisy_max_holds_for_all_probabilities() -> None:
     """Liu, Wang, Zhang, Noisy Max with diseases A, B, C: proved by the coefficients of one box."""
-    model = noisy_max_diseases()
+    model = noisy_max_diseases(secret="member")
     answer = prove_for_all(model, model.pairs[0], 2, 1)
     assert answer.verdict == "holds"
     assert answer.statistics == {"polynomials": 6, "boxes": 6, "coefficients": 6 * 18}
@@ -109,6 +109,6 @@ def test_vacuous_and_senseless_questions_are_refused() -> None:
 
 
 def test_a_limit_leaves_the_question_open() -> None:
-    model = noisy_max_diseases()
+    model = noisy_max_diseases(secret="member")
     answer = prove_for_all(model, model.pairs[0], 2, 1, deadline=Deadline.after(0))
     assert answer.holds is None

@@ -271,7 +271,7 @@ def test_what_is_no_order() -> None:
 
 
 def test_a_gap_that_merging_closes() -> None:
-    couple = values_of(build_any_example("contagious-disease"))
+    couple = values_of(build_any_example("contagious-disease,together=9/10"))
     exact = ("epsilon", "smt", "tv_x_length", "all_lengths", "tv_x", "l_x", "m_D_quotient")
     assert {couple[name].bounds for name in exact} == {(fmpq(38, 11), fmpq(38, 11))}
     assert couple["m_D"].lower == 4

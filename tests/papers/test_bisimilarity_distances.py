@@ -9,12 +9,16 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distances import bd_threshold
-from bisimdist.lp.problem import skewed_difference
+from bisimdist.exact.rational import to_fmpq
+from bisimdist.lp.problem import SkewedProblem, skewed_difference
+from bisimdist.lp.simplex import solve_simplex
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
 from tests.integration.certified import certified, check_answer, upper_bounds
+from tests.reference.printed_dual import printed_dual, printed_least_fixed_point
+from tests.reference.test_bd_is_not_antitone import CHAIN
 from tests.reference.traces import true_delta
 
 
@@ -89,3 +93,26 @@ def test_randomised_response_has_its_closed_form(k: int, truth: str, alpha: fmpq
     q = dict(lmc.rows[0])[lmc.index("answer1")]
     (found,) = certified(lmc, alpha).pairs[:1]
     assert found.upper == max(p - alpha * q, q - alpha * p, fmpq(0)) == true_delta(lmc, 0, 1, alpha, 2)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "defined", "printed"), [(2, "2/5", "19/45"), (3, "11/27", "58/135"), (1, "43/90", "43/90")]
+)
+def test_lemma_3_as_printed_is_not_the_distance(alpha: int, defined: str, printed: str) -> None:
+    """Definition 12, and the least fixed point of Figure 5's formula: they agree at alpha 1 only."""
+    assert upper_bounds(certified(CHAIN, alpha, [("s", "t")]))["s", "t"] == to_fmpq(defined)
+    found = printed_least_fixed_point(CHAIN, fmpq(alpha))
+    assert found[0][1] == to_fmpq(printed)
+
+
+@pytest.mark.parametrize("others", [0, 1, 2])
+def test_states_of_other_labels_do_not_mend_lemma_3(others: int) -> None:
+    """The three states of the note on the lifting: 13/20, and 1 as printed, however many are added."""
+    near = [["0", "1/10", "1"], ["1/10", "0", "1/10"], ["1", "1/10", "0"]]
+    distance = [[to_fmpq(d) for d in row] + [fmpq(1)] * others for row in near]
+    distance += [[fmpq(k != 3 + i) for k in range(3 + others)] for i in range(others)]
+    left, right = ([fmpq(k == at) for k in range(3 + others)] for at in (0, 2))
+    assert solve_simplex(
+        SkewedProblem(fmpq(2), tuple(left), tuple(right), tuple(map(tuple, distance)))
+    ).value == fmpq(13, 20)
+    assert printed_dual(left, right, fmpq(2), distance) == 1

@@ -6,14 +6,17 @@ Every verdict comes with a certificate, and the checker accepts it.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
+from flint import fmpq
 
 from bisimdist.analysis.hmm import epsilon, verify
 from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
 from bisimdist.checker import check_certificate
+from bisimdist.errors import UsageError
 from bisimdist.hmm.budget import noisy_max_family
-from bisimdist.models.hmm import HMM
+from bisimdist.models.hmm import HMM, read_entry
 from bisimdist.models.library.hidden_markov import (
     contagious_disease,
     geometric,
@@ -22,15 +25,30 @@ from bisimdist.models.library.hidden_markov import (
     noisy_max_neighbours,
 )
 from bisimdist.models.mechanisms import above_threshold
+from bisimdist.models.mechanisms.geometric import truncated_geometric
+from bisimdist.models.pufferfish import Clause, satisfiable
+from bisimdist.words.forward import probability, sequence_indices, word_probability
 
 ROWS: list[tuple[str, HMM, str, int, str]] = [
     ("geometric mechanism, ln 2", geometric(), "2", 1, "holds"),
-    ("contagious disease, 2", contagious_disease(), "2", 1, "violated"),
-    ("contagious disease, 4", contagious_disease(), "4", 1, "holds"),
-    ("independent disease, any p, 2", independent_disease(), "2", 1, "holds"),
+    ("contagious disease, 2 (Example 4.4)", contagious_disease(), "2", 1, "violated"),
+    ("contagious disease, 4 (Example 4.4)", contagious_disease(), "4", 1, "holds"),
+    ("independent disease, any p, 2 (Example 4.5)", independent_disease(), "2", 1, "holds"),
     ("naive Noisy Max, 2", noisy_max_neighbours("naive", 3), "2", 1, "violated"),
-    ("improved Noisy Max, independent diseases, any p, 2", noisy_max_diseases(), "2", 1, "holds"),
-    ("improved Noisy Max, contagious, 2", noisy_max_diseases(prior="contagious"), "2", 1, "violated"),
+    (
+        "improved Noisy Max, independent diseases, any p, 2 (Example 6.2)",
+        noisy_max_diseases(),
+        "2",
+        1,
+        "holds",
+    ),
+    (
+        "improved Noisy Max, contagious, 2 (Example 6.3)",
+        noisy_max_diseases(prior="contagious"),
+        "2",
+        1,
+        "violated",
+    ),
     ("Above Threshold, 16", above_threshold(), "16", 13, "violated"),
 ]
 
@@ -88,3 +106,120 @@ def test_bisection_found_the_logarithm_of_the_exact_budget() -> None:
     found = mechanism_budget(noisy_max_family(3), "all").epsilon
     assert found is not None
     assert float(found[0]) <= 1.23214369 <= float(found[1])
+
+
+def test_a_contagious_disease_has_the_ratio_4() -> None:
+    """LWZ22, long version, Examples 4.3 and 4.4: exactly, attained by the answer 0."""
+    (pair,) = epsilon(contagious_disease(), length=1).pairs
+    assert (pair.ratio, pair.witness) == (4, ("0",))
+
+
+TABLE_1 = {
+    "absent": ("(p^2-4*p+4)/6", "(-2*p^2+2*p+1)/6", "(p^2+2*p+1)/6"),
+    "present": ("(4-3*p)/(12-6*p)", "(4-3*p)/(12-6*p)", "2/(6-3*p)"),
+}
+
+
+@pytest.mark.parametrize("record", TABLE_1)
+def test_table_1(record: str) -> None:
+    """LWZ22, long version, Table 1 and Example 4.5: the probabilities of all three answers."""
+    model = independent_disease()
+    for answer, expected in enumerate(TABLE_1[record]):
+        found = probability(model, model.distribution(f"independent|{record}"), [answer])
+        assert found == read_entry(expected, ["p"])
+
+
+def test_example_6_of_the_conference_version_leaves_one_probability_open() -> None:
+    """LWZ22, conference version, Example 6: a value of the probability that is not known violates."""
+    model = noisy_max_diseases(prior="contagious", known={"pA": "1/2", "pB": "1/10"})
+    answer = verify(model, "2", length=1)
+    assert answer.verdict.value == "violated"
+    assert set(answer.pairs[0].parameters) == {"pC"}
+    assert _valid(answer.certificate())
+    with pytest.raises(UsageError, match="pD is no probability of 3 diseases"):
+        noisy_max_diseases(known={"pD": "1/2"})
+
+
+def test_the_printed_counterexample_of_example_6_3_is_none() -> None:
+    """LWZ22, long version, Table 2 gives the answer 3 at 1/2, of ratio 469/289; the answer 1 exceeds 2."""
+    model = noisy_max_diseases(prior="contagious").at(dict.fromkeys(("pA", "pB", "pC"), fmpq(1, 2)))
+    ratios = {}
+    for answer in model.observations:
+        sick, healthy = (
+            word_probability(model, f"contagious|{secret}", [model.observation(answer)])
+            for secret in ("sick", "healthy")
+        )
+        ratios[answer] = max(sick / healthy, healthy / sick)
+    assert ratios == {"1": fmpq(287, 107), "2": fmpq(469, 289), "3": fmpq(469, 289)}
+
+
+QUERIES = ("01", "12", "12", "12", "01")
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 2])
+def test_the_printed_sequence_of_section_7_2_2_stays_below_its_budget(threshold: int) -> None:
+    """LWZ22, long version, Section 7.2.2 wants more than e^3 > 20; other queries have it."""
+    model = above_threshold(threshold=threshold)
+    word = ["start", *(symbol for query in QUERIES for symbol in (query, "bottom"))]
+    word[-1] = "top"
+    first, second = (
+        word_probability(model, name, sequence_indices(model, word)) for name in ("first", "second")
+    )
+    assert first / second <= fmpq(64, 11) < 6
+    assert second < first
+
+
+def test_another_sequence_of_five_queries_does_exceed_it() -> None:
+    found = epsilon(above_threshold(), length=11).pairs[0]
+    assert (found.ratio, len(found.witness or ())) == (32, 11)
+
+
+def _printed_reduction(clauses: Sequence[Clause], variables: int) -> HMM:
+    """LWZ22, long version, the proof of Theorem 5.2: two groups of states, A and B."""
+    states: dict[str, dict[str, str]] = {}
+    rows: dict[str, dict[str, str]] = {}
+    for group, top in (("A", "4/5"), ("B", "1/5")):
+        for i, clause in enumerate(clauses):
+            for mark in ("", "'"):
+                for j in range(1, variables + 1):
+                    here, after = f"{group}{i},{j}{mark}", f"{group}{i},{j + 1}"
+                    states[here] = {f"X{j}": "1"}
+                    rows[here] = {f"T{here}": "1/2", f"F{here}": "1/2"}
+                    for value, literal in (("T", j), ("F", -j)):
+                        states[f"{value}{here}"] = {f"{value}{j}": "1"}
+                        rows[f"{value}{here}"] = {after + ("" if literal in clause else mark): "1"}
+                end = f"{group}{i},{variables + 1}{mark}"
+                states[end] = {"top": "1/2", "bottom": "1/2"}
+            states[f"{group}{i},{variables + 1}"] = {"top": top, "bottom": "1/5" if top == "4/5" else "4/5"}
+    start = {
+        group: {f"{group}{i},1'": str(fmpq(1, len(clauses))) for i in range(len(clauses))} for group in "AB"
+    }
+    return HMM.from_mappings(states, rows, start, pairs=[("A", "B")])
+
+
+@pytest.mark.parametrize(
+    "clauses", [[(1, -2), (-1,)], [(1, 2), (-1, 2), (1, -2), (-1, -2)], [(1,), (-1,)], [(1, 2, -3), (3,)]]
+)
+def test_the_printed_reduction_decides_nothing(clauses: list[Clause]) -> None:
+    """The budget 4 holds whatever the formula; only whether it is attained depends on it."""
+    variables = max(abs(literal) for clause in clauses for literal in clause)
+    model = _printed_reduction(clauses, variables)
+    length = 2 * variables + 1
+    assert verify(model, 4, length=length, up_to=True).verdict.value == "holds"
+    assert (epsilon(model, length=length).pairs[0].ratio == 4) == satisfiable(clauses, variables)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_outputs_and_observations_of_above_threshold(n: int) -> None:
+    """LWZ22, long version, Lemma 10.1: up to a factor for the choice of the queries, here (1/7)^n."""
+    queries = ["12"] * n
+    word = ["start", *(symbol for query in queries for symbol in (query, "bottom"))]
+    model = above_threshold()
+    per_query = fmpq(1, 7)
+    for side, results in (("first", 1), ("second", 2)):
+        on_query = truncated_geometric("1/2", 3)[results]
+        on_threshold = truncated_geometric("1/4", 3)[1]
+        algorithm = sum(
+            (share * sum(on_query[:noisy], fmpq(0)) ** n for noisy, share in enumerate(on_threshold)), fmpq(0)
+        )
+        assert word_probability(model, side, sequence_indices(model, word)) == per_query**n * algorithm
