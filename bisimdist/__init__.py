@@ -86,10 +86,13 @@ if TYPE_CHECKING:
     from bisimdist.models.io import load_model as load_model
     from bisimdist.models.io import parse_model as parse_model
     from bisimdist.models.io import write_model as write_model
+    from bisimdist.models.io.graph import from_networkx as from_networkx
+    from bisimdist.models.io.graph import to_networkx as to_networkx
     from bisimdist.models.library.registry import build_any_example as build_any_example
     from bisimdist.models.library.registry import build_example as build_example
     from bisimdist.models.library.registry import list_examples as list_examples
     from bisimdist.models.lmc import LMC as LMC
+    from bisimdist.models.mechanisms.table import mechanism_model as mechanism_model
     from bisimdist.models.pa import PA as PA
     from bisimdist.models.pa import action_labelled_lmc as action_labelled_lmc
     from bisimdist.programs.chain import ProgramChain as ProgramChain
@@ -100,6 +103,7 @@ if TYPE_CHECKING:
     from bisimdist.programs.source import pick as pick
     from bisimdist.programs.source import uniform as uniform
     from bisimdist.progress import Deadline as Deadline
+    from bisimdist.report.frames import to_pandas as to_pandas
 
     __version__: str
 
@@ -163,6 +167,9 @@ _HOMES = {
         "mechanism_budget",
     ),
     "bisimdist.models.hmm": ("HMM",),
+    "bisimdist.models.io.graph": ("from_networkx", "to_networkx"),
+    "bisimdist.models.mechanisms.table": ("mechanism_model",),
+    "bisimdist.report.frames": ("to_pandas",),
     "bisimdist.checker": ("check_certificate",),
     "bisimdist.errors": (
         "BisimdistError",
@@ -252,6 +259,7 @@ __all__ = [
     "logical_distance",
     "logical_distances",
     "mechanism_budget",
+    "mechanism_model",
     "metric",
     "mimicking_formula",
     "observe",
@@ -268,6 +276,8 @@ __all__ = [
     "satisfying",
     "satisfying_transitions",
     "secret_privacy",
+    "to_networkx",
+    "to_pandas",
     "trace_classes",
     "trace_equivalence",
     "trace_formulae",

@@ -10,6 +10,7 @@ from html import escape
 from flint import fmpq
 
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.ends import Ends, completed
 from bisimdist.models.hmm import HMM, SparseRow
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton, free_name
@@ -23,6 +24,7 @@ __all__ = [
     "hmm_as_automaton",
     "hmm_as_lmc",
     "lmc_as_hmm",
+    "observed_chain",
 ]
 
 KINDS = ("lmc", "pa", "hmm")
@@ -166,6 +168,35 @@ def hmm_as_lmc(model: HMM, *, unfold: bool = False) -> LMC:
             f"(give values to {', '.join(model.parameter_names)})"
         )
     return _Unrolling(model, unfold=unfold).chain()
+
+
+def observed_chain(model: LMC | PA | HMM) -> LMC:
+    """Return the chain whose traces are what an observer of a model sees, how its runs end included.
+
+    A chain is returned as it is. Of a hidden Markov model the states of a pair are information states
+    (`hmm_as_lmc`), of an automaton its states (`bisimdist.models.pa.action_labelled_lmc`). Where an automaton
+    has missing mass and states without transitions both, an observer sees that a run has ended, not in which
+    way (`bisimdist.models.ends`). So delta of the chain is that of the model.
+
+    Raises
+    ------
+    ModelError
+        If an entry depends on a parameter, or a state has several transitions.
+
+    Examples
+    --------
+    >>> from bisimdist.models.pa import Transition
+    >>> automaton = PA(("s", "t"), (Transition(0, "a", ((1, fmpq(1, 2)),)),))
+    >>> observed_chain(automaton).labels
+    ('a', '(end)', '(end)', '(stop)')
+    """
+    if isinstance(model, LMC):
+        return model
+    if isinstance(model, HMM):
+        return hmm_as_lmc(model)
+    stops = len({step.source for step in model.transitions}) < len(model)
+    halts = any(sum((p for _, p in step.row), fmpq(0)) != 1 for step in model.transitions)
+    return action_labelled_lmc(completed(model, Ends.VISIBLE) if stops and halts else model)
 
 
 class _Unrolling:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from flint import fmpq
 
 from bisimdist.errors import ModelError, NumberError, NumberTypeError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational, to_fmpq
 
-__all__ = ["LMC", "Row", "check_names", "row_total"]
+__all__ = ["LMC", "Row", "check_names", "indexed_pairs", "row_from_names", "row_total"]
 
 Row = tuple[tuple[int, fmpq], ...]
 """The successors of a state: (index of a state, positive probability), by ascending index."""
@@ -79,6 +80,54 @@ def row_total(row: Row, states: tuple[str, ...], place: str, transition: str) ->
                 place=place,
             )
     return total
+
+
+def row_from_names(row: Mapping[str, ExactNumber], position: Mapping[str, int], transition: str) -> Row:
+    """Return a row of names as one of indices, without entries of probability zero.
+
+    Raises
+    ------
+    ModelError
+        If a name is unknown, or a number is not exact or no probability.
+    """
+    entries = []
+    for target, value in row.items():
+        place = f"{transition} -> {target}"
+        if target not in position:
+            raise ModelError(f"the target {target!r} is not a declared state", place=place)
+        try:
+            probability = to_fmpq(value)
+        except (NumberError, NumberTypeError) as error:
+            raise ModelError(str(error), place=place) from error
+        if not 0 <= probability <= 1:
+            raise ModelError(
+                f"the probability is {shorten_rational(probability)}; expected a number in [0, 1]",
+                place=place,
+            )
+        if probability != 0:
+            entries.append((position[target], probability))
+    return tuple(sorted(entries, key=lambda entry: entry[0]))
+
+
+def indexed_pairs(
+    pairs: Iterable[tuple[str, str]], position: Mapping[str, int]
+) -> tuple[tuple[int, int], ...]:
+    """Return pairs of names as pairs of indices.
+
+    Raises
+    ------
+    ModelError
+        If a name is unknown.
+    """
+    indexed = []
+    for first, second in pairs:
+        for name in (first, second):
+            if name not in position:
+                raise ModelError(
+                    "the pair names a state that is not declared", place=f"pair [{first}, {second}]"
+                )
+        indexed.append((position[first], position[second]))
+    return tuple(indexed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,36 +226,51 @@ class LMC:
                 raise ModelError(
                     "transitions are given for a state that is not declared", place=f"state {source!r}"
                 )
-        rows = tuple(cls._row_from_names(name, transitions.get(name, {}), position) for name in names)
-        indexed = []
-        for first, second in pairs:
-            for name in (first, second):
-                if name not in position:
-                    raise ModelError(
-                        "the pair names a state that is not declared", place=f"pair [{first}, {second}]"
-                    )
-            indexed.append((position[first], position[second]))
-        return cls(names, tuple(states[name] for name in names), rows, tuple(indexed))
+        rows = tuple(
+            row_from_names(transitions.get(name, {}), position, f"transition {name}") for name in names
+        )
+        return cls(names, tuple(states[name] for name in names), rows, indexed_pairs(pairs, position))
 
-    @staticmethod
-    def _row_from_names(name: str, row: Mapping[str, ExactNumber], position: Mapping[str, int]) -> Row:
-        entries = []
-        for target, value in row.items():
-            place = f"transition {name} -> {target}"
-            if target not in position:
-                raise ModelError(f"the target {target!r} is not a declared state", place=place)
-            try:
-                probability = to_fmpq(value)
-            except (NumberError, NumberTypeError) as error:
-                raise ModelError(str(error), place=place) from error
-            if not 0 <= probability <= 1:
-                raise ModelError(
-                    f"the probability is {shorten_rational(probability)}; expected a number in [0, 1]",
-                    place=place,
-                )
-            if probability != 0:
-                entries.append((position[target], probability))
-        return tuple(sorted(entries, key=lambda entry: entry[0]))
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: Any,
+        labels: Sequence[str],
+        *,
+        states: Sequence[str] | None = None,
+        pairs: Iterable[tuple[str | int, str | int]] = (),
+        rationalise: bool = False,
+    ) -> LMC:
+        """Make a chain of a square matrix: entry (i, j) is the probability of going from state i to state j.
+
+        Parameters
+        ----------
+        matrix
+            A NumPy array, a sparse matrix of SciPy, or a list of lists. Its entries are exact: integers,
+            fractions, ``fmpq`` or texts such as ``"1/3"``.
+        labels
+            The label of each state.
+        states
+            Their names; by default their numbers from 0.
+        pairs
+            Pairs of states, by name or number.
+        rationalise
+            Take doubles, too: in place of each the simplest rational within one unit in the last place.
+
+        Raises
+        ------
+        ModelError
+            If the shape is another, an entry is a double without `rationalise`, or a row does not sum to one
+            exactly.
+
+        Examples
+        --------
+        >>> LMC.from_matrix([["1/3", "2/3"], [0, 1]], ["a", "b"]).rows[0]
+        ((0, 1/3), (1, 2/3))
+        """
+        from bisimdist.models.matrix import chain_from_matrix  # noqa: PLC0415 - it imports this module
+
+        return chain_from_matrix(matrix, labels, states=states, pairs=pairs, rationalise=rationalise)
 
     def index(self, name: str) -> int:
         """Return the index of a state.

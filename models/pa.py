@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from flint import fmpq
 
 from bisimdist.errors import ModelError
-from bisimdist.exact.rational import format_rational, shorten_rational
-from bisimdist.models.lmc import LMC, Row, check_names, row_total
+from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
+from bisimdist.models.lmc import LMC, Row, check_names, indexed_pairs, row_from_names, row_total
 
 __all__ = ["PA", "Transition", "action_labelled_lmc", "automaton_of", "chain_as_automaton"]
 
@@ -82,6 +82,39 @@ class PA:
         for pair in self.pairs:
             if len(pair) != 2 or not all(0 <= index < len(self.states) for index in pair):
                 raise ModelError(f"the pair {pair} is not made of two indices in 0..{len(self.states) - 1}")
+
+    @classmethod
+    def from_mappings(
+        cls,
+        states: Iterable[str],
+        transitions: Iterable[tuple[str, str, Mapping[str, ExactNumber]]],
+        pairs: Iterable[tuple[str, str]] = (),
+    ) -> PA:
+        """Make an automaton from names: states, ``(source, action, {state: probability})``, and pairs.
+
+        Entries of probability zero are dropped.
+
+        Raises
+        ------
+        ModelError
+            If a name is unknown or occurs twice, a number is not exact or negative, or a row sums to more
+            than one.
+
+        Examples
+        --------
+        >>> automaton = PA.from_mappings(["s", "t"], [("s", "a", {"s": "1/2", "t": "0.25"})], [("s", "t")])
+        >>> automaton.transitions
+        (Transition(source=0, action='a', row=((0, 1/2), (1, 1/4))),)
+        """
+        names = tuple(states)
+        position = {name: index for index, name in enumerate(names)}
+        steps = []
+        for number, (source, action, row) in enumerate(transitions, start=1):
+            place = transition_place(number, source)
+            if source not in position:
+                raise ModelError(f"the source {source!r} is not a declared state", place=place)
+            steps.append(Transition(position[source], action, row_from_names(row, position, place)))
+        return cls(names, tuple(steps), indexed_pairs(pairs, position))
 
     def _check_transition(self, number: int, transition: Transition) -> None:
         if not 0 <= transition.source < len(self.states):

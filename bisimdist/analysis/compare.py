@@ -18,7 +18,10 @@ from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.bisimilarity import quotient
+from bisimdist.models.conversions import observed_chain
+from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
 from bisimdist.privacy.greatest import greatest_solution
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -100,7 +103,7 @@ def _relation(smaller: Measure, larger: Measure) -> Relation:
 
 @interruptible
 def compare(  # noqa: PLR0913
-    model: LMC,
+    model: LMC | PA | HMM,
     alpha: ExactNumber,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
@@ -115,7 +118,7 @@ def compare(  # noqa: PLR0913
     Parameters
     ----------
     model
-        The chain.
+        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it.
     alpha
         The skew, at least 1.
     pairs
@@ -138,6 +141,7 @@ def compare(  # noqa: PLR0913
     >>> [(measure.name, str(measure.upper)) for measure in compare(figure1(), 1)[0].measures][::5]
     [('delta', '1/5'), ('bd', '1/5')]
     """
+    model = observed_chain(model)
     skew = checked_alpha(alpha)
     asked = named_pairs(model, pairs)
     merged, kinds = quotient(model)

@@ -27,8 +27,11 @@ from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.linear import SingularSystemError
+from bisimdist.models.conversions import observed_chain
 from bisimdist.models.distinguishable import distinguishable_classes
+from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
 from bisimdist.privacy.ceiling import ceiling_of
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
@@ -188,7 +191,7 @@ class DeltaAnswer:
 
 @interruptible
 def delta(  # noqa: PLR0913
-    model: LMC,
+    model: LMC | PA | HMM,
     alpha: ExactNumber | None = None,
     *,
     epsilon: ExactNumber | None = None,
@@ -206,7 +209,7 @@ def delta(  # noqa: PLR0913
     Parameters
     ----------
     model
-        The chain.
+        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it.
     alpha, epsilon
         One of the two. For epsilon, alpha = e^epsilon is rounded up for the lower bounds and down for the
         upper ones.
@@ -251,6 +254,7 @@ def delta(  # noqa: PLR0913
     -----
     The proofs are in ``docs/theory/delta.md``.
     """
+    model = observed_chain(model)
     if (alpha is None) == (epsilon is None):
         raise UsageError("expected one of alpha and epsilon")
     if epsilon is not None:

@@ -16,7 +16,10 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.models.conversions import observed_chain
+from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
 from bisimdist.privacy.losses import LossDistribution, exact_losses
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -127,7 +130,7 @@ class ProfileAnswer:
 
 @interruptible
 def profile(  # noqa: PLR0913
-    model: LMC,
+    model: LMC | PA | HMM,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
     alphas: Sequence[ExactNumber] | None = None,
@@ -147,7 +150,7 @@ def profile(  # noqa: PLR0913
     Parameters
     ----------
     model
-        The chain.
+        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it.
     pairs
         Pairs of names of states; by default those of the model.
     alphas, epsilons
@@ -190,6 +193,7 @@ def profile(  # noqa: PLR0913
         raise UsageError(f"{runs} runs were asked for; expected at least 1")
     if jobs < 1:
         raise UsageError(f"{jobs} processes were asked for; expected at least 1")
+    model = observed_chain(model)
     asked = named_pairs(model, pairs)
     names = tuple((model.states[s], model.states[t]) for s, t in asked)
     losses = all_losses(model, asked, runs, deadline)

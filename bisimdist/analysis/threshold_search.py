@@ -15,7 +15,10 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.models.conversions import observed_chain
+from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["LeastAlpha", "least_alpha"]
@@ -48,7 +51,7 @@ class LeastAlpha:
 
 @interruptible
 def least_alpha(  # noqa: PLR0913
-    model: LMC,
+    model: LMC | PA | HMM,
     threshold: ExactNumber,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
@@ -86,6 +89,7 @@ def least_alpha(  # noqa: PLR0913
     >>> str(least_alpha(figure1(), "1/10").enough)
     '5/4'
     """
+    model = observed_chain(model)
     theta, width = to_fmpq(threshold), to_fmpq(precision)
     if not 0 <= theta <= 1:
         raise UsageError(f"the threshold is {format_rational(theta)}; expected a number from 0 to 1")

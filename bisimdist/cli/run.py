@@ -58,7 +58,7 @@ def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
     )
     question = kind.read(given)
     places = question.places(given)
-    with output_files(places, given.inputs(model=kind.argument.endswith("MODEL"))) as files:
+    with output_files(places, given.inputs(model=kind.argument.endswith(("MODEL", "MECHANISM")))) as files:
         answer = _answered(question, limits)
         try:
             with deferred():

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field
+
 from flint import fmpq
 
+from bisimdist.errors import NumberError
+from bisimdist.exact.rational import parse_rational
 from bisimdist.exact.simplest import simplest_between
 
-__all__ = ["as_double", "from_double", "simplest_within"]
+__all__ = ["Rationaliser", "as_double", "from_double", "simplest_within"]
 
 
 def as_double(value: fmpq) -> float:
@@ -40,3 +45,73 @@ def simplest_within(low: float, high: float) -> fmpq:
     (1/3, 0)
     """
     return simplest_between(max(from_double(low), fmpq(0)), from_double(high))
+
+
+@dataclass(slots=True)
+class Rationaliser:
+    """Puts in place of doubles, each once, the simplest rational within one unit in the last place.
+
+    Parameters
+    ----------
+    changed
+        What was written, by the number that took its place, where the two are not the same.
+    """
+
+    changed: dict[str, fmpq] = field(default_factory=dict)
+    _known: dict[float, fmpq] = field(default_factory=dict)
+
+    def of_double(self, value: float) -> fmpq:
+        """Return the simplest rational within one unit in the last place of a double.
+
+        Raises
+        ------
+        NumberError
+            If the double is negative, infinite or none.
+
+        Examples
+        --------
+        >>> Rationaliser().of_double(1 / 3), Rationaliser().of_double(0.98)
+        (1/3, 49/50)
+        """
+        known = self._known.get(value)
+        if known is not None:
+            return known
+        if not (math.isfinite(value) and value >= 0):
+            raise NumberError(f"the double {value!r} is no probability")
+        exact, unit = from_double(value), from_double(math.ulp(value))
+        low = max(exact - unit, fmpq(0)) if value else exact
+        found = simplest_between(low, exact + unit) if value else exact
+        self._known[value] = found
+        if parse_rational(repr(value)) != found:
+            self.changed[repr(value)] = found
+        return found
+
+    def of_text(self, text: str) -> fmpq:
+        """Return the same of the double that a decimal in [0, 1] is read as; other texts stay what they are.
+
+        Raises
+        ------
+        NumberError
+            If the text is no number.
+
+        Examples
+        --------
+        >>> Rationaliser().of_text("0.3333333333333333"), Rationaliser().of_text("0.3")
+        (1/3, 3/10)
+        """
+        exact = parse_rational(text)
+        if "/" in text or not 0 <= exact <= 1:
+            return exact
+        double = as_double(exact)
+        return self.of_double(double) if double else exact
+
+    def remark(self) -> str:
+        """Return what was changed, as a sentence; "" where nothing was."""
+        if not self.changed:
+            return ""
+        written, made = next(iter(self.changed.items()))
+        farthest = max(abs(parse_rational(text) - value) for text, value in self.changed.items())
+        return (
+            f"{len(self.changed)} different doubles became the simplest rational within one unit in the last "
+            f"place, such as {written} -> {made}; none moved by more than {as_double(farthest):.1e}"
+        )

@@ -10,7 +10,7 @@ from typing import Any
 
 from flint import arb, fmpq
 
-from bisimdist.errors import UsageError
+from bisimdist.extras import needed
 from bisimdist.privacy.losses import LossDistribution
 
 __all__ = ["to_dp_accounting"]
@@ -36,14 +36,7 @@ def to_dp_accounting(
     UsageError
         If dp_accounting is not installed.
     """
-    try:
-        from dp_accounting.pld import (  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: PLC0415
-            privacy_loss_distribution,
-        )
-    except ImportError as error:
-        raise UsageError(
-            "dp_accounting is not installed; install it with: pip install 'bisimdist[accounting]'"
-        ) from error
+    privacy_loss_distribution = needed("dp_accounting.pld.privacy_loss_distribution", "accounting")
     upper = {str(k): _logarithm(p) for k, (p, _) in enumerate(losses.points) if p}
     lower = {str(k): _logarithm(q) for k, (_, q) in enumerate(losses.points) if q}
     return privacy_loss_distribution.from_two_probability_mass_functions(

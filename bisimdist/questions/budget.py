@@ -27,7 +27,8 @@ __all__ = ["Budget"]
 class Budget(Question["MechanismBudget"]):
     """Compute the exact privacy budget of a mechanism over all neighbouring inputs.
 
-    MECHANISM is noisy-max or geometric with settings, such as noisy-max,n=5,variant=naive,adjacency=one.
+    MECHANISM is noisy-max or geometric with settings, such as noisy-max,n=5,variant=naive,adjacency=one; or
+    the file of a table (kind: mechanism).
     """
 
     command = "budget"
@@ -43,7 +44,13 @@ class Budget(Question["MechanismBudget"]):
     adjacency: str
 
     @classmethod
-    def read(cls, given: Given) -> Budget:
+    def read(cls, given: Given) -> Question[Any]:
+        from bisimdist.questions.source import is_model_file
+
+        if is_model_file(given.argument):
+            from bisimdist.questions.table_budget import TableBudget
+
+            return TableBudget.read(given)
         family, adjacency = _read(given.argument.removeprefix("example:"))
         return cls(family=family, adjacency=adjacency)
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from bisimdist.bounded import MAX_BYTES, read_at_most
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.conversions import observed_chain
 from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton
+from bisimdist.models.pa import PA, chain_as_automaton
 from bisimdist.models.visible import only_sight
 from bisimdist.questions.program_source import program_file
 
@@ -23,6 +24,7 @@ __all__ = [
     "as_chain",
     "as_hmm",
     "files_of_model",
+    "is_model_file",
     "read_any_model",
     "source_name",
     "standard_input",
@@ -109,6 +111,11 @@ def _read(model: str, format: str | None, state_limit: int | None, prism_labels:
     return load_model(model, format=format, state_limit=state_limit, prism_labels=prism_labels)
 
 
+def is_model_file(argument: str) -> bool:
+    """Tell whether an argument that may be a name with settings is a file, or standard input."""
+    return argument == STANDARD_INPUT or bool(Path(argument.split(",", maxsplit=1)[0]).suffix)
+
+
 def source_name(model: str) -> str:
     """Return what errors call the model that an argument names."""
     return INPUT_NAME if model == STANDARD_INPUT else model
@@ -127,24 +134,23 @@ def files_of_model(model: str, format: str | None = None) -> list[str]:
 
 
 def as_chain(found: LMC | PA | HMM, source: str, note: Note) -> LMC:
-    """Return a model as a labelled Markov chain.
-
-    A fully probabilistic automaton is translated, and a note says so.
+    """Return a model as a labelled Markov chain that shows what an observer sees; a note says of what.
 
     Raises
     ------
     ModelError
-        If it is a hidden Markov model or a nondeterministic automaton.
+        If it is a nondeterministic automaton, or a hidden Markov model with parameters.
     """
     if isinstance(found, LMC):
         return found
-    if isinstance(found, HMM):
-        raise ModelError("this is a hidden Markov model (kind hmm); expected a Markov chain", source=source)
     try:
-        chain = action_labelled_lmc(found)
+        chain = observed_chain(found)
     except ModelError as error:
         raise error.with_source(source) from None
-    note("the automaton is fully probabilistic: taken as a Markov chain that shows the actions")
+    if isinstance(found, HMM):
+        note("the hidden Markov model is taken as a Markov chain that shows its observations")
+    else:
+        note("the automaton is fully probabilistic: taken as a Markov chain that shows the actions")
     return chain
 
 

@@ -11,6 +11,7 @@ from flint import fmpq
 
 from bisimdist.analysis.profile import ProfileAnswer
 from bisimdist.errors import UsageError
+from bisimdist.extras import needed
 
 __all__ = ["FORMATS", "draw_profile", "figure_class"]
 
@@ -28,13 +29,7 @@ def figure_class() -> Any:
     UsageError
         If matplotlib is not installed.
     """
-    try:
-        from matplotlib.figure import Figure  # noqa: PLC0415
-    except ImportError as error:
-        raise UsageError(
-            "matplotlib is not installed; install it with: pip install 'bisimdist[plot]'"
-        ) from error
-    return Figure
+    return needed("matplotlib.figure", "plot").Figure
 
 
 def draw_profile(

@@ -15,6 +15,7 @@ from bisimdist.models.io.expect import expect_text
 from bisimdist.models.io.hmm_document import hmm_from_document
 from bisimdist.models.io.json_text import read_json
 from bisimdist.models.io.lmc_document import lmc_from_document
+from bisimdist.models.io.mechanism_document import mechanism_from_document
 from bisimdist.models.io.pa_document import pa_from_document
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
@@ -27,6 +28,7 @@ _KINDS: dict[str, Callable[[MapNode], LMC | PA | HMM]] = {
     "lmc": lmc_from_document,
     "pa": pa_from_document,
     "hmm": hmm_from_document,
+    "mechanism": mechanism_from_document,
 }
 _LANGUAGES = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 

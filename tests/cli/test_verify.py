@@ -194,8 +194,12 @@ def test_a_model_without_pairs_needs_one(command: Command, model: Path) -> None:
     assert command("verify", model, "--ratio", "2", "--length", "1", "--pair", "pi", "tau").code == 0
 
 
-def test_other_commands_refuse_the_model_in_one_line(command: Command, model: Path) -> None:
-    command("bound", model, "--alpha", "2").assert_refused("hidden Markov model", "expected a Markov chain")
+def test_other_commands_take_the_model_or_refuse_it_in_one_line(command: Command, model: Path) -> None:
+    command("bound", model, "--alpha", "2").assert_refused("entries that depend on parameters", "values to p")
+    ended = command("bound", "example:geometric", "--alpha", "2")
+    assert ended.code == 0
+    assert "the hidden Markov model is taken as a Markov chain that shows its observations" in ended.err
+    command("trace", model).assert_refused("hidden Markov model", "convert MODEL --to pa")
     assert command("show", model).code == 0
     assert command("show", model, "--format", "json").code == 0
     command("show", model, "--format", "dot").assert_refused("json or yaml only")

@@ -10,6 +10,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bisimdist import compare, delta, least_alpha, mechanism_model, profile
 from bisimdist.bisimulation import strong
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.bisimilarity import bisimilarity_classes
@@ -253,3 +254,42 @@ def test_a_conversion_draws_itself() -> None:
     page = convert(build_any_example("figure1"), "hmm")._repr_html_()
     assert "hidden Markov model of 4 states" in page
     assert "<li>kept: the probability of every trace" in page
+
+
+class TestObservedChain:
+    """What `delta`, `profile` and `compare` take a model for."""
+
+    def test_an_observer_sees_that_a_run_ended_and_not_how(self) -> None:
+        steps = [("s", "a", {}), ("t", "a", {"stop": 1})]
+        automaton = PA.from_mappings(["s", "t", "stop"], steps, [("s", "t")])
+        assert delta(automaton, 1).upper == 0
+
+    @given(hmms())
+    def test_a_hidden_markov_model_is_its_chain(self, model: HMM) -> None:
+        pair = (model.distributions[0][0], model.distributions[-1][0])
+        found = delta(model, "3/2", pairs=[pair], gap="1/100").pairs[0]
+        chain = convert(model, "lmc").model
+        assert isinstance(chain, LMC)
+        same = delta(chain, "3/2", pairs=[pair], gap="1/100").pairs[0]
+        assert (found.lower, found.upper) == (same.lower, same.upper)
+
+    def test_every_question_takes_them(self) -> None:
+        rows = {"x": {"a": "3/4", "b": "1/4"}, "y": {"a": "1/4", "b": "3/4"}}
+        model = mechanism_model(rows)
+        assert profile(model, alphas=[1]).points[0].upper == fmpq(1, 2)
+        assert compare(model, 1)[0].measures[0].upper == fmpq(1, 2)
+        assert least_alpha(model, 0).enough == 3
+        half = {"one": "1/2", "two": "1/2"}
+        automaton = PA.from_mappings(
+            ["s", "t", "one", "two"],
+            [("s", "a", half), ("t", "a", {"one": 1}), ("one", "b", {}), ("two", "c", {})],
+            [("s", "t")],
+        )
+        assert delta(automaton, 1).upper == fmpq(1, 2)
+        assert profile(automaton, alphas=[1]).points[0].upper == fmpq(1, 2)
+        assert compare(automaton, 1)[0].measures[0].upper == fmpq(1, 2)
+
+    def test_a_choice_is_refused(self) -> None:
+        automaton = PA.from_mappings(["s"], [("s", "a", {}), ("s", "b", {})], [("s", "s")])
+        with pytest.raises(ModelError, match="state 's': the state has several transitions"):
+            delta(automaton, 1)

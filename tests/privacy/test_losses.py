@@ -148,7 +148,6 @@ def test_infinite_losses_are_handed_over() -> None:
 
 
 def test_a_missing_accountant_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "dp_accounting.pld", None)
-    monkeypatch.setitem(__import__("sys").modules, "dp_accounting", None)
+    monkeypatch.setitem(__import__("sys").modules, "dp_accounting.pld.privacy_loss_distribution", None)
     with pytest.raises(UsageError, match="accounting"):
         to_dp_accounting(LossDistribution(((fmpq(1), fmpq(1)),)))

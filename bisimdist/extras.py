@@ -1,0 +1,34 @@
+"""Packages that only some questions need: loaded when asked for; where missing, with how to install them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from bisimdist.errors import UsageError
+
+__all__ = ["needed"]
+
+
+def needed(module: str, extra: str) -> Any:
+    """Return a module of a package that is installed with an extra of this one.
+
+    Raises
+    ------
+    UsageError
+        If it is not installed, with the command that does it.
+
+    Examples
+    --------
+    >>> needed("not_there", "plot")
+    Traceback (most recent call last):
+        ...
+    bisimdist.errors.UsageError: not_there is not installed; install it with: pip install 'bisimdist[plot]'
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise UsageError(
+            f"{package} is not installed; install it with: pip install 'bisimdist[{extra}]'"
+        ) from error
