@@ -11,21 +11,23 @@ from bisimdist.checker.metric_arena import Automaton, read_automaton
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, items, record, shown
 
-__all__ = ["judged", "numbered_claims", "read_depth"]
+__all__ = ["judged", "numbered_claims", "read_depth", "read_depth_or_null"]
 
 KEYS = ("format", "version", "kind", "model", "digest", "claims")
 _DEPTH = re.compile("0|[1-9][0-9]{0,8}")
 
 
-def numbered_claims(document: dict[str, object], optional: tuple[str, ...] = ()) -> list[tuple[str, Any]]:
-    """Return the claims, each with how errors speak of it; the document may have some more keys.
+def numbered_claims(
+    document: dict[str, object], optional: tuple[str, ...] = (), required: tuple[str, ...] = ()
+) -> list[tuple[str, Any]]:
+    """Return the claims, each with how errors speak of it; some more keys may or must be there.
 
     Raises
     ------
     MalformedCertificate
         If there is none, or the document has other keys.
     """
-    record(document, "the certificate", KEYS, optional)
+    record(document, "the certificate", (*KEYS, *required), optional)
     claims = [(f"claim {n}", claim) for n, claim in enumerate(items(document["claims"], "the claims"), 1)]
     if not claims:
         raise MalformedCertificate("the certificate claims nothing")
@@ -64,18 +66,23 @@ def judged(
         if document["digest"] != automaton.digest():
             raise RuleViolation(f"{rules}2: the digest is not that of the embedded model")
         if given is not None and given.digest() != automaton.digest():
-            raise RuleViolation(f"{rules}3: the certificate is about another model than the given one")
+            raise RuleViolation(
+                f"{rules}3: the certificate is about another model than the one that is given"
+            )
         check(automaton)
     except RuleViolation as violation:
         return OtherReport(False, data, str(violation))
     return OtherReport(True, data)
 
 
-def read_depth(value: object, where: str) -> int | None:
-    """Return a depth; None for any."""
-    if value is None:
-        return None
+def read_depth(value: object, where: str) -> int:
+    """Return a depth."""
     text = item(value, where)
     if not _DEPTH.fullmatch(text):
-        raise MalformedCertificate(f"{where}: the depth is {shown(text)}; expected a number or null")
+        raise MalformedCertificate(f"{where}: the depth is {shown(text)}; expected a natural number")
     return int(text)
+
+
+def read_depth_or_null(value: object, where: str) -> int | None:
+    """Return a depth; None for any."""
+    return None if value is None else read_depth(value, where)

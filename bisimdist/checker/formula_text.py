@@ -129,8 +129,7 @@ class _Reading:
         self.position += 1
         while True:
             kind, name = self.tokens[self.position]
-            early = into is self.known and name in self.used
-            if kind != "name" or name in self.known or name in into or early:
+            if kind != "name" or name in self.known or name in into:
                 raise self.fail("a new name")
             self.position += 1
             self.take("=")
@@ -185,17 +184,18 @@ class _Reading:
     def literal(self, stack: list[Frame]) -> int | None:
         """Take the first token of what must follow; return its value if that is all of it."""
         kind, text = self.tokens[self.position]
-        if stack[-1].kind == "<" and self.at("(") and self.weighted(1):
+        if self.at("(") and self.weighted(1):
             self.position += 1
             stack.append(Frame("parts"))
             return self.weight(stack)
         if stack[-1].kind == "<" and self.at("T"):
             self.position += 1
             return ANYTHING
+        failure = self.fail("a formula")
         self.position += 1
         if kind == "action":
             stack.append(Frame("<", action=text))
-        elif kind == "name" and text in self.known:
+        elif text in self.known:
             return self.known[text]
         elif kind == "name":
             self.used[text] = None
@@ -205,8 +205,7 @@ class _Reading:
         elif (kind, text) in {("sign", "!"), ("sign", "(")}:
             stack.append(Frame(text))
         else:
-            self.position -= 1
-            raise self.fail("a formula")
+            raise failure
         return None
 
     def reduce(self, stack: list[Frame], value: int) -> int | None:

@@ -6,45 +6,48 @@ claimed is in ``docs/theory/logic.md``.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
+from bisimdist.checker.automaton_document import judged, numbered_claims, read_depth
 from bisimdist.checker.formula_states import FormulaReader
-from bisimdist.checker.metric import given_automaton
-from bisimdist.checker.metric_arena import Automaton, read_automaton
+from bisimdist.checker.metric_arena import Automaton
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, items, record, shown
+from bisimdist.checker.steps import Classes, refinements, seen, steps_of
 
 __all__ = ["check_document"]
 
-KEYS = ("format", "version", "kind", "model", "digest", "claims")
-_DEPTH = re.compile("0|[1-9][0-9]{0,8}")
-
-Classes = dict[str, int]
-
 
 @dataclass(frozen=True)
-class Claim:
-    """Two states, and the formula with its depth if one tells them apart."""
+class Alike:
+    """Two states that are bisimilar."""
 
     source: str
     target: str
-    formula: str | None
+
+    def data(self) -> dict[str, object]:
+        """Return the claim as plain data."""
+        return {"from": self.source, "to": self.target, "bisimilar": True}
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Two states, and the formula with its depth that tells them apart."""
+
+    source: str
+    target: str
+    formula: str
     depth: int
 
     def data(self) -> dict[str, object]:
         """Return the claim as plain data."""
-        result: dict[str, object] = {
-            "from": self.source,
-            "to": self.target,
-            "bisimilar": self.formula is None,
-        }
-        return (
-            result if self.formula is None else {**result, "depth": str(self.depth), "formula": self.formula}
-        )
+        told = {"bisimilar": False, "depth": str(self.depth), "formula": self.formula}
+        return {"from": self.source, "to": self.target, **told}
+
+
+Claims = list[tuple[str, Alike | Apart]]
+"""Each with how errors speak of it."""
 
 
 def check_document(document: dict[str, object], model: object | None) -> OtherReport:
@@ -55,26 +58,15 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
     MalformedCertificate
         If the document does not have the shape of such a certificate, or `model` not that of an automaton.
     """
-    record(document, "the certificate", KEYS, ("classes",))
-    claims = [_claim(value, n) for n, value in enumerate(items(document["claims"], "the claims"), 1)]
-    if not claims:
-        raise MalformedCertificate("the certificate claims nothing")
-    data = tuple(claim.data() for claim in claims)
-    given = None if model is None else given_automaton(model)
-    try:
-        automaton = read_automaton(document["model"])
-        if document["digest"] != automaton.digest():
-            raise RuleViolation("F2: the digest is not that of the embedded model")
-        if given is not None and given.digest() != automaton.digest():
-            raise RuleViolation("F3: the certificate is about another model than the one that is given")
+    claims = [(where, _claim(value, where)) for where, value in numbered_claims(document, ("classes",))]
+
+    def check(automaton: Automaton) -> None:
         _check_claims(automaton, claims, document.get("classes"))
-    except RuleViolation as violation:
-        return OtherReport(False, data, str(violation))
-    return OtherReport(True, data)
+
+    return judged(document, model, "F", (claim.data() for _, claim in claims), check)
 
 
-def _claim(value: object, number: int) -> Claim:
-    where = f"claim {number}"
+def _claim(value: object, where: str) -> Alike | Apart:
     entry = record(value, where, ("from", "to", "bisimilar"), ("formula", "depth"))
     source, target = item(entry["from"], where), item(entry["to"], where)
     if not isinstance(entry["bisimilar"], bool):
@@ -83,35 +75,29 @@ def _claim(value: object, number: int) -> Claim:
         )
     if entry["bisimilar"]:
         record(value, where, ("from", "to", "bisimilar"))
-        return Claim(source, target, None, 0)
+        return Alike(source, target)
     record(value, where, ("from", "to", "bisimilar", "formula", "depth"))
-    depth = item(entry["depth"], where)
-    if not _DEPTH.fullmatch(depth):
-        raise MalformedCertificate(f"{where}: the depth is {shown(depth)}; expected a natural number")
-    return Claim(source, target, item(entry["formula"], where), int(depth))
+    return Apart(source, target, item(entry["formula"], where), read_depth(entry["depth"], where))
 
 
-def _check_claims(automaton: Automaton, claims: list[Claim], classes: Any) -> None:
+def _check_claims(automaton: Automaton, claims: Claims, classes: Any) -> None:
     reader = FormulaReader(automaton)
     stable = None
-    for number, claim in enumerate(claims, 1):
-        where = f"claim {number}"
+    for where, claim in claims:
         for name in (claim.source, claim.target):
             if name not in reader.number:
                 raise RuleViolation(f"F4: {where} names {shown(name)}, which is no state")
-        if claim.formula is not None:
+        if isinstance(claim, Apart):
             _check_formula(reader, claim, where)
             continue
         if stable is None:
             stable = _stable_classes(automaton, classes)
         if stable[claim.source] != stable[claim.target]:
             raise RuleViolation(f"F7: {where}: the states are in different classes")
-    deep = [(claim, where) for where, claim in enumerate(claims, 1) if claim.formula is not None]
-    _check_least(automaton, deep)
+    _check_least(automaton, [(where, claim) for where, claim in claims if isinstance(claim, Apart)])
 
 
-def _check_formula(reader: FormulaReader, claim: Claim, where: str) -> None:
-    assert claim.formula is not None
+def _check_formula(reader: FormulaReader, claim: Apart, where: str) -> None:
     found = reader.read(claim.formula)
     if not found.members >> reader.number[claim.source] & 1:
         raise RuleViolation(f"F5: {where}: {shown(claim.source)} does not satisfy the formula")
@@ -121,49 +107,17 @@ def _check_formula(reader: FormulaReader, claim: Claim, where: str) -> None:
         raise RuleViolation(f"F6: {where}: the depth of the formula is {found.depth}, not {claim.depth}")
 
 
-def _check_least(automaton: Automaton, claims: list[tuple[Claim, int]]) -> None:
+def _check_least(automaton: Automaton, claims: list[tuple[str, Apart]]) -> None:
     """Check that one step less does not tell the states apart: so no formula of less depth does."""
-    of: Classes = dict.fromkeys(automaton.states, 0)
-    rows = _rows(automaton)
-    for level in range(max((claim.depth for claim, _ in claims), default=0)):
-        refined = _refined(automaton, rows, of)
-        # Once nothing changes it never will: all claims of more depth are judged by the last classes.
-        last = len(set(refined.values())) == len(set(of.values()))
-        for claim, number in claims:
-            if (claim.depth == level + 1 or (last and claim.depth > level)) and (
-                of[claim.source] != of[claim.target]
-            ):
-                raise RuleViolation(f"F6: claim {number}: {level} steps tell the states apart already")
-        if last:
+    steps = steps_of(automaton.states, automaton.transitions)
+    rounds = refinements(automaton.states, lambda state, of: seen(steps[state], of))
+    for level, of in enumerate(rounds):
+        claims = [(where, claim) for where, claim in claims if claim.depth > level]
+        if not claims:
             return
-        of = refined
-
-
-def _rows(automaton: Automaton) -> dict[str, list[int]]:
-    rows: dict[str, list[int]] = {state: [] for state in automaton.states}
-    for number, (source, _, _) in enumerate(automaton.transitions):
-        rows[source].append(number)
-    return rows
-
-
-def _shown_steps(automaton: Automaton, numbers: list[int], of: Classes) -> Hashable:
-    """Return the transitions of a state as they look when only classes of successors are seen."""
-    result = set()
-    for number in numbers:
-        _, action, row = automaton.transitions[number]
-        masses: dict[int, Fraction] = {}
-        for target, p in row.items():
-            masses[of[target]] = masses.get(of[target], Fraction(0)) + p
-        result.add((action, frozenset(masses.items())))
-    return frozenset(result)
-
-
-def _refined(automaton: Automaton, rows: dict[str, list[int]], of: Classes) -> Classes:
-    numbers: dict[Hashable, int] = {}
-    return {
-        state: numbers.setdefault(_shown_steps(automaton, rows[state], of), len(numbers))
-        for state in automaton.states
-    }
+        for where, claim in claims:
+            if of[claim.source] != of[claim.target]:
+                raise RuleViolation(f"F6: {where}: {level} steps tell the states apart already")
 
 
 def _stable_classes(automaton: Automaton, value: Any) -> Classes:
@@ -179,12 +133,11 @@ def _stable_classes(automaton: Automaton, value: Any) -> Classes:
             of[name] = number
     if of.keys() != set(automaton.states):
         raise RuleViolation("F7: the classes do not have exactly the states of the model")
-    rows = _rows(automaton)
-    seen: dict[int, tuple[str, Hashable]] = {}
+    steps = steps_of(automaton.states, automaton.transitions)
+    first: dict[int, str] = {}
     for state, number in of.items():
-        steps = _shown_steps(automaton, rows[state], of)
-        other, expected = seen.setdefault(number, (state, steps))
-        if steps != expected:
+        other = first.setdefault(number, state)
+        if seen(steps[state], of) != seen(steps[other], of):
             raise RuleViolation(
                 f"F7: {shown(other)} and {shown(state)} share a class, but not their transitions"
             )

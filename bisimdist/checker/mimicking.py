@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 
-from bisimdist.checker.automaton_document import judged, numbered_claims, read_depth
+from bisimdist.checker.automaton_document import judged, numbered_claims, read_depth_or_null
 from bisimdist.checker.formula_graph import ANYTHING, TOP, FormulaGraph
 from bisimdist.checker.formula_text import Text, read_text
 from bisimdist.checker.metric_arena import Automaton
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, record, shown
+from bisimdist.checker.steps import steps_of
 
 __all__ = ["check_document"]
 
@@ -58,7 +58,7 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
 
 def _claim(value: object, where: str) -> Claim:
     entry = record(value, where, ("state", "depth", "formula"), ("variables",))
-    depth = read_depth(entry["depth"], where)
+    depth = read_depth_or_null(entry["depth"], where)
     variables = entry.get("variables", {})
     if not isinstance(variables, dict):
         raise MalformedCertificate(f"{where}: 'variables' is not an object")
@@ -71,9 +71,7 @@ class _Mimicking:
 
     def __init__(self, automaton: Automaton, graph: FormulaGraph) -> None:
         self.graph = graph
-        self.rows: dict[str, list[tuple[str, dict[str, Fraction]]]] = {s: [] for s in automaton.states}
-        for source, action, row in automaton.transitions:
-            self.rows[source].append((action, row))
+        self.rows = steps_of(automaton.states, automaton.transitions)
         enabled = {action: graph.diamond(action, ANYTHING) for _, action, _ in automaton.transitions}
         self.lacks = {action: graph.negation(formula) for action, formula in enabled.items()}
         self.work = 0
@@ -122,9 +120,8 @@ def _check_formula(mimicking: _Mimicking, claim: Claim, root: int, where: str) -
     of = dict.fromkeys(states, TOP)
     level = 0
     while level != claim.depth:
-        # What has not come to rest by then belongs to a state that can go on for ever, and so would its
-        # formula have to be deeper than the one that is claimed.
-        if level > max(len(states), mimicking.graph.depth[root]):
+        # What still changes in round k changes because of a state k - 1 steps away: the formula has depth k.
+        if level > mimicking.graph.depth[root]:
             raise RuleViolation(f"N5: {where}: the formula is less deep than the one of the state")
         refined = {state: mimicking.formula(state, of) for state in states}
         if refined == of:
@@ -132,8 +129,10 @@ def _check_formula(mimicking: _Mimicking, claim: Claim, root: int, where: str) -
         of = refined
         level += 1
     if of[claim.state] != root:
-        steps = "for ever" if claim.depth is None else f"for {claim.depth} steps"
-        raise RuleViolation(f"N5: {where}: this is not what {shown(claim.state)} can do {steps}")
+        raise RuleViolation(
+            f"N5: {where}: this is not what {shown(claim.state)} can do"
+            f" {'for ever' if claim.depth is None else f'for {claim.depth} steps'}"
+        )
 
 
 def _check_equations(mimicking: _Mimicking, claim: Claim, text: Text, where: str) -> None:

@@ -103,23 +103,23 @@ def _check_states(reader: FormulaReader, formula: str, states: list[str], where:
     found = reader.satisfying(formula)
     for state, n in reader.number.items():
         if (found ^ claimed) >> n & 1:
-            verb = MISSING if found >> n & 1 else WRONG
-            raise RuleViolation(f"S5: {where}: {shown(state)} {verb}")
+            raise RuleViolation(f"S5: {where}: {shown(state)} {MISSING if found >> n & 1 else WRONG}")
 
 
 def _check_transitions(automaton: Automaton, reader: FormulaReader, claim: Claim, where: str) -> None:
     moves = [(source, action, _row(row)) for source, action, row in automaton.transitions]
-    claimed = set(claim.moves)
-    unknown = claimed.difference(moves)
-    if unknown:
-        source, action, _ = min(unknown, key=lambda move: move[:2])
-        raise RuleViolation(
-            f"S4: {where} lists a transition {shown(action)} of {shown(source)} that is none of the model"
-        )
+    known, claimed = set(moves), set(claim.moves)
+    for source, action, row in claim.moves:
+        if (source, action, row) not in known:
+            raise RuleViolation(
+                f"S4: {where} lists a transition {shown(action)} of {shown(source)} that is none of the model"
+            )
     if len(claimed) != len(claim.moves):
         raise RuleViolation(f"S4: {where} lists a transition twice")
     found = reader.transitions(claim.formula)
     for n, move in enumerate(moves):
         if bool(found >> n & 1) != (move in claimed):
-            verb = MISSING if found >> n & 1 else WRONG
-            raise RuleViolation(f"S5: {where}: a transition {shown(move[1])} of {shown(move[0])} {verb}")
+            raise RuleViolation(
+                f"S5: {where}: a transition {shown(move[1])} of {shown(move[0])}"
+                f" {WRONG if move in claimed else MISSING}"
+            )

@@ -11,6 +11,7 @@ from math import gcd, lcm
 from bisimdist.checker.effort import fraction_work, spend
 from bisimdist.checker.metric_arena import Automaton
 from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, rational, shown
+from bisimdist.checker.steps import lumped, only_steps, refinements, seen
 from bisimdist.checker.words import Masses as Followed
 from bisimdist.checker.words import WholeRow, whole_row
 
@@ -60,8 +61,8 @@ class TraceChain:
     """
 
     class_of: Mapping[str, int]
-    actions: list[str | None]
-    rows: list[Masses]
+    actions: Mapping[int, str | None]
+    rows: Mapping[int, Masses]
     combination: Mapping[int, Masses]
 
     @classmethod
@@ -73,24 +74,15 @@ class TraceChain:
         RuleViolation
             If a state has several transitions.
         """
-        steps: dict[str, tuple[str, dict[str, Fraction]]] = {}
-        seen: set[str] = set()
-        for source, action, row in automaton.transitions:
-            if source in seen:
-                raise RuleViolation(f"T1: the state {shown(source)} has several transitions")
-            seen.add(source)
-            if row:
-                steps[source] = action, row
-        class_of = _stable(automaton.states, steps)
-        first: dict[int, str] = {}
-        for state in automaton.states:
-            first.setdefault(class_of[state], state)
-        actions: list[str | None] = []
-        rows: list[Masses] = []
-        for number in range(len(first)):
-            step = steps.get(first[number])
-            actions.append(None if step is None else step[0])
-            rows.append({} if step is None else _lumped(step[1], class_of))
+        steps = {s: step for s, step in only_steps(automaton.transitions, "T1").items() if step[1]}
+        *_, class_of = refinements(
+            automaton.states, lambda state, of: seen([steps[state]] if state in steps else [], of)
+        )
+        actions: dict[int, str | None] = {}
+        rows: dict[int, Masses] = {}
+        for state, number in class_of.items():
+            actions[number], row = steps.get(state, (None, {}))
+            rows[number] = lumped(row, class_of)
         return cls(class_of, actions, rows, {})
 
     def combined(self, data: object) -> TraceChain:
@@ -156,7 +148,7 @@ class TraceChain:
     @cached_property
     def _by_action(self) -> dict[str, dict[int, WholeRow[int]]]:
         result: dict[str, dict[int, WholeRow[int]]] = {}
-        for state, action in enumerate(self.actions):
+        for state, action in self.actions.items():
             if action is not None:
                 result.setdefault(action, {})[state] = whole_row(self.rows[state])
         return result
@@ -199,28 +191,3 @@ def _spread(masses: Mapping[int, Fraction], rows: Mapping[int, Masses]) -> Masse
 
 def _nonzero(masses: Masses) -> Masses:
     return {state: mass for state, mass in masses.items() if mass}
-
-
-def _lumped(row: Mapping[str, Fraction], class_of: Mapping[str, int]) -> Masses:
-    result: Masses = {}
-    for target, probability in row.items():
-        block = class_of[target]
-        result[block] = result.get(block, _ZERO) + probability
-    return result
-
-
-def _stable(states: Sequence[str], steps: Mapping[str, tuple[str, dict[str, Fraction]]]) -> dict[str, int]:
-    """Return the coarsest partition whose classes agree on the action and on the masses of the classes."""
-    of = dict.fromkeys(states, 0)
-    count = 1
-    while True:
-        numbers: dict[object, int] = {}
-        refined = {}
-        for state in states:
-            step = steps.get(state)
-            key = None if step is None else (step[0], frozenset(_lumped(step[1], of).items()))
-            refined[state] = numbers.setdefault((of[state], key), len(numbers))
-        of = refined
-        if len(numbers) == count:
-            return of
-        count = len(numbers)

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from bisimdist.checker.automaton_document import judged, numbered_claims
 from bisimdist.checker.ends import completed, said_of, with_ends
-from bisimdist.checker.metric import given_automaton
-from bisimdist.checker.metric_arena import Automaton, read_automaton
+from bisimdist.checker.metric_arena import Automaton
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import (
     MalformedCertificate,
@@ -25,11 +25,11 @@ from bisimdist.checker.reading import (
     strings,
     text_of,
 )
+from bisimdist.checker.steps import only_steps
 from bisimdist.checker.words import Masses, WholeRow, whole_row
 
 __all__ = ["check_document"]
 
-KEYS = ("format", "version", "kind", "model", "digest", "claims", "basis")
 Row = Mapping[str, Fraction]
 ZERO = Fraction(0)
 
@@ -58,7 +58,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Function:
-    """A function on states, without zeros, and its pivot."""
+    """A function on states, 0 at those that are not named, and its pivot."""
 
     pivot: str
     values: Row
@@ -72,32 +72,23 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
     MalformedCertificate
         If the document does not have the shape of such a certificate, or `model` not that of an automaton.
     """
-    record(document, "the certificate", KEYS, ("ends",))
+    claims = [
+        (where, _claim(value, where)) for where, value in numbered_claims(document, ("ends",), ("basis",))
+    ]
     ends = with_ends(document)
-    claims = [_claim(value, n) for n, value in enumerate(items(document["claims"], "the claims"), 1)]
-    basis = [_function(value, n) for n, value in enumerate(items(document["basis"], "the basis"), 1)]
-    if not claims:
-        raise MalformedCertificate("the certificate claims nothing")
-    data = tuple(said_of(claim.data(), ends) for claim in claims)
-    given = None if model is None else given_automaton(model)
-    try:
-        automaton = read_automaton(document["model"])
-        if document["digest"] != automaton.digest():
-            raise RuleViolation("T2: the digest is not that of the embedded model")
-        if given is not None and given.digest() != automaton.digest():
-            raise RuleViolation("T3: the certificate is about another model than the one that is given")
+    basis = [_function(value) for value in items(document["basis"], "the basis")]
+
+    def check(automaton: Automaton) -> None:
         states = set(automaton.states)
-        for name in (state for claim in claims for state in (claim.source, claim.target)):
+        for name in (state for _, claim in claims for state in (claim.source, claim.target)):
             if name not in states:
                 raise RuleViolation(f"T4: a claim names {shown(name)}, which is no state")
         _check(_Steps(completed(automaton, ends)), claims, basis)
-    except RuleViolation as violation:
-        return OtherReport(False, data, str(violation))
-    return OtherReport(True, data)
+
+    return judged(document, model, "T", (said_of(claim.data(), ends) for _, claim in claims), check)
 
 
-def _claim(value: object, number: int) -> Claim:
-    where = f"claim {number}"
+def _claim(value: object, where: str) -> Claim:
     if not isinstance(value, dict) or not isinstance(value.get("equivalent"), bool):
         raise MalformedCertificate(f"{where} does not say whether its states are equivalent")
     if value["equivalent"]:
@@ -111,25 +102,22 @@ def _claim(value: object, number: int) -> Claim:
     return Claim(item(entry["from"], where), item(entry["to"], where), trace, (first, second))
 
 
-def _function(value: object, number: int) -> Function:
-    where = f"function {number}"
+def _function(value: object) -> Function:
+    where = "a function of the basis"
     entry = record(value, where, ("pivot", "values"))
     if not isinstance(entry["values"], dict):
         raise MalformedCertificate(f"{where}: 'values' is not an object")
     values = {state: rational(x, where) for state, x in entry["values"].items()}
-    return Function(item(entry["pivot"], where), {state: x for state, x in values.items() if x})
+    return Function(item(entry["pivot"], where), values)
 
 
 class _Steps:
     """The one transition of each state."""
 
     def __init__(self, automaton: Automaton) -> None:
-        self.steps: dict[str, tuple[str, Row]] = {}
+        self.steps = only_steps(automaton.transitions, "T1")
         self.whole: dict[str, dict[str, WholeRow[str]]] = {}
-        for source, action, row in automaton.transitions:
-            if source in self.steps:
-                raise RuleViolation(f"T1: state {shown(source)} has several transitions")
-            self.steps[source] = action, row
+        for source, (action, row) in self.steps.items():
             self.whole.setdefault(action, {})[source] = whole_row(row)
 
     def probability(self, state: str, trace: Iterable[str]) -> Fraction:
@@ -149,10 +137,10 @@ class _Steps:
         return found
 
 
-def _check(model: _Steps, claims: Sequence[Claim], basis: Sequence[Function]) -> None:
+def _check(model: _Steps, claims: Sequence[tuple[str, Claim]], basis: Sequence[Function]) -> None:
     equivalent = []
-    for number, claim in enumerate(claims, 1):
-        where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]"
+    for number, claim in claims:
+        where = f"{number}, [{shown(claim.source)}, {shown(claim.target)}]"
         if claim.trace is not None:
             found = tuple(model.probability(s, claim.trace) for s in (claim.source, claim.target))
             if found != claim.probabilities:
@@ -161,8 +149,6 @@ def _check(model: _Steps, claims: Sequence[Claim], basis: Sequence[Function]) ->
                 raise RuleViolation(f"T5: {where}: the trace has the same probability from both states")
         elif claim.source != claim.target:
             equivalent.append((where, claim))
-    if not equivalent:
-        return
     _check_space(model, basis, model.reachable(s for _, c in equivalent for s in (c.source, c.target)))
     for where, claim in equivalent:
         for function in basis:
@@ -191,9 +177,8 @@ def _check_space(model: _Steps, basis: Sequence[Function], domain: set[str]) -> 
         for action, part in moved.items():
             rest = dict(part)
             for pivot, factor in part.items():
-                if factor and pivot in by_pivot:
-                    for state, x in by_pivot[pivot].items():
-                        rest[state] = rest.get(state, ZERO) - factor * x
+                for state, x in by_pivot.get(pivot, {}).items():
+                    rest[state] = rest.get(state, ZERO) - factor * x
             if any(rest.values()):
                 raise RuleViolation(
                     f"T6: what {shown(action)} makes of {shown(name)} is no combination of the basis"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.automaton_document import judged, numbered_claims, read_depth
+from bisimdist.checker.automaton_document import judged, numbered_claims, read_depth_or_null
 from bisimdist.checker.ends import completed, said_of, with_ends
 from bisimdist.checker.formula_text import read_linear
 from bisimdist.checker.metric_arena import Automaton
@@ -24,6 +24,7 @@ from bisimdist.checker.reading import (
     shown,
     text_of,
 )
+from bisimdist.checker.steps import only_steps
 from bisimdist.checker.words import Masses, WholeRow, whole_row
 
 __all__ = ["check_document"]
@@ -111,7 +112,7 @@ def _claim(value: object, where: str) -> Single | Listing:
             _truth(entry["satisfied"], where),
         )
     entry = record(value, where, ("state", "depth", "traces", "complete"))
-    depth = read_depth(entry["depth"], where)
+    depth = read_depth_or_null(entry["depth"], where)
     traces = [_entry(e, n, where) for n, e in enumerate(items(entry["traces"], where), 1)]
     return Listing(item(entry["state"], where), depth, traces, _truth(entry["complete"], where))
 
@@ -143,11 +144,7 @@ class _Steps:
     def __init__(self, automaton: Automaton) -> None:
         self.action_of: dict[str, str] = {}
         self.rows: dict[str, dict[str, WholeRow[str]]] = {}
-        seen: set[str] = set()
-        for source, action, row in automaton.transitions:
-            if source in seen:
-                raise RuleViolation(f"W1: state {shown(source)} has several transitions")
-            seen.add(source)
+        for source, (action, row) in only_steps(automaton.transitions, "W1").items():
             if row:
                 self.action_of[source] = action
                 self.rows.setdefault(action, {})[source] = whole_row(row)
@@ -167,8 +164,10 @@ def _check_single(steps: _Steps, claim: Single, where: str) -> None:
         raise RuleViolation(f"W5: {where}: this is not the probability of the trace")
     found = claim.probability
     if claim.satisfied != (found > 0 and (number is None or number == found)):
-        verb = "does not satisfy" if claim.satisfied else "satisfies"
-        raise RuleViolation(f"W5: {where}: {shown(claim.state)} {verb} the formula")
+        raise RuleViolation(
+            f"W5: {where}: {shown(claim.state)}"
+            f" {'does not satisfy' if claim.satisfied else 'satisfies'} the formula"
+        )
 
 
 def _check_listing(steps: _Steps, claim: Listing, where: str) -> None:

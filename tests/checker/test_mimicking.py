@@ -138,8 +138,8 @@ def test_equations_cannot_be_changed() -> None:
     ("claim", "words"),
     [
         ({"state": "s", "depth": 1, "formula": "T"}, "expected a string"),
-        ({"state": "s", "depth": "-1", "formula": "T"}, "expected a number or null"),
-        ({"state": "s", "depth": "1e9", "formula": "T"}, "expected a number or null"),
+        ({"state": "s", "depth": "-1", "formula": "T"}, "expected a natural number"),
+        ({"state": "s", "depth": "1e9", "formula": "T"}, "expected a natural number"),
         ({"state": "s", "depth": None, "formula": "(1 T)"}, "not about states"),
         ({"state": "s", "depth": None, "formula": "T", "variables": []}, "not an object"),
         ({"state": "s", "depth": None, "formula": "T", "variables": {"s": 1}}, "expected a string"),

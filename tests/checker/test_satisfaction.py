@@ -139,7 +139,7 @@ MALFORMED: list[tuple[dict[str, object], str]] = [
     ({"formula": "rec X = (1 T) in X", "satisfying": []}, "not about states"),
     ({"formula": "rec X = !X in X", "satisfying": []}, "odd number of negations"),
     ({"formula": "let m = (1 X) in rec X = !<a>m in X", "satisfying": []}, "odd number of negations"),
-    ({"formula": "let y = X; X = T in y", "satisfying": []}, "a new name"),
+    ({"formula": "let y = X; X = T in y", "satisfying": []}, "no definition"),
     ({"formula": "T", "satisfying": "s1"}, "expected an array"),
     ({"formula": "T", "satisfying": [1]}, "expected a string"),
     ({"formula": "T", "satisfying": [], "states": []}, "unknown key"),

@@ -178,7 +178,7 @@ ONE: Document = {"state": "sy", "formula": "T", "probability": "1", "satisfied":
 @pytest.mark.parametrize(
     ("claim", "words"),
     [
-        ({**LIST, "depth": "01"}, "expected a number or null"),
+        ({**LIST, "depth": "01"}, "expected a natural number"),
         ({**LIST, "complete": 1}, "true or false was expected"),
         ({**LIST, "traces": [[0, "tau"]]}, "a number, an action and a probability"),
         ({**LIST, "traces": [[1, "tau", "1"]]}, "goes on from 1; expected"),
