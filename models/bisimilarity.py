@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from flint import fmpq
 
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.partition import canonical_numbering, refined_blocks
+
+M = TypeVar("M", LMC, Interactive, LMC | Interactive)
 
 __all__ = ["bisimilarity_classes", "canonical_numbering", "quotient"]
 
@@ -20,16 +24,16 @@ def _masses(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
     return frozenset(mass.items())
 
 
-def bisimilarity_classes(lmc: LMC) -> tuple[int, ...]:
+def bisimilarity_classes(lmc: LMC | Interactive) -> tuple[int, ...]:
     """Return the class of each state under probabilistic bisimilarity.
 
     Two states are bisimilar if they have the same label and give every class of bisimilar states the same
-    probability, for the coarsest such partition.
+    probability (in an interactive model by every action), for the coarsest such partition.
 
     Parameters
     ----------
     lmc
-        The chain.
+        The chain, or the interactive model.
 
     Returns
     -------
@@ -54,21 +58,22 @@ def bisimilarity_classes(lmc: LMC) -> tuple[int, ...]:
     >>> bisimilarity_classes(chain)
     (0, 0, 1, 2)
     """
+    arms = lmc.arms
     blocks = refined_blocks(
         canonical_numbering(lmc.labels),
-        [[target for target, _ in row] for row in lmc.rows],
-        lambda state, block_of: _masses(lmc.rows[state], block_of),
+        [[target for rows in arms for target, _ in rows[state]] for state in range(len(lmc))],
+        lambda state, block_of: tuple(_masses(rows[state], block_of) for rows in arms),
     )
     return canonical_numbering(blocks)
 
 
-def quotient(lmc: LMC, *, cut: bool = False) -> tuple[LMC, tuple[int, ...]]:
+def quotient(lmc: M, *, cut: bool = False) -> tuple[M, tuple[int, ...]]:
     """Merge bisimilar states.
 
     Parameters
     ----------
     lmc
-        The chain.
+        The chain, or the interactive model.
     cut
         Whether it may be the chain of a program in which runs are cut off: the quotient does not know of it.
 
@@ -92,13 +97,15 @@ def quotient(lmc: LMC, *, cut: bool = False) -> tuple[LMC, tuple[int, ...]]:
     first: dict[int, int] = {}
     for state, block in enumerate(classes):
         first.setdefault(block, state)
-    rows = []
-    for state in first.values():
-        rows.append(tuple(sorted(_masses(lmc.rows[state], classes), key=lambda entry: entry[0])))
-    merged = LMC(
-        tuple(lmc.states[state] for state in first.values()),
-        tuple(lmc.labels[state] for state in first.values()),
-        tuple(rows),
-        tuple(dict.fromkeys((classes[s], classes[t]) for s, t in lmc.pairs)),
-    )
-    return merged, classes
+
+    def row_of(row: Row) -> Row:
+        return tuple(sorted(_masses(row, classes), key=lambda entry: entry[0]))
+
+    names = tuple(lmc.states[state] for state in first.values())
+    labels = tuple(lmc.labels[state] for state in first.values())
+    pairs = tuple(dict.fromkeys((classes[s], classes[t]) for s, t in lmc.pairs))
+    if isinstance(lmc, LMC):
+        return LMC(names, labels, tuple(row_of(lmc.rows[state]) for state in first.values()), pairs), classes
+    moves = (lmc.moves[state] for state in first.values())
+    kept = tuple(tuple((action, row_of(row)) for action, row in offered) for offered in moves)
+    return Interactive(names, labels, kept, pairs), classes

@@ -12,6 +12,8 @@ from flint import fmpq
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.ends import Ends, completed
 from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.interactive import Interactive
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton, free_name
 from bisimdist.models.transform import reached_hidden_states
@@ -60,16 +62,21 @@ _CHAIN_TO_HMM = (
 class Conversion:
     """A converted model and what it has in common with the original, one line for each step."""
 
-    model: LMC | PA | HMM
+    model: AnyModel
     preserved: tuple[str, ...]
 
     def _repr_html_(self) -> str:
-        kind = {LMC: "labelled Markov chain", PA: "probabilistic automaton", HMM: "hidden Markov model"}
+        kind = {
+            LMC: "labelled Markov chain",
+            PA: "probabilistic automaton",
+            HMM: "hidden Markov model",
+            Interactive: "interactive model",
+        }
         lines = "".join(f"<li>{escape(line)}</li>" for line in self.preserved)
         return f"<p>{kind[type(self.model)]} of {len(self.model.states)} states</p><ul>{lines}</ul>"
 
 
-def convert(model: LMC | PA | HMM, to: str, *, unfold: bool = False) -> Conversion:
+def convert(model: AnyModel, to: str, *, unfold: bool = False) -> Conversion:
     """Return a model of the kind that is asked for, with the pairs of the original.
 
     Parameters
@@ -99,6 +106,8 @@ def convert(model: LMC | PA | HMM, to: str, *, unfold: bool = False) -> Conversi
         raise UsageError(f"--to {to}: no such kind of model; expected lmc, pa or hmm")
     if unfold and not (isinstance(model, HMM) and to != "hmm"):
         raise UsageError("--unfold is about hidden Markov models that become chains or automata")
+    if isinstance(model, Interactive):
+        raise _somebody_chooses()
     kind = "hmm" if isinstance(model, HMM) else "pa" if isinstance(model, PA) else "lmc"
     if kind == to:
         return Conversion(model, (_UNCHANGED,))
@@ -170,7 +179,7 @@ def hmm_as_lmc(model: HMM, *, unfold: bool = False) -> LMC:
     return _Unrolling(model, unfold=unfold).chain()
 
 
-def observed_chain(model: LMC | PA | HMM) -> LMC:
+def observed_chain(model: AnyModel) -> LMC:
     """Return the chain whose traces are what an observer of a model sees, how its runs end included.
 
     A chain is returned as it is. Of a hidden Markov model the states of a pair are information states
@@ -181,7 +190,7 @@ def observed_chain(model: LMC | PA | HMM) -> LMC:
     Raises
     ------
     ModelError
-        If an entry depends on a parameter, or a state has several transitions.
+        If an entry depends on a parameter, a state has several transitions, or the model is interactive.
 
     Examples
     --------
@@ -194,9 +203,15 @@ def observed_chain(model: LMC | PA | HMM) -> LMC:
         return model
     if isinstance(model, HMM):
         return hmm_as_lmc(model)
+    if isinstance(model, Interactive):
+        raise _somebody_chooses()
     stops = len({step.source for step in model.transitions}) < len(model)
     halts = any(sum((p for _, p in step.row), fmpq(0)) != 1 for step in model.transitions)
     return action_labelled_lmc(completed(model, Ends.VISIBLE) if stops and halts else model)
+
+
+def _somebody_chooses() -> ModelError:
+    return ModelError("in an interactive model (kind interactive) somebody chooses; expected another kind")
 
 
 class _Unrolling:

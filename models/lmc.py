@@ -2,132 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from flint import fmpq
-
-from bisimdist.errors import ModelError, NumberError, NumberTypeError
-from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational, to_fmpq
+from bisimdist.errors import ModelError
+from bisimdist.exact.rational import ExactNumber, format_rational
+from bisimdist.models.labelled import (
+    Row,
+    check_names,
+    check_pairs,
+    check_sources,
+    check_states,
+    digest_of,
+    full_row,
+    index_of,
+    indexed_pairs,
+    row_from_names,
+    row_total,
+)
 
 __all__ = ["LMC", "Row", "check_names", "indexed_pairs", "row_from_names", "row_total"]
-
-Row = tuple[tuple[int, fmpq], ...]
-"""The successors of a state: (index of a state, positive probability), by ascending index."""
-
-MAX_ROW_BITS = 200_000
-"""How long the common denominator of a row may be, so that adding up a row takes bounded time."""
-
-
-def check_names(names: Iterable[str], what: str) -> None:
-    """Refuse names that are no text, or that hold half a character and so fit in no file.
-
-    Raises
-    ------
-    ModelError
-        Naming the first that is at fault.
-    """
-    for name in names:
-        if not isinstance(name, str):
-            raise ModelError(f"the {what} {name!r} is a {type(name).__name__}; expected a text")
-        try:
-            name.encode("utf-8")
-        except UnicodeEncodeError:
-            raise ModelError(
-                f"the {what} holds a lone surrogate; expected Unicode text", place=f"{what} {name!r}"
-            ) from None
-
-
-def row_total(row: Row, states: tuple[str, ...], place: str, transition: str) -> fmpq:
-    """Return the sum of a row once its entries are known to be in order.
-
-    Parameters
-    ----------
-    row
-        Successors and probabilities.
-    states
-        The names of all states.
-    place
-        What an error about the row as a whole names.
-    transition
-        What an error about one entry names, before the target.
-
-    Raises
-    ------
-    ModelError
-        If a successor is no state, the order is not ascending or a probability is not positive.
-    """
-    previous = -1
-    total = fmpq(0)
-    for target, probability in row:
-        if not 0 <= target < len(states):
-            raise ModelError(f"a transition leads to index {target}, which is no state", place=place)
-        if target <= previous:
-            raise ModelError("the successors are not in ascending order, each once", place=place)
-        if probability <= 0:
-            raise ModelError(
-                f"the probability is {shorten_rational(probability)}; expected a positive number",
-                place=f"{transition} -> {states[target]}",
-            )
-        previous = target
-        total += probability
-        if total.q.bit_length() > MAX_ROW_BITS:
-            raise ModelError(
-                f"the common denominator of the probabilities is longer than the {MAX_ROW_BITS} bits allowed",
-                place=place,
-            )
-    return total
-
-
-def row_from_names(row: Mapping[str, ExactNumber], position: Mapping[str, int], transition: str) -> Row:
-    """Return a row of names as one of indices, without entries of probability zero.
-
-    Raises
-    ------
-    ModelError
-        If a name is unknown, or a number is not exact or no probability.
-    """
-    entries = []
-    for target, value in row.items():
-        place = f"{transition} -> {target}"
-        if target not in position:
-            raise ModelError(f"the target {target!r} is not a declared state", place=place)
-        try:
-            probability = to_fmpq(value)
-        except (NumberError, NumberTypeError) as error:
-            raise ModelError(str(error), place=place) from error
-        if not 0 <= probability <= 1:
-            raise ModelError(
-                f"the probability is {shorten_rational(probability)}; expected a number in [0, 1]",
-                place=place,
-            )
-        if probability != 0:
-            entries.append((position[target], probability))
-    return tuple(sorted(entries, key=lambda entry: entry[0]))
-
-
-def indexed_pairs(
-    pairs: Iterable[tuple[str, str]], position: Mapping[str, int]
-) -> tuple[tuple[int, int], ...]:
-    """Return pairs of names as pairs of indices.
-
-    Raises
-    ------
-    ModelError
-        If a name is unknown.
-    """
-    indexed = []
-    for first, second in pairs:
-        for name in (first, second):
-            if name not in position:
-                raise ModelError(
-                    "the pair names a state that is not declared", place=f"pair [{first}, {second}]"
-                )
-        indexed.append((position[first], position[second]))
-    return tuple(indexed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,26 +58,10 @@ class LMC:
     _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_names(self.states, "state")
-        check_names(self.labels, "label")
-        position = {name: index for index, name in enumerate(self.states)}
-        if not self.states:
-            raise ModelError("the chain has no state; expected at least one")
-        if len(position) != len(self.states):
-            twice = next(name for i, name in enumerate(self.states) if position[name] != i)
-            raise ModelError("the state is declared twice", place=f"state {twice!r}")
-        if not len(self.labels) == len(self.rows) == len(self.states):
-            raise ModelError(
-                f"{len(self.states)} states, {len(self.labels)} labels and {len(self.rows)} rows; "
-                "expected as many of each"
-            )
+        position = check_states("chain", self.states, self.labels, self.rows)
         for name, row in zip(self.states, self.rows, strict=True):
             self._check_row(name, row)
-        for pair in self.pairs:
-            if len(pair) != 2:
-                raise ModelError(f"the pair {pair} has {len(pair)} entries; expected two indices")
-            if not all(0 <= index < len(self.states) for index in pair):
-                raise ModelError(f"the pair {pair} names an index outside 0..{len(self.states) - 1}")
+        check_pairs(self.pairs, len(self.states))
         object.__setattr__(self, "_position", position)
 
     def _check_row(self, name: str, row: Row) -> None:
@@ -193,9 +72,7 @@ class LMC:
                 f"(a state that ends the run carries {{{name}: 1}})",
                 place=place,
             )
-        total = row_total(row, self.states, place, f"transition {name}")
-        if total != 1:
-            raise ModelError(f"the probabilities sum to {shorten_rational(total)}; expected 1", place=place)
+        full_row(row, self.states, place, f"transition {name}")
 
     @classmethod
     def from_mappings(
@@ -221,11 +98,7 @@ class LMC:
         """
         names = tuple(states)
         position = {name: index for index, name in enumerate(names)}
-        for source in transitions:
-            if source not in position:
-                raise ModelError(
-                    "transitions are given for a state that is not declared", place=f"state {source!r}"
-                )
+        check_sources(transitions, position)
         rows = tuple(
             row_from_names(transitions.get(name, {}), position, f"transition {name}") for name in names
         )
@@ -280,13 +153,7 @@ class LMC:
         ModelError
             If there is no state of that name.
         """
-        try:
-            return self._position[name]
-        except KeyError:
-            raise ModelError(
-                f"there is no such state; expected one of {len(self.states)}, such as {self.states[0]!r}",
-                place=f"state {name!r}",
-            ) from None
+        return index_of(name, self._position)
 
     def canonical(self) -> dict[str, object]:
         """Return the chain as plain data in canonical form, without its pairs: what `digest` hashes."""
@@ -298,6 +165,16 @@ class LMC:
                 for name, row in zip(self.states, self.rows, strict=True)
             },
         }
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """What may be asked: nothing but to go on. See `bisimdist.models.interactive`."""
+        return ("",)
+
+    @property
+    def arms(self) -> tuple[tuple[Row, ...], ...]:
+        """By action the rows of all states."""
+        return (self.rows,)
 
     def provenance(self) -> dict[str, object]:
         """Return what a model file says of where the chain comes from, as plain data; empty if nothing."""
@@ -315,8 +192,7 @@ class LMC:
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of states does not matter."""
-        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+        return digest_of(self.canonical())
 
     def __len__(self) -> int:
         return len(self.states)

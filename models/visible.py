@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
 
 __all__ = ["only_sight"]
 
 
-def only_sight(model: LMC | PA | HMM) -> str | None:
+def only_sight(model: AnyModel) -> str | None:
     """Return the one label, action or observation that all runs show for ever, or None.
 
     Where there is one, any two states (or distributions) are alike: their distances and budgets are the least
@@ -23,7 +24,7 @@ def only_sight(model: LMC | PA | HMM) -> str | None:
     >>> only_sight(LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"t": 1}, "t": {"s": 1}}))
     'a'
     """
-    if isinstance(model, LMC):
+    if isinstance(model, LMC | Interactive):
         seen, endless = set(model.labels), True
     elif isinstance(model, HMM):
         seen = {model.observations[symbol] for row in model.emissions for symbol, _ in row}

@@ -6,10 +6,21 @@ from flint import fmpq
 from hypothesis import strategies as st
 
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["alphas", "automata", "hmms", "lmcs", "rows", "similar_automata", "tangled_automata", "weights"]
+__all__ = [
+    "alphas",
+    "automata",
+    "hmms",
+    "interactives",
+    "lmcs",
+    "rows",
+    "similar_automata",
+    "tangled_automata",
+    "weights",
+]
 
 ALPHAS = ("1", "5001/5000", "11/10", "3/2", "2")
 
@@ -165,3 +176,28 @@ def automata(
                 row = tuple((target, p * scale) for target, p in draw(rows(targets)))
             steps.append(Transition(source, action, row))
     return PA(tuple(f"s{index}" for index in range(size)), tuple(steps))
+
+
+@st.composite
+def interactives(
+    draw: st.DrawFn,
+    max_states: int = 4,
+    *,
+    max_labels: int = 2,
+    max_actions: int = 2,
+) -> Interactive:
+    """Draw an interactive model with states s0, s1, … of which the first two are the pair and share a label.
+
+    The label of the pair offers all actions X, Y, …, every other one some of them or none.
+    """
+    size = draw(st.integers(2, max_states))
+    others = draw(st.lists(st.integers(0, max_labels - 1), min_size=size - 2, max_size=size - 2))
+    labels = [0, 0, *others]
+    actions = "XYZ"[:max_actions]
+    offers = [
+        actions if label == 0 else draw(st.sampled_from(("", *actions, actions)))
+        for label in range(max_labels)
+    ]
+    moves = tuple(tuple((a, draw(rows(range(size)))) for a in offers[label]) for label in labels)
+    names = tuple(f"s{index}" for index in range(size))
+    return Interactive(names, tuple("abc"[label] for label in labels), moves, ((0, 1),))

@@ -19,9 +19,8 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.conversions import observed_chain
-from bisimdist.models.hmm import HMM
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
 from bisimdist.privacy.greatest import greatest_solution
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -103,7 +102,7 @@ def _relation(smaller: Measure, larger: Measure) -> Relation:
 
 @interruptible
 def compare(  # noqa: PLR0913
-    model: LMC | PA | HMM,
+    model: AnyModel,
     alpha: ExactNumber,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,

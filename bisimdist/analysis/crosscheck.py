@@ -19,6 +19,8 @@ from bisimdist.fixpoint.question import checked_alpha
 from bisimdist.interruption import OnInterrupt, asked_to_stop, interruptible
 from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -177,7 +179,7 @@ def shown_value(measure: Measure) -> str:
 
 @interruptible
 def crosscheck(  # noqa: PLR0913
-    model: LMC | PA | HMM,
+    model: AnyModel,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
     alpha: ExactNumber = DEFAULT_ALPHA,
@@ -228,6 +230,8 @@ def crosscheck(  # noqa: PLR0913
     >>> [shown_value(measure) for measure in pair.measures if measure.name in {"delta", "bd", "m_D"}]
     ['3/2', '1/5', '1/5']
     """
+    if isinstance(model, Interactive):
+        raise UsageError("cross-checks of interactive models are not there")
     skew = checked_alpha(alpha)
     if not 1 <= length <= MAX_LENGTH:
         raise UsageError(f"the length is {length}; expected 1 to {MAX_LENGTH}")

@@ -17,9 +17,8 @@ from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.conversions import observed_chain
-from bisimdist.models.hmm import HMM
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
 from bisimdist.privacy.losses import LossDistribution, exact_losses
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -130,7 +129,7 @@ class ProfileAnswer:
 
 @interruptible
 def profile(  # noqa: PLR0913
-    model: LMC | PA | HMM,
+    model: AnyModel,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
     alphas: Sequence[ExactNumber] | None = None,

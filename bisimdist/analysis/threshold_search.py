@@ -16,9 +16,7 @@ from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.conversions import observed_chain
-from bisimdist.models.hmm import HMM
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.kinds import AnyModel
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["LeastAlpha", "least_alpha"]
@@ -51,7 +49,7 @@ class LeastAlpha:
 
 @interruptible
 def least_alpha(  # noqa: PLR0913
-    model: LMC | PA | HMM,
+    model: AnyModel,
     threshold: ExactNumber,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,

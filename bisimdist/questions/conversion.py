@@ -12,9 +12,7 @@ from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT, Option
 from bisimdist.questions.question import Question
 
 if TYPE_CHECKING:
-    from bisimdist.models.hmm import HMM
-    from bisimdist.models.lmc import LMC
-    from bisimdist.models.pa import PA
+    from bisimdist.models.kinds import AnyModel
     from bisimdist.progress import Limits
 
 __all__ = ["Writing", "WritingModel", "Written", "chosen_format"]
@@ -111,14 +109,14 @@ class Writing(Question[Written]):
 class WritingModel(Writing):
     """Write a model as it is; subclasses write another one."""
 
-    model: LMC | PA | HMM
+    model: AnyModel
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
         chosen = chosen_format(given)
         return cls(model=given.any_model(), format=chosen, output=given[OUTPUT])
 
-    def made(self) -> tuple[LMC | PA | HMM, tuple[str, ...]]:
+    def made(self) -> tuple[AnyModel, tuple[str, ...]]:
         """Return the model to write, and what is said of it."""
         return self.model, ()
 
@@ -136,14 +134,12 @@ class WritingModel(Writing):
             return Written({"": write_dot(model)}, notes)
         return Written({"": write_model(model, self.format)}, notes)
 
-    def _prism(self, model: LMC | PA | HMM) -> dict[str, str]:
+    def _prism(self, model: AnyModel) -> dict[str, str]:
         from bisimdist.models.io import write_prism
         from bisimdist.models.lmc import LMC
 
         if not isinstance(model, LMC):
-            raise UsageError(
-                "--format prism: automata are not written in this format; expected a Markov chain"
-            )
+            raise UsageError("--format prism: only Markov chains are written in this format")
         if self.output is None:
             raise UsageError("--format prism: makes several files; say where with -o, such as -o model.tra")
         return write_prism(model)

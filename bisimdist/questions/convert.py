@@ -13,9 +13,7 @@ from bisimdist.questions.options import OUTPUT, OUTPUT_FORMAT, TARGET_KIND, UNFO
 from bisimdist.questions.question import Group
 
 if TYPE_CHECKING:
-    from bisimdist.models.hmm import HMM
-    from bisimdist.models.lmc import LMC
-    from bisimdist.models.pa import PA
+    from bisimdist.models.kinds import AnyModel
 
 __all__ = ["Convert"]
 
@@ -51,7 +49,7 @@ class Convert(WritingModel):
             source=given.source,
         )
 
-    def made(self) -> tuple[LMC | PA | HMM, tuple[str, ...]]:
+    def made(self) -> tuple[AnyModel, tuple[str, ...]]:
         from bisimdist.models.conversions import convert
 
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bisimdist.errors import UsageError
+from bisimdist.errors import ModelError, UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import HTML, LENGTH, Option
@@ -58,10 +58,13 @@ class Crosscheck(Question["CrosscheckAnswer"]):
     @classmethod
     def read(cls, given: Given) -> Crosscheck:
         from bisimdist.models.hmm import HMM
+        from bisimdist.models.interactive import Interactive
 
         seconds = given[options.EACH_TIMEOUT]
         alpha = given[options.ALPHA]
         model = given.any_model()
+        if isinstance(model, Interactive):
+            raise ModelError("cross-checks of interactive models are not there", source=given.source)
         pairs = given.distributions(model) if isinstance(model, HMM) else given.pairs(model)
         if not pairs:
             raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")

@@ -11,6 +11,8 @@ from bisimdist.questions.options import CERTIFICATE, INPUT_FORMAT, PAIR, PRISM_L
 
 if TYPE_CHECKING:
     from bisimdist.models.hmm import HMM
+    from bisimdist.models.interactive import Interactive
+    from bisimdist.models.kinds import AnyModel
     from bisimdist.models.lmc import LMC
     from bisimdist.models.pa import PA
     from bisimdist.questions.source import Note
@@ -84,7 +86,7 @@ class Given:
         files += [file for name in self.before for file in files_of_model(name)]
         return [*files, *(path for path in found if path is not None)]
 
-    def any_model(self, *, cuts: bool = False) -> LMC | PA | HMM:
+    def any_model(self, *, cuts: bool = False) -> AnyModel:
         """Return the model, whatever its kind; with `cuts` runs of a program may be cut off."""
         from bisimdist.questions.program_source import is_program, program_chain, refuse_program_options
         from bisimdist.questions.source import read_any_model
@@ -106,6 +108,12 @@ class Given:
 
         return as_chain(self.any_model(cuts=cuts), self.source, self.note)
 
+    def system(self, *, cuts: bool = False) -> LMC | Interactive:
+        """Return the model, which has to be interactive, or a Markov chain, or stand for one."""
+        from bisimdist.questions.source import as_system
+
+        return as_system(self.any_model(cuts=cuts), self.source, self.note)
+
     def automaton(self, *, fully_probabilistic: bool = False) -> PA:
         """Return the model, which has to be an automaton or a chain, perhaps one without choices."""
         from bisimdist.questions.source import as_automaton
@@ -123,7 +131,7 @@ class Given:
 
         return as_hmm(self.any_model(), self.source)
 
-    def pairs(self, model: LMC | PA) -> tuple[tuple[str, str], ...]:
+    def pairs(self, model: LMC | PA | Interactive) -> tuple[tuple[str, str], ...]:
         """Return the pairs that were asked for by name; where none were, those of the model.
 
         Raises

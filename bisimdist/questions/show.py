@@ -12,14 +12,10 @@ from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT
 from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
-    from bisimdist.models.hmm import HMM
-    from bisimdist.models.lmc import LMC
-    from bisimdist.models.pa import PA
+    from bisimdist.models.kinds import AnyModel
     from bisimdist.progress import Limits
-    from bisimdist.report.summary import AutomatonSummary, ChainSummary, HiddenSummary
+    from bisimdist.report.summary import Summary
     from bisimdist.report.tables import Report
-
-    Summary = ChainSummary | AutomatonSummary | HiddenSummary
 
 __all__ = ["Show"]
 
@@ -39,7 +35,7 @@ class Show(Question["Summary"]):
         JSON,
     )
 
-    model: LMC | PA | HMM
+    model: AnyModel
     source: str
 
     @classmethod

@@ -10,6 +10,8 @@ from bisimdist.bounded import MAX_BYTES, read_at_most
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
 from bisimdist.models.visible import only_sight
@@ -23,6 +25,7 @@ __all__ = [
     "as_automaton",
     "as_chain",
     "as_hmm",
+    "as_system",
     "files_of_model",
     "is_model_file",
     "read_any_model",
@@ -61,7 +64,7 @@ def read_any_model(
     format: str | None = None,
     state_limit: int | None = None,
     prism_labels: bool = False,
-) -> LMC | PA | HMM:
+) -> AnyModel:
     """Return the model that an argument names, whatever its kind.
 
     Parameters
@@ -87,7 +90,12 @@ def read_any_model(
     found = _read(model, format, state_limit, prism_labels)
     sight = only_sight(found)
     if sight is not None:
-        what = {LMC: "state carries the label", PA: "step is the action", HMM: "state shows the observation"}
+        what = {
+            LMC: "state carries the label",
+            Interactive: "state carries the label",
+            PA: "step is the action",
+            HMM: "state shows the observation",
+        }
         hint = ""
         if (format == "prism" or model.lower().endswith(".tra")) and not prism_labels:
             hint = "; PRISM's own labels init and deadlock do not count, unless --prism-labels is given"
@@ -95,7 +103,7 @@ def read_any_model(
     return found
 
 
-def _read(model: str, format: str | None, state_limit: int | None, prism_labels: bool) -> LMC | PA | HMM:
+def _read(model: str, format: str | None, state_limit: int | None, prism_labels: bool) -> AnyModel:
     # Imported here: an example needs no readers of files, and a file no examples.
     if model.startswith(EXAMPLE_PREFIX):
         from bisimdist.models.library.registry import build_any_example
@@ -133,7 +141,7 @@ def files_of_model(model: str, format: str | None = None) -> list[str]:
     return [str(path), *map(str, files_beside(path, format))]
 
 
-def as_chain(found: LMC | PA | HMM, source: str, note: Note) -> LMC:
+def as_chain(found: AnyModel, source: str, note: Note) -> LMC:
     """Return a model as a labelled Markov chain that shows what an observer sees; a note says of what.
 
     Raises
@@ -143,6 +151,8 @@ def as_chain(found: LMC | PA | HMM, source: str, note: Note) -> LMC:
     """
     if isinstance(found, LMC):
         return found
+    if isinstance(found, Interactive):
+        raise _interactive(source, "a Markov chain")
     try:
         chain = observed_chain(found)
     except ModelError as error:
@@ -154,7 +164,16 @@ def as_chain(found: LMC | PA | HMM, source: str, note: Note) -> LMC:
     return chain
 
 
-def as_automaton(found: LMC | PA | HMM, source: str, note: Note, *, fully_probabilistic: bool = False) -> PA:
+def as_system(found: AnyModel, source: str, note: Note) -> LMC | Interactive:
+    """Return an interactive model as it is, and any other as a chain."""
+    return found if isinstance(found, Interactive) else as_chain(found, source, note)
+
+
+def _interactive(source: str, expected: str) -> ModelError:
+    return ModelError(f"this is an interactive model (kind interactive); expected {expected}", source=source)
+
+
+def as_automaton(found: AnyModel, source: str, note: Note, *, fully_probabilistic: bool = False) -> PA:
     """Return a model as a probabilistic automaton; of a chain, that of its labels, and a note says so.
 
     Raises
@@ -173,6 +192,8 @@ def as_automaton(found: LMC | PA | HMM, source: str, note: Note, *, fully_probab
     if isinstance(found, LMC):
         note("the model is a labelled Markov chain: its labels are taken as actions")
         return chain_as_automaton(found)
+    if isinstance(found, Interactive):
+        raise _interactive(source, "a probabilistic automaton")
     raise ModelError(
         "this is a hidden Markov model (kind hmm); expected a probabilistic automaton, which "
         "'bisimdist convert MODEL --to pa' makes of it",
@@ -190,7 +211,7 @@ def _with_choices(automaton: PA) -> str:
     return ""
 
 
-def as_hmm(found: LMC | PA | HMM, source: str) -> HMM:
+def as_hmm(found: AnyModel, source: str) -> HMM:
     """Return a model as a hidden Markov model, which it has to be.
 
     Raises
@@ -200,5 +221,7 @@ def as_hmm(found: LMC | PA | HMM, source: str) -> HMM:
     """
     if isinstance(found, HMM):
         return found
+    if isinstance(found, Interactive):
+        raise _interactive(source, "a hidden Markov model (kind hmm)")
     kind = "a labelled Markov chain" if isinstance(found, LMC) else "a probabilistic automaton"
     raise ModelError(f"this is {kind}; expected a hidden Markov model (kind hmm)", source=source)

@@ -7,11 +7,22 @@ from dataclasses import dataclass
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc
 from bisimdist.report.tables import Report
 
-__all__ = ["AutomatonSummary", "ChainSummary", "HiddenSummary", "summarise", "summary_data", "summary_report"]
+__all__ = [
+    "AutomatonSummary",
+    "ChainSummary",
+    "HiddenSummary",
+    "InteractiveSummary",
+    "Summary",
+    "summarise",
+    "summary_data",
+    "summary_report",
+]
 
 PAIRS_SHOWN = 5
 
@@ -66,6 +77,31 @@ class AutomatonSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class InteractiveSummary:
+    """Counts that describe an interactive model.
+
+    Parameters
+    ----------
+    states, transitions, labels, actions
+        How many there are; transitions are those of positive probability.
+    pairs
+        The neighbouring states, by name.
+    bisimilarity_classes
+        How many classes of states there are that no analyst tells apart.
+    digest
+        The SHA-256 of the canonical form.
+    """
+
+    states: int
+    transitions: int
+    labels: int
+    actions: int
+    pairs: tuple[tuple[str, str], ...]
+    bisimilarity_classes: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class HiddenSummary:
     """Counts that describe a hidden Markov model.
 
@@ -90,12 +126,15 @@ class HiddenSummary:
     digest: str
 
 
+Summary = ChainSummary | AutomatonSummary | HiddenSummary | InteractiveSummary
+
+
 def _component_sizes(model: LMC) -> list[int]:
     graph = [[target for target, _ in row] for row in model.rows]
     return [len(members) for members in strongly_connected_components(graph)]
 
 
-def summarise(model: LMC | PA | HMM) -> ChainSummary | AutomatonSummary | HiddenSummary:
+def summarise(model: AnyModel) -> Summary:
     """Describe a model.
 
     Examples
@@ -116,6 +155,16 @@ def summarise(model: LMC | PA | HMM) -> ChainSummary | AutomatonSummary | Hidden
             pairs=model.pairs,
             digest=model.digest(),
         )
+    if isinstance(model, Interactive):
+        return InteractiveSummary(
+            states=len(model),
+            transitions=sum(len(row) for moves in model.moves for _, row in moves),
+            labels=len(set(model.labels)),
+            actions=len(model.actions),
+            pairs=_names(model),
+            bisimilarity_classes=len(set(bisimilarity_classes(model))),
+            digest=model.digest(),
+        )
     return AutomatonSummary(
         states=len(model),
         transitions=len(model.transitions),
@@ -125,7 +174,7 @@ def summarise(model: LMC | PA | HMM) -> ChainSummary | AutomatonSummary | Hidden
     )
 
 
-def _names(model: LMC | PA) -> tuple[tuple[str, str], ...]:
+def _names(model: LMC | PA | Interactive) -> tuple[tuple[str, str], ...]:
     return tuple((model.states[s], model.states[t]) for s, t in model.pairs)
 
 
@@ -143,7 +192,7 @@ def _chain_summary(chain: LMC) -> ChainSummary:
     )
 
 
-def summary_data(summary: ChainSummary | AutomatonSummary | HiddenSummary) -> dict[str, object]:
+def summary_data(summary: Summary) -> dict[str, object]:
     """Return a summary as plain data for a JSON answer."""
     if isinstance(summary, HiddenSummary):
         return {
@@ -155,6 +204,17 @@ def summary_data(summary: ChainSummary | AutomatonSummary | HiddenSummary) -> di
             "distributions": summary.distributions,
             "parameters": list(summary.parameters),
             "pairs": [list(pair) for pair in summary.pairs],
+        }
+    if isinstance(summary, InteractiveSummary):
+        return {
+            "kind": "interactive",
+            "digest": summary.digest,
+            "states": summary.states,
+            "transitions": summary.transitions,
+            "labels": summary.labels,
+            "actions": summary.actions,
+            "pairs": [list(pair) for pair in summary.pairs],
+            "bisimilarity_classes": summary.bisimilarity_classes,
         }
     if isinstance(summary, AutomatonSummary):
         return {
@@ -202,7 +262,7 @@ def _chain_rows(summary: ChainSummary) -> tuple[tuple[str, str], ...]:
     )
 
 
-def summary_report(summary: ChainSummary | AutomatonSummary | HiddenSummary, name: str) -> Report:
+def summary_report(summary: Summary, name: str) -> Report:
     """Return a summary as a report for a person."""
     if isinstance(summary, ChainSummary):
         return Report(heading=f"{name}: labelled Markov chain", rows=_chain_rows(summary))
@@ -225,6 +285,9 @@ def summary_report(summary: ChainSummary | AutomatonSummary | HiddenSummary, nam
         ("actions", str(summary.actions)),
         ("pairs", _shown_pairs(summary.pairs)),
     )
+    if isinstance(summary, InteractiveSummary):
+        more = (("labels", str(summary.labels)), ("bisimilarity classes", str(summary.bisimilarity_classes)))
+        return Report(heading=f"{name}: interactive model", rows=(*rows, *more, ("digest", summary.digest)))
     if summary.chain is None:
         return Report(
             heading=f"{name}: probabilistic automaton, nondeterministic",

@@ -15,7 +15,7 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import shorten_rational
-from bisimdist.models.lmc import MAX_ROW_BITS
+from bisimdist.models.labelled import MAX_ROW_BITS
 
 __all__ = [
     "NIL",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisimdist.exact.rational import shorten_rational
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import Interactive
+from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA
 
 __all__ = ["write_dot"]
 
 
-def write_dot(model: LMC | PA) -> str:
+def write_dot(model: LMC | PA | Interactive) -> str:
     r"""Draw a model: states with labels, probabilities on edges, actions as points, pairs as dashed lines.
 
     Returns
@@ -27,25 +28,26 @@ def write_dot(model: LMC | PA) -> str:
     }
     """
     lines = ["digraph model {", "  node [shape=ellipse];"]
-    if isinstance(model, LMC):
+    steps: list[tuple[int, str, Row]] = []
+    if isinstance(model, PA):
+        lines += [f'  s{state} [label="{_escape(name)}"];' for state, name in enumerate(model.states)]
+        steps = [(transition.source, transition.action, transition.row) for transition in model.transitions]
+    else:
         for state, (name, label) in enumerate(zip(model.states, model.labels, strict=True)):
             lines.append(f'  s{state} [label="{_escape(name)}\\n{_escape(label)}"];')
+    if isinstance(model, LMC):
         lines += [
             f'  s{state} -> s{target} [label="{shorten_rational(probability)}"];'
             for state, row in enumerate(model.rows)
             for target, probability in row
         ]
-    else:
-        lines += [f'  s{state} [label="{_escape(name)}"];' for state, name in enumerate(model.states)]
-        for number, transition in enumerate(model.transitions):
-            lines.append(f'  t{number} [shape=point, label=""];')
-            lines.append(
-                f'  s{transition.source} -> t{number} [arrowhead=none, label="{_escape(transition.action)}"];'
-            )
-            lines += [
-                f'  t{number} -> s{target} [label="{shorten_rational(probability)}"];'
-                for target, probability in transition.row
-            ]
+    elif isinstance(model, Interactive):
+        steps = [(state, *move) for state, moves in enumerate(model.moves) for move in moves]
+    for number, (source, action, row) in enumerate(steps):
+        lines.append(f'  t{number} [shape=point, label=""];')
+        lines.append(f'  s{source} -> t{number} [arrowhead=none, label="{_escape(action)}"];')
+        for target, p in row:
+            lines.append(f'  t{number} -> s{target} [label="{shorten_rational(p)}"];')
     lines += [
         f"  s{first} -> s{second} [style=dashed, dir=none, constraint=false];"
         for first, second in model.pairs

@@ -12,25 +12,20 @@ from pathlib import Path
 
 from bisimdist.bounded import decoded, read_file
 from bisimdist.errors import ModelError, UsageError
-from bisimdist.models.hmm import HMM
 from bisimdist.models.io.ccsp import automaton_from_ccsp, looks_like_ccsp
 from bisimdist.models.io.json_or_yaml import begins_json, model_of, read_document
 from bisimdist.models.io.prism import looks_like_prism, read_prism
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.kinds import AnyModel
 
 __all__ = [
     "FORMATS",
     "Format",
     "Input",
-    "Model",
     "files_beside",
     "format_called",
     "format_of",
     "format_of_content",
 ]
-
-Model = LMC | PA | HMM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +71,15 @@ class Format:
     name: str
     extensions: tuple[str, ...]
     begins: Callable[[bytes], bool]
-    read: Callable[[Input], Model]
+    read: Callable[[Input], AnyModel]
     beside: tuple[str, ...] = ()
 
 
-def _read_ccsp(given: Input) -> Model:
+def _read_ccsp(given: Input) -> AnyModel:
     return automaton_from_ccsp(decoded(given.content), state_limit=given.state_limit)
 
 
-def _read_prism(given: Input) -> Model:
+def _read_prism(given: Input) -> AnyModel:
     if given.path is None:
         raise ModelError("this is a .tra file, which is read with the .lab file beside it; expected its path")
     path = Path(given.path)

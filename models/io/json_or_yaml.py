@@ -9,26 +9,26 @@ from pathlib import PurePath
 
 from bisimdist.bounded import decoded, read_file
 from bisimdist.errors import ModelError
-from bisimdist.models.hmm import HMM
 from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import expect_text
 from bisimdist.models.io.hmm_document import hmm_from_document
+from bisimdist.models.io.interactive_document import interactive_from_document
 from bisimdist.models.io.json_text import read_json
 from bisimdist.models.io.lmc_document import lmc_from_document
 from bisimdist.models.io.mechanism_document import mechanism_from_document
 from bisimdist.models.io.pa_document import pa_from_document
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.kinds import AnyModel
 
 __all__ = ["begins_json", "load_document", "model_of", "read_document"]
 
 # After its opening brackets JSON has a text in quotes, or a bracket that closes; YAML may say `{kind: lmc}`.
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[{\[][\s{\[]*+[\"}\]]")
-_KINDS: dict[str, Callable[[MapNode], LMC | PA | HMM]] = {
+_KINDS: dict[str, Callable[[MapNode], AnyModel]] = {
     "lmc": lmc_from_document,
     "pa": pa_from_document,
     "hmm": hmm_from_document,
     "mechanism": mechanism_from_document,
+    "interactive": interactive_from_document,
 }
 _LANGUAGES = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 
@@ -77,7 +77,7 @@ def read_document(
     return read_yaml(text)
 
 
-def model_of(root: Node) -> LMC | PA | HMM:
+def model_of(root: Node) -> AnyModel:
     """Return the model that a document makes.
 
     Raises

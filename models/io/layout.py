@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.io.hmm_document import hmm_text
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA
 
@@ -23,7 +25,7 @@ _LONGEST_KEY = 1000  # YAML wants a key of more than 1024 characters to be annou
 _Text = Callable[[str], str]
 
 
-def write_model(model: LMC | PA | HMM, format: str) -> str:
+def write_model(model: AnyModel, format: str) -> str:
     """Write a model so that it reads back as the same model.
 
     Parameters
@@ -59,18 +61,20 @@ def write_model(model: LMC | PA | HMM, format: str) -> str:
     raise UsageError(f"models are not written in the format {format!r}; expected json or yaml")
 
 
-def _write_json(model: LMC | PA) -> str:
+def _write_json(model: LMC | PA | Interactive) -> str:
     text = json.dumps
-    if isinstance(model, LMC):
+    if not isinstance(model, PA):
         model = model.whole()
+        kind, values = _labelled(model, _json_row, lambda key, value: f"{text(key)}: {value}")
         states = [
             f"{text(name)}: {text(label)}" for name, label in zip(model.states, model.labels, strict=True)
         ]
-        rows = [
-            f"{text(name)}: {_json_row(row, model.states)}"
-            for name, row in zip(model.states, model.rows, strict=True)
+        rows = [f"{text(name)}: {value}" for name, value in zip(model.states, values, strict=True)]
+        parts = [
+            f'"kind": "{kind}"',
+            f'"states": {_block("{", states)}',
+            f'"transitions": {_block("{", rows)}',
         ]
-        parts = ['"kind": "lmc"', f'"states": {_block("{", states)}', f'"transitions": {_block("{", rows)}']
     else:
         states = [text(name) for name in model.states]
         rows = [
@@ -87,6 +91,20 @@ def _write_json(model: LMC | PA) -> str:
     return "{\n" + ",\n".join(f"  {part}" for part in parts) + "\n}\n"
 
 
+def _labelled(
+    model: LMC | Interactive,
+    written: Callable[[Row, tuple[str, ...]], str],
+    entry: Callable[[str, str], str],
+) -> tuple[str, list[str]]:
+    """Return the kind of a model with labelled states, and for each state its transitions in a format."""
+    if isinstance(model, LMC):
+        return "lmc", [written(row, model.states) for row in model.rows]
+    return "interactive", [
+        _flow("{", (entry(action, written(row, model.states)) for action, row in moves))
+        for moves in model.moves
+    ]
+
+
 def _json_row(row: Row, states: tuple[str, ...]) -> str:
     entries = (f"{json.dumps(states[target])}: {json.dumps(format_rational(value))}" for target, value in row)
     return "{" + ", ".join(entries) + "}"
@@ -99,15 +117,16 @@ def _block(opening: str, items: list[str]) -> str:
     return f"{opening}\n" + ",\n".join(f"    {item}" for item in items) + f"\n  {closing}"
 
 
-def _write_yaml(model: LMC | PA) -> str:
-    if isinstance(model, LMC):
+def _write_yaml(model: LMC | PA | Interactive) -> str:
+    if not isinstance(model, PA):
         model = model.whole()
-        lines = ["kind: lmc", "states:"]
+        kind, values = _labelled(model, _yaml_row, _keyed)
+        lines = [f"kind: {kind}", "states:"]
         for name, label in zip(model.states, model.labels, strict=True):
             lines += _yaml_entry(name, _yaml_text(label))
         lines.append("transitions:")
-        for name, row in zip(model.states, model.rows, strict=True):
-            lines += _yaml_entry(name, _yaml_row(row, model.states))
+        for name, value in zip(model.states, values, strict=True):
+            lines += _yaml_entry(name, value)
     else:
         lines = ["kind: pa", "states:", *(f"  - {_yaml_text(name)}" for name in model.states)]
         lines.append("transitions:" if model.transitions else "transitions: []")
@@ -132,10 +151,13 @@ def _yaml_entry(key: str, value: str) -> list[str]:
 def _yaml_row(row: Row, states: tuple[str, ...]) -> str:
     entries = []
     for target, value in row:
-        written = _yaml_text(states[target])
-        announced = "? " if len(written) > _LONGEST_KEY else ""
-        entries.append(f"{announced}{written}: {format_rational(value)}")
+        entries.append(_keyed(states[target], format_rational(value)))
     return _flow("{", entries)
+
+
+def _keyed(key: str, value: str) -> str:
+    written = _yaml_text(key)
+    return f"{'? ' if len(written) > _LONGEST_KEY else ''}{written}: {value}"
 
 
 def _flow(opening: str, items: Iterable[str]) -> str:

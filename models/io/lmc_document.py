@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bisimdist.errors import ModelError
-from bisimdist.models.io.document import MapNode
+from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import (
     ProbabilityReader,
     check_keys,
@@ -16,7 +16,7 @@ from bisimdist.models.io.expect import (
 )
 from bisimdist.models.lmc import LMC, Row
 
-__all__ = ["lmc_from_document", "row_from_map"]
+__all__ = ["labelled_states", "lmc_from_document", "places_of_states", "row_from_map", "rows_by_state"]
 
 
 def lmc_from_document(root: MapNode) -> LMC:
@@ -32,36 +32,55 @@ def lmc_from_document(root: MapNode) -> LMC:
     check_keys(
         replace(root, entries=known), "", required=("kind", "states", "transitions"), optional=("pairs",)
     )
-    states = expect_map(
-        root.entries["states"], "states", "a mapping from states to labels, such as {s: a, t: b}"
-    )
-    transitions = expect_map(
-        root.entries["transitions"],
-        "transitions",
-        "a mapping from states to rows, such as {s: {t: 1/2, u: 1/2}}",
-    )
-    names = tuple(states.entries)
+    names, labels = labelled_states(root)
     position = {name: index for index, name in enumerate(names)}
-    labels = tuple(
-        expect_text(label, f"state {name!r}", "the label of the state")
-        for name, label in states.entries.items()
-    )
     numbers = ProbabilityReader()
     rows: list[Row] = [()] * len(names)
-    for name, node in transitions.entries.items():
-        place = f"state {name!r}"
-        if name not in position:
-            raise ModelError(
-                "transitions are given for a state that is not declared", place=place, line=node.line
-            )
-        row = expect_map(node, place, "a mapping from states to probabilities, such as {t: 1/2, u: 1/2}")
+    found = rows_by_state(root, position, "{s: {t: 1/2, u: 1/2}}")
+    for name, node in found:
+        row = expect_map(
+            node, f"state {name!r}", "a mapping from states to probabilities, such as {t: 1/2, u: 1/2}"
+        )
         rows[position[name]] = row_from_map(row, position, f"transition {name}", numbers)
     pairs = expect_pairs(root.entries.get("pairs"), position)
     try:
         return LMC(names, labels, tuple(rows), pairs)
     except ModelError as error:
-        entries = (*transitions.entries.items(), *states.entries.items())
-        raise with_line(error, ((f"state {name!r}", node.line) for name, node in entries)) from None
+        raise with_line(error, places_of_states(root, found)) from None
+
+
+def labelled_states(root: MapNode) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names and the labels of the states that a document declares."""
+    states = expect_map(
+        root.entries["states"], "states", "a mapping from states to labels, such as {s: a, t: b}"
+    )
+    labels = (
+        expect_text(label, f"state {name!r}", "the label of the state")
+        for name, label in states.entries.items()
+    )
+    return tuple(states.entries), tuple(labels)
+
+
+def rows_by_state(root: MapNode, position: dict[str, int], example: str) -> list[tuple[str, Node]]:
+    """Return what a document says of the transitions of each state."""
+    transitions = expect_map(
+        root.entries["transitions"], "transitions", f"a mapping from states to rows, such as {example}"
+    )
+    for name, node in transitions.entries.items():
+        if name not in position:
+            raise ModelError(
+                "transitions are given for a state that is not declared",
+                place=f"state {name!r}",
+                line=node.line,
+            )
+    return list(transitions.entries.items())
+
+
+def places_of_states(root: MapNode, rows: list[tuple[str, Node]]) -> list[tuple[str, int]]:
+    """Return the lines of the states: those of their transitions, then of their declarations."""
+    states = root.entries["states"]
+    declared = states.entries.items() if isinstance(states, MapNode) else ()
+    return [(f"state {name!r}", node.line) for name, node in (*rows, *declared)]
 
 
 def row_from_map(row: MapNode, position: dict[str, int], transition: str, numbers: ProbabilityReader) -> Row:

@@ -7,10 +7,8 @@ from pathlib import Path
 
 from bisimdist.bounded import read_file
 from bisimdist.errors import ModelError, UsageError
-from bisimdist.models.hmm import HMM
 from bisimdist.models.io.formats import FORMATS, Input, format_called, format_of, format_of_content
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.kinds import AnyModel
 
 __all__ = ["load_model", "parse_model"]
 
@@ -21,7 +19,7 @@ def load_model(
     format: str | None = None,
     state_limit: int | None = None,
     prism_labels: bool = False,
-) -> LMC | PA | HMM:
+) -> AnyModel:
     """Load a model from a file.
 
     Parameters
@@ -40,7 +38,7 @@ def load_model(
 
     Returns
     -------
-    LMC, PA or HMM
+    LMC, PA, HMM or Interactive
         The model.
 
     Raises
@@ -69,7 +67,7 @@ def load_model(
 
 def parse_model(
     text: str | bytes, *, format: str | None = None, source: str = "", state_limit: int | None = None
-) -> LMC | PA | HMM:
+) -> AnyModel:
     """Read a model from the text of a JSON, YAML or CCS_p file.
 
     Parameters

@@ -10,9 +10,7 @@ from flint import fmpq
 
 from bisimdist.errors import NumberError, UsageError
 from bisimdist.exact.rational import format_rational, parse_rational
-from bisimdist.models.hmm import HMM
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.kinds import AnyModel
 
 __all__ = ["Choice", "Example", "Integer", "Parameter", "Rational", "shown"]
 
@@ -151,5 +149,5 @@ class Example:
     name: str
     description: str
     parameters: tuple[Parameter, ...]
-    build: Callable[..., LMC | PA | HMM]
+    build: Callable[..., AnyModel]
     text: Callable[..., str] | None = None

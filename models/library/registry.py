@@ -8,10 +8,9 @@ from importlib import import_module
 from typing import TypeVar
 
 from bisimdist.errors import UsageError
-from bisimdist.models.hmm import HMM
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.library.parameters import Example, shown
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
 
 __all__ = [
     "ExampleInfo",
@@ -112,7 +111,7 @@ def build_example(text: str) -> LMC:
     return model
 
 
-def build_any_example(text: str) -> LMC | PA | HMM:
+def build_any_example(text: str) -> AnyModel:
     """Return the example that a text asks for, whatever its kind.
 
     Parameters
@@ -122,7 +121,7 @@ def build_any_example(text: str) -> LMC | PA | HMM:
 
     Returns
     -------
-    LMC, PA or HMM
+    LMC, PA, HMM or Interactive
         The model, with its pairs.
 
     Raises

@@ -15,6 +15,7 @@ from types import FrameType
 from flint import fmpq
 
 from bisimdist.errors import BisimdistError, LimitError
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.io import parse_model
 from tests.campaign import automata, chains, hidden, whole
 from tests.campaign.desk import Desk, Question
@@ -118,6 +119,7 @@ def examine(
     except BisimdistError:
         counts["models refused"] += 1
         return
+    assert not isinstance(model, Interactive)  # nobody draws one
     counts["models"] += 1
     counts[f"models: {case.kind}"] += 1
     counts[f"family: {case.family}"] += 1

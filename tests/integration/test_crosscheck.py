@@ -16,6 +16,7 @@ from bisimdist.analysis.standing import Measure, Relation, Scale
 from bisimdist.errors import Interruption, ModelError, UsageError
 from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.library.registry import build_any_example, list_examples
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
@@ -130,7 +131,7 @@ def test_orders_only_name_measures() -> None:
     assert {name for source in SOURCES for name in source.names} == set(MEASURES)
 
 
-def checked(model: LMC | PA | HMM, alpha: fmpq, names: tuple[str, str], seconds: float = 20) -> CheckedPair:
+def checked(model: AnyModel, alpha: fmpq, names: tuple[str, str], seconds: float = 20) -> CheckedPair:
     (found,) = crosscheck(model, pairs=[names], alpha=alpha, length=3, seconds=seconds).pairs
     values = {measure.name: shown_value(measure) for measure in found.measures}
     assert not found.violated, (found.errors, values, model)
@@ -253,7 +254,7 @@ def test_what_ends_differently_has_equal_traces_and_another_delta() -> None:
     assert values["tv_x_hidden"].upper == values["tv_x"].upper == 1
 
 
-def values_of(model: LMC | PA | HMM) -> dict[str, Measure]:
+def values_of(model: AnyModel) -> dict[str, Measure]:
     (found,) = crosscheck(model, length=2, seconds=20).pairs
     assert not found.violated, found.errors
     return {measure.name: measure for measure in found.measures}

@@ -1,0 +1,198 @@
+"""Interactive models: labelled Markov chains whose next step somebody chooses who sees the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from bisimdist.errors import ModelError
+from bisimdist.exact.rational import ExactNumber, format_rational
+from bisimdist.models.labelled import (
+    Row,
+    check_names,
+    check_pairs,
+    check_sources,
+    check_states,
+    digest_of,
+    full_row,
+    index_of,
+    indexed_pairs,
+    row_from_names,
+)
+from bisimdist.models.lmc import LMC
+
+__all__ = ["Interactive", "Moves", "System", "action_place", "chain_as_interactive"]
+
+Moves = tuple[tuple[str, Row], ...]
+"""What may be asked in a state: (action, successors with their probabilities)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interactive:
+    """A labelled chain whose rows carry an action, validated when it is made.
+
+    An analyst sees the labels of the states that a run passes through, and chooses after each of them an
+    action, or stops. Which actions there are is a function of the label: otherwise the analyst would learn
+    from what is on offer. A state without actions ends the run.
+
+    Parameters
+    ----------
+    states
+        The names of the states, all different; a state's position is its index.
+    labels
+        The label of each state.
+    moves
+        For each state its actions with their rows, each of which sums to one exactly.
+    pairs
+        Pairs of indices: the neighbouring states; may be empty.
+
+    Raises
+    ------
+    ModelError
+        Naming the state, action or transition that is at fault.
+    """
+
+    states: tuple[str, ...]
+    labels: tuple[str, ...]
+    moves: tuple[Moves, ...]
+    pairs: tuple[tuple[int, int], ...] = ()
+    actions: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """All actions, in the order in which they first occur."""
+    arms: tuple[tuple[Row, ...], ...] = field(init=False, repr=False, compare=False)
+    """By action the row of every state; empty where the state does not offer the action."""
+    _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_position", check_states("model", self.states, self.labels, self.moves))
+        for name, moves in zip(self.states, self.moves, strict=True):
+            self._check_moves(name, moves)
+        self._check_offers()
+        check_pairs(self.pairs, len(self.states))
+        rows = [dict(moves) for moves in self.moves]
+        actions = tuple(dict.fromkeys(action for moves in self.moves for action, _ in moves))
+        object.__setattr__(self, "actions", actions)
+        arms = tuple(tuple(row.get(action, ()) for row in rows) for action in actions)
+        object.__setattr__(self, "arms", arms)
+
+    def _check_moves(self, name: str, moves: Moves) -> None:
+        check_names((action for action, _ in moves), "action")
+        seen: set[str] = set()
+        for action, row in moves:
+            place = action_place(name, action)
+            if action in seen:
+                raise ModelError("the action is given twice", place=place)
+            seen.add(action)
+            full_row(row, self.states, place, place)
+
+    def _check_offers(self) -> None:
+        """Refuse states of one label that do not offer the same actions."""
+        first: dict[str, int] = {}
+        for state, label in enumerate(self.labels):
+            other = first.setdefault(label, state)
+            here, there = ({action for action, _ in self.moves[k]} for k in (state, other))
+            if here != there:
+                raise ModelError(
+                    f"the label {label!r} comes with the actions {_listed(here)} here and {_listed(there)} "
+                    f"in state {self.states[other]!r}; expected the same actions for one label",
+                    place=f"state {self.states[state]!r}",
+                )
+
+    @classmethod
+    def from_mappings(
+        cls,
+        states: Mapping[str, str],
+        transitions: Mapping[str, Mapping[str, Mapping[str, ExactNumber]]],
+        pairs: Iterable[tuple[str, str]] = (),
+    ) -> Interactive:
+        """Make a model from names: ``{state: label}``, ``{state: {action: {state: probability}}}`` and pairs.
+
+        Entries of probability zero are dropped.
+
+        Raises
+        ------
+        ModelError
+            If a name is unknown, a number is not exact or negative, or a row does not sum to one.
+
+        Examples
+        --------
+        >>> model = Interactive.from_mappings({"s": "a", "t": "b"}, {"s": {"X": {"s": "1/2", "t": "0.5"}}})
+        >>> model.actions
+        ('X',)
+        """
+        names = tuple(states)
+        position = {name: index for index, name in enumerate(names)}
+        check_sources(transitions, position)
+        moves = tuple(
+            tuple(
+                (action, row_from_names(row, position, action_place(name, action)))
+                for action, row in transitions.get(name, {}).items()
+            )
+            for name in names
+        )
+        return cls(names, tuple(states[name] for name in names), moves, indexed_pairs(pairs, position))
+
+    def index(self, name: str) -> int:
+        """Return the index of a state.
+
+        Raises
+        ------
+        ModelError
+            If there is no state of that name.
+        """
+        return index_of(name, self._position)
+
+    def row(self, state: int, action: str) -> Row | None:
+        """Return where an action leads from a state, or None where the state does not offer it."""
+        return dict(self.moves[state]).get(action)
+
+    def canonical(self) -> dict[str, object]:
+        """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""
+        return {
+            "kind": "interactive",
+            "states": dict(zip(self.states, self.labels, strict=True)),
+            "transitions": {
+                name: {
+                    action: {self.states[target]: format_rational(p) for target, p in row}
+                    for action, row in moves
+                }
+                for name, moves in zip(self.states, self.moves, strict=True)
+            },
+        }
+
+    def whole(self) -> Interactive:
+        """Return the model, which stands for all of its runs."""
+        return self
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""
+        return digest_of(self.canonical())
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+
+System = LMC | Interactive
+"""What an analyst looks at: a chain, where there is nothing to choose, or an interactive model."""
+
+
+def action_place(state: str, action: str) -> str:
+    """Return what an error calls an action of a state."""
+    return f"state {state!r}, action {action!r}"
+
+
+def _listed(actions: set[str]) -> str:
+    return ", ".join(sorted(actions)) or "(none)"
+
+
+def chain_as_interactive(chain: LMC, action: str = "step") -> Interactive:
+    """Return a chain as the model in which one action is all there is to ask.
+
+    Its delta and its distances are those of the chain.
+
+    Examples
+    --------
+    >>> chain_as_interactive(LMC.from_mappings({"s": "a"}, {"s": {"s": 1}})).moves
+    ((('step', ((0, 1),)),),)
+    """
+    whole = chain.whole()
+    return Interactive(whole.states, whole.labels, tuple(((action, row),) for row in whole.rows), whole.pairs)

@@ -1,0 +1,229 @@
+"""What models with labelled states share: names, rows and pairs, with errors that say where."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence, Sized
+
+from flint import fmpq
+
+from bisimdist.errors import ModelError, NumberError, NumberTypeError
+from bisimdist.exact.rational import ExactNumber, shorten_rational, to_fmpq
+
+__all__ = [
+    "Row",
+    "check_names",
+    "check_pairs",
+    "check_sources",
+    "check_states",
+    "digest_of",
+    "full_row",
+    "index_of",
+    "indexed_pairs",
+    "row_from_names",
+    "row_total",
+]
+
+Row = tuple[tuple[int, fmpq], ...]
+"""The successors of a state: (index of a state, positive probability), by ascending index."""
+
+MAX_ROW_BITS = 200_000
+"""How long the common denominator of a row may be, so that adding up a row takes bounded time."""
+
+
+def check_names(names: Iterable[str], what: str) -> None:
+    """Refuse names that are no text, or that hold half a character and so fit in no file.
+
+    Raises
+    ------
+    ModelError
+        Naming the first that is at fault.
+    """
+    for name in names:
+        if not isinstance(name, str):
+            raise ModelError(f"the {what} {name!r} is a {type(name).__name__}; expected a text")
+        try:
+            name.encode("utf-8")
+        except UnicodeEncodeError:
+            raise ModelError(
+                f"the {what} holds a lone surrogate; expected Unicode text", place=f"{what} {name!r}"
+            ) from None
+
+
+def check_states(what: str, states: Sequence[str], labels: Sequence[str], rows: Sized) -> Mapping[str, int]:
+    """Return the index of every state.
+
+    Raises
+    ------
+    ModelError
+        If there are none, names are not different texts, or there are not as many labels and rows.
+    """
+    check_names(states, "state")
+    check_names(labels, "label")
+    position = {name: index for index, name in enumerate(states)}
+    if not states:
+        raise ModelError(f"the {what} has no state; expected at least one")
+    if len(position) != len(states):
+        twice = next(name for i, name in enumerate(states) if position[name] != i)
+        raise ModelError("the state is declared twice", place=f"state {twice!r}")
+    if not len(labels) == len(rows) == len(states):
+        raise ModelError(
+            f"{len(states)} states, {len(labels)} labels and {len(rows)} rows; expected as many of each"
+        )
+    return position
+
+
+def check_pairs(pairs: Iterable[Sequence[int]], size: int) -> None:
+    """Refuse what is not a pair of indices of states.
+
+    Raises
+    ------
+    ModelError
+        Naming the first that is none.
+    """
+    for pair in pairs:
+        if len(pair) != 2:
+            raise ModelError(f"the pair {pair} has {len(pair)} entries; expected two indices")
+        if not all(0 <= index < size for index in pair):
+            raise ModelError(f"the pair {pair} names an index outside 0..{size - 1}")
+
+
+def row_total(row: Row, states: Sequence[str], place: str, transition: str) -> fmpq:
+    """Return the sum of a row once its entries are known to be in order.
+
+    Parameters
+    ----------
+    row
+        Successors and probabilities.
+    states
+        The names of all states.
+    place
+        What an error about the row as a whole names.
+    transition
+        What an error about one entry names, before the target.
+
+    Raises
+    ------
+    ModelError
+        If a successor is no state, the order is not ascending or a probability is not positive.
+    """
+    previous = -1
+    total = fmpq(0)
+    for target, probability in row:
+        if not 0 <= target < len(states):
+            raise ModelError(f"a transition leads to index {target}, which is no state", place=place)
+        if target <= previous:
+            raise ModelError("the successors are not in ascending order, each once", place=place)
+        if probability <= 0:
+            raise ModelError(
+                f"the probability is {shorten_rational(probability)}; expected a positive number",
+                place=f"{transition} -> {states[target]}",
+            )
+        previous = target
+        total += probability
+        if total.q.bit_length() > MAX_ROW_BITS:
+            raise ModelError(
+                f"the common denominator of the probabilities is longer than the {MAX_ROW_BITS} bits allowed",
+                place=place,
+            )
+    return total
+
+
+def full_row(row: Row, states: Sequence[str], place: str, transition: str) -> None:
+    """Refuse a row that is not in order or does not sum to one.
+
+    Raises
+    ------
+    ModelError
+        As `row_total`, and for another sum.
+    """
+    total = row_total(row, states, place, transition)
+    if total != 1:
+        raise ModelError(f"the probabilities sum to {shorten_rational(total)}; expected 1", place=place)
+
+
+def row_from_names(row: Mapping[str, ExactNumber], position: Mapping[str, int], transition: str) -> Row:
+    """Return a row that is given by names; entries of probability zero are dropped.
+
+    Raises
+    ------
+    ModelError
+        If a name is unknown or a number is not exact or not in [0, 1], at ``transition -> target``.
+    """
+    entries = []
+    for target, value in row.items():
+        place = f"{transition} -> {target}"
+        if target not in position:
+            raise ModelError(f"the target {target!r} is not a declared state", place=place)
+        try:
+            probability = to_fmpq(value)
+        except (NumberError, NumberTypeError) as error:
+            raise ModelError(str(error), place=place) from error
+        if not 0 <= probability <= 1:
+            raise ModelError(
+                f"the probability is {shorten_rational(probability)}; expected a number in [0, 1]",
+                place=place,
+            )
+        if probability != 0:
+            entries.append((position[target], probability))
+    return tuple(sorted(entries, key=lambda entry: entry[0]))
+
+
+def check_sources(transitions: Iterable[str], position: Mapping[str, int]) -> None:
+    """Refuse transitions of what is no state.
+
+    Raises
+    ------
+    ModelError
+        Naming the first.
+    """
+    for source in transitions:
+        if source not in position:
+            raise ModelError(
+                "transitions are given for a state that is not declared", place=f"state {source!r}"
+            )
+
+
+def indexed_pairs(
+    pairs: Iterable[tuple[str, str]], position: Mapping[str, int]
+) -> tuple[tuple[int, int], ...]:
+    """Return pairs of names as pairs of indices.
+
+    Raises
+    ------
+    ModelError
+        If a name is unknown.
+    """
+    indexed = []
+    for first, second in pairs:
+        for name in (first, second):
+            if name not in position:
+                raise ModelError(
+                    "the pair names a state that is not declared", place=f"pair [{first}, {second}]"
+                )
+        indexed.append((position[first], position[second]))
+    return tuple(indexed)
+
+
+def index_of(name: str, position: Mapping[str, int]) -> int:
+    """Return the index of a state.
+
+    Raises
+    ------
+    ModelError
+        If there is no state of that name.
+    """
+    try:
+        return position[name]
+    except KeyError:
+        raise ModelError(
+            f"there is no such state; expected one of {len(position)}, such as {next(iter(position))!r}",
+            place=f"state {name!r}",
+        ) from None
+
+
+def digest_of(canonical: Mapping[str, object]) -> str:
+    """Return the SHA-256 of plain data, ``"sha256:…"``; the order of keys does not matter."""
+    text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
