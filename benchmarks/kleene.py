@@ -82,7 +82,8 @@ def _rounds(question: Question) -> int:
 
 def _on_supports(question: Question, guess: Approximation, s: int, t: int) -> SkewedProblem:
     lmc, space = question.model, question.functional.space
-    left, right = dict(lmc.rows[s]), dict(lmc.rows[t])
+    (rows,) = lmc.arms
+    left, right = dict(rows[s]), dict(rows[t])
     states = sorted(left.keys() | right.keys())
 
     def distance(i: int, j: int) -> fmpq:

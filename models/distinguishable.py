@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bisimdist.models.bisimilarity import canonical_numbering
+from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.lmc import LMC
 
 __all__ = ["distinguishable_classes"]
 
 
-def distinguishable_classes(lmc: LMC) -> tuple[int, ...]:
+def distinguishable_classes(lmc: System) -> tuple[int, ...]:
     """Return a partition such that states of different classes have distance 1, for every alpha.
 
     Start with the partition into labels. In each round, link two states of one class if some class of the
@@ -20,7 +21,7 @@ def distinguishable_classes(lmc: LMC) -> tuple[int, ...]:
     Parameters
     ----------
     lmc
-        The chain.
+        The chain. In an interactive model the classes are those of equal labels.
 
     Returns
     -------
@@ -51,6 +52,8 @@ def distinguishable_classes(lmc: LMC) -> tuple[int, ...]:
     (0, 1, 2, 3)
     """
     class_of = list(canonical_numbering(lmc.labels))
+    if isinstance(lmc, Interactive):
+        return tuple(class_of)
     members: dict[int, list[int]] = {}
     for state, number in enumerate(class_of):
         members.setdefault(number, []).append(state)

@@ -17,7 +17,7 @@ from bisimdist.analysis.proved import CertificateMaker, Proved
 from bisimdist.errors import UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
 from bisimdist.exact.decimals import decimal_above, decimal_below
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
 
 __all__ = ["DISTANCES", "CertificateMaker", "DistanceAnswer", "PairBound", "Status", "ThresholdAnswer"]
 
@@ -105,7 +105,7 @@ class DistanceAnswer(Proved):
     Parameters
     ----------
     model
-        The chain that the answer is about.
+        The chain, or the interactive model, that the answer is about.
     alpha
         The skew, at least 1.
     distance
@@ -127,7 +127,7 @@ class DistanceAnswer(Proved):
        ATVA 2018, Definition 12 and Lemma 2.
     """
 
-    model: LMC
+    model: System
     alpha: fmpq
     distance: str
     pairs: tuple[PairBound, ...]
@@ -160,7 +160,7 @@ class ThresholdAnswer(Proved):
         If `holds` is not what the bounds prove.
     """
 
-    model: LMC
+    model: System
     alpha: fmpq
     distance: str
     threshold: fmpq

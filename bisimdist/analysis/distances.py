@@ -16,7 +16,7 @@ from bisimdist.fixpoint.iteration import Approximation
 from bisimdist.fixpoint.question import Question, checked_skew, named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.linear import SingularSystemError
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["bd_threshold", "bound"]
@@ -33,7 +33,7 @@ REFINEMENTS = (fmpq(1, 10**3), fmpq(1, 10**6), fmpq(1, 10**10))
 
 @interruptible
 def bound(  # noqa: PLR0913
-    model: LMC,
+    model: System,
     alpha: ExactNumber | None = None,
     *,
     epsilon: ExactNumber | None = None,
@@ -52,7 +52,8 @@ def bound(  # noqa: PLR0913
     Parameters
     ----------
     model
-        The chain.
+        The chain, or an interactive model: then the distance is the least fixed point of the largest lifting
+        of all actions, and bounds what any analyst gains.
     alpha, epsilon
         One of the two: the skew, a rational of at least 1, or epsilon for alpha = e^epsilon, which is rounded
         down: the upper bounds are bounds on the delta of e^epsilon too.
@@ -121,7 +122,7 @@ def bound(  # noqa: PLR0913
 
 @interruptible
 def bd_threshold(  # noqa: PLR0913
-    model: LMC,
+    model: System,
     alpha: ExactNumber | None,
     source: str,
     target: str,

@@ -16,7 +16,7 @@ from bisimdist.fixpoint.iteration import Approximation
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question, prepare
 from bisimdist.linear import SingularSystemError
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
 from bisimdist.progress import Deadline, Progress
 
 __all__ = ["Pair", "Work"]
@@ -28,7 +28,7 @@ Pair = tuple[int, int]
 class Work:
     """A question, its limits, and what is proved of it so far."""
 
-    model: LMC
+    model: System
     distance: str
     alpha: fmpq
     asked: tuple[Pair, ...]

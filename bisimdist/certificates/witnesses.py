@@ -63,10 +63,9 @@ def coupling(strategy: Strategy, side: int) -> Coupling:
 
 def _mirrored(strategy: Strategy, side: int) -> Coupling:
     forward = coupling(strategy, side - 1)
-    s, t = strategy.functional.space.pairs[side // 2]
-    rows = strategy.functional.lmc.rows
-    needs = dict(rows[t])
-    for i, probability in rows[s]:
+    left, right = strategy.functional.rows_of(side - 1)
+    needs = dict(right)
+    for i, probability in left:
         needs[i] = needs.get(i, fmpq(0)) - probability
     for (_, j), mass in forward.moves.items():
         needs[j] -= mass

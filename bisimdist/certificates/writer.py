@@ -14,7 +14,7 @@ from bisimdist.errors import UsageError
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.ranking import Ranked
 from bisimdist.fixpoint.strategy import Values
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import Interactive, System
 
 __all__ = ["CLAIM_DIGITS", "certificate_of", "trivial_certificate"]
 
@@ -48,7 +48,7 @@ def certificate_of(proof: Proof) -> dict[str, object]:
 
 
 def trivial_certificate(
-    model: LMC, distance: str, alpha: fmpq, bounds: Sequence[tuple[tuple[int, int], fmpq, fmpq]]
+    model: System, distance: str, alpha: fmpq, bounds: Sequence[tuple[tuple[int, int], fmpq, fmpq]]
 ) -> dict[str, object]:
     """Return the certificate of bounds that need no proof: 0 and 1, and what the classes alone say."""
     result = _frame(model, distance, alpha, bounds)
@@ -57,9 +57,12 @@ def trivial_certificate(
     return result
 
 
-def _check_lengths(model: LMC) -> None:
+def _check_lengths(model: System) -> None:
     """Refuse models whose numbers no reader of certificates takes."""
-    longest = max(max(p.p.bit_length(), p.q.bit_length()) for row in model.rows for _, p in row)
+    longest = max(
+        (max(p.p.bit_length(), p.q.bit_length()) for rows in model.arms for row in rows for _, p in row),
+        default=0,
+    )
     if longest * 30103 // 100000 >= CLAIM_DIGITS:
         raise UsageError(
             f"a probability of the model has more than {CLAIM_DIGITS} digits: no certificate can hold it"
@@ -67,7 +70,7 @@ def _check_lengths(model: LMC) -> None:
 
 
 def _frame(
-    model: LMC, distance: str, alpha: fmpq, claims: Iterable[tuple[tuple[int, int], fmpq, fmpq]]
+    model: System, distance: str, alpha: fmpq, claims: Iterable[tuple[tuple[int, int], fmpq, fmpq]]
 ) -> dict[str, object]:
     _check_lengths(model)
     return {
@@ -120,11 +123,12 @@ def _closure(proof: Proof, look: Callable[[int], tuple[Found, Iterable[int]]]) -
 
 
 def _couplings(proof: Proof, pair: int) -> tuple[tuple[Coupling, ...], set[int]]:
-    """Return the couplings of all directions, and the numbers of the pairs to which they move mass."""
-    space = proof.question.functional.space
-    sides = (2 * pair,) if space.ordered else (2 * pair, 2 * pair + 1)
+    """Return the couplings of all sides, and the numbers of the pairs to which they move mass."""
+    functional = proof.question.functional
+    start = functional.width * pair
+    sides = range(start, start + functional.width, 2 if functional.space.ordered else 1)
     found = tuple(coupling(proof.upper_strategy, side) for side in sides)
-    return found, {space.number(i, j) for side in found for i, j in side.moves}
+    return found, {functional.space.number(i, j) for side in found for i, j in side.moves}
 
 
 def _witness(proof: Proof, named: set[int], pair: int) -> tuple[tuple[int, Witness] | None, Iterable[int]]:
@@ -150,21 +154,30 @@ def _witness(proof: Proof, named: set[int], pair: int) -> tuple[tuple[int, Witne
 
 
 def _upper_entry(proof: Proof, pair: int, couplings: tuple[Coupling, ...]) -> Entry:
-    names = proof.question.model.states
+    model = proof.question.model
     s, t = proof.question.functional.space.pairs[pair]
-    entry: Entry = {"pair": [names[s], names[t]]}
-    for direction, found in zip(("forward", "backward"), couplings, strict=False):
-        entry[direction] = {
-            "moves": [[names[i], names[j], rational_text(w)] for (i, j), w in sorted(found.moves.items())],
-            "given_up": [[names[i], rational_text(w)] for i, w in sorted(found.given_up.items())],
-        }
-    return entry
+    head: Entry = {"pair": [model.states[s], model.states[t]]}
+    sides = iter(couplings)
+    directions = ("forward",) if proof.question.functional.space.ordered else ("forward", "backward")
+    arms = [{direction: _shown(model.states, next(sides)) for direction in directions} for _ in model.actions]
+    if not isinstance(model, Interactive):
+        return {**head, **arms[0]}
+    offered = zip(model.actions, model.arms, arms, strict=True)
+    return {**head, "actions": {action: arm for action, rows, arm in offered if rows[s]}}
+
+
+def _shown(names: Sequence[str], found: Coupling) -> Entry:
+    return {
+        "moves": [[names[i], names[j], rational_text(w)] for (i, j), w in sorted(found.moves.items())],
+        "given_up": [[names[i], rational_text(w)] for i, w in sorted(found.given_up.items())],
+    }
 
 
 def _lower_entry(proof: Proof, pair: int, found: tuple[int, Witness]) -> Entry:
-    names = proof.question.model.states
+    model, functional = proof.question.model, proof.question.functional
+    names = model.states
     side, potential = found
-    s, t = proof.question.functional.ordered(side)
+    s, t = functional.ordered(side)
     entry: Entry = {
         "pair": [names[s], names[t]],
         "witness": {
@@ -172,6 +185,8 @@ def _lower_entry(proof: Proof, pair: int, found: tuple[int, Witness]) -> Entry:
             for i, spec in sorted(potential.items())
         },
     }
+    if isinstance(model, Interactive):
+        entry["action"] = model.actions[functional.arm(side)]
     if proof.ranked is not None:
         entry.update(_rank_entry(names, proof.ranked[pair]))
     return entry

@@ -118,18 +118,16 @@ class _Walk:
         penalty = np.zeros(len(sides))
         if value is not None:
             cost = plans.matrix @ value + plans.constant
-            penalty = np.where(cost < value[plans.sides // 2] - SETTLED, -np.inf, 0.0)
+            penalty = np.where(cost < value[plans.sides // strategy.functional.width] - SETTLED, -np.inf, 0.0)
         return cls(plans, penalty)
 
 
 def _steps_by_direction(strategy: Strategy, value: Float64Array) -> tuple[list[_Walk], list[_Walk]]:
-    """Return the walks that count for the upper bound (both directions) and the lower one (that taken)."""
+    """Return the walks that count for the upper bound (of all sides) and the lower one (of those taken)."""
     live = _live(strategy)
     taken = [_Walk.of(strategy, [strategy.side(pair) for pair in live])]
-    if not strategy.functional.both_sides:
-        return list(taken), taken
-    others = _Walk.of(strategy, [strategy.side(pair) ^ 1 for pair in live], value)
-    return [*taken, others], taken
+    columns = zip(*(strategy.others(pair) for pair in live), strict=True)
+    return [*taken, *(_Walk.of(strategy, list(sides), value) for sides in columns)], taken
 
 
 def _longest(strategy: Strategy, walks: list[_Walk]) -> Float64Array:
@@ -199,7 +197,8 @@ def _checked_above(strategy: Strategy, upper: Int64Array, grid: int) -> Strategy
     result = _copy(strategy)
     functional = result.functional
     _solve(result, np.arange(len(functional.batch)), upper, grid)
-    sides = np.arange(0, 2 * functional.size, 1 if functional.both_sides else 2)
+    starts = np.arange(functional.size) * functional.width
+    sides = (starts[:, None] + np.array(functional.options)).ravel()
     return None if PlanMatrix.of(result, sides).exceeding(upper, grid).any() else result
 
 
@@ -207,8 +206,8 @@ def _optimal_below(strategy: Strategy, lower: Int64Array, grid: int, deadline: D
     """Return couplings that are optimal for the values in the directions taken."""
     result = _copy(strategy)
     functional = result.functional
-    pair_of = functional.side_of // 2
-    chosen = np.flatnonzero((result.direction[pair_of] == functional.side_of % 2) & (lower[pair_of] > 0))
+    pair_of, option = np.divmod(functional.side_of, functional.width)
+    chosen = np.flatnonzero((result.direction[pair_of] == option) & (lower[pair_of] > 0))
     _solve(result, chosen, lower, grid)
     tables = Tables(result, lower, grid, deadline=deadline)
     for index in chosen.tolist() if functional.detours else ():

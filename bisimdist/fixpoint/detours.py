@@ -51,8 +51,7 @@ def solve_block(  # noqa: PLR0913
     deadline: Deadline = NEVER,
 ) -> SkewedOptimum:
     """Solve one direction of the lifting on the given states of a class, with all detours through them."""
-    s, t = functional.ordered(side)
-    left, right = dict(functional.lmc.rows[s]), dict(functional.lmc.rows[t])
+    left, right = map(dict, functional.rows_of(side))
     zero = fmpq(0)
     rows = tuple(tuple(zero if i == j else distance(i, j) for j in nodes) for i in nodes)
     here, there = (tuple(row.get(i, zero) for i in nodes) for row in (left, right))

@@ -13,7 +13,7 @@ from bisimdist.fixpoint.improvement import (
     ExactFixedPoint,
     improve_exactly,
     improve_roughly,
-    other_direction_ties,
+    tied_sides,
 )
 from bisimdist.fixpoint.iteration import ONE, Approximation
 from bisimdist.fixpoint.proof import Proof
@@ -77,7 +77,7 @@ def prove_exactly(
         If the deadline passes, or the strategies do not settle on a fixed point that is proved least.
     """
     strategy, fixed = _fixed_point(question, guess, deadline, progress)
-    tied = partial(other_direction_ties, strategy, fixed)
+    tied = partial(tied_sides, strategy, fixed)
     ranked = rank_pairs(strategy, fixed.values, question.stages, tied, deadline=deadline)
     for pair, found in ranked.items():
         strategy.direction[pair] = found.direction

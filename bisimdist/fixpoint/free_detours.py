@@ -43,8 +43,7 @@ def spread(functional: Functional, gaining: Iterable[int], free: Callable[[int],
 
 def potential_gain(functional: Functional, side: int, potential: Mapping[int, fmpq]) -> fmpq:
     """Return what a potential gains on a side: the sum of f_i (m(i) - alpha m'(i))."""
-    s, t = functional.ordered(side)
-    left, right = dict(functional.lmc.rows[s]), dict(functional.lmc.rows[t])
+    left, right = map(dict, functional.rows_of(side))
     zero = fmpq(0)
     return sum(
         (f * (left.get(i, zero) - functional.alpha * right.get(i, zero)) for i, f in potential.items()), zero
@@ -86,7 +85,7 @@ class ZeroDetours:
         if not self.functional.detours:
             return None
         free = cost == 0
-        size = len(self.functional.lmc)
+        size = len(self.functional.model)
         component = _connected(size, self.first[free], self.second[free])
         sizes = np.bincount(component)
         cliques = int((sizes * (sizes - 1)).sum())

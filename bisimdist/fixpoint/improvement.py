@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from flint import fmpz
+from flint import fmpq, fmpz
 
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.strategy import Strategy, Values
@@ -15,7 +15,7 @@ from bisimdist.lp.compiled import BoolArray, Int64Array
 from bisimdist.lp.transport import improve
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["ExactFixedPoint", "improve_exactly", "improve_roughly", "other_direction_ties"]
+__all__ = ["ExactFixedPoint", "improve_exactly", "improve_roughly", "tied_sides"]
 
 ROUNDS = 60
 """More rounds of improvement than were ever seen to be needed; then the work ends undecided."""
@@ -23,8 +23,8 @@ ROUNDS = 60
 
 def _programs(strategy: Strategy) -> tuple[Int64Array, Int64Array]:
     """Return the programs of the directions taken (of positive pairs), and all others."""
-    side_of = strategy.functional.side_of
-    taken = (strategy.direction[side_of // 2] == side_of % 2) & ~strategy.zero[side_of // 2]
+    side_of, width = strategy.functional.side_of, strategy.functional.width
+    taken = (strategy.direction[side_of // width] == side_of % width) & ~strategy.zero[side_of // width]
     for index in strategy.general:
         taken[index] = False
     return np.flatnonzero(taken), np.flatnonzero(~taken)
@@ -39,7 +39,7 @@ def improve_roughly(
     nothing rests on.
     """
     functional, batch = strategy.functional, strategy.functional.batch
-    fine = batch.finest
+    fine, width = batch.finest, functional.width
     tolerance = max(1, fine >> 40)
     rows = np.arange(functional.size)
     distance = np.zeros(functional.size, dtype=np.int64)
@@ -51,11 +51,11 @@ def improve_roughly(
         pivots = strategy.basis.solve(batch, taken, distance, one=fine, tolerance=tolerance)
         strategy.basis.solve(batch, others, distance, one=fine, tolerance=tolerance)
         cheaper = _mend_roughly(strategy, distance, 16 * tolerance, deadline)
-        value = np.bincount(functional.side_of, strategy.basis.value, minlength=2 * functional.size)
-        sides = value.reshape(-1, 2)
+        value = np.bincount(functional.side_of, strategy.basis.value, minlength=width * functional.size)
+        sides = value.reshape(-1, width)
         kept = sides[rows, strategy.direction]
-        switch = (sides.max(axis=1) > kept + 16 * tolerance) & ~strategy.zero & functional.both_sides
-        strategy.direction[switch] = 1 - strategy.direction[switch]
+        switch = (sides.max(axis=1) > kept + 16 * tolerance) & ~strategy.zero
+        strategy.direction[switch] = sides.argmax(axis=1)[switch]
         if pivots == 0 and not cheaper and not switch.any():
             break
     return distance
@@ -77,7 +77,7 @@ def _mend_roughly(strategy: Strategy, distance: Int64Array, tolerance: int, dead
         after = float(strategy.general[index].optimum.value) * fine
         strategy.basis.value[index] = after
         side = int(functional.side_of[index])
-        counts = strategy.side(side // 2) == side and not strategy.zero[side // 2]
+        counts = strategy.takes(side)
         cheaper |= counts and after < before - tolerance
     return cheaper
 
@@ -88,7 +88,7 @@ class ExactFixedPoint:
 
     values: Values
     tied: BoolArray
-    """By pair: those where the couplings of the other direction, not known to be optimal, cost as much."""
+    """By side: those not taken whose couplings, not known to be optimal, cost as much as the one taken."""
     tables: Tables
     """The distances within the classes."""
 
@@ -138,22 +138,22 @@ def _improve_couplings(strategy: Strategy, values: Values, tables: Tables) -> bo
     for index, coupling in list(strategy.general.items()):
         tables.mend(index)
         side = int(strategy.functional.side_of[index])
-        taken_side = strategy.side(side // 2) == side and not strategy.zero[side // 2]
         cheaper = bool(strategy.general[index].optimum.value < tables.cost(coupling))
-        changed |= taken_side and cheaper
+        changed |= strategy.takes(side) and cheaper
     return changed
 
 
-def other_direction_ties(strategy: Strategy, fixed: ExactFixedPoint, pair: int) -> bool:
-    """Tell whether the direction not taken at a pair is worth as much; its couplings are made optimal."""
-    if not fixed.tied[pair]:
-        return False  # its couplings, optimal or not, already cost less
-    side = strategy.side(pair) ^ 1
-    for index in strategy.functional.programs_of(side):
-        if index not in strategy.general:
-            _improve_program(strategy, index, fixed.values)
-            fixed.tables.mend(index)
-    return bool(_excess(strategy, side, fixed.values, fixed.values.numerators[pair]) == 0)
+def tied_sides(strategy: Strategy, fixed: ExactFixedPoint, pair: int) -> Iterator[int]:
+    """Yield the sides not taken at a pair that are worth as much; their couplings are made optimal."""
+    for side in strategy.others(pair):
+        if not fixed.tied[side]:
+            continue  # its couplings, optimal or not, already cost less
+        for index in strategy.functional.programs_of(side):
+            if index not in strategy.general:
+                _improve_program(strategy, index, fixed.values)
+                fixed.tables.mend(index)
+        if _excess(strategy, side, fixed.values, fixed.values.numerators[pair]) == 0:
+            yield side
 
 
 def _improve_program(strategy: Strategy, index: int, values: Values) -> bool:
@@ -163,24 +163,24 @@ def _improve_program(strategy: Strategy, index: int, values: Values) -> bool:
 
 
 def _improve_directions(strategy: Strategy, values: Values, tables: Tables) -> tuple[bool, BoolArray]:
-    """Switch where the direction not taken is worth more; tell whether one was, and where both tie."""
+    """Switch where a side not taken is worth more; tell whether one was, and which tie."""
     functional = strategy.functional
-    tied = np.zeros(functional.size, dtype=np.bool_)
+    tied = np.zeros(functional.width * functional.size, dtype=np.bool_)
     changed = False
     for pair, numerator in enumerate(values.numerators):
         if strategy.zero[pair]:
-            for direction in (0, 1):
-                if _cheapen(strategy, 2 * pair + direction, tables, values, numerator) > 0:
+            for option in range(functional.width):
+                if _cheapen(strategy, functional.width * pair + option, tables, values, numerator) > 0:
                     raise LimitError("a pair found to be at distance 0 has no coupling that proves it")
             continue
-        if not functional.both_sides:
-            continue
-        other = strategy.side(pair) ^ 1
-        excess = _cheapen(strategy, other, tables, values, numerator)
-        tied[pair] = excess == 0
-        if excess > 0:
-            strategy.direction[pair] = other % 2
-            changed = True
+        most = fmpq(0)
+        for other in list(strategy.others(pair)):
+            excess = fmpq(_cheapen(strategy, other, tables, values, numerator), functional.scale[other])
+            tied[other] = excess == 0
+            if excess > most:
+                most = excess
+                strategy.direction[pair] = other % functional.width
+                changed = True
     return changed, tied
 
 

@@ -34,7 +34,7 @@ class Stage:
 
 def stages(functional: Functional, components: Sequence[tuple[tuple[int, ...], bool]]) -> list[Stage]:
     """Sort the pairs into components of classes, successors first."""
-    space = functional.space
+    space, width = functional.space, functional.width
     by_class: dict[int, list[int]] = {}
     for pair, (first, _) in enumerate(space.pairs):
         by_class.setdefault(space.classes[first], []).append(pair)
@@ -45,7 +45,7 @@ def stages(functional: Functional, components: Sequence[tuple[tuple[int, ...], b
             programs = [
                 index
                 for pair in pairs
-                for side in (2 * pair, 2 * pair + 1)
+                for side in range(width * pair, width * (pair + 1))
                 for index in functional.programs_of(side)
             ]
             result.append(Stage(np.array(pairs, dtype=np.int64), np.array(programs, dtype=np.int64), cyclic))
@@ -61,7 +61,7 @@ class Approximation:
     distance: Int64Array
     """By pair."""
     direction: Int64Array
-    """By pair: 0 or 1, the direction that the maximiser takes."""
+    """By pair: the option that the maximiser takes, 0 or 1 for a direction of a chain."""
     zero: BoolArray
     """By pair: those found to be at distance 0."""
     rounds: int = 0
@@ -80,16 +80,16 @@ class Approximation:
         )
 
     def sides(self, stage: Stage, distance: Int64Array) -> Float64Array:
-        """Return Gamma of `distance` on the stage: both directions' values, an array (pairs, 2)."""
+        """Return Gamma of `distance` on the stage: the values of all options, an array (pairs, width)."""
         functional = self.functional
         if len(stage.programs):
             self.pivots += self.basis.solve(functional.batch, stage.programs, distance, one=ONE, guess=True)
         value: Float64Array = np.bincount(
             functional.side_of[stage.programs],
             self.basis.value[stage.programs],
-            minlength=2 * functional.size,
+            minlength=functional.width * functional.size,
         ).astype(np.float64)
-        return value.reshape(-1, 2)[stage.pairs]
+        return value.reshape(-1, functional.width)[stage.pairs]
 
     def run(
         self,

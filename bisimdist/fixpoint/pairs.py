@@ -11,7 +11,7 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.linear.components import strongly_connected_components
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
 from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, Deadline
 
@@ -106,27 +106,28 @@ def _members(classes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, members))
 
 
-def _class_graph(lmc: LMC, classes: Sequence[int]) -> list[list[int]]:
+def _class_graph(model: System, classes: Sequence[int]) -> list[list[int]]:
     """Return for each class those that one of its states can enter, each once."""
     entered: list[dict[int, None]] = [{} for _ in range(max(classes) + 1)]
-    for state, row in enumerate(lmc.rows):
-        entered[classes[state]].update((classes[target], None) for target, _ in row)
+    for rows in model.arms:
+        for state, row in enumerate(rows):
+            entered[classes[state]].update((classes[target], None) for target, _ in row)
     return [list(after) for after in entered]
 
 
-def reached_by_classes(lmc: LMC, classes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> set[int]:
+def reached_by_classes(model: System, classes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> set[int]:
     """Return the classes whose pairs the distances of the given pairs can depend on.
 
     The supremum is over functions on all states of a class (also those outside the supports), so a
     class is needed as a whole: those of the pairs, and every class that one of its states can enter.
     """
-    graph = _class_graph(lmc, classes)
+    graph = _class_graph(model, classes)
     starts = {classes[s] for s, t in pairs if s != t and classes[s] == classes[t]}
     return set(all_reached(starts, graph.__getitem__))
 
 
 def reached_by_pairs(  # noqa: PLR0913
-    lmc: LMC,
+    model: System,
     classes: Sequence[int],
     pairs: Iterable[tuple[int, int]],
     alpha: fmpq,
@@ -154,10 +155,12 @@ def reached_by_pairs(  # noqa: PLR0913
     while stack:
         s, t = stack.pop()
         deadline.check()  # a pair may have thousands of moves
-        left, right = dict(lmc.rows[s]), dict(lmc.rows[t])
-        cells = list(_cells(left, right, classes, alpha))
-        if not ordered:
-            cells.extend(_cells(right, left, classes, alpha))
+        cells: list[tuple[int, int]] = []
+        for rows in model.arms:
+            left, right = dict(rows[s]), dict(rows[t])
+            cells.extend(_cells(left, right, classes, alpha))
+            if not ordered:
+                cells.extend(_cells(right, left, classes, alpha))
         for pair in (arranged(i, j) for i, j in cells):
             if pair not in found:
                 found.add(pair)
@@ -181,12 +184,12 @@ def _cells(
                 yield i, j
 
 
-def components_bottom_up(lmc: LMC, classes: Sequence[int]) -> list[tuple[tuple[int, ...], bool]]:
+def components_bottom_up(model: System, classes: Sequence[int]) -> list[tuple[tuple[int, ...], bool]]:
     """Return the strongly connected components of classes, successors first, and whether each is cyclic.
 
     They come in layers, those that nothing enters from outside last.
     """
-    graph = _class_graph(lmc, classes)
+    graph = _class_graph(model, classes)
     groups = strongly_connected_components(graph)
     number = {kind: place for place, group in enumerate(groups) for kind in group}
     after: list[dict[int, None]] = [{} for _ in groups]

@@ -52,7 +52,7 @@ class PlanMatrix:
 
         functional = strategy.functional
         chosen = np.asarray(sides, dtype=np.int64)
-        row_of = np.full(2 * functional.size, -1, dtype=np.int64)
+        row_of = np.full(functional.width * functional.size, -1, dtype=np.int64)
         row_of[chosen] = np.arange(len(chosen))
         unusual = _unusual_sides(strategy)
         usual = row_of.copy()
@@ -89,12 +89,13 @@ class PlanMatrix:
         """
         values = numerators.astype(np.float64)
         cost = self.matrix @ values + self.constant * grid
-        wanted = values[self.sides // 2]
+        pair_of = self.sides // self.strategy.functional.width
+        wanted = values[pair_of]
         error = (self.terms + 8.0) * UNIT * (cost + wanted + 1.0)
         result: BoolArray = cost > wanted
         exact = numerators.tolist()
         for row in np.flatnonzero(np.abs(cost - wanted) <= error).tolist():
-            result[row] = plan_cost(self.plan(row), exact, grid) > exact[int(self.sides[row]) // 2]
+            result[row] = plan_cost(self.plan(row), exact, grid) > exact[int(pair_of[row])]
         return result
 
 
@@ -108,10 +109,9 @@ def _unusual_sides(strategy: Strategy) -> Int64Array:
     """Return the sides with a program whose coupling is not, or not exactly, in the flat arrays."""
     functional = strategy.functional
     programs = sorted(functional.batch.rounded.union(strategy.general))
-    wide = [pair for pair, scale in enumerate(functional.scale) if scale.bit_length() > MAX_EXPONENT]
-    of_pairs = 2 * np.array(wide, dtype=np.int64)
+    wide = [side for side, scale in enumerate(functional.scale) if scale.bit_length() > MAX_EXPONENT]
     of_programs = functional.side_of[np.array(programs, dtype=np.int64)]
-    return np.unique(np.concatenate((of_programs, of_pairs, of_pairs + 1)))
+    return np.unique(np.concatenate((of_programs, np.array(wide, dtype=np.int64))))
 
 
 def _flat_plans(
@@ -131,7 +131,7 @@ def _flat_plans(
     lost = is_source & (above < 0)
     wanted = np.unique(row).tolist()
     scale = np.ones(count, dtype=np.float64)
-    scale[wanted] = [float(functional.scale[pair]) for pair in (sides[wanted] // 2).tolist()]
+    scale[wanted] = [float(functional.scale[side]) for side in sides[wanted].tolist()]
     mass = flow.astype(np.float64) / scale[row]
     constant = np.bincount(row[lost], mass[lost], minlength=count).astype(np.float64)
     moved = above >= 0

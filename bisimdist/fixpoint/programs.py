@@ -13,7 +13,8 @@ from bisimdist.fixpoint.pairs import PairSpace
 from bisimdist.lp.batch import TransportBatch, pack
 from bisimdist.lp.compiled import Int64Array
 from bisimdist.lp.program import Program
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
+from bisimdist.models.lmc import Row
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Functional", "build_functional", "integer_rows"]
@@ -28,18 +29,18 @@ class Functional:
 
     On unordered pairs it is Gamma_alpha, the maximum of the lifting in both directions, whose least fixed
     point is bd_alpha; on ordered pairs the lifting in the direction of the pair, whose least fixed point is
-    the asymmetric distance lbd_alpha.
+    the asymmetric distance lbd_alpha. Of an interactive model it is the maximum over all actions besides.
 
-    A *side* is a pair with a direction: side ``2 k`` of the k-th pair (s, t) is the direction
-    (mu_s, mu_t), side ``2 k + 1`` the other. Its value is the sum over its programs (one a class of
-    successors), divided by `scale`.
+    A *side* is a pair with an option, an action and a direction: side ``k width + 2 a`` of the k-th pair
+    (s, t) is the direction (mu_s, mu_t) of the rows of the action a, the next side the other direction. Its
+    value is the sum over its programs (one a class of successors), divided by `scale`.
     """
 
-    lmc: LMC
+    model: System
     space: PairSpace
     alpha: fmpq
     scale: tuple[int, ...]
-    """By pair: the integer that stands for mass 1."""
+    """By side: the integer that stands for mass 1."""
     batch: TransportBatch
     side_start: Int64Array
     """The programs of side k are side_start[k] … side_start[k + 1] - 1."""
@@ -60,6 +61,16 @@ class Functional:
         return bool(self.alpha != 1) and not self.space.ordered
 
     @property
+    def width(self) -> int:
+        """How many sides a pair has, with those that are not looked at."""
+        return 2 * len(self.model.arms)
+
+    @property
+    def options(self) -> tuple[int, ...]:
+        """What the maximiser chooses from at a pair: places of sides among those of the pair."""
+        return tuple(range(0, self.width, 1 if self.both_sides else 2))
+
+    @property
     def detours(self) -> bool:
         """Whether detours through third states count.
 
@@ -70,8 +81,18 @@ class Functional:
 
     def ordered(self, side: int) -> tuple[int, int]:
         """Return the states (s, t) of a side, such that mu_s stands for m and mu_t for m'."""
-        s, t = self.space.pairs[side // 2]
+        s, t = self.space.pairs[side // self.width]
         return (t, s) if side % 2 else (s, t)
+
+    def arm(self, side: int) -> int:
+        """Return the number of the action of a side."""
+        return side % self.width // 2
+
+    def rows_of(self, side: int) -> tuple[Row, Row]:
+        """Return the rows m and m' of a side."""
+        rows = self.model.arms[self.arm(side)]
+        s, t = self.ordered(side)
+        return rows[s], rows[t]
 
     def programs_of(self, side: int) -> range:
         """Return the indices of the programs of a side."""
@@ -79,7 +100,7 @@ class Functional:
 
 
 def build_functional(
-    lmc: LMC,
+    model: System,
     space: PairSpace,
     alpha: fmpq,
     *,
@@ -91,7 +112,7 @@ def build_functional(
     With m = M/R, m' = M'/R and alpha = p/q, a source i holds m(i) - alpha m'(i) and a sink j takes
     m'(j) - m(j)/alpha units of shipped mass; in units of 1/(p q R) both are integers.
     """
-    rows = integer_rows(lmc)
+    arms = [integer_rows(rows) for rows in model.arms]
     p, q = int(alpha.p), int(alpha.q)
     programs: list[Program] = []
     side_start = [0]
@@ -102,17 +123,18 @@ def build_functional(
         if number % 512 == 0:
             deadline.check()
             progress("linear programs", number, len(space))
-        split, common = _split(rows[s], rows[t], space.classes)
-        scales.append(common * p * q)
-        for direction in (0, 1):
-            if direction in directions:
-                made = [_program(space, block, direction, (p, q), scales[-1]) for block in split]
-                kept = [program for program in made if program is not None]
-                programs.extend(kept)
-                side_of.extend([len(side_start) - 1] * len(kept))
-            side_start.append(len(programs))
+        for rows in arms:
+            split, common = _split(rows[s], rows[t], space.classes)
+            scales += [common * p * q] * 2
+            for direction in (0, 1):
+                if direction in directions:
+                    made = [_program(space, block, direction, (p, q), scales[-1]) for block in split]
+                    kept = [program for program in made if program is not None]
+                    programs.extend(kept)
+                    side_of.extend([len(side_start) - 1] * len(kept))
+                side_start.append(len(programs))
     return Functional(
-        lmc,
+        model,
         space,
         alpha,
         tuple(scales),
@@ -122,10 +144,10 @@ def build_functional(
     )
 
 
-def integer_rows(lmc: LMC) -> tuple[IntegerRow, ...]:
+def integer_rows(rows: Sequence[Row]) -> tuple[IntegerRow, ...]:
     """Return the rows over their least common denominators."""
     result = []
-    for row in lmc.rows:
+    for row in rows:
         denominator = lcm(*(int(p.q) for _, p in row))
         result.append(({state: int(p.p) * (denominator // int(p.q)) for state, p in row}, denominator))
     return tuple(result)

@@ -15,7 +15,7 @@ from bisimdist.fixpoint.iteration import Stage, stages
 from bisimdist.fixpoint.pairs import PairSpace, components_bottom_up, reached_by_classes, reached_by_pairs
 from bisimdist.fixpoint.programs import Functional, build_functional
 from bisimdist.models.distinguishable import distinguishable_classes
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["MAX_PAIRS", "Question", "checked_alpha", "checked_skew", "named_pairs", "prepare"]
@@ -31,7 +31,7 @@ MAX_PAIRS = 600_000
 class Question:
     """The pairs that were asked, and all that their distances depend on."""
 
-    model: LMC
+    model: System
     alpha: fmpq
     asked: tuple[tuple[int, int], ...]
     functional: Functional
@@ -90,7 +90,7 @@ def checked_skew(alpha: ExactNumber | None, epsilon: ExactNumber | None) -> fmpq
 
 
 def named_pairs(
-    model: LMC, pairs: Sequence[tuple[str, str]] | None, *, cut: bool = False
+    model: System, pairs: Sequence[tuple[str, str]] | None, *, cut: bool = False
 ) -> tuple[tuple[int, int], ...]:
     """Return the pairs as indices; None stands for the pairs of the model.
 
@@ -115,7 +115,7 @@ def named_pairs(
 
 
 def prepare(  # noqa: PLR0913
-    model: LMC,
+    model: System,
     alpha: fmpq,
     asked: tuple[tuple[int, int], ...],
     *,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from flint import fmpq
 
@@ -49,7 +50,7 @@ def rank_pairs(
     strategy: Strategy,
     values: Values,
     stages: Iterable[Stage],
-    tied: Callable[[int], bool],
+    tied: Callable[[int], Iterable[int]],
     *,
     deadline: Deadline = NEVER,
 ) -> dict[int, Ranked]:
@@ -62,8 +63,8 @@ def rank_pairs(
     stages
         The components of classes, successors first.
     tied
-        Tells of a pair whether the other direction is worth exactly as much, and if so makes its couplings
-        optimal, so that it may be taken where that helps.
+        Yields the other sides of a pair that are worth exactly as much, with optimal couplings: one of them
+        may be taken where that helps.
     """
     result: dict[int, Ranked] = {}
     base = 0
@@ -94,7 +95,7 @@ def rank_pairs(
 class _Group:
     """The pairs of one distance in one component, with those that are not ranked yet."""
 
-    def __init__(self, strategy: Strategy, members: list[int], tied: Callable[[int], bool]) -> None:
+    def __init__(self, strategy: Strategy, members: list[int], tied: Callable[[int], Iterable[int]]) -> None:
         self.strategy = strategy
         self.functional = strategy.functional
         self.members = members
@@ -114,13 +115,11 @@ class _Group:
             round_ += 1
             found: dict[int, Ranked] = {}
             for pair in pending:
-                side = self.strategy.side(pair)
-                progress = self._progress(side)
-                if progress is None and self.tied(pair):
-                    side ^= 1
+                for side in chain((self.strategy.side(pair),), self.tied(pair)):
                     progress = self._progress(side)
-                if progress is not None:
-                    found[pair] = Ranked(base + round_, side % 2, progress)
+                    if progress is not None:
+                        found[pair] = Ranked(base + round_, side % self.functional.width, progress)
+                        break
             if not found:
                 break
             for pair in found:

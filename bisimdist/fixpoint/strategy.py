@@ -1,8 +1,8 @@
-"""Strategies: a direction for every pair and a coupling for every side, with their linear system."""
+"""Strategies: an option for every pair and a coupling for every side, with their linear system."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -69,7 +69,7 @@ class Strategy:
     functional: Functional
     basis: BatchBasis
     direction: Int64Array
-    """By pair: the direction of the maximiser."""
+    """By pair: what the maximiser takes of `Functional.options`, a direction and perhaps an action."""
     zero: BoolArray
     """By pair: those at distance 0, which have no equation."""
     general: dict[int, GeneralCoupling] = field(default_factory=dict)
@@ -90,12 +90,22 @@ class Strategy:
 
     def side(self, pair: int) -> int:
         """Return the side that the maximiser takes at a pair."""
-        return 2 * pair + int(self.direction[pair])
+        return self.functional.width * pair + int(self.direction[pair])
+
+    def others(self, pair: int) -> Iterator[int]:
+        """Yield the sides that the maximiser could take at a pair, and does not."""
+        start, taken = self.functional.width * pair, int(self.direction[pair])
+        return (start + option for option in self.functional.options if option != taken)
+
+    def takes(self, side: int) -> bool:
+        """Tell whether the maximiser takes a side, at a pair that is not at distance 0."""
+        pair = side // self.functional.width
+        return self.side(pair) == side and not self.zero[pair]
 
     def plan(self, side: int) -> Plan:
         """Return what the couplings of a side cost."""
         functional = self.functional
-        scale = functional.scale[side // 2]
+        scale = functional.scale[side]
         constant = 0
         weights: dict[int, int] = {}
         extra: list[GeneralCoupling] = []

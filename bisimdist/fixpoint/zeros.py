@@ -45,7 +45,7 @@ def positivity(functional: Functional, *, deadline: Deadline = NEVER) -> Positiv
     size = functional.size
     positive = np.zeros(size, dtype=np.bool_)
     direction = np.zeros(size, dtype=np.int64)
-    batch, side_of = functional.batch, functional.side_of
+    batch, side_of, width = functional.batch, functional.side_of, functional.width
     cost = np.zeros(functional.size, dtype=np.int64)
     scratch = BatchBasis.start(batch)
     detours = ZeroDetours(functional)
@@ -61,15 +61,15 @@ def positivity(functional: Functional, *, deadline: Deadline = NEVER) -> Positiv
         held[candidates] = True
         held[paying] = False
         sides = side_of[paying]
-        pairs = sides // 2
+        pairs = sides // width
         if not len(pairs):
             break
         decided = np.unique(pairs)
         positive[decided] = True
-        direction[pairs] = sides % 2
+        direction[pairs] = sides % width
         cost[decided] = ONE
         # only programs that saw a cost change can change their answer
-        undecided = undecided[~positive[side_of[undecided] // 2]]
+        undecided = undecided[~positive[side_of[undecided] // width]]
         touched = np.zeros(functional.size, dtype=np.bool_)
         touched[decided] = True
         affected = np.zeros(len(batch), dtype=np.bool_)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flint import fmpq
 
     from bisimdist.analysis.answer import DistanceAnswer, PairBound, ThresholdAnswer
-    from bisimdist.models.lmc import LMC
+    from bisimdist.models.interactive import System
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
 
@@ -37,8 +37,8 @@ class _About(Question[A]):
     is the quotient of `original` where bisimilar states are merged.
     """
 
-    model: LMC
-    original: LMC
+    model: System
+    original: System
     skew: Skew
     alpha: fmpq
     distance: str
@@ -104,7 +104,7 @@ class Bound(_About["DistanceAnswer"]):
         distance = given[SKEWED_DISTANCE]
         if theta is not None and precision is not None:
             raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
-        original = given.chain()
+        original = given.system()
         asked = given.pairs(original)
         if theta is not None and given.wants_proof and len(asked) > 1:
             raise UsageError("--certificate with --threshold takes one pair; choose it with --pair")
@@ -255,7 +255,7 @@ def _alpha(skew: Skew) -> fmpq:
     return alpha_below(skew.epsilon)
 
 
-def _merged(given: Given, chain: LMC, names: Pairs) -> tuple[LMC, Pairs]:
+def _merged(given: Given, chain: System, names: Pairs) -> tuple[System, Pairs]:
     from bisimdist.models.bisimilarity import quotient
 
     merged, classes = quotient(chain)
