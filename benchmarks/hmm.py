@@ -19,7 +19,7 @@ from bisimdist.hmm.smt import decide_by_smt
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import noisy_max_neighbours
 from bisimdist.models.mechanisms import above_threshold
-from bisimdist.progress import Deadline
+from bisimdist.progress import Deadline, Limits
 from bisimdist.words.search import decide_ratio, least_ratio
 
 
@@ -59,7 +59,7 @@ def compare(name: str, model: HMM, length: int, seconds: float) -> None:
     layers: list[int] = []
 
     def least() -> str:
-        found = least_ratio(model, pair, length, deadline=Deadline.after(seconds))
+        found = least_ratio(model, pair, length, limits=Limits(deadline=Deadline.after(seconds)))
         layers.extend(proof.proof.size for proof in found.proofs)
         if found.ratio is not None:
             values.append(found.ratio)
@@ -70,11 +70,11 @@ def compare(name: str, model: HMM, length: int, seconds: float) -> None:
     ratio = values[0] if values else fmpq(2)
 
     def exact() -> str:
-        found = decide_ratio(model, pair, ratio, length, deadline=Deadline.after(seconds))
+        found = decide_ratio(model, pair, ratio, length, limits=Limits(deadline=Deadline.after(seconds)))
         return "holds" if isinstance(found, tuple) else "violated"
 
     def solver() -> str:
-        found = decide_by_smt(model, pair, ratio, length, deadline=Deadline.after(seconds))
+        found = decide_by_smt(model, pair, ratio, length, limits=Limits(deadline=Deadline.after(seconds)))
         return {True: "holds", False: "violated", None: "unknown"}[found.holds]
 
     print(f"{'':32} {'':5}  exact         {timed(exact)}", flush=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bisimdist.errors import LimitError, StoppedError
 from bisimdist.interruption import asked_to_stop
 
-__all__ = ["NEVER", "Deadline", "Limits", "Progress", "silent"]
+__all__ = ["NEVER", "UNBOUNDED", "Deadline", "Limits", "Progress", "silent"]
 
 Progress = Callable[[str, int, int | None], None]
 """Called with (what is being done, units done so far, units in all or None where unknown)."""
@@ -69,3 +69,7 @@ class Limits:
     memory: int | None = None
     jobs: int = 1
     progress: Progress = silent
+
+
+UNBOUNDED = Limits()
+"""No limits, and nobody who is told."""

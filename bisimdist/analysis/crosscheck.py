@@ -11,7 +11,6 @@ from flint import fmpq
 from bisimdist.analysis.crosscheck_measures import MEASURES, SOURCES, Source, Task
 from bisimdist.analysis.crosscheck_orders import order_list, standings_of
 from bisimdist.analysis.crosscheck_subject import Fact, Subject, subject_of
-from bisimdist.analysis.proved import html_table
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
 from bisimdist.errors import BisimdistError, Interruption, StoppedError, UsageError
 from bisimdist.exact.rational import ExactNumber, shorten_rational
@@ -24,6 +23,7 @@ from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.report.tables import html_table
 
 __all__ = ["DEFAULT_ALPHA", "DEFAULT_LENGTH", "CheckedPair", "CrosscheckAnswer", "crosscheck", "shown_value"]
 

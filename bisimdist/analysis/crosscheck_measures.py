@@ -21,7 +21,7 @@ from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.ends import Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import chain_as_automaton
-from bisimdist.progress import Deadline, Progress
+from bisimdist.progress import Deadline, Limits, Progress
 
 if TYPE_CHECKING:
     from bisimdist.analysis.trace_metric_answer import TraceBound
@@ -297,9 +297,8 @@ def _formulae(name: str, lifting: Callable[[fmpq], Lifting]) -> Source:
 
         automaton = task.subject.automaton
         s, t = automaton.pairs[0]
-        formulae = mimicking_formulae(
-            automaton, _steps(task), states={s, t}, deadline=task.deadline, progress=task.progress
-        )
+        limits = Limits(deadline=task.deadline, progress=task.progress)
+        formulae = mimicking_formulae(automaton, _steps(task), states={s, t}, limits=limits)
         found = FormulaDistance(lifting(ONE), deadline=task.deadline).between(formulae[s], formulae[t])
         yield _plain(name, found, found)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved, html_table, no_certificate
+from bisimdist.analysis.proved import Proved, no_certificate
 from bisimdist.certificates.formulae import ProvedDistinction, distinction_certificate
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.interruption import OnInterrupt, interruptible
@@ -19,6 +19,7 @@ from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.report.tables import html_table
 
 __all__ = ["Distinction", "DistinctionAnswer", "distinguishing_formula", "explain"]
 

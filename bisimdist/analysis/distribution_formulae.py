@@ -8,7 +8,7 @@ from html import escape
 
 from flint import fmpq
 
-from bisimdist.analysis.proved import Proved, html_table
+from bisimdist.analysis.proved import Proved
 from bisimdist.certificates.satisfaction import transitions_certificate
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational, to_fmpq
@@ -20,6 +20,7 @@ from bisimdist.logic.splitting import bits
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline
+from bisimdist.report.tables import html_table
 
 __all__ = [
     "DistributionAnswer",

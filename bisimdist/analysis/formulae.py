@@ -36,7 +36,7 @@ from bisimdist.logic.satisfaction import ModelChecker, Splitting
 from bisimdist.logic.splitting import bits
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 
 __all__ = [
     "LOGICAL_KINDS",
@@ -174,9 +174,8 @@ def mimicking_formula(
         formula, variables = mimicking_system(automaton, index, deadline=deadline)
     else:
         steps = depth if depth is not None else (run or 0) + 1
-        formula = mimicking_formulae(automaton, steps, states=[index], deadline=deadline, progress=progress)[
-            index
-        ]
+        limits = Limits(deadline=deadline, progress=progress)
+        formula = mimicking_formulae(automaton, steps, states=[index], limits=limits)[index]
     return MimickingAnswer(
         model=automaton,
         state=state,
@@ -420,5 +419,6 @@ def logical_distance(  # noqa: PLR0913
         )
         bound = answer.pairs[0]
         return FormulaBound(kind=kind, discount=factor, lower=bound.lower, upper=bound.upper)
-    formulae = mimicking_formulae(automaton, depth, states=[s, t], deadline=deadline, progress=progress)
+    limits = Limits(deadline=deadline, progress=progress)
+    formulae = mimicking_formulae(automaton, depth, states=[s, t], limits=limits)
     return formula_distance(formulae[s], formulae[t], kind, discount=factor, deadline=deadline)

@@ -9,7 +9,7 @@ from enum import Enum
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved, html_table, no_certificate
+from bisimdist.analysis.proved import Proved, no_certificate
 from bisimdist.bisimulation.strong import bisimilarity_quotient
 from bisimdist.certificates.generalised import ProvedPair, generalised_certificate
 from bisimdist.errors import ENDINGS, UsageError
@@ -22,6 +22,7 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.report.tables import html_table
 
 __all__ = [
     "GENERALISED_KINDS",

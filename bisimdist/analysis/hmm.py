@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 from flint import fmpq
 
+from bisimdist.analysis.asked import asked_distributions
 from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget, PairVerdict, Verdict, VerifyAnswer
 from bisimdist.errors import ENDINGS, Interruption, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
@@ -15,7 +17,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.hmm.parametric import ParametricProof, prove_for_all
 from bisimdist.interruption import OnInterrupt, asked_to_stop, deferred, interruptible
 from bisimdist.models.hmm import HMM
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.words.beam import guessed_words
 from bisimdist.words.forward import is_possible, word_probability
 from bisimdist.words.integers import IntegerModel
@@ -49,21 +51,16 @@ APART = "the budget fails for a rational below e^epsilon and holds for one above
 def _asked(
     model: HMM, pairs: Sequence[tuple[str, str]] | None, length: int, up_to: bool
 ) -> tuple[tuple[str, str], ...]:
-    chosen = model.pairs if pairs is None else tuple(pairs)
-    if not chosen:
-        raise UsageError("the model has no pairs of its own; say which distributions to compare")
-    for pair in chosen:
-        for name in pair:
-            model.distribution(name)
+    asked = asked_distributions(model, pairs)
     if not 1 <= length <= MAX_LENGTH:
         raise UsageError(f"the length is {length}; expected 1 to {MAX_LENGTH}")
-    for first, second in () if up_to else chosen:
+    for first, second in () if up_to else asked:
         if not is_possible(model, [model.distribution(first), model.distribution(second)], length):
             raise UsageError(
                 f"no sequence of {length} observations is possible from {first!r} or {second!r}: "
                 "every budget would hold, and mean nothing"
             )
-    return tuple((first, second) for first, second in chosen)
+    return asked
 
 
 def _name(model: HMM, word: Sequence[int]) -> tuple[str, ...]:
@@ -136,82 +133,78 @@ def verify(  # noqa: PLR0913
         raise UsageError(f"the ratio is {format_rational(budget)}; expected at least 1")
     if exponent is not None:
         alpha_below(exponent)  # refuses what is no epsilon before any work
-    work = _Verification(model, length, up_to, engine, deadline, progress)
+    limits = Limits(deadline=deadline, progress=progress)
     return VerifyAnswer(
         model=model,
         ratio=budget,
         epsilon=exponent,
         length=length,
         up_to=up_to,
-        pairs=tuple(work.asked(pair, budget, exponent) for pair in asked),
+        pairs=tuple(
+            _Verification(model, pair, length, up_to, engine, limits).asked(budget, exponent)
+            for pair in asked
+        ),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Verification:
-    """One call of `verify`, pair by pair."""
+    """The work on one pair."""
 
     model: HMM
+    pair: tuple[str, str]
     length: int
     up_to: bool
     engine: str
-    deadline: Deadline
-    progress: Progress
+    limits: Limits
 
-    def asked(self, pair: tuple[str, str], ratio: fmpq | None, exponent: fmpq | None) -> PairVerdict:
+    def asked(self, ratio: fmpq | None, exponent: fmpq | None) -> PairVerdict:
         """Decide a budget; what is interrupted is unknown."""
         try:
-            return self.closer(pair, ratio, exponent)
+            return self.closer(ratio, exponent)
         except Interruption as error:
-            return self.unknown(pair, fmpq(1) if ratio is None else ratio, str(error))
+            return self.unknown(fmpq(1) if ratio is None else ratio, str(error))
 
-    def closer(self, pair: tuple[str, str], ratio: fmpq | None, exponent: fmpq | None) -> PairVerdict:
+    def closer(self, ratio: fmpq | None, exponent: fmpq | None) -> PairVerdict:
         """Decide a budget, or e**exponent by rationals ever closer to it."""
         if ratio is not None or exponent is None:
-            return self.decided(pair, ratio if ratio is not None else fmpq(1))
-        found = None
+            return self.decided(ratio if ratio is not None else fmpq(1))
+        found = self.unknown(fmpq(1), APART)
         for bits in ROUNDINGS:
             low, high = (alpha(exponent, denominator_bits=bits) for alpha in (alpha_below, alpha_above))
-            found = self.between(pair, low, high)
+            found = self.between(low, high)
             if found.verdict is not Verdict.UNKNOWN or not found.note.startswith(APART):
-                return found
-        return found if found is not None else self.unknown(pair, fmpq(1), APART)
+                break
+        return found
 
-    def between(self, pair: tuple[str, str], low: fmpq, high: fmpq) -> PairVerdict:
+    def between(self, low: fmpq, high: fmpq) -> PairVerdict:
         """Decide a budget of which only rationals below and above are known."""
-        found = self.decided(pair, low)
+        found = self.decided(low)
         if low == high or found.verdict is Verdict.HOLDS:
             return found
         if found.verdict is Verdict.VIOLATED and found.probabilities is not None:
             small, large = sorted(found.probabilities)
             if large > high * small:
                 return replace(found, ratio=high)
-        above = self.decided(pair, high)
+        above = self.decided(high)
         if above.verdict is Verdict.VIOLATED:
             return above
-        return PairVerdict(
-            source=pair[0],
-            target=pair[1],
-            verdict=Verdict.UNKNOWN,
-            ratio=low,
-            note=APART
-            if above.verdict is Verdict.HOLDS and found.verdict is Verdict.VIOLATED
-            else above.note or found.note,
-        )
+        apart = above.verdict is Verdict.HOLDS and found.verdict is Verdict.VIOLATED
+        return self.unknown(low, APART if apart else above.note or found.note)
 
-    def decided(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
+    def decided(self, ratio: fmpq) -> PairVerdict:
         """Decide a rational budget by the engines that were asked for."""
         if self.engine == "exact":
-            return self.exact(pair, ratio)
+            return self.exact(ratio)
         if self.engine == "smt":
-            return self.smt(pair, ratio)
-        first = self.exact(pair, ratio)
+            return self.smt(ratio)
+        first = self.exact(ratio)
         if self.engine == "auto":
-            return first if first.verdict is not Verdict.UNKNOWN else self.smt(pair, ratio)
-        second = self.smt(pair, ratio)
+            return first if first.verdict is not Verdict.UNKNOWN else self.smt(ratio)
+        second = self.smt(ratio)
         if Verdict.UNKNOWN not in {first.verdict, second.verdict} and first.verdict is not second.verdict:
             raise LimitError(
-                f"the engines disagree on ({pair[0]}, {pair[1]}): {first.verdict.value} by "
+                f"the engines disagree on ({', '.join(self.pair)}): {first.verdict.value} by "
                 f"{', '.join(first.ways)}, {second.verdict.value} by {', '.join(second.ways)}"
             )
         if first.verdict is Verdict.UNKNOWN:
@@ -219,122 +212,97 @@ class _Verification:
         ways = first.ways + (second.ways if second.verdict is first.verdict else ())
         return replace(first, ways=ways, note=first.note if len(ways) == len(first.ways) else "")
 
-    def exact(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
+    def exact(self, ratio: fmpq) -> PairVerdict:
         try:
             if self.model.parametric:
-                return self.for_all(pair, ratio)
+                return self.for_all(ratio)
             found = decide_ratio(
-                self.model,
-                pair,
-                ratio,
-                self.length,
-                up_to=self.up_to,
-                deadline=self.deadline,
-                progress=self.progress,
+                self.model, self.pair, ratio, self.length, up_to=self.up_to, limits=self.limits
             )
         except LimitError as error:
-            return self.unknown(pair, ratio, str(error))
+            return self.unknown(ratio, str(error))
+        ways = ("information states",)
         if isinstance(found, Violation):
-            return self.violated(pair, ratio, found.word, {}, ("information states",))
-        return PairVerdict(
-            source=pair[0],
-            target=pair[1],
-            verdict=Verdict.HOLDS,
-            ratio=ratio,
-            ways=("information states",),
-            proofs=found,
-        )
+            return self.violated(ratio, found.word, {}, ways)
+        return self.outcome(Verdict.HOLDS, ratio, ways=ways, proofs=found)
 
-    def lengths(self, pair: tuple[str, str]) -> list[int]:
+    def lengths(self) -> list[int]:
         """Return the lengths that count and at which something is possible."""
         if not self.up_to:
             return [self.length]
-        starts = [self.model.distribution(name) for name in pair]
+        starts = [self.model.distribution(name) for name in self.pair]
         return [k for k in range(1, self.length + 1) if is_possible(self.model, starts, k)]
 
-    def for_all(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
+    def for_all(self, ratio: fmpq) -> PairVerdict:
         """Prove a budget for all parameter values, length by length."""
         proofs: list[ParametricProof] = []
         ways: set[str] = set()
-        for length in self.lengths(pair):
-            proof = prove_for_all(
-                self.model, pair, ratio, length, deadline=self.deadline, progress=self.progress
-            )
+        for length in self.lengths():
+            proof = prove_for_all(self.model, self.pair, ratio, length, limits=self.limits)
             if proof.violation is not None:
                 word = tuple(self.model.observation(name) for name in proof.violation.word)
-                return self.violated(pair, ratio, word, proof.violation.parameters, ("evaluation",))
+                return self.violated(ratio, word, proof.violation.parameters, ("evaluation",))
             if not proof.holds:
-                return self.unknown(pair, ratio, "no proof for all parameter values was found")
+                return self.unknown(ratio, "no proof for all parameter values was found")
             proofs.append(proof)
             ways.update(proof.ways)
-        return PairVerdict(
-            source=pair[0],
-            target=pair[1],
-            verdict=Verdict.HOLDS,
-            ratio=ratio,
-            ways=tuple(sorted(ways)),
-            note="" if ways <= {"bernstein"} else "in part only Z3 says so; no second way confirmed it",
-            parametric=tuple(proofs),
+        note = "" if ways <= {"bernstein"} else "in part only Z3 says so; no second way confirmed it"
+        return self.outcome(
+            Verdict.HOLDS, ratio, ways=tuple(sorted(ways)), note=note, parametric=tuple(proofs)
         )
 
-    def smt(self, pair: tuple[str, str], ratio: fmpq) -> PairVerdict:
+    def smt(self, ratio: fmpq) -> PairVerdict:
         """Ask Z3; an unsatisfiable nonlinear question is asked in the other form too."""
         if asked_to_stop():
-            return self.unknown(pair, ratio, "interrupted")
+            return self.unknown(ratio, "interrupted")
         from bisimdist.hmm.smt import decide_by_smt  # noqa: PLC0415  (slow to load)
 
         confirmed = True
         variants = ("sequences", "chosen") if self.model.parametric else ("chosen",)
-        for length in self.lengths(pair):
+        for length in self.lengths():
             held = []
             for variant in variants:
                 answer = decide_by_smt(
-                    self.model, pair, ratio, length, variant=variant, deadline=self.deadline
+                    self.model, self.pair, ratio, length, variant=variant, deadline=self.limits.deadline
                 )
                 if answer.holds is False:
-                    return self.violated(pair, ratio, answer.word, answer.parameters, (f"z3 {variant}",))
+                    return self.violated(ratio, answer.word, answer.parameters, (f"z3 {variant}",))
                 if answer.holds:
                     held.append(variant)
                 reason = answer.reason
             if not held:
-                return self.unknown(pair, ratio, reason)
+                return self.unknown(ratio, reason)
             confirmed = confirmed and len(held) == len(variants)
         only = self.model.parametric and not confirmed
-        return PairVerdict(
-            source=pair[0],
-            target=pair[1],
-            verdict=Verdict.HOLDS,
-            ratio=ratio,
+        return self.outcome(
+            Verdict.HOLDS,
+            ratio,
             ways=tuple(f"z3 {variant}" for variant in (held if only else variants)),
             note="one way alone says so: a nonlinear query of Z3 that is unsatisfiable" if only else "",
         )
 
     def violated(
-        self,
-        pair: tuple[str, str],
-        ratio: fmpq,
-        word: Sequence[int],
-        parameters: Mapping[str, fmpq],
-        ways: tuple[str, ...],
+        self, ratio: fmpq, word: Sequence[int], parameters: Mapping[str, fmpq], ways: tuple[str, ...]
     ) -> PairVerdict:
         """Return a violation, measured once more from the model alone."""
         model = self.model.at(parameters) if self.model.parameters and self.model.parametric else self.model
-        first, second = (word_probability(model, name, word) for name in pair)
+        first, second = (word_probability(model, name, word) for name in self.pair)
         if not (first > ratio * second or second > ratio * first):
-            return self.unknown(pair, ratio, "a counterexample did not survive its exact check")
-        return PairVerdict(
-            source=pair[0],
-            target=pair[1],
-            verdict=Verdict.VIOLATED,
-            ratio=ratio,
+            return self.unknown(ratio, "a counterexample did not survive its exact check")
+        return self.outcome(
+            Verdict.VIOLATED,
+            ratio,
             counterexample=_name(self.model, word),
             probabilities=(first, second),
             parameters=dict(parameters),
             ways=ways,
         )
 
-    def unknown(self, pair: tuple[str, str], ratio: fmpq, note: str) -> PairVerdict:
-        return PairVerdict(source=pair[0], target=pair[1], verdict=Verdict.UNKNOWN, ratio=ratio, note=note)
+    def unknown(self, ratio: fmpq, note: str) -> PairVerdict:
+        return self.outcome(Verdict.UNKNOWN, ratio, note=note)
+
+    def outcome(self, verdict: Verdict, ratio: fmpq, **known: Any) -> PairVerdict:
+        return PairVerdict(source=self.pair[0], target=self.pair[1], verdict=verdict, ratio=ratio, **known)
 
 
 @interruptible
@@ -378,32 +346,29 @@ def epsilon(  # noqa: PLR0913
             f"the model has the parameters {', '.join(model.parameter_names)}; expected one without "
             "(a budget for all values is a question for verify)"
         )
+    limits = Limits(deadline=deadline, progress=progress)
     return BudgetAnswer(
         model=model,
         length=length,
         up_to=up_to,
-        pairs=tuple(_pair_budget(model, pair, length, up_to, deadline, progress) for pair in asked),
+        pairs=tuple(_pair_budget(model, pair, length, up_to, limits) for pair in asked),
     )
 
 
-def _pair_budget(  # noqa: PLR0913, PLR0917
-    model: HMM, pair: tuple[str, str], length: int, up_to: bool, deadline: Deadline, progress: Progress
-) -> PairBudget:
+def _pair_budget(model: HMM, pair: tuple[str, str], length: int, up_to: bool, limits: Limits) -> PairBudget:
     try:
-        found = least_ratio(model, pair, length, up_to=up_to, deadline=deadline, progress=progress)
+        found = least_ratio(model, pair, length, up_to=up_to, limits=limits)
     except ENDINGS:
         with deferred():
             return _lower_bound(model, pair, length, up_to)
     chances = found.witness.probabilities
-    if found.witness.first != pair[0]:
-        chances = (chances[1], chances[0])
     return PairBudget(
         source=pair[0],
         target=pair[1],
         ratio=found.ratio,
         exact=True,
         witness=_name(model, found.witness.word),
-        probabilities=chances,
+        probabilities=chances if found.witness.first == pair[0] else (chances[1], chances[0]),
         at_least=found.ratio,
         proofs=found.proofs,
         rounds=found.rounds,
@@ -414,35 +379,26 @@ def _lower_bound(model: HMM, pair: tuple[str, str], length: int, up_to: bool) ->
     """Return what one beam search finds."""
     resolved = IntegerModel.from_model(model, length, up_to=up_to)
     first, second = (resolved.start(model.distribution(name)) for name in pair)
-    best: PairBudget | None = None
     words: list[tuple[int, ...]] = []
     with suppress(LimitError):
         for here, there in ((first, second), (second, first)):
             words.extend(guessed_words(resolved, here, there, deadline=Deadline.after(GRACE))[:4])
-    for word in words:
-        one, two = (word_probability(model, name, word) for name in pair)
-        if not (one or two):
-            continue
+    word: tuple[int, ...] = ()
+    chances: tuple[fmpq, fmpq] | None = None
+    at_least: fmpq | None = fmpq(1)
+    for candidate in words:
+        one, two = (word_probability(model, name, candidate) for name in pair)
         small, large = sorted((one, two))
-        at_least = None if small == 0 else large / small
-        if best is None or at_least is None or (best.at_least is not None and at_least > best.at_least):
-            best = PairBudget(
-                source=pair[0],
-                target=pair[1],
-                ratio=None,
-                exact=at_least is None,
-                witness=_name(model, word),
-                probabilities=(one, two),
-                at_least=at_least,
-            )
-    if best is None:
-        return PairBudget(
-            source=pair[0],
-            target=pair[1],
-            ratio=None,
-            exact=False,
-            witness=(),
-            probabilities=None,
-            at_least=fmpq(1),
-        )
-    return best
+        ratio = None if small == 0 else large / small
+        better = chances is None or ratio is None or (at_least is not None and ratio > at_least)
+        if large and better:
+            word, chances, at_least = candidate, (one, two), ratio
+    return PairBudget(
+        source=pair[0],
+        target=pair[1],
+        ratio=None,
+        exact=at_least is None,
+        witness=_name(model, word),
+        probabilities=chances,
+        at_least=at_least,
+    )

@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from html import escape
+from typing import Generic, Protocol, TypeVar
 
 from flint import fmpq
 
-from bisimdist.certificates.hmm import BudgetClaim, budget_certificate
+from bisimdist.analysis.proved import Shown
+from bisimdist.certificates.hmm import budget_certificate, budget_claim
 from bisimdist.certificates.hmm_proofs import parametric_certificate, several_certificate
 from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.exact.rational import shorten_rational
+from bisimdist.exact.rational import format_rational
 from bisimdist.hmm.parametric import ParametricProof
 from bisimdist.models.hmm import HMM
+from bisimdist.report.numbers import short_rational
+from bisimdist.report.tables import Report
 from bisimdist.words.search import DirectedProof
 
-__all__ = ["BudgetAnswer", "PairBudget", "PairVerdict", "Verdict", "VerifyAnswer"]
+__all__ = ["BudgetAnswer", "PairBudget", "PairVerdict", "Verdict", "Verdicts", "VerifyAnswer"]
 
-MAX_ROWS = 200
+
+def _lengths(length: int, up_to: bool) -> str:
+    return f"{'up to ' if up_to else ''}{length} observation{'s' if length > 1 or up_to else ''}"
+
+
+def _listed(values: Sequence[fmpq] | None) -> list[str] | None:
+    return None if values is None else [format_rational(value) for value in values]
 
 
 class Verdict(Enum):
@@ -34,6 +43,50 @@ class Verdict(Enum):
     def settled(self) -> bool | None:
         """The same as a Boolean; None where it is not known."""
         return {Verdict.HOLDS: True, Verdict.VIOLATED: False}.get(self)
+
+
+class _Judged(Protocol):
+    @property
+    def verdict(self) -> Verdict: ...
+
+
+P = TypeVar("P", bound=_Judged)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts(Shown, Generic[P]):
+    """Whether a budget holds for each pair that was asked.
+
+    Parameters
+    ----------
+    model
+        The model.
+    ratio, epsilon
+        What was asked: the budget, or the epsilon that stands for e**epsilon.
+    pairs
+        The answers, in the order in which the pairs were asked.
+    """
+
+    model: HMM
+    ratio: fmpq | None
+    epsilon: fmpq | None = None
+    pairs: tuple[P, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict about all pairs together."""
+        found = {pair.verdict for pair in self.pairs}
+        for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN):
+            if verdict in found:
+                return verdict
+        return Verdict.HOLDS
+
+    @property
+    def asked(self) -> str | None:
+        """The budget for a person; None where any would do."""
+        if self.epsilon is not None:
+            return f"e^({short_rational(self.epsilon)})"
+        return None if self.ratio is None else short_rational(self.ratio)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,38 +129,81 @@ class PairVerdict:
     proofs: tuple[DirectedProof, ...] = field(default=(), repr=False, compare=False)
     parametric: tuple[ParametricProof, ...] = field(default=(), repr=False, compare=False)
 
+    def data(self) -> dict[str, object]:
+        """Return the verdict as plain data."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "verdict": self.verdict.value,
+            "counterexample": None if self.counterexample is None else list(self.counterexample),
+            "probabilities": _listed(self.probabilities),
+            "parameters": {name: format_rational(value) for name, value in self.parameters.items()},
+            "ways": list(self.ways),
+            **({"note": self.note} if self.note else {}),
+        }
+
+    @property
+    def remark(self) -> str:
+        """What is said about the pair; empty where that is nothing."""
+        who = f"({self.source}, {self.target})"
+        if self.counterexample is None or self.probabilities is None:
+            return f"{who}: {self.note}." if self.note else ""
+        chances = " and ".join(short_rational(p) for p in self.probabilities)
+        where = ", ".join(f"{name} = {short_rational(value)}" for name, value in self.parameters.items())
+        word = " ".join(self.counterexample)
+        return f"{who}: the sequence [{word}] has the probabilities {chances}{where and ' where '}{where}."
+
+    def claim(self, model: HMM) -> dict[str, object]:
+        """Return the claim of a certificate that rests on information states, or on a counterexample.
+
+        Raises
+        ------
+        UsageError
+            If the verdict is unknown, or rests on Z3 alone.
+        """
+        if self.verdict is Verdict.UNKNOWN:
+            raise UsageError(f"the pair ({self.source}, {self.target}) is not decided: there is no proof")
+        if self.verdict is Verdict.HOLDS and not self.proofs:
+            raise UsageError(
+                f"the verdict on ({self.source}, {self.target}) rests on {', '.join(self.ways)} "
+                "alone, so there is no proof to write"
+            )
+        known = None
+        if self.counterexample is not None and self.probabilities is not None:
+            known = self.counterexample, self.probabilities
+        holds, pair = self.verdict is Verdict.HOLDS, (self.source, self.target)
+        return budget_claim(model, pair, self.ratio, known, self.parameters, holds=holds)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyAnswer:
-    """Whether a budget holds for each pair that was asked.
+class VerifyAnswer(Verdicts[PairVerdict]):
+    """Whether a budget holds for each pair that was asked, for sequences of a length.
 
     Parameters
     ----------
-    model
-        The model.
-    ratio, epsilon
-        What was asked: one of the two is None.
+    model, ratio, epsilon, pairs
+        As in `Verdicts`; one of ratio and epsilon is None.
     length, up_to
         The length of the sequences, and whether shorter ones count too.
-    pairs
-        The answers, in the order in which the pairs were asked.
     """
 
-    model: HMM
-    ratio: fmpq | None
-    epsilon: fmpq | None
     length: int
     up_to: bool
-    pairs: tuple[PairVerdict, ...]
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict about all pairs together."""
-        found = {pair.verdict for pair in self.pairs}
-        for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN):
-            if verdict in found:
-                return verdict
-        return Verdict.HOLDS
+    def report(self) -> Report:
+        values = " for all values of the parameters" if self.model.parametric else ""
+        conclusion = {
+            Verdict.HOLDS: f"The budget {self.asked} holds for every pair.",
+            Verdict.VIOLATED: f"The budget {self.asked} is violated.",
+            Verdict.UNKNOWN: "Not everything is decided.",
+        }
+        remarks = tuple(pair.remark for pair in self.pairs if pair.remark)
+        return Report(
+            heading=f"Budget {self.asked}, sequences of {_lengths(self.length, self.up_to)}{values}",
+            columns=("from", "to", "verdict", "by"),
+            rows=tuple((p.source, p.target, p.verdict.value, ", ".join(p.ways)) for p in self.pairs),
+            remarks=(*remarks, conclusion[self.verdict]),
+        )
 
     def certificate(self) -> dict[str, object]:
         """Return the proof of all verdicts, as plain data that ``json.dumps`` writes.
@@ -117,45 +213,15 @@ class VerifyAnswer:
         UsageError
             If a verdict is unknown, or rests on Z3 alone.
         """
-        claims, proofs, parts = [], [], []
-        for pair in self.pairs:
-            if pair.verdict is Verdict.UNKNOWN:
-                raise UsageError(f"the pair ({pair.source}, {pair.target}) is not decided: there is no proof")
-            if pair.verdict is Verdict.HOLDS and not pair.proofs:
-                if not pair.parametric:
-                    raise UsageError(
-                        f"the verdict on ({pair.source}, {pair.target}) rests on {', '.join(pair.ways)} "
-                        "alone, so there is no proof to write"
-                    )
-                parts += [parametric_certificate(proof) for proof in pair.parametric]
-                continue
-            claims.append(
-                BudgetClaim(
-                    source=pair.source,
-                    target=pair.target,
-                    ratio=pair.ratio,
-                    holds=pair.verdict is Verdict.HOLDS,
-                    word=pair.counterexample,
-                    parameters=pair.parameters,
-                    probabilities=pair.probabilities,
-                )
-            )
-            proofs += list(pair.proofs)
-        if claims:
+        parts = [parametric_certificate(proof) for pair in self.pairs for proof in pair.parametric]
+        others = [pair for pair in self.pairs if not pair.parametric]
+        if others:
+            claims = [pair.claim(self.model) for pair in others]
+            proofs = [proof for pair in others for proof in pair.proofs]
             parts.append(
                 budget_certificate(self.model, self.length, up_to=self.up_to, claims=claims, proofs=proofs)
             )
         return several_certificate(parts)
-
-    def _repr_html_(self) -> str:
-        asked = "" if self.ratio is None else f"ratio {shorten_rational(self.ratio)}"
-        asked = asked or f"epsilon {shorten_rational(self.epsilon or fmpq(0))}"
-        rows = [
-            (pair.source, pair.target, pair.verdict.value, " ".join(pair.counterexample or ()))
-            for pair in self.pairs
-        ]
-        caption = f"{asked}, length {'up to ' if self.up_to else ''}{self.length}"
-        return _table(caption, ("from", "to", "verdict", "counterexample"), rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,19 +267,39 @@ class PairBudget:
     def shown(self) -> str:
         """The value for a person."""
         if self.ratio is not None:
-            return shorten_rational(self.ratio)
-        if self.exact:
-            return "inf"
-        return f"at least {shorten_rational(self.at_least or fmpq(1))}"
+            return short_rational(self.ratio)
+        return "inf" if self.exact else f"at least {short_rational(self.at_least or fmpq(1))}"
 
     @property
     def epsilon(self) -> tuple[str, str] | None:
         """Decimals below and above the logarithm of the value, where it is known and finite."""
         return None if self.ratio is None else log_enclosure(self.ratio)
 
+    def data(self) -> dict[str, object]:
+        """Return the budget as plain data."""
+        epsilon = None if self.epsilon is None else list(self.epsilon)
+        least = {} if self.exact or self.at_least is None else {"at_least": format_rational(self.at_least)}
+        return {
+            "from": self.source,
+            "to": self.target,
+            "ratio": "inf" if self.infinite else None if self.ratio is None else format_rational(self.ratio),
+            "epsilon": "inf" if self.infinite else epsilon,
+            "exact": self.exact,
+            **least,
+            "witness": list(self.witness),
+            "probabilities": _listed(self.probabilities),
+        }
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The pair, the value, its logarithm and the witness, for a person."""
+        low, high = self.epsilon or (("inf", "inf") if self.exact else ("", ""))
+        decimals = low if low == high else f"[{low}, {high}]"
+        return self.source, self.target, self.shown, decimals, " ".join(self.witness)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetAnswer:
+class BudgetAnswer(Shown):
     """The least budget of each pair that was asked.
 
     Parameters
@@ -234,6 +320,19 @@ class BudgetAnswer:
         """Whether every value is known."""
         return all(pair.exact for pair in self.pairs)
 
+    def report(self) -> Report:
+        remark = (
+            "Every ratio is exact: attained by its witness, and exceeded by no sequence."
+            if self.exact
+            else "Not every ratio is known; the lower bounds are proved by their witnesses."
+        )
+        return Report(
+            heading=f"Least budgets, sequences of {_lengths(self.length, self.up_to)}",
+            columns=("from", "to", "ratio", "epsilon", "witness"),
+            rows=tuple(pair.row for pair in self.pairs),
+            remarks=(remark,),
+        )
+
     def certificate(self) -> dict[str, object]:
         """Return the proof of the values, as plain data that ``json.dumps`` writes.
 
@@ -244,38 +343,10 @@ class BudgetAnswer:
         """
         claims = []
         for pair in self.pairs:
+            names = pair.source, pair.target
             if not pair.exact:
-                raise UsageError(
-                    f"the budget of ({pair.source}, {pair.target}) is not known: there is no proof"
-                )
-            claims.append(
-                BudgetClaim(
-                    source=pair.source,
-                    target=pair.target,
-                    ratio=pair.ratio,
-                    holds=True,
-                    word=pair.witness,
-                    probabilities=pair.probabilities,
-                )
-            )
+                raise UsageError(f"the budget of ({', '.join(names)}) is not known: there is no proof")
+            known = None if pair.probabilities is None else (pair.witness, pair.probabilities)
+            claims.append(budget_claim(self.model, names, pair.ratio, known))
         proofs = [proof for pair in self.pairs for proof in pair.proofs]
         return budget_certificate(self.model, self.length, up_to=self.up_to, claims=claims, proofs=proofs)
-
-    def _repr_html_(self) -> str:
-        rows = [
-            (pair.source, pair.target, pair.shown, " ".join(pair.epsilon or ()), " ".join(pair.witness))
-            for pair in self.pairs
-        ]
-        caption = f"least budget, length {'up to ' if self.up_to else ''}{self.length}"
-        return _table(caption, ("from", "to", "ratio", "epsilon between", "witness"), rows)
-
-
-def _table(caption: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows[:MAX_ROWS]
-    )
-    if len(rows) > MAX_ROWS:
-        body += f"<tr><td colspan={len(heads)}>and {len(rows) - MAX_ROWS} more pairs</td></tr>"
-    head = "".join(f"<th>{name}</th>" for name in heads)
-    table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
-    return f"<table><caption>{escape(caption)}</caption>{table}</table>"

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from flint import fmpq
 
+from bisimdist.analysis.asked import asked_distributions
 from bisimdist.analysis.distances import bd_threshold
-from bisimdist.analysis.hmm_answer import Verdict
+from bisimdist.analysis.hmm_answer import Verdict, Verdicts
+from bisimdist.analysis.proved import Proved, Shown
 from bisimdist.certificates.hmm_proofs import (
     cone_invariant,
     coupling_invariant,
@@ -31,7 +34,9 @@ from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.hmm import HMM
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
+from bisimdist.report.numbers import at_least, at_most, short_rational
+from bisimdist.report.tables import Report
 from bisimdist.words.beam import guessed_words
 from bisimdist.words.forward import word_probability
 from bisimdist.words.integers import IntegerModel
@@ -52,15 +57,19 @@ EPSILON_BITS = 128
 MAX_CHAIN = 200
 """A chain of more states is not tried for a coupling, whose pairs would be too many."""
 
-Certificate = Callable[[], dict[str, object]]
-
-
-def _no_certificate() -> dict[str, object]:
-    raise UsageError("nothing was decided, so there is no proof to write")
+NEIGHBOURS = {
+    "all": "every query result may differ by at most one",
+    "one": "one query result differs by one",
+}
+MEANS = {
+    "cone": "a closed polyhedral cone of functions",
+    "factors": "a table of factors of pairs of states",
+    "coupling": "a skewed coupling of cost zero",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LengthVerdict:
+class LengthVerdict(Proved):
     """Whether a budget holds for one pair and sequences of every length.
 
     Parameters
@@ -94,7 +103,6 @@ class LengthVerdict:
     probabilities: tuple[fmpq, fmpq] | None = field(default=None, compare=False)
     pump: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
     growth: tuple[fmpq, fmpq] | None = field(default=None, compare=False)
-    make_certificate: Certificate = field(default=_no_certificate, repr=False, compare=False)
 
     @property
     def exact(self) -> bool:
@@ -106,34 +114,81 @@ class LengthVerdict:
         """Whether every budget is refuted."""
         return self.method in {"pump", "impossible"}
 
+    def data(self) -> dict[str, object]:
+        """Return the verdict as plain data."""
+        data: dict[str, object] = {
+            "from": self.source,
+            "to": self.target,
+            "verdict": self.verdict.value,
+            "method": self.method or None,
+            "ratio": "inf" if self.no_budget else self.proved and format_rational(self.proved),
+            "attained": "inf" if self.no_budget else self.attained and format_rational(self.attained),
+            "exact": self.exact or self.no_budget,
+        }
+        if self.proved is not None:
+            data["epsilon"] = list(log_enclosure(self.proved))
+        if self.counterexample is not None and self.probabilities is not None:
+            data["counterexample"] = list(self.counterexample)
+            data["probabilities"] = [format_rational(p) for p in self.probabilities]
+        if self.pump is not None and self.growth is not None:
+            data["pump"] = dict(zip(("prefix", "cycle", "suffix"), map(list, self.pump), strict=True))
+            data["growth"] = [format_rational(factor) for factor in self.growth]
+        return data
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The pair, the verdict, what is proved and seen, and by what, for a person."""
+        if self.no_budget:
+            bounds = "none", "infinite"
+        else:
+            proved = "unknown" if self.proved is None else at_most(self.proved)
+            bounds = proved, "unknown" if self.attained is None else at_least(self.attained)
+        return self.source, self.target, self.verdict.value, *bounds, self.method or "-"
+
+    @property
+    def remark(self) -> str:
+        """What is said about the pair."""
+        about = f"({self.source}, {self.target}): "
+        if self.pump is not None and self.growth is not None:
+            prefix, cycle, suffix = (" ".join(word) for word in self.pump)
+            fast, slow = (format_rational(factor) for factor in self.growth)
+            tail = f", then '{suffix}'" if suffix else ""
+            return (
+                f"{about}no budget holds. After '{prefix}', repeat '{cycle}'{tail}: each round multiplies "
+                f"one probability by at least {fast} and the other by at most {slow}."
+            )
+        if self.counterexample is not None and self.probabilities is not None:
+            one, two = (format_rational(p) for p in self.probabilities)
+            every = "no budget holds: " if self.no_budget else ""
+            return f"{about}{every}'{' '.join(self.counterexample)}' has the probabilities {one} and {two}."
+        if self.verdict is Verdict.HOLDS and self.proved is not None:
+            low, high = log_enclosure(self.proved)
+            exact = ", and no smaller one does" if self.exact else ""
+            return (
+                f"{about}proved by {MEANS[self.method]}; the budget {format_rational(self.proved)} "
+                f"holds{exact} (its logarithm is between {low} and {high})."
+            )
+        return f"{about}not decided; the methods are not complete."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AllLengthsAnswer:
+class AllLengthsAnswer(Verdicts[LengthVerdict]):
     """Whether a budget holds for each pair and sequences of every length.
 
     Parameters
     ----------
-    model
-        The model.
-    ratio, epsilon
-        The budget, or the epsilon that stands for e**epsilon; both None where any budget would do.
-    pairs
-        The answers, in the order in which the pairs were asked.
+    model, ratio, epsilon, pairs
+        As in `Verdicts`; ratio and epsilon are both None where any budget would do.
     """
 
-    model: HMM
-    ratio: fmpq | None
-    pairs: tuple[LengthVerdict, ...]
-    epsilon: fmpq | None = None
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict about all pairs together."""
-        found = {pair.verdict for pair in self.pairs}
-        for verdict in (Verdict.VIOLATED, Verdict.UNKNOWN):
-            if verdict in found:
-                return verdict
-        return Verdict.HOLDS
+    def report(self) -> Report:
+        what = "is there some budget?" if self.asked is None else f"does the budget {self.asked} hold?"
+        return Report(
+            heading=f"Sequences of every length: {what}",
+            columns=("from", "to", "verdict", "proved budget", "largest ratio seen", "by"),
+            rows=tuple(pair.row for pair in self.pairs),
+            remarks=tuple(pair.remark for pair in self.pairs),
+        )
 
     def certificate(self) -> dict[str, object]:
         """Return the proof, as plain data that ``json.dumps`` writes.
@@ -143,7 +198,7 @@ class AllLengthsAnswer:
         UsageError
             If a pair is not decided.
         """
-        return several_certificate([pair.make_certificate() for pair in self.pairs])
+        return several_certificate([pair.certificate() for pair in self.pairs])
 
 
 @interruptible
@@ -206,10 +261,9 @@ def for_all_lengths(  # noqa: PLR0913
         raise UsageError(f"method={method!r} is not usable; expected {', '.join(METHODS)}")
     if method == "coupling" and budget is None:
         raise UsageError("a coupling is looked for at a ratio; say which")
-    asked = model.pairs if pairs is None else tuple(pairs)
-    if not asked:
-        raise UsageError("the model has no pairs of its own; say which distributions to compare")
-    work = [_Search(NumericModel.of(model, pair), pair, budget, high, deadline, progress) for pair in asked]
+    limits = Limits(deadline=deadline, progress=progress)
+    asked = asked_distributions(model, pairs)
+    work = [_Search(NumericModel.of(model, pair), pair, budget, high, limits) for pair in asked]
     return AllLengthsAnswer(
         model=model,
         ratio=budget if exponent is None else None,
@@ -226,8 +280,7 @@ class _Search:
     pair: tuple[str, str]
     ratio: fmpq | None  # what is to be proved
     high: fmpq | None  # what has to be exceeded: the same, but for an epsilon
-    deadline: Deadline
-    progress: Progress
+    limits: Limits
     attained: fmpq = field(default_factory=lambda: fmpq(1))
 
     def run(self, method: str) -> LengthVerdict:
@@ -242,15 +295,18 @@ class _Search:
                 break
             if found is not None:
                 return replace(found, attained=None if found.no_budget else self.attained)
+        return self.outcome(Verdict.UNKNOWN, attained=self.attained)
+
+    def outcome(self, verdict: Verdict, method: str = "", **known: Any) -> LengthVerdict:
         return LengthVerdict(
-            source=self.pair[0], target=self.pair[1], verdict=Verdict.UNKNOWN, attained=self.attained
+            source=self.pair[0], target=self.pair[1], verdict=verdict, method=method, **known
         )
 
     def guess(self) -> LengthVerdict | None:
         """Measure the sequences that a beam search in doubles proposes."""
         hmm = self.model.model
         for length in GUESSED_LENGTHS:
-            self.deadline.check()
+            self.limits.deadline.check()
             resolved = IntegerModel.from_model(hmm, length, up_to=True)
             first, second = (resolved.start(hmm.distribution(name)) for name in self.pair)
             for one, two in ((first, second), (second, first)):
@@ -269,72 +325,60 @@ class _Search:
         self.attained = max(self.attained, large / small)
         if self.high is None or large <= self.high * small:
             return None
-        names = tuple(self.model.model.observations[symbol] for symbol in word)
-        return LengthVerdict(
-            source=self.pair[0],
-            target=self.pair[1],
-            verdict=Verdict.VIOLATED,
-            method="counterexample",
-            counterexample=names,
-            probabilities=(first, second),
-            make_certificate=partial(
-                parametric_certificate,
-                ParametricProof(
-                    model=self.model.model,
-                    pair=self.pair,
-                    ratio=self.high,
-                    length=len(word),
-                    holds=False,
-                    violation=SequenceVerdict(word=names, parameters={}, probabilities=(first, second)),
-                ),
-            ),
+        violation = SequenceVerdict(word=self.named(word), parameters={}, probabilities=(first, second))
+        proof = ParametricProof(
+            model=self.model.model,
+            pair=self.pair,
+            ratio=self.high,
+            length=len(word),
+            holds=False,
+            violation=violation,
+        )
+        return self.outcome(
+            Verdict.VIOLATED,
+            "counterexample",
+            counterexample=violation.word,
+            probabilities=violation.probabilities,
+            make_certificate=partial(parametric_certificate, proof),
         )
 
+    def named(self, word: tuple[int, ...]) -> tuple[str, ...]:
+        return tuple(self.model.model.observations[symbol] for symbol in word)
+
     def pump(self) -> LengthVerdict | None:
-        found = find_pump(self.model, deadline=self.deadline, progress=self.progress)
+        found = find_pump(self.model, limits=self.limits)
         return None if found is None else self.refuted(found)
 
     def refuted(self, found: Pump | Impossible) -> LengthVerdict:
-        names = self.model.model.observations
-
-        def named(word: tuple[int, ...]) -> tuple[str, ...]:
-            return tuple(names[symbol] for symbol in word)
-
         certificate = partial(pump_certificate, self.model, self.pair, found)
         if isinstance(found, Impossible):
             first, second = (word_probability(self.model.model, name, found.word) for name in self.pair)
-            return LengthVerdict(
-                source=self.pair[0],
-                target=self.pair[1],
-                verdict=Verdict.VIOLATED,
-                method="impossible",
-                counterexample=named(found.word),
+            return self.outcome(
+                Verdict.VIOLATED,
+                "impossible",
+                counterexample=self.named(found.word),
                 probabilities=(first, second),
                 make_certificate=certificate,
             )
-        return LengthVerdict(
-            source=self.pair[0],
-            target=self.pair[1],
-            verdict=Verdict.VIOLATED,
-            method="pump",
-            pump=(named(found.prefix), named(found.cycle), named(found.suffix)),
+        prefix, cycle, suffix = map(self.named, (found.prefix, found.cycle, found.suffix))
+        return self.outcome(
+            Verdict.VIOLATED,
+            "pump",
+            pump=(prefix, cycle, suffix),
             growth=(found.fast, found.slow),
             make_certificate=certificate,
         )
 
     def proved(self, method: str, ratio: fmpq, invariant: Callable[[], dict[str, object]]) -> LengthVerdict:
         claimed = ratio if self.ratio is None else self.ratio
-        return LengthVerdict(
-            source=self.pair[0],
-            target=self.pair[1],
-            verdict=Verdict.HOLDS,
-            method=method,
-            proved=ratio,
-            make_certificate=lambda: invariant_certificate(self.model.model, self.pair, claimed, invariant()),
-        )
+
+        def certificate() -> dict[str, object]:
+            return invariant_certificate(self.model.model, self.pair, claimed, invariant())
+
+        return self.outcome(Verdict.HOLDS, method, proved=ratio, make_certificate=certificate)
 
     def cone(self) -> LengthVerdict | None:
-        cone = find_cone(self.model, deadline=self.deadline, progress=self.progress)
+        cone = find_cone(self.model, limits=self.limits)
         if cone is None:
             return None
         ratio, place = worst_ratio(self.model, cone.generators)
@@ -348,7 +392,7 @@ class _Search:
         return self.proved("cone", ratio, partial(cone_invariant, self.model, cone))
 
     def factors(self) -> LengthVerdict | None:
-        found = find_factors(self.model, deadline=self.deadline, progress=self.progress)
+        found = find_factors(self.model, limits=self.limits)
         if found is None or (self.ratio is not None and found.ratio > self.ratio):
             return None
         return self.proved("factors", found.ratio, partial(factors_invariant, self.model, found))
@@ -365,7 +409,13 @@ class _Search:
         merged, classes = quotient(chain)
         first, second = (merged.states[classes[chain.index(name)]] for name in (FIRST, SECOND))
         answer = bd_threshold(
-            merged, self.ratio, first, second, 0, deadline=self.deadline, progress=self.progress
+            merged,
+            self.ratio,
+            first,
+            second,
+            0,
+            deadline=self.limits.deadline,
+            progress=self.limits.progress,
         )
         if not answer.holds:
             return None
@@ -378,7 +428,7 @@ class _Search:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MechanismBudget:
+class MechanismBudget(Shown):
     """The exact budget of a mechanism over all neighbouring inputs.
 
     Parameters
@@ -398,6 +448,36 @@ class MechanismBudget:
     def epsilon(self) -> tuple[str, str] | None:
         """Decimals below and above the logarithm of the value, where it is finite."""
         return None if self.result.ratio is None else log_enclosure(self.result.ratio)
+
+    def data(self) -> dict[str, object]:
+        result = self.result
+        return {
+            "mechanism": result.family.name,
+            "adjacency": result.adjacency.value,
+            "ratio": "inf" if result.ratio is None else format_rational(result.ratio),
+            "epsilon": "inf" if self.epsilon is None else list(self.epsilon),
+            "exact": True,
+            "inputs": [list(results) for results in result.pair],
+            "answer": result.answer,
+            "probabilities": [format_rational(p) for p in result.probabilities],
+            "neighbours": result.pairs,
+        }
+
+    def report(self) -> Report:
+        result, family = self.result, self.result.family
+        one, two = (format_rational(p) for p in result.probabilities)
+        first, second = (", ".join(map(str, results)) for results in result.pair)
+        value = "infinite" if result.ratio is None else short_rational(result.ratio)
+        logarithm = "" if self.epsilon is None else f"; epsilon is between {' and '.join(self.epsilon)}"
+        return Report(
+            heading=f"{family.name}: {family.count} results from 0 to {family.levels - 1}",
+            remarks=(
+                f"The exact budget is {value}{logarithm}.",
+                f"Neighbours: {NEIGHBOURS[result.adjacency.value]}; {result.pairs} ordered pairs.",
+                f"Attained by the inputs ({first}) and ({second}) with the answer {result.answer}: "
+                f"probabilities {one} and {two}.",
+            ),
+        )
 
     def certificate(self) -> dict[str, object]:
         """Return what the checker needs to look at all pairs again, as plain data.
@@ -445,4 +525,5 @@ def mechanism_budget(
         chosen = Adjacency(adjacency)
     except ValueError:
         raise UsageError(f"the adjacency is {adjacency!r}; expected 'one' or 'all'") from None
-    return MechanismBudget(result=privacy_budget(family, chosen, deadline=deadline, progress=progress))
+    limits = Limits(deadline=deadline, progress=progress)
+    return MechanismBudget(result=privacy_budget(family, chosen, limits=limits))

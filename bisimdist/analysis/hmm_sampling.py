@@ -11,7 +11,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict, prove_for_all
 from bisimdist.hmm.sampling import Candidate, narrow, sample_candidates, sampler_of
 from bisimdist.models.hmm import HMM
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.words.forward import word_probability
 
 __all__ = ["NarrowedBudget", "SampledVerdict", "narrow_budget", "sample_and_verify"]
@@ -88,8 +88,7 @@ def sample_and_verify(  # noqa: PLR0913
         samples=samples,
         confidence=confidence,
         seed=seed,
-        deadline=deadline,
-        progress=progress,
+        limits=Limits(deadline=deadline, progress=progress),
     )
     verdicts = []
     for candidate in found:
@@ -175,7 +174,7 @@ def narrow_budget(  # noqa: PLR0913
     width = to_fmpq(precision)
     if width <= 0:
         raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
-    work = _Narrowing(model, pair, length, deadline, progress)
+    work = _Narrowing(model, pair, length, Limits(deadline=deadline, progress=progress))
     high = max(to_fmpq(start), fmpq(1))
     for _ in range(MAX_DOUBLINGS):
         answer = work.refute(high)
@@ -199,16 +198,13 @@ class _Narrowing:
     model: HMM
     pair: tuple[str, str]
     length: int
-    deadline: Deadline
-    progress: Progress
+    limits: Limits
     low: fmpq = field(default_factory=lambda: fmpq(1))
     witness: SequenceVerdict | None = None
     proof: ParametricProof | None = None
 
     def refute(self, budget: fmpq) -> fmpq | bool | None:
-        answer = prove_for_all(
-            self.model, self.pair, budget, self.length, deadline=self.deadline, progress=self.progress
-        )
+        answer = prove_for_all(self.model, self.pair, budget, self.length, limits=self.limits)
         if answer.holds:
             self.proof = answer
             return True

@@ -9,7 +9,7 @@ from enum import Enum
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved, html_table
+from bisimdist.analysis.proved import Proved
 from bisimdist.bisimulation.accumulative import Accumulated, accumulative_values
 from bisimdist.bisimulation.amortised import Amortised, amortised_values
 from bisimdist.bisimulation.game import SAME, Arena
@@ -32,6 +32,7 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.report.tables import html_table
 
 __all__ = ["KINDS", "Kind", "MetricAnswer", "MetricBound", "Triple", "metric"]
 

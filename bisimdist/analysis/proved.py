@@ -1,17 +1,17 @@
-"""What all answers share that carry a proof: the proof on demand, and a table in a notebook."""
+"""What all answers share: they show themselves, and prove themselves on demand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from html import escape
+from typing import Any
 
 from bisimdist.errors import UsageError
 from bisimdist.models.ends import Completed, Ends
+from bisimdist.report.tables import Report
 
-__all__ = ["AboutTraces", "CertificateMaker", "Proved", "html_table", "no_certificate"]
-
-MAX_ROWS = 200
+__all__ = ["AboutTraces", "CertificateMaker", "Proved", "Shown", "no_certificate"]
 
 CertificateMaker = Callable[[], dict[str, object]]
 
@@ -19,6 +19,25 @@ CertificateMaker = Callable[[], dict[str, object]]
 def no_certificate() -> dict[str, object]:
     """Raise UsageError: what stands in place of a proof where there is none."""
     raise UsageError("this answer carries no certificate: nothing was decided")
+
+
+class Shown(ABC):
+    """An answer that shows itself, as plain data and to a person."""
+
+    __slots__ = ()
+
+    def data(self) -> dict[str, object]:
+        """Return what the JSON object says beside the question: what each pair does, and the status."""
+        pairs: tuple[Any, ...] = self.pairs  # type: ignore[attr-defined]
+        status = getattr(self, "status", None)
+        return {"pairs": [pair.data() for pair in pairs], **({"status": status.value} if status else {})}
+
+    @abstractmethod
+    def report(self) -> Report:
+        """Return the answer for a person."""
+
+    def _repr_html_(self) -> str:
+        return self.report().html()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,21 +86,3 @@ class AboutTraces(Proved):
     def missing(self) -> bool:
         """Whether mass is missing in what the states that were asked about reach."""
         return self.completed.missing
-
-
-def html_table(
-    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, most: int = MAX_ROWS
-) -> str:
-    """Return a table for a notebook, of so many rows at the most; every text is escaped.
-
-    Examples
-    --------
-    >>> html_table("one & all", ["from"], [["<s>"]])  # doctest: +ELLIPSIS
-    '<table><caption>one &amp; all</caption>...<td>&lt;s&gt;</td></tr></tbody></table>'
-    """
-    lines = [tuple(row) for row in rows]
-    names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in lines[:most])
-    more = f"<p>and {len(lines) - most} more</p>" if len(lines) > most else ""
-    title = f"<caption>{escape(caption)}</caption>"
-    return f"<table>{title}<thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{more}"

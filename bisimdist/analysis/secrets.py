@@ -10,7 +10,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.budgets import AdditiveBudget, Budget
-from bisimdist.analysis.proved import AboutTraces, html_table
+from bisimdist.analysis.proved import AboutTraces
 from bisimdist.analysis.secret_distances import Distances, Secret, Table, secret_distances
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.analysis.trace_metric_answer import TraceBound, TraceKind, TraceMetricAnswer
@@ -21,7 +21,8 @@ from bisimdist.models.ends import Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
-from bisimdist.words.graph import Limits
+from bisimdist.report.tables import html_table
+from bisimdist.words.graph import Effort
 
 __all__ = ["AdditiveBudget", "Budget", "SecretPair", "SecretPrivacyAnswer", "secret_privacy"]
 
@@ -199,7 +200,7 @@ def secret_privacy(  # noqa: PLR0913
     threshold: ExactNumber | None = None,
     every_pair: bool = False,
     ends: Ends | str = Ends.VISIBLE,
-    limits: Limits | None = None,
+    limits: Effort | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001

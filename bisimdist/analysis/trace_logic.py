@@ -27,7 +27,7 @@ from bisimdist.logic.linear_semantics import FormulaScale, LogicalDistances, Tra
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.words.equivalence import TraceComparison, trace_equivalence_classes
 
 __all__ = [
@@ -359,7 +359,7 @@ def trace_equivalence(  # noqa: PLR0913
     comparison = TraceComparison.of(completed.automaton, asked)
     status = Status.EXACT
     try:
-        comparison.run(deadline=deadline, progress=progress)
+        comparison.run(limits=Limits(deadline=deadline, progress=progress))
     except ENDINGS:
         status = Status.LIMIT
     semantics = TraceSemantics(completed.automaton, starts)

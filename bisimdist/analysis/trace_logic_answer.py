@@ -9,10 +9,11 @@ from html import escape
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import AboutTraces, html_table
+from bisimdist.analysis.proved import AboutTraces
 from bisimdist.errors import UsageError
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
 from bisimdist.models.pa import PA
+from bisimdist.report.tables import html_table
 
 __all__ = [
     "TraceEquivalenceAnswer",

@@ -22,11 +22,11 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.words.combination import combined_system
 from bisimdist.words.difference import TraceDifference, largest_difference
 from bisimdist.words.drift import DriftTrace
-from bisimdist.words.graph import Limits
+from bisimdist.words.graph import Effort
 from bisimdist.words.paths import LoopTrace
 from bisimdist.words.pump import PumpTrace
 from bisimdist.words.ratio import TraceRatio, largest_ratio, unexamined_ratio
@@ -46,7 +46,7 @@ def trace_metric(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]] | None = None,
     length: int | None = None,
     ends: Ends | str = Ends.VISIBLE,
-    limits: Limits | None = None,
+    limits: Effort | None = None,
     enough: Callable[[TraceBound], bool] | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
@@ -113,7 +113,7 @@ def trace_metric(  # noqa: PLR0913
     starts = dict.fromkeys(state for pair in asked for state in pair)
     completed = Completed.of(automaton, ends, starts)
     system = combined_system(completed.automaton, starts, deadline=deadline)
-    work = _Work(system, kind, length, limits, deadline, progress)
+    work = _Work(system, kind, length, limits, Limits(deadline=deadline, progress=progress))
     found: list[Found] = []
     bounds: list[TraceBound] = []
     for pair in asked:
@@ -148,21 +148,19 @@ Found = TraceRatio | TraceDifference
 class _Work:
     """The bounds of pairs, each pair of classes computed once."""
 
-    def __init__(  # noqa: PLR0913, PLR0917
+    def __init__(
         self,
         system: WordSystem,
         kind: TraceKind,
         length: int | None,
-        limits: Limits | None,
-        deadline: Deadline,
-        progress: Progress,
+        effort: Effort | None,
+        limits: Limits,
     ) -> None:
         self.system = system
         self.kind = kind
         self.length = length
+        self.effort = effort
         self.limits = limits
-        self.deadline = deadline
-        self.progress = progress
         self.nodes = 0
         self._known: dict[tuple[int, int], Found] = {}
         self._stopped = False
@@ -174,7 +172,7 @@ class _Work:
     def found(self, pair: tuple[int, int]) -> tuple[Found, bool]:
         """Return what is known of a pair of states, and whether the pair was looked at."""
         classes = self.system.class_of[pair[0]], self.system.class_of[pair[1]]
-        if classes not in self._known and not self._stopped and not self.deadline.passed():
+        if classes not in self._known and not self._stopped and not self.limits.deadline.passed():
             try:
                 self._known[classes] = self._search(*classes)
             except Interruption:  # in between
@@ -191,9 +189,8 @@ class _Work:
             first,
             second,
             length=self.length,
+            effort=self.effort,
             limits=self.limits,
-            deadline=self.deadline,
-            progress=self.progress,
         )
         self.nodes += result.nodes
         if result.interrupted:
@@ -203,7 +200,8 @@ class _Work:
     def _unexamined(self, first: int, second: int) -> Found:
         if self.kind is TraceKind.MULTIPLICATIVE:
             return unexamined_ratio(self.system, first, second)
-        return largest_difference(self.system, first, second, length=self.length, deadline=Deadline.after(0))
+        over = Limits(deadline=Deadline.after(0))
+        return largest_difference(self.system, first, second, length=self.length, limits=over)
 
 
 def _bound(automaton: PA, pair: tuple[int, int], found: Found, *, examined: bool) -> TraceBound:

@@ -9,13 +9,14 @@ from enum import Enum
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import AboutTraces, html_table
+from bisimdist.analysis.proved import AboutTraces
 from bisimdist.analysis.thresholds import below_exponential
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.pa import PA
+from bisimdist.report.tables import html_table
 
 __all__ = [
     "TRACE_KINDS",

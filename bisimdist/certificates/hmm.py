@@ -5,68 +5,70 @@ The format is specified in ``docs/certificates/hmm.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from flint import fmpq, fmpq_mpoly
 
+from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.numbers import integer_text, rational_text
 from bisimdist.models.hmm import HMM
 from bisimdist.models.polynomial import RationalFunction
 from bisimdist.words.integers import IntegerModel
 from bisimdist.words.search import DirectedProof
 
-__all__ = ["BudgetClaim", "budget_certificate", "factors_of_entries"]
+__all__ = ["budget_certificate", "budget_claim", "factors_of_entries"]
+
+NO_PARAMETERS: Mapping[str, fmpq] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetClaim:
-    """One claim of a certificate.
+def budget_claim(  # noqa: PLR0913
+    model: HMM,
+    pair: tuple[str, str],
+    ratio: fmpq | None,
+    measured: tuple[Sequence[str], tuple[fmpq, fmpq]] | None,
+    parameters: Mapping[str, fmpq] = NO_PARAMETERS,
+    *,
+    holds: bool = True,
+) -> Document:
+    """Return one claim of a certificate.
 
     Parameters
     ----------
-    source, target
-        The names of the two distributions.
+    model, pair
+        The model, and the names of two distributions.
     ratio
         The budget; None stands for infinity.
-    holds
-        Whether the claim is that no sequence exceeds the ratio, in either direction.
-    word, parameters, probabilities
+    measured
         A sequence with its two probabilities: one that exceeds the ratio, or, where the claim is an exact
         least ratio, one that attains it. None where there is none.
+    parameters
+        Values of the parameters, where they matter.
+    holds
+        Whether the claim is that no sequence exceeds the ratio, in either direction.
     """
-
-    source: str
-    target: str
-    ratio: fmpq | None
-    holds: bool
-    word: tuple[str, ...] | None = None
-    parameters: Mapping[str, fmpq] | None = None
-    probabilities: tuple[fmpq, fmpq] | None = None
-
-    def plain(self, others: Mapping[str, fmpq]) -> dict[str, object]:
-        """Return the claim as plain data, with values of the parameters that it says nothing about."""
-        data: dict[str, object] = {
-            "from": self.source,
-            "to": self.target,
-            "ratio": "inf" if self.ratio is None else rational_text(self.ratio),
-            "holds": self.holds,
-        }
-        if self.word is not None and self.probabilities is not None:
-            data["word"] = list(self.word)
-            data["probabilities"] = [rational_text(value) for value in self.probabilities]
-            values = {**others, **(self.parameters or {})}
-            data["parameters"] = {name: rational_text(v) for name, v in values.items()}
-        return data
+    data: Document = {
+        "from": pair[0],
+        "to": pair[1],
+        "ratio": "inf" if ratio is None else rational_text(ratio),
+        "holds": holds,
+    }
+    if measured is not None:
+        word, probabilities = measured
+        data["word"] = list(word)
+        data["probabilities"] = [rational_text(value) for value in probabilities]
+        values = {p.name: (p.low + p.high) / 2 for p in model.parameters} | dict(parameters)
+        data["parameters"] = {name: rational_text(value) for name, value in values.items()}
+    return data
 
 
-def factors_of_entries(model: HMM) -> dict[str, object]:
+def factors_of_entries(model: HMM) -> Document:
     """Return the factors that show the entries of a model to be probabilities, where any has more than one.
 
     Names of an object of plain data: ``{}``, or ``{"factors": [...]}`` with polynomials as certificates write
     them.
     """
-    found: dict[str, dict[str, object]] = {}
+    found: dict[str, Document] = {}
     for table in (model.emissions, model.rows, [row for _, row in model.distributions]):
         for row in table:
             for _, entry in row:
@@ -76,7 +78,7 @@ def factors_of_entries(model: HMM) -> dict[str, object]:
     return {"factors": list(found.values())} if found else {}
 
 
-def _factors(polynomial: fmpq_mpoly) -> dict[str, dict[str, object]]:
+def _factors(polynomial: fmpq_mpoly) -> dict[str, Document]:
     if len(polynomial) == 1 or polynomial.is_constant():
         return {}
     _, factors = polynomial.factor()
@@ -92,9 +94,9 @@ def _factors(polynomial: fmpq_mpoly) -> dict[str, dict[str, object]]:
 
 
 def budget_certificate(
-    model: HMM, length: int, *, up_to: bool, claims: Iterable[BudgetClaim], proofs: Iterable[DirectedProof]
-) -> dict[str, object]:
-    """Return a certificate as plain data.
+    model: HMM, length: int, *, up_to: bool, claims: Sequence[Document], proofs: Iterable[DirectedProof]
+) -> Document:
+    """Return a certificate: for each direction of each claim that holds a proof for a ratio of at most that.
 
     Parameters
     ----------
@@ -103,26 +105,22 @@ def budget_certificate(
     length, up_to
         The length of the sequences, and whether shorter ones count too.
     claims
-        What is claimed.
+        What is claimed (`budget_claim`).
     proofs
-        For each direction of each claim that holds a proof for a ratio of at most the claimed one.
+        The proofs.
     """
-    anywhere = {p.name: (p.low + p.high) / 2 for p in model.parameters}
-    return {
-        "format": "bisimdist-certificate",
-        "version": 1,
-        "kind": "hmm-budget",
-        "model": model.canonical(),
-        "digest": model.digest(),
+    return document(
+        "hmm-budget",
+        model,
         **factors_of_entries(model),
-        "length": str(length),
-        "up_to": up_to,
-        "claims": [claim.plain(anywhere) for claim in claims],
-        "proofs": [_directed(model, length, up_to, proof) for proof in proofs],
-    }
+        length=str(length),
+        up_to=up_to,
+        claims=list(claims),
+        proofs=[_directed(model, length, up_to, proof) for proof in proofs],
+    )
 
 
-def _directed(model: HMM, length: int, up_to: bool, proof: DirectedProof) -> dict[str, object]:
+def _directed(model: HMM, length: int, up_to: bool, proof: DirectedProof) -> Document:
     resolved = IntegerModel.from_model(model, length, up_to=up_to)
     scale = resolved.scale
     first, second = (resolved.start(model.distribution(name)) for name in (proof.first, proof.second))

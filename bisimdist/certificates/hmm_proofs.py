@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from flint import fmpq
 
+from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.hmm import factors_of_entries
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.certificates.writer import CLAIM_DIGITS
@@ -30,29 +31,19 @@ __all__ = [
     "several_certificate",
 ]
 
-Data = dict[str, object]
-
 MAX_PAIRS = 3_000_000
 """More pairs of neighbours the checker does not look at."""
 
 
-def _frame(kind: str, model: HMM, claim: Data) -> Data:
-    return {
-        "format": "bisimdist-certificate",
-        "version": 1,
-        "kind": kind,
-        "model": model.canonical(),
-        "digest": model.digest(),
-        "claims": [claim],
-        **factors_of_entries(model),
-    }
+def _frame(kind: str, model: HMM, claim: Document) -> Document:
+    return document(kind, model, claims=[claim], **factors_of_entries(model))
 
 
 def _claimed(value: fmpq) -> str:
     return rational_text(value, digits=CLAIM_DIGITS)
 
 
-def parametric_certificate(answer: ParametricProof) -> Data:
+def parametric_certificate(answer: ParametricProof) -> Document:
     """Return the certificate of a verdict about all parameter values.
 
     Raises
@@ -62,7 +53,7 @@ def parametric_certificate(answer: ParametricProof) -> Data:
     """
     if answer.holds is None:
         raise UsageError("nothing was decided, so there is no proof to write")
-    claim: Data = {
+    claim: Document = {
         "from": answer.pair[0],
         "to": answer.pair[1],
         "ratio": _claimed(answer.ratio),
@@ -92,7 +83,7 @@ def parametric_certificate(answer: ParametricProof) -> Data:
     return result
 
 
-def _polynomial(monomials: Monomials) -> Data:
+def _polynomial(monomials: Monomials) -> Document:
     return {",".join(map(str, key)): rational_text(c) for key, c in sorted(monomials.items())}
 
 
@@ -113,9 +104,9 @@ def _tree(proof: SignProof, names: Sequence[str]) -> object:
     }
 
 
-def invariant_certificate(model: HMM, pair: tuple[str, str], ratio: fmpq, invariant: Data) -> Data:
+def invariant_certificate(model: HMM, pair: tuple[str, str], ratio: fmpq, invariant: Document) -> Document:
     """Return the certificate of a budget for all lengths that rests on an invariant."""
-    claim: Data = {
+    claim: Document = {
         "from": pair[0],
         "to": pair[1],
         "ratio": _claimed(ratio),
@@ -125,7 +116,7 @@ def invariant_certificate(model: HMM, pair: tuple[str, str], ratio: fmpq, invari
     return {**_frame("hmm-all-lengths", model, claim), "invariant": invariant}
 
 
-def _function(numeric: NumericModel, values: Sequence[fmpq]) -> Data:
+def _function(numeric: NumericModel, values: Sequence[fmpq]) -> Document:
     return {
         numeric.model.states[state]: rational_text(value)
         for state, value in zip(numeric.states, values, strict=True)
@@ -133,14 +124,14 @@ def _function(numeric: NumericModel, values: Sequence[fmpq]) -> Data:
     }
 
 
-def _combination(found: Mapping[int, fmpq]) -> Data:
+def _combination(found: Mapping[int, fmpq]) -> Document:
     return {str(place): rational_text(amount) for place, amount in found.items()}
 
 
-def cone_invariant(numeric: NumericModel, cone: Cone) -> Data:
+def cone_invariant(numeric: NumericModel, cone: Cone) -> Document:
     """Return a closed cone as plain data."""
     symbols = numeric.model.observations
-    steps: list[Data] = [{} for _ in cone.generators]
+    steps: list[Document] = [{} for _ in cone.generators]
     for (place, symbol), found in cone.steps.items():
         if found:
             steps[place][symbols[symbol]] = _combination(found)
@@ -152,11 +143,11 @@ def cone_invariant(numeric: NumericModel, cone: Cone) -> Data:
     }
 
 
-def factors_invariant(numeric: NumericModel, factors: Factors) -> Data:
+def factors_invariant(numeric: NumericModel, factors: Factors) -> Document:
     """Return a table of factors as plain data."""
     names = [numeric.model.states[state] for state in numeric.states]
 
-    def moves(found: Moves) -> Data:
+    def moves(found: Moves) -> Document:
         return {
             numeric.model.observations[symbol]: [
                 [names[k], names[m], rational_text(amount)] for (k, m), amount in sorted(coupling.items())
@@ -175,7 +166,7 @@ def factors_invariant(numeric: NumericModel, factors: Factors) -> Data:
     }
 
 
-def coupling_invariant(chain_certificate: Data, merged: Mapping[str, str]) -> Data:
+def coupling_invariant(chain_certificate: Document, merged: Mapping[str, str]) -> Document:
     """Return a skewed coupling of cost zero as plain data.
 
     Parameters
@@ -188,10 +179,10 @@ def coupling_invariant(chain_certificate: Data, merged: Mapping[str, str]) -> Da
     return {"type": "coupling", "chain": chain_certificate, "merged": dict(merged)}
 
 
-def pump_certificate(numeric: NumericModel, pair: tuple[str, str], found: Pump | Impossible) -> Data:
+def pump_certificate(numeric: NumericModel, pair: tuple[str, str], found: Pump | Impossible) -> Document:
     """Return the certificate that no budget holds for all lengths."""
     symbols, states = numeric.model.observations, numeric.model.states
-    claim: Data = {"from": pair[0], "to": pair[1], "ratio": "any", "length": "all", "verdict": "violated"}
+    claim: Document = {"from": pair[0], "to": pair[1], "ratio": "any", "length": "all", "verdict": "violated"}
     result = _frame("hmm-no-budget", numeric.model, claim)
     if isinstance(found, Impossible):
         result["pump"] = {
@@ -201,7 +192,7 @@ def pump_certificate(numeric: NumericModel, pair: tuple[str, str], found: Pump |
         }
         return result
 
-    def vector(masses: Mapping[int, fmpq]) -> Data:
+    def vector(masses: Mapping[int, fmpq]) -> Document:
         return {states[numeric.states[s]]: rational_text(mass) for s, mass in masses.items() if mass}
 
     # states that the pair cannot reach do not count; they are left out, and lead nowhere that counts only
@@ -229,7 +220,7 @@ def _closed(numeric: NumericModel, found: Pump) -> set[int]:
     return counting | {s for s in range(len(numeric.model)) if s not in known}
 
 
-def several_certificate(parts: Sequence[Data]) -> Data:
+def several_certificate(parts: Sequence[Document]) -> Document:
     """Return one certificate that holds several ones about one model.
 
     Parameters
@@ -247,7 +238,7 @@ def several_certificate(parts: Sequence[Data]) -> Data:
     }
 
 
-def mechanism_certificate(result: BudgetResult) -> Data:
+def mechanism_certificate(result: BudgetResult) -> Document:
     """Return the certificate of the exact budget of a built-in mechanism.
 
     Raises

@@ -18,7 +18,7 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.mechanisms import Mechanism, truncated_geometric, winner_distribution
 from bisimdist.models.mechanisms.noisy_max import TIES
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import UNBOUNDED, Limits
 
 __all__ = [
     "Adjacency",
@@ -236,8 +236,7 @@ def privacy_budget(
     family: QueryFamily,
     adjacency: Adjacency,
     *,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
 ) -> BudgetResult:
     """Return the exact budget of a mechanism over all pairs of neighbours.
 
@@ -247,7 +246,7 @@ def privacy_budget(
         The mechanism.
     adjacency
         Which inputs are neighbours.
-    deadline, progress
+    limits
         When to give up, and who is told how far the work is.
 
     Raises
@@ -269,15 +268,14 @@ def privacy_budget(
         for answer in family.representatives
         for steps in _neighbours(family, answer, adjacency)
     )
-    return _worst(family, adjacency, classes, deadline, progress)
+    return _worst(family, adjacency, classes, limits)
 
 
 def enumerated_budget(
     family: QueryFamily,
     adjacency: Adjacency,
     *,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
 ) -> BudgetResult:
     """Return the same as `privacy_budget` by looking at every pair and every answer, for comparison."""
     everything = (
@@ -286,23 +284,22 @@ def enumerated_budget(
         if (moved := sum(a != b for a, b in steps)) and (adjacency is Adjacency.ALL or moved == 1)
         for answer in range(len(family.answers))
     )
-    return _worst(family, adjacency, everything, deadline, progress)
+    return _worst(family, adjacency, everything, limits)
 
 
 def _worst(
     family: QueryFamily,
     adjacency: Adjacency,
     classes: Iterator[tuple[int, Sequence[Step]]],
-    deadline: Deadline,
-    progress: Progress,
+    limits: Limits,
 ) -> BudgetResult:
     best: tuple[fmpq, fmpq, int, tuple[Results, Results]] | None = None
     count = 0
     for answer, steps in classes:
         count += 1
         if count % REPORT_EVERY == 0:
-            deadline.check()
-            progress("pairs of neighbours", count, None)
+            limits.deadline.check()
+            limits.progress("pairs of neighbours", count, None)
         first, second = tuple(a for a, _ in steps), tuple(b for _, b in steps)
         one, two = family.chance(answer, first), family.chance(answer, second)
         if one == 0 or one < two or (one == two and best is not None):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from bisimdist.linear.simplex import nonnegative_combination
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, UNBOUNDED, Deadline, Limits
 from bisimdist.words.numeric import Function, NumericModel
 
 __all__ = ["Cone", "find_cone", "generated_cone", "widened_cone", "worst_ratio"]
@@ -78,7 +78,7 @@ def worst_ratio(model: NumericModel, functions: Sequence[Function]) -> tuple[fmp
     return worst, where
 
 
-def find_cone(model: NumericModel, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Cone | None:
+def find_cone(model: NumericModel, *, limits: Limits = UNBOUNDED) -> Cone | None:
     """Find a closed cone: the one that all h_w generate, if it is finite, else a wider one.
 
     Raises
@@ -86,20 +86,18 @@ def find_cone(model: NumericModel, *, deadline: Deadline = NEVER, progress: Prog
     LimitError
         If the deadline passes.
     """
-    cone = generated_cone(model, deadline=deadline, progress=progress)
+    cone = generated_cone(model, limits=limits)
     if cone is not None or len(model) > MAX_GENERATORS:
         return cone
     for depth in DEPTHS:
         for widening in WIDENINGS:
-            cone = widened_cone(model, depth, widening, deadline=deadline)
+            cone = widened_cone(model, depth, widening, deadline=limits.deadline)
             if cone is not None:
                 return cone
     return None
 
 
-def generated_cone(
-    model: NumericModel, *, deadline: Deadline = NEVER, progress: Progress = silent
-) -> Cone | None:
+def generated_cone(model: NumericModel, *, limits: Limits = UNBOUNDED) -> Cone | None:
     """Return the cone that all h_w generate, or None where no small number of them does.
 
     A function that is a combination of earlier ones adds nothing, nor do the functions that come from it.
@@ -113,7 +111,7 @@ def generated_cone(
         if not any(function):
             return {}
         normal, total = _scaled(function)
-        found = nonnegative_combination(generators, normal, deadline=deadline) if generators else None
+        found = nonnegative_combination(generators, normal, deadline=limits.deadline) if generators else None
         if found is None:
             if len(generators) >= MAX_GENERATORS or len(generators) * len(model) > MAX_ENTRIES:
                 return None
@@ -129,7 +127,7 @@ def generated_cone(
         starts[symbol] = found
     place = 0
     while place < len(generators):
-        progress("generators of the cone", place, None)
+        limits.progress("generators of the cone", place, None)
         for symbol in model.symbols:
             found = written(model.before(symbol, generators[place]), (symbol, *words[place]))
             if found is None:

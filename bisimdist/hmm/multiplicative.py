@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 
 from bisimdist.exact.doubles import as_double, simplest_within
 from bisimdist.linear.simplex import minimise
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.words.numeric import Function, NumericModel
 
 __all__ = ["Factors", "Moves", "find_factors"]
@@ -99,9 +99,7 @@ class _Vectors:
         return list(found)
 
 
-def find_factors(
-    model: NumericModel, *, deadline: Deadline = NEVER, progress: Progress = silent
-) -> Factors | None:
+def find_factors(model: NumericModel, *, limits: Limits = UNBOUNDED) -> Factors | None:
     """Find a table of factors that bounds the ratio of a pair for all lengths, or None.
 
     The least table is approached from below in doubles; a table of rationals just above it is then proved
@@ -113,30 +111,28 @@ def find_factors(
         If the deadline passes.
     """
     vectors = _Vectors.of(model)
-    pairs = vectors.pairs(deadline)
+    pairs = vectors.pairs(limits.deadline)
     if len(pairs) > MAX_PAIRS:
         return None
-    guess = _approximate(vectors, pairs, deadline, progress)
+    guess = _approximate(vectors, pairs, limits)
     for inflation in INFLATIONS:
-        deadline.check()
+        limits.deadline.check()
         table = {pair: _rounded(value, inflation) for pair, value in guess.items()}
-        found = _proved(vectors, table, deadline)
+        found = _proved(vectors, table, limits.deadline)
         if found is not None:
             return found
     return None
 
 
-def _approximate(
-    vectors: _Vectors, pairs: Sequence[Pair], deadline: Deadline, progress: Progress
-) -> dict[Pair, float]:
+def _approximate(vectors: _Vectors, pairs: Sequence[Pair], limits: Limits) -> dict[Pair, float]:
     """Iterate the factors from one upwards, in doubles; what exceeds the ceiling goes."""
     rows = [{x: [(t, as_double(p)) for t, p in vector] for x, vector in row.items()} for row in vectors.rows]
     table = dict.fromkeys(pairs, 1.0)
     for round_ in range(ROUNDS):
-        progress("factors", round_, None)
+        limits.progress("factors", round_, None)
         changed = False
         for i, j in list(table):
-            deadline.check()
+            limits.deadline.check()
             value = 1.0
             for symbol, left in rows[i].items():
                 value = max(value, _double_factor(left, rows[j].get(symbol, []), table))

@@ -24,7 +24,7 @@ from bisimdist.hmm.bernstein import (
 from bisimdist.hmm.cleared import ClearedPair, Difference, differences
 from bisimdist.hmm.polynomial_solver import refute_negative
 from bisimdist.models.hmm import HMM
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import UNBOUNDED, Limits
 from bisimdist.words.forward import word_probability
 
 __all__ = ["ParametricProof", "ProvedPolynomial", "SequenceVerdict", "prove_for_all"]
@@ -132,8 +132,7 @@ def prove_for_all(  # noqa: PLR0913
     *,
     max_boxes: int = THOROUGH_BOXES,
     solver: bool = True,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
 ) -> ParametricProof:
     """Decide whether a budget holds for all parameter values and all sequences of exactly some length.
 
@@ -155,10 +154,8 @@ def prove_for_all(  # noqa: PLR0913
         How many boxes a polynomial may need.
     solver
         Whether Z3 is asked about what is left.
-    deadline
-        When to give up; the answer is then unknown.
-    progress
-        Told how many polynomials are done.
+    limits
+        As everywhere; past the deadline the answer is unknown.
 
     Raises
     ------
@@ -183,7 +180,7 @@ def prove_for_all(  # noqa: PLR0913
         raise UsageError(f"the ratio is {format_rational(budget)}; expected at least 1")
     if length < 1:
         raise UsageError(f"the length is {length}; expected at least 1")
-    work = _Work(model, pair, budget, length, max_boxes, solver, deadline, progress)
+    work = _Work(model, pair, budget, length, max_boxes, solver, limits)
     try:
         return work.run()
     except LimitError:
@@ -198,8 +195,7 @@ class _Work:
     length: int
     max_boxes: int
     solver: bool
-    deadline: Deadline
-    progress: Progress
+    limits: Limits
     proved: list[ProvedPolynomial] = field(default_factory=list)
     denominators: tuple[Monomials, ...] = ()
     ways: set[str] = field(default_factory=set)
@@ -230,19 +226,19 @@ class _Work:
             if not denominator.is_constant() and not self.positive(denominator):
                 return self.answer(None)
         found = differences(
-            cleared, self.ratio, self.length, len(self.model.observations), deadline=self.deadline
+            cleared, self.ratio, self.length, len(self.model.observations), deadline=self.limits.deadline
         )
         hard: list[Difference] = []
         for polynomials, difference in enumerate(found, 1):
             self.counts["polynomials"] = polynomials
-            self.progress("polynomials", polynomials, None)
+            self.limits.progress("polynomials", polynomials, None)
             result = self.attempt(difference.polynomial, QUICK_BOXES)
             if result.holds is False and result.point is not None:
                 return self.violated(difference, result.point)
             if result.holds is None:
                 hard.append(difference)
         for place, difference in enumerate(hard):
-            self.progress("polynomials that need more boxes", place, len(hard))
+            self.limits.progress("polynomials that need more boxes", place, len(hard))
             result = self.without_squares(difference.polynomial)
             if result.holds is None:
                 result = self.attempt(difference.polynomial, self.max_boxes)
@@ -258,7 +254,7 @@ class _Work:
     def positive(self, denominator: fmpq_mpoly) -> bool:
         monomials = monomials_of(denominator)
         result = prove_sign(
-            monomials, self.box, sign=Sign.POSITIVE, max_boxes=self.max_boxes, deadline=self.deadline
+            monomials, self.box, sign=Sign.POSITIVE, max_boxes=self.max_boxes, deadline=self.limits.deadline
         )
         if result.holds and result.proof is not None:
             self.proved.append(ProvedPolynomial(monomials, Sign.POSITIVE, result.proof))
@@ -266,7 +262,7 @@ class _Work:
 
     def attempt(self, polynomial: fmpq_mpoly, max_boxes: int) -> SignResult:
         monomials = monomials_of(polynomial)
-        result = prove_sign(monomials, self.box, max_boxes=max_boxes, deadline=self.deadline)
+        result = prove_sign(monomials, self.box, max_boxes=max_boxes, deadline=self.limits.deadline)
         if result.holds and result.proof is not None:
             self.ways.add("bernstein")
             self.proved.append(ProvedPolynomial(monomials, Sign.NONNEGATIVE, result.proof))
@@ -283,7 +279,7 @@ class _Work:
         if root.is_constant():
             return SignResult(None)
         less = monomials_of(rest)
-        result = prove_sign(less, self.box, max_boxes=self.max_boxes, deadline=self.deadline)
+        result = prove_sign(less, self.box, max_boxes=self.max_boxes, deadline=self.limits.deadline)
         if result.holds and result.proof is not None:
             self.ways.add("bernstein")
             self.proved.append(
@@ -301,7 +297,9 @@ class _Work:
     def asked(self, polynomial: fmpq_mpoly) -> SignResult:
         """Ask Z3 about a polynomial that no reasonable number of boxes decided."""
         monomials = monomials_of(polynomial)
-        result = refute_negative(monomials, self.box, self.model.parameter_names, deadline=self.deadline)
+        result = refute_negative(
+            monomials, self.box, self.model.parameter_names, deadline=self.limits.deadline
+        )
         if result.holds:
             self.ways.add("z3")
             self.proved.append(ProvedPolynomial(monomials, Sign.NONNEGATIVE, None))

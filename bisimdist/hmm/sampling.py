@@ -20,7 +20,7 @@ from bisimdist.exact.binomial import binomial_interval
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.models.hmm import HMM, SparseRow
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import UNBOUNDED, Limits
 
 __all__ = ["Candidate", "Sampler", "narrow", "sample_candidates", "sampler_of"]
 
@@ -115,8 +115,7 @@ def sample_candidates(  # noqa: PLR0913
     confidence: ExactNumber = "99/100",
     seed: int = 0,
     keep: int = 10,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
 ) -> tuple[Candidate, ...]:
     """Sample both sides and return the observations whose ratio is largest, the most certain first.
 
@@ -135,8 +134,8 @@ def sample_candidates(  # noqa: PLR0913
         Makes the answer reproducible.
     keep
         How many candidates are measured.
-    deadline, progress
-        When to give up, and who is told how far the work is.
+    limits
+        As everywhere.
 
     Raises
     ------
@@ -151,12 +150,12 @@ def sample_candidates(  # noqa: PLR0913
     if samples < 1 or keep < 1:
         raise UsageError(f"{samples} samples and {keep} candidates; expected at least 1 of each")
     source = random.Random(seed)
-    explored = [_counted(side, samples, source, deadline, progress) for side in (first, second)]
+    explored = [_counted(side, samples, source, limits) for side in (first, second)]
     chosen = sorted(
         explored[0].keys() | explored[1].keys(),
         key=lambda word: (-_promise(explored[0][word], explored[1][word]), word),
     )[:keep]
-    measured = [_counted(side, samples, source, deadline, progress) for side in (first, second)]
+    measured = [_counted(side, samples, source, limits) for side in (first, second)]
     risk = (1 - sure) / (2 * keep)  # one interval for each side of each candidate
     result = []
     for word in chosen:
@@ -170,14 +169,12 @@ def sample_candidates(  # noqa: PLR0913
     return tuple(sorted(result, key=lambda candidate: -candidate.lower))
 
 
-def _counted(
-    side: Sampler, samples: int, source: random.Random, deadline: Deadline, progress: Progress
-) -> Counter[tuple[str, ...]]:
+def _counted(side: Sampler, samples: int, source: random.Random, limits: Limits) -> Counter[tuple[str, ...]]:
     counts: Counter[tuple[str, ...]] = Counter()
     for number in range(samples):
         if number % REPORT_EVERY == 0:
-            deadline.check()
-            progress("samples", number, samples)
+            limits.deadline.check()
+            limits.progress("samples", number, samples)
         counts[side(source)] += 1
     return counts
 

@@ -28,7 +28,7 @@ from bisimdist.logic.formula_printer import KEYWORDS, NAME
 from bisimdist.logic.levels import Levels, outgoing
 from bisimdist.models.pa import PA, Transition
 from bisimdist.models.reach import all_reached
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, UNBOUNDED, Deadline, Limits
 
 __all__ = ["longest_run", "mimicking_formula", "mimicking_formulae", "mimicking_system", "reachable_states"]
 
@@ -58,8 +58,7 @@ def mimicking_formulae(
     depth: int,
     *,
     states: Iterable[int] | None = None,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
 ) -> dict[int, StateFormula]:
     """Return what states can do for some steps, as formulae that share their parts.
 
@@ -74,7 +73,7 @@ def mimicking_formulae(
         How many steps.
     states
         Whose formulae are wanted, by index; all by default.
-    deadline, progress
+    limits
         When to give up, and who is told how far it is.
 
     Returns
@@ -117,8 +116,8 @@ def mimicking_formulae(
     layers = _layers(steps, wanted, needed, depth)
     current: dict[int, StateFormula] = dict.fromkeys(needed, TOP)
     for level in range(1, depth + 1):
-        deadline.check()
-        progress("mimicking formulae", level, depth)
+        limits.deadline.check()
+        limits.progress("mimicking formulae", level, depth)
         here = layers[depth - level] if depth - level < len(layers) else needed
         following = {state: _mimicking(steps[state], current, absent[state]) for state in here}
         if len(here) == len(needed) and following == current:
@@ -142,7 +141,7 @@ def _layers(
 
 def mimicking_formula(automaton: PA, state: int, depth: int, *, deadline: Deadline = NEVER) -> StateFormula:
     """Return what one state can do for some steps; see `mimicking_formulae`."""
-    return mimicking_formulae(automaton, depth, states=[state], deadline=deadline)[state]
+    return mimicking_formulae(automaton, depth, states=[state], limits=Limits(deadline=deadline))[state]
 
 
 def longest_run(automaton: PA, state: int) -> int | None:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from bisimdist.hmm.budget import QueryFamily
     from bisimdist.models.library.parameters import Choice, Integer, Rational
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
     Parameter = Choice | Integer | Rational
 
@@ -54,22 +53,16 @@ class Budget(Question["MechanismBudget"]):
         family, adjacency = _read(given.argument.removeprefix("example:"))
         return cls(family=family, adjacency=adjacency)
 
+    def frame(self) -> dict[str, object]:
+        """Return what the JSON answer begins with."""
+        return {"command": self.command}
+
     def ask(self, limits: Limits) -> MechanismBudget:
         from bisimdist.analysis.hmm_proofs import mechanism_budget
 
         return mechanism_budget(
             self.family, self.adjacency, deadline=limits.deadline, progress=limits.progress
         )
-
-    def data(self, answer: MechanismBudget) -> dict[str, object]:
-        from bisimdist.report.hmm_proofs import mechanism_data
-
-        return {"command": self.command, **mechanism_data(answer)}
-
-    def report(self, answer: MechanismBudget) -> Report:
-        from bisimdist.report.hmm_proofs import mechanism_report
-
-        return mechanism_report(answer)
 
 
 def _noisy_max(values: dict[str, Any]) -> QueryFamily:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from bisimdist.analysis.hmm_answer import BudgetAnswer
     from bisimdist.models.hmm import HMM
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["Epsilon"]
 
@@ -72,16 +71,6 @@ class Epsilon(Question["BudgetAnswer"]):
         del reason
         known = {"ratio": None, "epsilon": None, "exact": False, "at_least": "1"}
         return nothing_known(self.frame(), self.pairs, {**known, "witness": [], "probabilities": None})
-
-    def data(self, answer: BudgetAnswer) -> dict[str, object]:
-        from bisimdist.report.hmm import budget_data
-
-        return {**self.frame(), "pairs": [budget_data(pair) for pair in answer.pairs]}
-
-    def report(self, answer: BudgetAnswer) -> Report:
-        from bisimdist.report.hmm import budget_report
-
-        return budget_report(answer)
 
     def settled(self, answer: BudgetAnswer) -> Settled:
         return True if answer.exact else None

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from bisimdist.analysis.hmm_proofs import AllLengthsAnswer
     from bisimdist.models.hmm import HMM
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["Prove"]
 
@@ -97,16 +96,6 @@ class Prove(Question["AllLengthsAnswer"]):
         del reason
         known = {"verdict": "unknown", "method": None, "ratio": None, "attained": None, "exact": False}
         return nothing_known(self.opening(None), self.pairs, known)
-
-    def data(self, answer: AllLengthsAnswer) -> dict[str, object]:
-        from bisimdist.report.hmm_proofs import length_data
-
-        return {**self.opening(self.settled(answer)), "pairs": [length_data(pair) for pair in answer.pairs]}
-
-    def report(self, answer: AllLengthsAnswer) -> Report:
-        from bisimdist.report.hmm_proofs import length_report
-
-        return length_report(answer)
 
     def settled(self, answer: AllLengthsAnswer) -> Settled:
         return answer.verdict.settled

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from bisimdist.questions.options import CERTIFICATE, Option
 
 if TYPE_CHECKING:
+    from bisimdist.analysis.proved import Shown
     from bisimdist.progress import Limits
     from bisimdist.questions.given import Given
     from bisimdist.report.tables import Report
@@ -177,13 +178,20 @@ class Question(ABC, Generic[A]):
         del answer
         return []
 
-    @abstractmethod
-    def data(self, answer: A) -> dict[str, object] | str:
-        """Return the answer as a JSON object, or as the text of one."""
+    def opening(self, settled: Settled) -> dict[str, object]:
+        """Return what the JSON object begins with once it is known how the question is settled."""
+        del settled
+        return self.frame()
 
-    @abstractmethod
+    def data(self, answer: A) -> dict[str, object] | str:
+        """Return the answer as a JSON object, or as the text of one: the opening, then what it says."""
+        shown: Shown = answer  # type: ignore[assignment]
+        return {**self.opening(self.settled(answer)), **shown.data()}
+
     def report(self, answer: A) -> Report | str:
         """Return the answer for a person."""
+        shown: Shown = answer  # type: ignore[assignment]
+        return shown.report()
 
     def settled(self, answer: A) -> Settled:
         """Tell how the answer ends: where no property is asked, by its status, if it has one."""

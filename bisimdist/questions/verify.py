@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from bisimdist.analysis.hmm_answer import VerifyAnswer
     from bisimdist.models.hmm import HMM
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["Verify"]
 
@@ -114,19 +113,6 @@ class Verify(Question["VerifyAnswer"]):
             "parameters": {},
         }
         return nothing_known(self.opening(None), self.pairs, {**known, "ways": [], "note": reason})
-
-    def data(self, answer: VerifyAnswer) -> dict[str, object]:
-        from bisimdist.report.hmm import verdict_data
-
-        return {
-            **self.opening(self.settled(answer)),
-            "pairs": [verdict_data(pair) for pair in answer.pairs],
-        }
-
-    def report(self, answer: VerifyAnswer) -> Report:
-        from bisimdist.report.hmm import verdict_report
-
-        return verdict_report(answer)
 
     def settled(self, answer: VerifyAnswer) -> Settled:
         return answer.verdict.settled

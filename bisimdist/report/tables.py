@@ -1,14 +1,18 @@
-"""A report for a person: a heading, a table, remarks; drawn with rich on a terminal, plain anywhere else."""
+"""A report for a person: a heading, a table, remarks; drawn with rich on a terminal, HTML in a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TextIO
 
 from bisimdist.report.numbers import visible
 
-__all__ = ["Report", "plain_text", "print_report"]
+__all__ = ["Report", "html_table", "plain_text", "print_report"]
+
+MAX_ROWS = 200
+"""How many rows a notebook shows, and how many remarks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +35,11 @@ class Report:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     remarks: tuple[str, ...] = ()
+
+    def html(self) -> str:
+        """Return the report for a notebook."""
+        table = html_table(self.heading, self.columns, self.rows)
+        return table + "".join(f"<p>{escape(remark)}</p>" for remark in self.remarks[:MAX_ROWS])
 
 
 def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -78,3 +87,21 @@ def print_report(report: Report, stream: TextIO) -> None:
         console.print(table)
     for remark in report.remarks:
         console.print(Text(visible(remark)))
+
+
+def html_table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, most: int = MAX_ROWS
+) -> str:
+    """Return a table for a notebook, of so many rows at the most; every text is escaped.
+
+    Examples
+    --------
+    >>> html_table("one & all", ["from"], [["<s>"]])  # doctest: +ELLIPSIS
+    '<table><caption>one &amp; all</caption>...<td>&lt;s&gt;</td></tr></tbody></table>'
+    """
+    lines = [tuple(row) for row in rows]
+    names = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in lines[:most])
+    more = f"<p>and {len(lines) - most} more</p>" if len(lines) > most else ""
+    title = f"<caption>{escape(caption)}</caption>"
+    return f"<table>{title}<thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{more}"

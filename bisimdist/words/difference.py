@@ -14,8 +14,8 @@ from heapq import heappop, heappush
 from flint import fmpq
 
 from bisimdist.errors import Interruption
-from bisimdist.progress import NEVER, Deadline, Progress, silent
-from bisimdist.words.graph import Limits
+from bisimdist.progress import UNBOUNDED, Limits
+from bisimdist.words.graph import Effort
 from bisimdist.words.system import Vector, WordSystem, direction_of, mass_of
 
 __all__ = ["TraceDifference", "future_bound", "largest_difference"]
@@ -185,9 +185,8 @@ def largest_difference(  # noqa: PLR0913
     second: int,
     *,
     length: int | None = None,
-    limits: Limits | None = None,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    effort: Effort | None = None,
+    limits: Limits = UNBOUNDED,
 ) -> TraceDifference:
     """Return bounds on sup_w |Pr(first, w) - Pr(second, w)|, equal wherever the search comes to an end.
 
@@ -199,9 +198,9 @@ def largest_difference(  # noqa: PLR0913
         Two of its classes.
     length
         The longest trace that counts; None for all.
-    limits
+    effort
         How far to look.
-    deadline, progress
+    limits
         As everywhere; a passing deadline leaves bounds that are not equal.
 
     Examples
@@ -212,16 +211,16 @@ def largest_difference(  # noqa: PLR0913
     >>> largest_difference(system, 0, 1).upper
     1
     """
-    limits = limits or Limits()
+    effort = effort or Effort()
     search = _Search(system, first, second, length)
     interrupted = False
     try:
         while search.heap and search.upper - search.best > CLOSE * search.upper:
-            if deadline.passed() or len(search.items) >= limits.nodes or search.spent >= limits.work:
+            if limits.deadline.passed() or len(search.items) >= effort.nodes or search.spent >= effort.work:
                 break
             search.expand()
             if len(search.expanded) % REPORT_EVERY == 0:
-                progress("traces", len(search.items), None)
+                limits.progress("traces", len(search.items), None)
     except Interruption:
         interrupted = True  # what was found by then is kept
     word = search.word(search.where)

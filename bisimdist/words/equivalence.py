@@ -18,7 +18,7 @@ import numpy as np
 from bisimdist.errors import LimitError
 from bisimdist.models.pa import PA
 from bisimdist.models.partition import canonical_numbering
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, UNBOUNDED, Deadline, Limits
 from bisimdist.words.functions import TraceFunctions, primes
 from bisimdist.words.rational_basis import RationalBasis, ResidueBasis, agree_on
 from bisimdist.words.system import WordSystem
@@ -68,7 +68,7 @@ def distinguishing_trace(automaton: PA, s: int, t: int, *, deadline: Deadline = 
        Computing 21, 1992.
     """
     comparison = TraceComparison.of(automaton, [(s, t)])
-    comparison.run(deadline=deadline)
+    comparison.run(limits=Limits(deadline=deadline))
     return comparison.words[0]
 
 
@@ -118,9 +118,7 @@ class TraceComparison:
         classes = tuple((chain.class_of[s], chain.class_of[t]) for s, t in pairs)
         return cls(chain, classes, [None] * len(pairs), [s == t for s, t in classes])
 
-    def run(
-        self, *, least: bool = True, deadline: Deadline = NEVER, progress: Progress = silent
-    ) -> TraceComparison:
+    def run(self, *, least: bool = True, limits: Limits = UNBOUNDED) -> TraceComparison:
         """Work until every pair is decided.
 
         Parameters
@@ -140,16 +138,16 @@ class TraceComparison:
         supply = primes(self.chain)
         modulus = 1
         while not all(self.decided):
-            deadline.check()
-            progress("primes", self.primes_used, None)
+            limits.deadline.check()
+            limits.progress("primes", self.primes_used, None)
             prime = next(supply, None)
             if prime is None:
                 raise LimitError("there are no more primes")
-            self._explore(prime, deadline)
+            self._explore(prime, limits.deadline)
             modulus *= prime
             self.primes_used += 1
             self.bits = modulus.bit_length()
-            self._settle(modulus, least, deadline)
+            self._settle(modulus, least, limits.deadline)
         return self
 
     def _explore(self, prime: int, deadline: Deadline) -> None:
@@ -268,7 +266,7 @@ def trace_equivalence_classes(
         pairs = [(first.setdefault(label, block), block) for block, label in enumerate(labels)]
         pairs = [(s, t) for s, t in pairs if s != t]
         comparison = TraceComparison(chain, tuple(pairs), [None] * len(pairs), [False] * len(pairs))
-        comparison.run(least=False, deadline=deadline)
+        comparison.run(least=False, limits=Limits(deadline=deadline))
         apart = {t: word for (_, t), word in zip(pairs, comparison.words, strict=True) if word is not None}
         if not apart:
             return canonical_numbering(labels[chain.class_of[state]] for state in asked)

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, UNBOUNDED, Deadline, Limits
 from bisimdist.words.system import Vector, WordSystem, mass_of, point
 
-__all__ = ["BeliefGraph", "Edge", "Limits", "Node", "one_sided_trace"]
+__all__ = ["BeliefGraph", "Edge", "Effort", "Node", "one_sided_trace"]
 
 REPORT_EVERY = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Effort:
     """How far to look.
 
     Parameters
@@ -175,13 +175,13 @@ class BeliefGraph:
             node.edges.append(Edge(action, target, shares[0] / shares[1], shares[0]))
         node.expanded = True
 
-    def explore(self, limits: Limits, *, deadline: Deadline = NEVER, progress: Progress = silent) -> None:
+    def explore(self, effort: Effort, *, limits: Limits = UNBOUNDED) -> None:
         """Explore breadth first until nothing is left, a limit is met, or one side falls out.
 
         A passing deadline is a limit like the others.
         """
-        while self._waiting and len(self.nodes) < limits.nodes and self.spent < limits.work:
-            if deadline.passed():
+        while self._waiting and len(self.nodes) < effort.nodes and self.spent < effort.work:
+            if limits.deadline.passed():
                 return
             number = self._waiting[0]
             if not self.nodes[number].expanded:
@@ -190,7 +190,7 @@ class BeliefGraph:
                 return
             self._waiting.popleft()
             if number % REPORT_EVERY == 0:
-                progress("pairs of beliefs", len(self.nodes), None)
+                limits.progress("pairs of beliefs", len(self.nodes), None)
 
 
 def one_sided_trace(  # noqa: PLR0913

@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from bisimdist.errors import LimitError
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.words.integers import IntegerModel, Vector, normalised
 
 __all__ = ["Cover", "LayerProof", "Word", "decide_layers", "domination_factor", "signed_start"]
@@ -71,8 +71,7 @@ def decide_layers(  # noqa: PLR0913
     model: IntegerModel,
     start: Vector,
     *,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
     max_width: int = MAX_WIDTH,
     bits: int | None = None,
     exact_word: Word = (),
@@ -85,7 +84,7 @@ def decide_layers(  # noqa: PLR0913
         The model and the lengths in question.
     start
         The signed start vector (see `signed_start`).
-    deadline, progress
+    limits
         As everywhere.
     max_width
         How many vectors a layer may hold.
@@ -106,14 +105,14 @@ def decide_layers(  # noqa: PLR0913
     origins: list[list[tuple[int, int]]] = [[(-1, -1)]]
     along = 0  # the index of the vector after the prefix of the exact word, -1 where it was pruned
     for position in range(model.length):
-        progress("positions", position, model.length)
+        limits.progress("positions", position, model.length)
         last = position == model.length - 1
         found: dict[Vector, tuple[int, int]] = {}
         successors: list[list[tuple[Vector, int] | None]] = []
         words: list[Word] = []
         path: Vector = ()
         for index, vector in enumerate(layers[-1]):
-            deadline.check()
+            limits.deadline.check()
             row: list[tuple[Vector, int] | None] = []
             for symbol in range(model.symbols):
                 masses = model.emitted(vector, symbol)
@@ -141,7 +140,7 @@ def decide_layers(  # noqa: PLR0913
             break
         if len(found) > 10 * max_width:
             raise LimitError(f"{len(found)} information states at position {position + 1} are too many")
-        kept, above = _pruned(sorted(found, key=lambda vector: vector != path), deadline)
+        kept, above = _pruned(sorted(found, key=lambda vector: vector != path), limits.deadline)
         along = 0 if path and kept[0] == path else -1
         if len(kept) > max_width:
             raise LimitError(

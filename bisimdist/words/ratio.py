@@ -14,9 +14,9 @@ from heapq import heappop, heappush
 from flint import fmpq
 
 from bisimdist.errors import Interruption, LimitError
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.words.drift import DriftTrace, find_drift_trace
-from bisimdist.words.graph import BeliefGraph, Limits, one_sided_trace
+from bisimdist.words.graph import BeliefGraph, Effort, one_sided_trace
 from bisimdist.words.paths import LoopTrace, Reach, find_loop, longest_paths
 from bisimdist.words.pump import PumpTrace, Rounds, candidate_loops, find_pump_trace
 from bisimdist.words.system import WordSystem, point
@@ -26,7 +26,7 @@ __all__ = ["RatioProof", "TraceRatio", "largest_ratio", "unexamined_ratio"]
 
 Word = tuple[str, ...]
 ONE = fmpq(1)
-FIRST = Limits(nodes=1_500, work=1_000_000)
+FIRST = Effort(nodes=1_500, work=1_000_000)
 TABLES = (MAX_PAIRS, 6_000)
 """How many pairs a table may have, at first and where nothing else gives a bound: a minute for the most."""
 REFINEMENTS = 600
@@ -103,9 +103,8 @@ def largest_ratio(  # noqa: PLR0913
     second: int,
     *,
     length: int | None = None,
-    limits: Limits | None = None,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    effort: Effort | None = None,
+    limits: Limits = UNBOUNDED,
 ) -> TraceRatio:
     """Return bounds on e to sup_w |ln Pr(first, w) - ln Pr(second, w)|, exact where the graph closes.
 
@@ -117,9 +116,9 @@ def largest_ratio(  # noqa: PLR0913
         Two of its classes.
     length
         The longest trace that counts; None for all.
-    limits
+    effort
         How far to look.
-    deadline, progress
+    limits
         As everywhere; a passing deadline leaves bounds that are not equal.
 
     Examples
@@ -130,11 +129,13 @@ def largest_ratio(  # noqa: PLR0913
     >>> largest_ratio(WordSystem.of(PA(("s", "t", "u"), (*halves, going_on))), 0, 1).upper
     3/2
     """
-    work = _Work(system, first, second, length, deadline, progress)
+    work = _Work(system, first, second, length, limits)
     try:
-        return work.run(limits or Limits())
+        return work.run(effort or Effort())
     except Interruption:
-        work.deadline = Deadline.after(0)  # what is known is put together without computing anything new
+        work.limits = Limits(
+            deadline=Deadline.after(0)
+        )  # what is known is put together without computing anything new
         return replace(work.known(), interrupted=True)
     except LimitError:
         return work.known()
@@ -159,32 +160,30 @@ class _Seen:
 class _Work:
     """The search for one pair."""
 
-    def __init__(  # noqa: PLR0913, PLR0917
+    def __init__(
         self,
         system: WordSystem,
         first: int,
         second: int,
         length: int | None,
-        deadline: Deadline,
-        progress: Progress,
+        limits: Limits,
     ) -> None:
         self.system = system
         self.pair = first, second
         self.length = length
-        self.deadline = deadline
-        self.progress = progress
+        self.limits = limits
         self.graph = BeliefGraph(system, first, second, length=length)
         self.table: StateTable | None = None
         self.far = _Seen(ONE, (), (ONE, ONE))
 
-    def run(self, limits: Limits) -> TraceRatio:
-        small = Limits(min(limits.nodes, FIRST.nodes), min(limits.work, FIRST.work))
+    def run(self, effort: Effort) -> TraceRatio:
+        small = Effort(min(effort.nodes, FIRST.nodes), min(effort.work, FIRST.work))
         self._explore(small)
         decided = self._decided()
         if decided is not None:
             return decided
         complete, word = one_sided_trace(
-            self.system, *self.pair, length=self.length, limit=limits.nodes, deadline=self.deadline
+            self.system, *self.pair, length=self.length, limit=effort.nodes, deadline=self.limits.deadline
         )
         if word is not None:
             return self._impossible(word)
@@ -198,21 +197,21 @@ class _Work:
             table = self._found_table(pairs)
             if self.table is None or table.entries:
                 self.table = table
-                self._refine(limits)
+                self._refine(effort)
                 answer = self.known()
                 if answer.upper is not None:
                     return answer
-        self._explore(limits)
+        self._explore(effort)
         return self._decided() or self.known()
 
     def _found_table(self, pairs: int) -> StateTable:
         """Return the table of bounds, empty where it would take more than some number of pairs."""
         root = self.graph.nodes[0]
         starts = [(root.first, root.second)]
-        return find_table(self.system, starts, limit=pairs, deadline=self.deadline, progress=self.progress)
+        return find_table(self.system, starts, limit=pairs, limits=self.limits)
 
-    def _explore(self, limits: Limits) -> None:
-        self.graph.explore(limits, deadline=self.deadline, progress=self.progress)
+    def _explore(self, effort: Effort) -> None:
+        self.graph.explore(effort, limits=self.limits)
 
     def _decided(self) -> TraceRatio | None:
         """Return the answer if the graph has one: a trace of one side only, a loop, or nothing left."""
@@ -258,10 +257,10 @@ class _Work:
             chance = {0: ONE}
             graph = BeliefGraph(self.system, *self.pair, length=longest)
             for _ in range(longest):
-                self.deadline.check()
+                self.limits.deadline.check()
                 after: list[int] = []
                 for number in layer:
-                    if graph.nodes[number].equal or self.deadline.passed():
+                    if graph.nodes[number].equal or self.limits.deadline.passed():
                         continue
                     graph.expand(number)
                     if graph.one_sided is not None:
@@ -290,7 +289,7 @@ class _Work:
         """Look for a pump after some of these traces."""
         chosen = [word for word in words if len(word) in (2, 4, 7, 12)]
         tries = [step for word in chosen for step in candidate_loops(word, self.system.symbols)]
-        rounds = Rounds(self.system, *self.pair, deadline=self.deadline)
+        rounds = Rounds(self.system, *self.pair, deadline=self.limits.deadline)
         pump = find_pump_trace(rounds, tries) or find_drift_trace(rounds, tries)
         if pump is None:
             return None
@@ -298,7 +297,7 @@ class _Work:
 
     # ---------------------------------------------------------------------------------------- bounds
 
-    def _refine(self, limits: Limits) -> None:
+    def _refine(self, effort: Effort) -> None:
         """Expand the nodes that the table leaves the most room, until that is not more than is reached.
 
         Nodes without any bound come first.
@@ -309,12 +308,12 @@ class _Work:
         best = self.far.value
         self._push(heap, 0, ONE)
         for number in range(REFINEMENTS):
-            if not heap or self.deadline.passed() or self.graph.spent > limits.work:
+            if not heap or self.limits.deadline.passed() or self.graph.spent > effort.work:
                 return
             bounded, room, node = heappop(heap)
             if bounded and -room <= best * CLOSE:
                 return
-            self.progress("refinements", number, None)
+            self.limits.progress("refinements", number, None)
             known = len(self.graph.nodes)
             self.graph.expand(node)
             for edge in self.graph.nodes[node].edges:
@@ -335,7 +334,7 @@ class _Work:
     def _left(self, number: int, largest: fmpq, least: fmpq) -> fmpq | None:
         """Return a bound on all quotients of traces through an open node."""
         node = self.graph.nodes[number]
-        if self.table is None or (self.deadline.passed() and not self.table.knows(node)):
+        if self.table is None or (self.limits.deadline.passed() and not self.table.knows(node)):
             return None
         grow, shrink = self.table.bounds(node)
         if grow is None or shrink is None:

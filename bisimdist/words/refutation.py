@@ -22,7 +22,7 @@ from flint import fmpq, fmpq_mat
 from bisimdist.exact.doubles import as_double, simplest_within
 from bisimdist.linear.kernel import positive_eigenvector
 from bisimdist.models.reach import all_reached
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.words.numeric import Function, NumericModel
 
 __all__ = ["Impossible", "Pump", "find_pump"]
@@ -157,8 +157,7 @@ def find_pump(
     model: NumericModel,
     *,
     max_cycle: int = MAX_CYCLE,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
 ) -> Pump | Impossible | None:
     """Look for a refutation of every budget.
 
@@ -177,24 +176,24 @@ def find_pump(
         If the deadline passes.
     """
     search = _Search.of(model)
-    prefixes = _prefixes(search, deadline)
+    prefixes = _prefixes(search, limits.deadline)
     for (one, two), word in prefixes.items():
         if not one or not two:
             return Impossible(word, swapped=not one)
-    suffixes = _suffixes(search, deadline)
+    suffixes = _suffixes(search, limits.deadline)
     candidates: list[_Candidate] = []
     for cycle in _cycles(len(model.symbols), max_cycle):
         if candidates and len(cycle) > len(candidates[0].cycle):
-            found = _first_proved(search, candidates, deadline)
+            found = _first_proved(search, candidates, limits.deadline)
             if found is not None:
                 return found
             candidates = []
-        deadline.check()
-        progress("cycles", 0, None)
+        limits.deadline.check()
+        limits.progress("cycles", 0, None)
         growth = _Growth.of(search.cycle_doubles(cycle))
         if growth.positive:
             candidates += _candidates(growth, cycle, prefixes, suffixes)
-    return _first_proved(search, candidates, deadline)
+    return _first_proved(search, candidates, limits.deadline)
 
 
 @dataclass(frozen=True, slots=True)

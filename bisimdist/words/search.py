@@ -14,7 +14,7 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.hmm import HMM
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, UNBOUNDED, Deadline, Limits
 from bisimdist.words.beam import guessed_words
 from bisimdist.words.forward import word_probability
 from bisimdist.words.integers import IntegerModel
@@ -184,8 +184,7 @@ def decide_ratio(  # noqa: PLR0913
     length: int,
     *,
     up_to: bool = False,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
 ) -> Violation | tuple[DirectedProof, ...]:
     """Return a sequence that violates a budget in one of the two directions, or proofs that none does.
 
@@ -199,7 +198,7 @@ def decide_ratio(  # noqa: PLR0913
         The budget.
     length, up_to
         The length of the sequences, and whether shorter ones count too.
-    deadline, progress
+    limits
         As everywhere.
 
     Raises
@@ -212,7 +211,7 @@ def decide_ratio(  # noqa: PLR0913
     resolved = IntegerModel.from_model(model, length, up_to=up_to)
     starts = {name: resolved.start(model.distribution(name)) for name in pair}
     _check_possible(resolved, starts, pair, length)
-    search = _Search(model, resolved, starts, deadline, progress)
+    search = _Search(model, resolved, starts, limits)
     directions = [pair, pair[::-1]] if pair[0] != pair[1] else [pair]
     guesses = [search.guessed(first, second) for first, second in directions]
     for guess in guesses:
@@ -234,17 +233,16 @@ class _Search:
     model: HMM
     resolved: IntegerModel
     starts: dict[str, tuple[fmpq, ...]]
-    deadline: Deadline
-    progress: Progress
+    limits: Limits
 
     def guessed(self, first: str, second: str) -> Violation | None:
         """Return the best sequence that a beam search and exchanges find."""
         best: Violation | None = None
         ahead, behind = self.starts[first], self.starts[second]
-        for word in guessed_words(self.resolved, ahead, behind, deadline=self.deadline)[:GUESSES]:
+        for word in guessed_words(self.resolved, ahead, behind, deadline=self.limits.deadline)[:GUESSES]:
             found = _measured(self.model, first, second, word)
             if found.ratio is not None:
-                better = improved_word(self.resolved, ahead, behind, word, deadline=self.deadline)
+                better = improved_word(self.resolved, ahead, behind, word, deadline=self.limits.deadline)
                 found = _measured(self.model, first, second, better)
             if found.ratio is None:
                 if found.probabilities[0] > 0:
@@ -261,8 +259,7 @@ class _Search:
             found = decide_layers(
                 self.resolved,
                 start,
-                deadline=self.deadline,
-                progress=self.progress,
+                limits=self.limits,
                 bits=bits,
                 exact_word=near,
             )
@@ -299,14 +296,13 @@ def _worst(model: HMM, first: str, second: str, words: Sequence[Word]) -> Violat
     return best
 
 
-def least_ratio(  # noqa: PLR0913
+def least_ratio(
     model: HMM,
     pair: tuple[str, str],
     length: int,
     *,
     up_to: bool = False,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
 ) -> LeastRatio:
     """Return the least budget that holds for a pair at a length, in both directions.
 
@@ -323,7 +319,7 @@ def least_ratio(  # noqa: PLR0913
     some = _check_possible(resolved, starts, pair, length)
     directions = [pair, pair[::-1]] if pair[0] != pair[1] else [pair]
     for first, second in directions:
-        word = impossible_under_second(resolved, starts[first], starts[second], deadline=deadline)
+        word = impossible_under_second(resolved, starts[first], starts[second], deadline=limits.deadline)
         if word is not None:
             return LeastRatio(None, _measured(model, first, second, word), (), 0)
     witness = _measured(model, *pair, some)
@@ -331,7 +327,7 @@ def least_ratio(  # noqa: PLR0913
     if ratio < 1:
         witness = _measured(model, pair[1], pair[0], some)
         ratio = witness.ratio or fmpq(1)
-    search = _Search(model, resolved, starts, deadline, progress)
+    search = _Search(model, resolved, starts, limits)
     near: dict[str, Word] = {}
     for first, second in directions:
         guess = search.guessed(first, second)
@@ -348,7 +344,9 @@ def least_ratio(  # noqa: PLR0913
                 proofs.append(DirectedProof(first, second, ratio, decided))
                 break
             witness = _worst(model, first, second, decided)
-            word = improved_word(resolved, starts[first], starts[second], witness.word, deadline=deadline)
+            word = improved_word(
+                resolved, starts[first], starts[second], witness.word, deadline=limits.deadline
+            )
             witness = _worst(model, first, second, (witness.word, word))
             ratio = witness.ratio if witness.ratio is not None else ratio
             near[first] = witness.word

@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_mat
 
 from bisimdist.exact.doubles import as_double, from_double, simplest_within
 from bisimdist.lp.multiplicative import lift_ratio
-from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.progress import NEVER, UNBOUNDED, Deadline, Limits
 from bisimdist.words.graph import Node
 from bisimdist.words.system import Vector, WordSystem, mass_of
 
@@ -211,8 +211,7 @@ def find_table(
     starts: Iterable[tuple[Vector, Vector]],
     *,
     limit: int = MAX_PAIRS,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
+    limits: Limits = UNBOUNDED,
 ) -> StateTable:
     """Find a table of bounds for the pairs that some beliefs rest on, as small as it gets.
 
@@ -226,7 +225,7 @@ def find_table(
         Pairs of beliefs.
     limit
         How many pairs of classes there may be that are not without bound from the outset.
-    deadline, progress
+    limits
         As everywhere.
 
     Returns
@@ -242,11 +241,11 @@ def find_table(
     pairs = _needed(system, starts, limit)
     if pairs is None:
         return StateTable(system, {}, refused=True)
-    iteration = _Iteration(system, pairs, deadline, progress)
+    iteration = _Iteration(system, pairs, limits)
     guess = iteration.run()
     best: dict[Pair, TableEntry] = {}
     for table in _candidates(iteration, guess):
-        entries = _proved(system, table, deadline, progress)
+        entries = _proved(system, table, limits)
         if len(entries) >= len(best):
             best = entries
         if len(entries) == len(table):
@@ -267,10 +266,9 @@ def _candidates(iteration: _Iteration, guess: dict[Pair, float]) -> Iterator[dic
 class _Iteration:
     """The table from below: optimal moves now and then, in between the values that they give, in doubles."""
 
-    def __init__(self, system: WordSystem, pairs: list[Pair], deadline: Deadline, progress: Progress) -> None:
+    def __init__(self, system: WordSystem, pairs: list[Pair], limits: Limits) -> None:
         self.system = system
-        self.deadline = deadline
-        self.progress = progress
+        self.limits = limits
         self.rows = {state: _row(system, state) for pair in pairs for state in pair}
         self.values: dict[Pair, float] = dict.fromkeys(pairs, 1.0)
         self.shares: dict[Pair, list[list[tuple[Pair | None, float]]]] = {}
@@ -301,7 +299,7 @@ class _Iteration:
     def _improve(self, pair: Pair) -> bool:
         """Take optimal moves for the values as they are; tell whether the pair lost its bound."""
         first, second = (self.rows[state] for state in pair)
-        optimum = lifted(self.system, first, second, self._ratio, self.deadline)
+        optimum = lifted(self.system, first, second, self._ratio, self.limits.deadline)
         if optimum.ratio is None or optimum.ratio > CEILING:
             del self.values[pair]
             return True
@@ -365,7 +363,7 @@ class _Iteration:
         """Return the values where they have settled; pairs without bound are left out."""
         lifts = 0
         for number in range(ROUNDS):
-            self.progress("rounds of the table", number, None)
+            self.limits.progress("rounds of the table", number, None)
             lost, change = False, 0.0
             if lifts > LIFTS:
                 break
@@ -391,9 +389,7 @@ def _rounded(value: float, inflation: float) -> fmpq:
     return max(ONE, simplest_within(low, high))
 
 
-def _proved(
-    system: WordSystem, table: dict[Pair, fmpq], deadline: Deadline, progress: Progress
-) -> dict[Pair, TableEntry]:
+def _proved(system: WordSystem, table: dict[Pair, fmpq], limits: Limits) -> dict[Pair, TableEntry]:
     """Return the entries that their moves prove; others are struck out until the rest needs none of them."""
     rows = {state: _row(system, state) for pair in table for state in pair}
     left = dict(table)
@@ -402,12 +398,14 @@ def _proved(
     while stale:
         struck = set()
         for pair in sorted(stale):
-            lift = lifted(system, rows[pair[0]], rows[pair[1]], lambda k, m: left.get((k, m)), deadline)
+            lift = lifted(
+                system, rows[pair[0]], rows[pair[1]], lambda k, m: left.get((k, m)), limits.deadline
+            )
             if lift.ratio is None or lift.ratio > left[pair]:
                 struck.add(pair)
             else:
                 entries[pair] = TableEntry(left[pair], lift.coupling)
-        progress("pairs of the table", len(entries), len(table))
+        limits.progress("pairs of the table", len(entries), len(table))
         for pair in struck:
             del left[pair]
             entries.pop(pair, None)

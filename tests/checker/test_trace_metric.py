@@ -16,12 +16,12 @@ from bisimdist.checker.trace_metric import check_document
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
-from bisimdist.words.graph import Limits
+from bisimdist.words.graph import Effort
 from tests.words.fully_probabilistic import randomised_responses
 from tests.words.trace_reference import enumerated, fully_probabilistic
 
 KINDS = ("multiplicative", "additive")
-LIMITS = Limits(nodes=200, work=20_000)
+LIMITS = Effort(nodes=200, work=20_000)
 LENGTHS = (None, 3)
 NUMBERS = ("1", "2", "1/2", "3/2", "4", "0", "inf", "1/4", "3", "9/8", "-1")
 Document = dict[str, Any]

@@ -10,7 +10,7 @@ from bisimdist.hmm.bernstein import Sign, bernstein_coefficients
 from bisimdist.hmm.parametric import prove_for_all
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import independent_disease, noisy_max_diseases
-from bisimdist.progress import Deadline
+from bisimdist.progress import Deadline, Limits
 from tests.hmm_proofs.random_models import brute_probability, random_hmm
 
 
@@ -110,5 +110,5 @@ def test_vacuous_and_senseless_questions_are_refused() -> None:
 
 def test_a_limit_leaves_the_question_open() -> None:
     model = noisy_max_diseases(secret="member")
-    answer = prove_for_all(model, model.pairs[0], 2, 1, deadline=Deadline.after(0))
+    answer = prove_for_all(model, model.pairs[0], 2, 1, limits=Limits(deadline=Deadline.after(0)))
     assert answer.holds is None

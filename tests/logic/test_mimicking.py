@@ -24,7 +24,7 @@ from bisimdist.logic.satisfaction import ModelChecker
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
 from bisimdist.models.partition import canonical_numbering
-from bisimdist.progress import Deadline
+from bisimdist.progress import Deadline, Limits
 from tests.logic.formula_reference import k_step_classes, simulated
 from tests.strategies import automata
 
@@ -166,7 +166,7 @@ def test_bad_depths_and_deadlines() -> None:
     with pytest.raises(UsageError, match="the depth is -1"):
         mimicking_formulae(figure_2(), -1)
     with pytest.raises(LimitError):
-        mimicking_formulae(figure_2(), 5, deadline=Deadline.after(0))
+        mimicking_formulae(figure_2(), 5, limits=Limits(deadline=Deadline.after(0)))
 
 
 @pytest.mark.parametrize("depth", [15, pytest.param(100, marks=pytest.mark.slow)])

@@ -14,11 +14,11 @@ from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.checker.reading import MalformedCertificate
 from bisimdist.checker.trace_metric import check_document
 from bisimdist.models.pa import PA, Transition
-from bisimdist.words.graph import Limits
+from bisimdist.words.graph import Effort
 from tests.words.trace_reference import long_probability
 
 HALF, QUARTER, THIRD, FIFTH = fmpq(1, 2), fmpq(1, 4), fmpq(1, 3), fmpq(1, 5)
-LIMITS = Limits(nodes=200, work=20_000)
+LIMITS = Effort(nodes=200, work=20_000)
 Rows = dict[int, tuple[str, dict[int, fmpq]]]
 Document = dict[str, Any]
 

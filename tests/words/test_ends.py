@@ -21,12 +21,12 @@ from bisimdist.errors import UsageError
 from bisimdist.models.ends import Completed, Ends, completed
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
-from bisimdist.words.graph import Limits
+from bisimdist.words.graph import Effort
 from tests.words.fully_probabilistic import all_traces, probability, random_automata
 from tests.words.trace_reference import enumerated, fully_probabilistic
 
 HALF, ONE = fmpq(1, 2), fmpq(1)
-LIMITS = Limits(nodes=300, work=30_000)
+LIMITS = Effort(nodes=300, work=30_000)
 
 
 def half_of_pin_checking(*, dead: bool = False) -> PA:

@@ -14,7 +14,7 @@ from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import geometric, noisy_max_neighbours
 from bisimdist.models.mechanisms import above_threshold
-from bisimdist.progress import Deadline
+from bisimdist.progress import Deadline, Limits
 from bisimdist.words.forward import probability, sequence_indices
 from bisimdist.words.integers import IntegerModel
 from bisimdist.words.layers import LayerProof, decide_layers, domination_factor, signed_start
@@ -170,7 +170,7 @@ def test_noisy_max_over_all_neighbours(variant: str, adjacency: str, value: str)
 def test_limits_are_kept() -> None:
     model = above_threshold()
     with pytest.raises(LimitError):
-        decide_ratio(model, ("first", "second"), fmpq(2**24), 50, deadline=Deadline.after(0))
+        decide_ratio(model, ("first", "second"), fmpq(2**24), 50, limits=Limits(deadline=Deadline.after(0)))
 
 
 def test_vacuous_and_senseless_questions_are_refused() -> None:

@@ -19,7 +19,7 @@ from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
 from bisimdist.words.combination import combined_system
-from bisimdist.words.graph import Limits
+from bisimdist.words.graph import Effort
 from tests.words.fully_probabilistic import randomised_responses
 from tests.words.trace_reference import (
     as_hidden_markov,
@@ -30,7 +30,7 @@ from tests.words.trace_reference import (
 )
 
 KINDS = ("multiplicative", "additive")
-LIMITS = Limits(nodes=300, work=30_000)
+LIMITS = Effort(nodes=300, work=30_000)
 HALF, THIRD, ONE = fmpq(1, 2), fmpq(1, 3), fmpq(1)
 
 
@@ -312,7 +312,7 @@ def test_questions_that_make_no_sense() -> None:
 @settings(max_examples=40)
 @given(fully_probabilistic(4), st.sampled_from(KINDS))
 def test_few_nodes_leave_sound_bounds(drawn: PA, kind: str) -> None:
-    narrow: TraceMetricAnswer = trace_metric(drawn, kind, limits=Limits(nodes=3, work=30))
+    narrow: TraceMetricAnswer = trace_metric(drawn, kind, limits=Effort(nodes=3, work=30))
     wide = trace_metric(drawn, kind, limits=LIMITS)
     (one,), (other,) = narrow.pairs, wide.pairs
     assume(one.upper is not None)

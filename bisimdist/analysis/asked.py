@@ -1,0 +1,50 @@
+"""Which pairs a question is about: those that were named, else those of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bisimdist.errors import UsageError
+from bisimdist.models.hmm import HMM
+from bisimdist.models.pa import PA
+
+__all__ = ["asked_distributions", "asked_states"]
+
+Names = Sequence[tuple[str, str]]
+
+
+def asked_states(automaton: PA, pairs: Names | None) -> list[tuple[int, int]]:
+    """Return the pairs of states by their indices.
+
+    Raises
+    ------
+    UsageError
+        If there are none.
+    ModelError
+        If a name is no state.
+    """
+    if pairs is None:
+        asked = list(automaton.pairs)
+    else:
+        asked = [(automaton.index(s), automaton.index(t)) for s, t in pairs]
+    if not asked:
+        raise UsageError("the model has no pairs of its own; say which states to compare")
+    return asked
+
+
+def asked_distributions(model: HMM, pairs: Names | None) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of distributions by their names.
+
+    Raises
+    ------
+    UsageError
+        If there are none.
+    ModelError
+        If a name is not that of a distribution.
+    """
+    asked = tuple((first, second) for first, second in (model.pairs if pairs is None else pairs))
+    if not asked:
+        raise UsageError("the model has no pairs of its own; say which distributions to compare")
+    for name in (name for pair in asked for name in pair):
+        model.distribution(name)
+    return asked

@@ -1,0 +1,27 @@
+"""What all certificates begin with."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["Document", "document"]
+
+Document = dict[str, object]
+"""Plain data that ``json.dumps`` writes."""
+
+
+class _Model(Protocol):
+    def canonical(self) -> dict[str, object]: ...
+    def digest(self) -> str: ...
+
+
+def document(kind: str, model: _Model, **rest: object) -> Document:
+    """Return a certificate of some kind about a model, in the format of ``docs/certificate-spec.md``."""
+    return {
+        "format": "bisimdist-certificate",
+        "version": 1,
+        "kind": kind,
+        "model": model.canonical(),
+        "digest": model.digest(),
+        **rest,
+    }
