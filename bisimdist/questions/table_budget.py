@@ -44,10 +44,8 @@ class TableBudget(Epsilon):
         return nothing_known({**self.frame(), "ratio": None, "epsilon": None, "exact": False}, self.pairs, {})
 
     def data(self, answer: BudgetAnswer) -> dict[str, object]:
-        from bisimdist.report.hmm import budget_data
-
         worst = _worst(answer)
-        found = budget_data(worst)
+        found = worst.data()
         inputs, probabilities = [worst.source, worst.target], found["probabilities"]
         shown = {key: found[key] for key in ("ratio", "epsilon")} if answer.exact else {}
         return {
@@ -63,10 +61,9 @@ class TableBudget(Epsilon):
         }
 
     def report(self, answer: BudgetAnswer) -> Report:
-        from bisimdist.report.hmm import budget_report
         from bisimdist.report.tables import Report
 
-        table = budget_report(answer)
+        table = answer.report()
         worst = _worst(answer)
         about = f"The largest budget is that of {worst.source} and {worst.target}"
         said = f"{about}: " + ("infinite." if worst.infinite else f"{worst.ratio}.")
