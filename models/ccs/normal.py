@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from bisimdist.errors import ModelError
 from bisimdist.models.ccs.specification import Definition
@@ -19,7 +20,7 @@ from bisimdist.models.ccs.syntax import (
     Term,
 )
 
-__all__ = ["Instances", "normal_form", "parallel", "placed", "rebuilt", "restrict"]
+__all__ = ["LAWS", "LITERAL", "Instances", "Laws", "normal_form", "parallel", "placed", "rebuilt", "restrict"]
 
 
 def parallel(parts: Iterable[Term]) -> Term:
@@ -123,6 +124,27 @@ def normal_form(term: Term) -> Term:
     return done[0]
 
 
+@dataclass(frozen=True, slots=True)
+class Laws:
+    """Which terms are one state: how a term is made a state, and how states are composed."""
+
+    normal_form: Callable[[Term], Term]
+    parallel: Callable[[Iterable[Term]], Term]
+    placed: Callable[[tuple[Term, ...], Term, tuple[Term, ...]], Term]
+    restrict: Callable[[tuple[str, ...], Term], Term]
+
+
+LAWS = Laws(normal_form, parallel, placed, restrict)
+
+LITERAL = Laws(
+    lambda term: term,
+    lambda parts: Parallel(tuple(parts)),
+    lambda before, part, after: Parallel((*before, part, *after)),
+    Restriction,
+)
+"""No laws: the rules to the letter, where ``P | 0`` is another state than ``P``."""
+
+
 class Instances:
     """What calls stand for: the bodies of definitions, with arguments for parameters.
 
@@ -130,14 +152,17 @@ class Instances:
     ----------
     definitions
         The definitions, with different names.
+    laws
+        Which terms are one state.
     """
 
-    def __init__(self, definitions: Iterable[Definition]) -> None:
+    def __init__(self, definitions: Iterable[Definition], laws: Laws = LAWS) -> None:
+        self._laws = laws
         self._definitions = {definition.name: definition for definition in definitions}
         self._known: dict[Call, Term] = {}
 
     def body(self, call: Call) -> Term:
-        """Return the normal form of what a call stands for.
+        """Return the state that a call stands for.
 
         Raises
         ------
@@ -150,7 +175,7 @@ class Instances:
             body = definition.body
             if call.arguments != definition.parameters:
                 body = _substituted(definition, dict(zip(definition.parameters, call.arguments, strict=True)))
-            known = self._known[call] = normal_form(body)
+            known = self._known[call] = self._laws.normal_form(body)
         return known
 
 

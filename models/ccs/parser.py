@@ -48,7 +48,7 @@ def parse_specification(text: str) -> Specification:
     Parameters
     ----------
     text
-        Definitions, and optionally ``main``, ``pairs`` and ``limit``.
+        Definitions, and optionally ``main``, ``pairs``, ``limit`` and ``rules``.
 
     Returns
     -------
@@ -104,7 +104,8 @@ def statement_positions(text: str) -> dict[str, tuple[int, int]]:
             found.setdefault(token.text, positions.of(token.offset))
         begins = token.text == ";"
     starts = [found.pop(word) for word in ("main", "pairs") if word in found]
-    found.pop("limit", None)
+    for word in ("limit", "rules"):
+        found.pop(word, None)
     return {"": min(starts or found.values(), default=(1, 1)), **found}
 
 
@@ -190,6 +191,7 @@ class _Parser:
         main: list[Term] = []
         pairs: list[tuple[Term, Term]] = []
         limit: int | None = None
+        literal = False
         while self.current.kind is not Kind.END:
             token = self.current
             word = token.text if token.kind is Kind.ACTION else ""
@@ -206,8 +208,15 @@ class _Parser:
                     raise self.error("limit is given twice; expected it once", token)
                 self.at += 1
                 limit = self.limit()
+            elif word == "rules":
+                self.at += 1
+                if self.current.text != "literal":
+                    raise self.expected("literal, as in: rules literal;")
+                self.at += 1
+                self.require(";", "';'")
+                literal = True
             else:
-                raise self.expected("a definition such as X = a.0; or main, pairs or limit")
+                raise self.expected("a definition such as X = a.0; or main, pairs, limit or rules")
         self.check_definitions(definitions)
         self.check_calls({definition.name: definition for definition, _ in definitions})
         circle = unguarded_circle(definition for definition, _ in definitions)
@@ -215,7 +224,7 @@ class _Parser:
             where = next(token for definition, token in definitions if definition.name == circle[0])
             raise self.error(unguarded_message(circle), where)
         try:
-            return Specification(tuple(d for d, _ in definitions), tuple(main), tuple(pairs), limit)
+            return Specification(tuple(d for d, _ in definitions), tuple(main), tuple(pairs), limit, literal)
         except ModelError as error:
             raise self.error(str(error), self.current) from None
 

@@ -106,6 +106,8 @@ def format_specification(specification: Specification) -> str:
     texts += [f"pairs {first}, {second};\n" for first, second in specification.pairs]
     if specification.state_limit is not None:
         texts.append(f"limit {specification.state_limit};\n")
+    if specification.literal:
+        texts.append("rules literal;\n")
     return "".join(texts)
 
 

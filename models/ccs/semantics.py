@@ -4,7 +4,7 @@ States are terms up to a few laws: ``|`` is associative, ``P | 0 = P = 0 | P``, 
 ``(nu a) (nu b) P`` and ``(nu a, b) P`` are two ways to write one term. Nothing else is identified:
 ``P | Q`` and ``Q | P`` are two states. By these laws no context makes two different terms equal, so a
 distribution keeps the size of its support in every context, on which distances that match supports by
-bijections depend.
+bijections depend. On request there are no laws at all: the rules to the letter.
 
 References
 ----------
@@ -19,7 +19,7 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.models.ccs.naming import StateNames
-from bisimdist.models.ccs.normal import Instances, normal_form, parallel, placed, restrict
+from bisimdist.models.ccs.normal import LAWS, LITERAL, Instances, Laws
 from bisimdist.models.ccs.specification import DEFAULT_STATE_LIMIT, Definition, Specification
 from bisimdist.models.ccs.syntax import (
     TAU,
@@ -57,10 +57,13 @@ class Semantics:
     ----------
     definitions
         What names stand for; guarded, as in a `Specification`.
+    laws
+        Which terms are one state.
     """
 
-    def __init__(self, definitions: Sequence[Definition] = ()) -> None:
-        self._instances = Instances(definitions)
+    def __init__(self, definitions: Sequence[Definition] = (), laws: Laws = LAWS) -> None:
+        self._laws = laws
+        self._instances = Instances(definitions, laws)
         self._steps: dict[Term, tuple[Step, ...]] = {}
         self._sizes: dict[Term, int] = {}
         # One object for each term that is reached, so that most comparisons end at once.
@@ -134,7 +137,7 @@ class Semantics:
         """Return the terms whose transitions those of a term are made of."""
         match term:
             case Sum(parts=parts):
-                return tuple(normal_form(part) for part in parts)
+                return tuple(self._laws.normal_form(part) for part in parts)
             case Parallel(parts=parts):
                 return parts
             case Restriction(body=body):
@@ -146,12 +149,12 @@ class Semantics:
     def _derived(self, term: Term, premises: tuple[Term, ...]) -> Iterator[Step]:
         match term:
             case Prefix(action=action, body=body):  # ACT
-                yield action, ((normal_form(body), fmpq(1)),)
+                yield action, ((self._laws.normal_form(body), fmpq(1)),)
             case Probabilistic(branches=branches):  # PROB
                 mass: dict[Term, fmpq] = {}
                 for probability, part in branches:
                     if probability != 0:
-                        target = normal_form(part)
+                        target = self._laws.normal_form(part)
                         mass[target] = mass.get(target, fmpq(0)) + probability
                 yield TAU, tuple(mass.items())
             case Sum() | Call():  # SUM, and a call does what its definition does
@@ -160,7 +163,10 @@ class Semantics:
             case Restriction(names=names):  # RES
                 for action, successors in self._steps[premises[0]]:
                     if action.silent or action.name not in names:
-                        yield action, tuple((restrict(names, target), mu) for target, mu in successors)
+                        yield (
+                            action,
+                            tuple((self._laws.restrict(names, target), mu) for target, mu in successors),
+                        )
             case Parallel():  # PAR, COM
                 yield from self._interleaved(premises)
                 yield from self._synchronised(premises)
@@ -169,7 +175,10 @@ class Semantics:
         for at, part in enumerate(parts):
             before, after = parts[:at], parts[at + 1 :]
             for action, successors in self._steps[part]:
-                yield action, tuple((placed(before, target, after), mu) for target, mu in successors)
+                yield (
+                    action,
+                    tuple((self._laws.placed(before, target, after), mu) for target, mu in successors),
+                )
 
     def _synchronised(self, parts: tuple[Term, ...]) -> Iterator[Step]:
         offers: dict[Action, list[tuple[int, Term]]] = {}
@@ -189,7 +198,7 @@ class Semantics:
                         target,
                         *parts[at + 1 :],
                     )
-                    yield TAU, ((parallel(moved), fmpq(1)),)
+                    yield TAU, ((self._laws.parallel(moved), fmpq(1)),)
             for action, target in own:
                 offers.setdefault(action, []).append((at, target))
 
@@ -241,7 +250,8 @@ def automaton(
     ('X', 'a.X', '0')
     """
     limit = state_limit or specification.state_limit or DEFAULT_STATE_LIMIT
-    rules = Semantics(specification.definitions)
+    laws = LITERAL if specification.literal else LAWS
+    rules = Semantics(specification.definitions, laws)
     position: dict[Term, int] = {}
     states: list[Term] = []
 
@@ -263,7 +273,7 @@ def automaton(
         return found
 
     for start in specification.starts():
-        index(normal_form(start))
+        index(laws.normal_form(start))
     transitions: list[Transition] = []
     done = 0
     while done < len(states):
@@ -278,7 +288,7 @@ def automaton(
         transitions += found.values()
         done += 1
     names = StateNames()
-    pairs = tuple((index(normal_form(s)), index(normal_form(t))) for s, t in specification.pairs)
+    pairs = tuple((index(laws.normal_form(s)), index(laws.normal_form(t))) for s, t in specification.pairs)
     return PA(
         tuple(names.name(term, number) for number, term in enumerate(states)), tuple(transitions), pairs
     )

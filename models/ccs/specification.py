@@ -76,6 +76,8 @@ class Specification:
         The pairs of neighbouring processes.
     state_limit
         How many states the automaton may have; None for the default of 50 000.
+    literal
+        Whether the rules are taken to the letter, so that no two different terms are one state.
 
     Raises
     ------
@@ -89,6 +91,7 @@ class Specification:
     main: tuple[Term, ...] = ()
     pairs: tuple[tuple[Term, Term], ...] = ()
     state_limit: int | None = None
+    literal: bool = False
 
     def __post_init__(self) -> None:
         arities: dict[str, int] = {}

@@ -86,7 +86,8 @@ def dining_cryptographers_pa(
         ``"complete"``: every two share a coin, n(n-1)/2 coins in all; ``"ring"``: each shares one with the
         next, n coins.
     schedule
-        ``"together"``: one ``tau`` tosses all coins, then 0, 1, ... announce in this order.
+        ``"together"``: one ``tau`` tosses all coins, then 0, 1, ... announce in this order; that is XCL14,
+        Figure 4.
         ``"free"``: a master, the cryptographers and the coins run side by side, in every order that there is;
         the master tells each whether he pays, and coins are read one by one. ``"turns"``: the same, but the
         master waits for the announcement of one before he tells the next.

@@ -15,15 +15,16 @@ _STATES = 8
 def pin_checking() -> PA:
     """Return the automata A(u1) with states s1 to s8, A(u2) with states t1 to t8, and the pair (s1, t1).
 
-    Two agencies a1 and a2 ask in turn. Each attempt is accepted (``ok``, which leads to the state ``done``,
-    where the run ends) or refused (``no``) with probabilities 3/5 and 2/5 that the secret exchanges. A
-    refusal by one agency and then by the other tells nothing in the end: the two ratios cancel. The
+    A user enters a password, and the system answers; ``a1`` is that the password entered is u1, ``a2`` that
+    it is u2. The answer is random: ``ok`` (which leads to the state ``done``, where the run ends) has
+    probability 3/5 and ``no`` 2/5 where the password is the secret, and the other way round where it is not.
+    Refusals of the one password and then of the other tell nothing in the end: the two ratios cancel. The
     accumulative distance of the pair is infinite, the amortised one ln 9/4.
 
     References
     ----------
     .. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014,
-       Figure 1 and Example 2.
+       Figure 1 and Examples 1 and 2.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def pin_checking() -> PA:
 
 EXAMPLE = Example(
     "pin-checking",
-    "two agencies check a PIN in turn; the amortised distance of the secrets is finite, the accumulative not",
+    "a system that answers passwords at random; the amortised distance is finite, the accumulative not",
     (),
     pin_checking,
 )

@@ -30,7 +30,7 @@ LIMITS = Effort(nodes=300, work=30_000)
 
 
 def half_of_pin_checking(*, dead: bool = False) -> PA:
-    """Return the protocol of FORTE 2014, Figure 1, where agency a1 asks first; ``ok`` ends it."""
+    """Return the protocol of FORTE 2014, Figure 1, where the password u1 is entered first; ``ok`` ends it."""
     low, high = fmpq(2, 5), fmpq(3, 5)
     steps = []
     for base, less, more in ((0, low, high), (5, high, low)):

@@ -6,6 +6,7 @@ import pytest
 from flint import fmpq
 from hypothesis import assume, given, settings
 
+from bisimdist.analysis.metric import metric
 from bisimdist.bisimulation.strong import bisimilarity_classes
 from bisimdist.errors import LimitError, ModelError
 from bisimdist.models.ccs.naming import LONGEST_NAME
@@ -231,3 +232,27 @@ def test_long_chains_are_no_trouble() -> None:
     assert len(nested) == 2
     chained = "".join(f"X{i} = X{i + 1};" for i in range(5000)) + "X5000 = a.0; main X0;"
     assert automaton(parse_specification(chained)).states == ("X0", "0")
+
+
+@settings(max_examples=40)
+@given(terms())
+def test_the_rules_to_the_letter(term: Term) -> None:
+    expected = literal_automaton((term,), limit=300)
+    assume(expected is not None)
+    found = automaton(Specification(CYCLES, (term,), literal=True))
+    union = disjoint_union(expected or found, found)
+    (pair,) = metric(union, "accumulative", pairs=[(union.states[0], union.states[-len(found)])]).pairs
+    assert pair.ratio == 1  # which needs a bijection of all supports
+
+
+def test_to_the_letter_a_process_beside_0_is_another_one() -> None:
+    """So a choice between them is no certain step any more, and a distance of 0 becomes infinite."""
+    text = "P = 1/2: a.0 (+) 1/2: (a.0 | 0); Q = 1/2: a.0 (+) 1/2: a.0; pairs P, Q;"
+    ratios = []
+    for rules in ("", "rules literal;"):
+        specification = parse_specification(text + rules)
+        assert parse_specification(str(specification)) == specification
+        ratios.append(metric(automaton(specification), "accumulative").pairs[0].ratio)
+    assert ratios == [1, None]
+    with pytest.raises(ModelError, match="expected literal"):
+        parse_specification(text + "rules strict;")
