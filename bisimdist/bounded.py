@@ -17,8 +17,8 @@ MAX_BYTES = 256 << 20
 PART = 1 << 20
 
 
-def read_at_most(file: BinaryIO, most: int) -> bytes:
-    """Return the content of a file; where that is more than `most` bytes, more than `most` of it.
+def read_at_most(file: BinaryIO, most: int) -> bytes | None:
+    """Return the content of a file, or None where that is more than `most` bytes.
 
     One read of so many bytes would take the memory for all of them before it looks how many there are.
 
@@ -28,7 +28,8 @@ def read_at_most(file: BinaryIO, most: int) -> bytes:
     >>> read_at_most(io.BytesIO(b"text"), 10)
     b'text'
     """
-    return b"".join(islice(iter(lambda: file.read(PART), b""), most // PART + 1))
+    parts = list(islice(iter(lambda: file.read(PART), b""), most // PART + 1))
+    return b"".join(parts) if sum(map(len, parts)) <= most else None
 
 
 def read_file(source: str | os.PathLike[str], *, expected: str, most: int | None = None) -> bytes:
@@ -46,7 +47,7 @@ def read_file(source: str | os.PathLike[str], *, expected: str, most: int | None
             content = read_at_most(file, most)
     except (OSError, ValueError) as error:
         raise ModelError(f"{_reason(error)}; expected {expected}", source=name) from None
-    if len(content) > most:
+    if content is None:
         raise ModelError(f"the file is larger than the {most // 2**20} MiB allowed", source=name)
     return content
 

@@ -9,11 +9,16 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from errno import EFBIG
+from itertools import islice
 from pathlib import Path
 
 from bisimdist.checker.document import Claim
 from bisimdist.checker.reading import MalformedCertificate, shown, text_of
 from bisimdist.checker.verdict import check_certificate
+
+MAX_MEBIBYTES = 1024
+"""How large a file may be."""
 
 
 def sentence(claim: Claim) -> str:
@@ -30,6 +35,15 @@ def listed(claim: Mapping[str, object]) -> str:
     return ", ".join(f"{ascii(key)[1:-1]} {json.dumps(value)}" for key, value in claim.items())
 
 
+def content(name: str) -> bytes:
+    """Read a file: part by part, since one read of all it may hold would take the memory for that at once."""
+    with Path(name).open("rb") as file:
+        parts = list(islice(iter(lambda: file.read(1 << 20), b""), MAX_MEBIBYTES + 1))
+    if len(parts) > MAX_MEBIBYTES:
+        raise OSError(EFBIG, f"the file is larger than the {MAX_MEBIBYTES} MiB allowed", name)
+    return b"".join(parts)
+
+
 def main(arguments: list[str]) -> int:
     """Check the certificate that is named; return the exit code."""
     out, err = sys.stdout, sys.stderr
@@ -37,7 +51,7 @@ def main(arguments: list[str]) -> int:
         err.write("usage: python -m bisimdist.checker CERTIFICATE [MODEL.json]\n")
         return 2
     try:
-        report = check_certificate(*(Path(name).read_bytes() for name in arguments))
+        report = check_certificate(*map(content, arguments))
     except MalformedCertificate as error:
         err.write(f"{ascii(arguments[0])[1:-1]}: {error}\n")
         return 2

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 from bisimdist.checker.reading import MalformedCertificate
 
-__all__ = ["fraction_work", "limited", "product_work", "spend"]
+__all__ = ["afford", "fraction_work", "limited", "product_work", "spend"]
 
 MAX_WORK = 30_000_000_000
 """In products of two digits of 30 bits, each of which takes about a nanosecond."""
@@ -40,11 +40,23 @@ def spend(work: int) -> None:
     MalformedCertificate
         If the document would take more than the limit.
     """
+    afford(work)
     spent = _spent.get()
     if spent is not None:
         spent[0] += work
-        if spent[0] > MAX_WORK:
-            raise MalformedCertificate("the document asks for more work than a certificate may")
+
+
+def afford(work: int) -> None:
+    """Refuse work that is more than what is left, before the first part of it is done.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document would take more than the limit.
+    """
+    spent = _spent.get()
+    if spent is not None and spent[0] + work > MAX_WORK:
+        raise MalformedCertificate("the document asks for more work than a certificate may")
 
 
 def product_work(first_bits: int, second_bits: int, count: int = 1) -> int:

@@ -24,6 +24,7 @@ from bisimdist.checker.polynomials import (
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
+    integer,
     item,
     items,
     model_number,
@@ -32,7 +33,18 @@ from bisimdist.checker.reading import (
 )
 from bisimdist.checker.words import Masses, WholeRow, whole_row
 
-__all__ = ["HiddenMarkov", "NumericMarkov", "QuotientRow", "Row", "embedded_model", "read_hidden_markov"]
+__all__ = [
+    "HiddenMarkov",
+    "NumericMarkov",
+    "QuotientRow",
+    "Row",
+    "embedded_model",
+    "read_hidden_markov",
+    "read_length",
+]
+
+MAX_LENGTH = 100_000
+"""How many observations a claim may be about."""
 
 QuotientRow = Mapping[str, Quotient]
 Row = Mapping[str, Fraction]
@@ -241,6 +253,14 @@ def _row(row: object, names: Sequence[str], known: Iterable[str], name: str) -> 
         if read[0]:
             result[target] = read
     return result
+
+
+def read_length(value: object) -> int:
+    """Read how many observations a claim is about."""
+    length = integer(value, "the length")
+    if not 1 <= length <= MAX_LENGTH:
+        raise MalformedCertificate(f"the length is {length}; expected 1 to {MAX_LENGTH}")
+    return length
 
 
 def embedded_model(document: Mapping[str, object], given: object | None) -> HiddenMarkov:

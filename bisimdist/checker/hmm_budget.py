@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.hidden_markov import HiddenMarkov, NumericMarkov, embedded_model
+from bisimdist.checker.hidden_markov import HiddenMarkov, NumericMarkov, embedded_model, read_length
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.quantities import Mass
 from bisimdist.checker.reading import (
@@ -30,7 +30,6 @@ __all__ = ["check_document"]
 
 FRAME = ("format", "version", "kind", "model", "digest", "length", "up_to", "claims", "proofs")
 MASSES = (("ratio", "L1"), ("start", "L2"))
-MAX_LENGTH = 100_000
 
 Vector = Mapping[str, Fraction]
 
@@ -60,9 +59,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         If the document does not have the shape of such a certificate.
     """
     data = record(document, "the certificate", FRAME, ("factors",))
-    length = integer(data["length"], "the length")
-    if not 1 <= length <= MAX_LENGTH:
-        raise MalformedCertificate(f"the length is {length}; expected 1 to {MAX_LENGTH}")
+    length = read_length(data["length"])
     if not isinstance(data["up_to"], bool):
         raise MalformedCertificate(f"up_to is {shown(data['up_to'])}; expected true or false")
     claims = tuple(_claim(claim) for claim in items(data["claims"], "the claims"))

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.hidden_markov import HiddenMarkov, QuotientRow, embedded_model
+from bisimdist.checker.hidden_markov import HiddenMarkov, QuotientRow, embedded_model, read_length
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.polynomials import (
     Polynomial,
@@ -24,7 +24,6 @@ from bisimdist.checker.polynomials import (
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
-    integer,
     item,
     items,
     rational,
@@ -83,8 +82,9 @@ def _claim(entry: object) -> dict[str, Any]:
         raise MalformedCertificate(f"{where} has the verdict {shown(claim['verdict'])}")
     for key in ("from", "to"):
         item(claim[key], where)
-    if rational(claim["ratio"], where) < 1 or integer(claim["length"], where) < 1:
-        raise MalformedCertificate(f"{where} has a ratio or a length less than 1")
+    read_length(claim["length"])
+    if rational(claim["ratio"], where) < 1:
+        raise MalformedCertificate(f"{where} has a ratio less than 1")
     if claim["verdict"] == "violated":
         for symbol in items(claim.get("counterexample"), where):
             item(symbol, where)
@@ -98,7 +98,7 @@ def _check_violated(model: HiddenMarkov, claim: Mapping[str, Any]) -> None:
     values = record(claim.get("parameters", {}), "the parameters of a claim", model.names)
     fixed = model.at([rational(values[name], "a parameter") for name in model.names])
     word = claim["counterexample"]
-    if len(word) != integer(claim["length"], "a length"):
+    if len(word) != read_length(claim["length"]):
         raise RuleViolation("P1: the counterexample has another length than the claim")
     found = [fixed.along(fixed.distribution(claim[key]), word).total() for key in ("from", "to")]
     if [text_of(p) for p in found] != claim["probabilities"]:
@@ -128,7 +128,7 @@ def _check_holds(model: HiddenMarkov, data: Mapping[str, Any], claim: Mapping[st
     for key in ("from", "to"):
         if claim[key] not in model.distributions:
             raise RuleViolation(f"H3: {shown(claim[key])} is no distribution of the model")
-    ratio, length = rational(claim["ratio"], "a ratio"), integer(claim["length"], "a length")
+    ratio, length = rational(claim["ratio"], "a ratio"), read_length(claim["length"])
     done: set[Key] = set()
     for number, polynomial in enumerate(_differences(model, clear, claim, ratio, length)):
         primitive_form = _key(polynomial)

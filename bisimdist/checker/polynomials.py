@@ -9,7 +9,7 @@ from itertools import product
 from math import comb, prod
 from typing import Any
 
-from bisimdist.checker.effort import fraction_work, spend
+from bisimdist.checker.effort import afford, fraction_work, spend
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -85,6 +85,19 @@ def multiply(first: Polynomial, second: Polynomial) -> Polynomial:
             exponents = tuple(x + y for x, y in zip(e, f, strict=True))
             result[exponents] = result.get(exponents, Fraction(0)) + a * b
     return {exponents: c for exponents, c in result.items() if c}
+
+
+def _power_work(base: Polynomial, exponent: int) -> int:
+    """Return what the products of a power cost where as many terms remain, as long as there can be."""
+    terms, bits = len(base), _bits(base) + len(base).bit_length()
+    degrees = [max(powers) for powers in zip(*base, strict=True)]
+    return sum(
+        fraction_work(
+            (k + 1) * bits, terms * min(comb(k + terms - 1, k), prod(k * degree + 1 for degree in degrees))
+        )
+        for k in range(exponent)
+        if terms
+    )
 
 
 def divide(first: Polynomial, second: Polynomial) -> Polynomial | None:
@@ -184,6 +197,7 @@ class _Reader:
         if exponent > MAX_EXPONENT:
             raise self.fail()
         self.advance()
+        afford(_power_work(n, exponent) + _power_work(d, exponent))
         above: Polynomial = {self.zero: Fraction(1)}
         below = above
         for _ in range(exponent):

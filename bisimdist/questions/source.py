@@ -52,7 +52,7 @@ def standard_input(limit: int) -> bytes:
     if sys.stdin is None:
         raise ModelError("it is closed; expected a text", source=INPUT_NAME)
     content = read_at_most(sys.stdin.buffer, limit)
-    if len(content) > limit:
+    if content is None:
         raise ModelError(f"it is larger than the {limit // 2**20} MiB allowed", source=INPUT_NAME)
     return content
 

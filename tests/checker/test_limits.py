@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from flint import fmpq
 from bisimdist.analysis.formulae import satisfying
 from bisimdist.analysis.generalised import generalised_metric
 from bisimdist.analysis.metric import metric
-from bisimdist.checker import MalformedCertificate, check_certificate, effort, verdict
+from bisimdist.checker import MalformedCertificate, check_certificate, effort, polynomials, verdict
 from bisimdist.checker.__main__ import main
 from bisimdist.models.pa import PA, Transition
 from tests.checker.corpus import FOLDER
@@ -56,7 +57,7 @@ def pumped(symbols: int) -> str:
 @pytest.mark.parametrize(
     "text",
     [
-        parametric(length="1000000000", transitions=LOOPS),
+        parametric(length="100000", transitions=LOOPS),
         parametric(
             parameters=THREE, distributions={"pi": {"s": POWER, "t": f"1-{POWER}"}, "tau": {"t": "1"}}
         ),
@@ -74,6 +75,42 @@ def test_more_work_than_the_limit_is_malformed(text: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(effort, "MAX_WORK", effort.MAX_WORK // 100)
     with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
         check_certificate(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            parametric(length="1000000000", transitions=LOOPS),
+            "the length is 1000000000; expected 1 to 100000",
+        ),
+        (parametric(distributions={"pi": {"s": "((1+p^9+1/3*p^90)^9)^250"}, "tau": {"t": "1"}}), "more work"),
+        (parametric(distributions={"pi": {"s": "1/(((1+p)^99)^99)^99"}, "tau": {"t": "1"}}), "more work"),
+        (parametric(distributions={"pi": {"s": "((3^200)^200)^200"}, "tau": {"t": "1"}}), "more work"),
+    ],
+    ids=["length", "many terms", "denominator", "long"],
+)
+def test_what_cannot_be_afforded_is_not_begun(text: str, words: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(MalformedCertificate, match=words):
+        check_certificate(text)
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("base", "exponent", "terms"), [("1/3+p+p^9", 60, 513), ("1-2*p*q", 40, 41), ("0", 9, 0), ("3/7", 256, 1)]
+)
+def test_what_a_power_costs_is_known_before(base: str, exponent: int, terms: int) -> None:
+    names = ["p", "q"]
+    known = polynomials._power_work(polynomials.read_quotient(base, names, "")[0], exponent)
+    with effort.limited():
+        power, _ = polynomials.read_quotient(f"({base})^{exponent}", names, "")
+        spent = effort._spent.get()
+    assert spent is not None
+    assert len(power) == terms
+    ones = exponent * effort.fraction_work(2)  # for the denominator
+    assert known <= 1.5 * spent[0]
+    assert spent[0] - ones <= 1.1 * known + 10**6
 
 
 def test_a_long_word_is_followed_in_integers() -> None:

@@ -367,6 +367,20 @@ def test_importing_the_checker_loads_nothing_else_of_ours_and_no_other_package()
     assert {name.split(".")[0] for name in loaded} <= set(sys.stdlib_module_names) | {"bisimdist"}
 
 
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a file without end")
+def test_a_file_without_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("bisimdist.checker.__main__.MAX_MEBIBYTES", 2)
+    for arguments in (["/dev/zero"], [str(FIGURE1), "/dev/zero"]):
+        assert main(arguments) == 2
+        assert capsys.readouterr() == ("", "/dev/zero: the file is larger than the 2 MiB allowed\n")
+    file = tmp_path / "certificate.json"
+    for spaces, code in ((2 << 20, 0), ((2 << 20) + 1, 2)):
+        file.write_bytes(FIGURE1.read_bytes().rstrip().ljust(spaces))
+        assert main([str(file)]) == code
+
+
 def test_the_checker_as_a_module() -> None:
     command = [sys.executable, "-m", "bisimdist.checker"]
     done = subprocess.run([*command, str(FIGURE1)], capture_output=True, text=True, check=False)
