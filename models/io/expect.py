@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from flint import fmpq
 
@@ -15,6 +15,7 @@ __all__ = [
     "check_keys",
     "expect_list",
     "expect_map",
+    "expect_name_pairs",
     "expect_pairs",
     "expect_text",
     "with_line",
@@ -84,38 +85,56 @@ def check_keys(node: MapNode, place: str, *, required: Sequence[str], optional: 
             )
 
 
-def expect_pairs(node: Node | None, position: dict[str, int]) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of a model as pairs of indices; none where the file has none.
+def expect_name_pairs(
+    node: Node | None, known: Collection[str], kind: str, example: str = "[s, t]"
+) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of names that a file lists; none where it has none.
+
+    Parameters
+    ----------
+    node
+        The list.
+    known
+        The names that there are.
+    kind
+        What they name.
+    example
+        A pair, for errors.
 
     Raises
     ------
     ModelError
-        If the shape is another, or a name is not that of a state.
+        If the shape is another, or a name is not known.
     """
     if node is None:
         return ()
     pairs = []
     for number, entry in enumerate(
-        expect_list(node, "pairs", "a list of pairs of states, such as [[s, t]]").items, start=1
+        expect_list(node, "pairs", f"a list of pairs of {kind}s, such as [{example}]").items, start=1
     ):
         place = f"pair number {number}"
-        names = expect_list(entry, place, "a list of two states, such as [s, t]").items
+        names = expect_list(entry, place, f"a list of two {kind}s, such as {example}").items
         if len(names) != 2:
             raise ModelError(
-                f"the pair has {len(names)} entries; expected two states, such as [s, t]",
+                f"the pair has {len(names)} entries; expected two {kind}s, such as {example}",
                 place=place,
                 line=entry.line,
             )
-        first, second = (_state(name, place, position) for name in names)
+        first, second = (_known_name(name, place, known, kind) for name in names)
         pairs.append((first, second))
     return tuple(pairs)
 
 
-def _state(node: Node, place: str, position: dict[str, int]) -> int:
-    name = expect_text(node, place, "the name of a state")
-    if name not in position:
-        raise ModelError(f"{name!r} is not a declared state", place=place, line=node.line)
-    return position[name]
+def expect_pairs(node: Node | None, position: dict[str, int]) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of states of a model as pairs of indices; errors are those of `expect_name_pairs`."""
+    return tuple((position[s], position[t]) for s, t in expect_name_pairs(node, position, "state"))
+
+
+def _known_name(node: Node, place: str, known: Collection[str], kind: str) -> str:
+    name = expect_text(node, place, f"the name of a {kind}")
+    if name not in known:
+        raise ModelError(f"{name!r} is not a declared {kind}", place=place, line=node.line)
+    return name
 
 
 def with_line(error: ModelError, lines: Iterable[tuple[str, int]]) -> ModelError:

@@ -11,10 +11,17 @@ from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import parse_rational
 from bisimdist.models.hmm import HMM, Parameter, SparseRow, read_entry
 from bisimdist.models.io.document import MapNode, Node, Scalar, ScalarKind
-from bisimdist.models.io.expect import check_keys, expect_list, expect_map, expect_text, with_line
+from bisimdist.models.io.expect import (
+    check_keys,
+    expect_list,
+    expect_map,
+    expect_name_pairs,
+    expect_text,
+    with_line,
+)
 from bisimdist.models.polynomial import Entry, format_entry
 
-__all__ = ["hmm_from_document", "hmm_text"]
+__all__ = ["EntryReader", "hmm_from_document", "hmm_text", "read_parameters"]
 
 _LONGEST_KEY = 1000
 
@@ -22,7 +29,7 @@ MAX_ENTRY_BITS = 1 << 28
 """How many bits the numbers of one file may take together."""
 
 
-class _EntryReader:
+class EntryReader:
     """Reads the entries of one file, each text once, and keeps their joint size within bounds."""
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -31,6 +38,7 @@ class _EntryReader:
         self._bits = 0
 
     def entry(self, node: Node, place: str) -> Entry:
+        """Return the number or function of the parameters that a scalar writes."""
         if not isinstance(node, Scalar) or node.kind in {ScalarKind.WORD, ScalarKind.NOTHING}:
             raise ModelError(
                 f"found {node.describe()}; expected an exact number such as 3/5 or 0.6, or an expression "
@@ -88,7 +96,7 @@ def hmm_from_document(root: MapNode) -> HMM:
         optional=("transitions", "parameters", "pairs"),
     )
     parts = root.entries
-    parameters = _parameters(parts.get("parameters"))
+    parameters = read_parameters(parts.get("parameters"))
     symbols = tuple(
         expect_text(node, f"observation number {number}", "the name of an observation")
         for number, node in enumerate(
@@ -107,7 +115,7 @@ def hmm_from_document(root: MapNode) -> HMM:
     distributions = _mapping(parts["distributions"], "distributions", "{pi: {s: 1}}")
     position = {name: index for index, name in enumerate(states.entries)}
     symbol = {name: index for index, name in enumerate(symbols)}
-    reader = _EntryReader([parameter.name for parameter in parameters])
+    reader = EntryReader([parameter.name for parameter in parameters])
     emissions = tuple(
         reader.row(node, symbol, f"state {name!r}", "observation") for name, node in states.entries.items()
     )
@@ -137,7 +145,7 @@ def hmm_from_document(root: MapNode) -> HMM:
                 (name, reader.row(node, position, f"distribution {name!r}", "state"))
                 for name, node in distributions.items()
             ),
-            _pairs(parts.get("pairs"), distributions),
+            expect_name_pairs(parts.get("pairs"), distributions, "distribution", "[pi, tau]"),
             parameters,
         )
     except ModelError as error:
@@ -167,7 +175,14 @@ def _mapping(node: Node | None, place: str, example: str) -> dict[str, Node]:
     return expect_map(node, place, f"a mapping, such as {example}").entries
 
 
-def _parameters(node: Node | None) -> tuple[Parameter, ...]:
+def read_parameters(node: Node | None) -> tuple[Parameter, ...]:
+    """Return the parameters that a file declares, by name.
+
+    Raises
+    ------
+    ModelError
+        With place and line, where they are none.
+    """
     parameters = []
     for name, ends in sorted(_mapping(node, "parameters", "{p: [0, 1]}").items()):
         place = f"parameter {name!r}"
@@ -192,28 +207,6 @@ def _parameters(node: Node | None) -> tuple[Parameter, ...]:
         except ModelError as error:
             raise ModelError(error.message, place=error.place, line=ends.line) from None
     return tuple(parameters)
-
-
-def _pairs(node: Node | None, known: Mapping[str, Node]) -> tuple[tuple[str, str], ...]:
-    if node is None:
-        return ()
-    example = "a list of pairs of distributions, such as [[pi, tau]]"
-    pairs = []
-    for number, entry in enumerate(expect_list(node, "pairs", example).items, start=1):
-        place = f"pair number {number}"
-        names = expect_list(entry, place, "a list of two distributions, such as [pi, tau]").items
-        if len(names) != 2:
-            raise ModelError(
-                f"the pair has {len(names)} entries; expected two distributions, such as [pi, tau]",
-                place=place,
-                line=entry.line,
-            )
-        first, second = (expect_text(name, place, "the name of a distribution") for name in names)
-        for name in (first, second):
-            if name not in known:
-                raise ModelError(f"{name!r} is not a declared distribution", place=place, line=entry.line)
-        pairs.append((first, second))
-    return tuple(pairs)
 
 
 def hmm_text(model: HMM, format: str, yaml_name: Callable[[str], str]) -> str:

@@ -17,6 +17,7 @@ from bisimdist.models.io.json_text import read_json
 from bisimdist.models.io.lmc_document import lmc_from_document
 from bisimdist.models.io.mechanism_document import mechanism_from_document
 from bisimdist.models.io.pa_document import pa_from_document
+from bisimdist.models.io.scenario_document import scenario_from_document
 from bisimdist.models.kinds import AnyModel
 
 __all__ = ["begins_json", "load_document", "model_of", "read_document"]
@@ -28,6 +29,7 @@ _KINDS: dict[str, Callable[[MapNode], AnyModel]] = {
     "pa": pa_from_document,
     "hmm": hmm_from_document,
     "mechanism": mechanism_from_document,
+    "scenario": scenario_from_document,
     "interactive": interactive_from_document,
 }
 _LANGUAGES = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}

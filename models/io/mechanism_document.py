@@ -10,6 +10,7 @@ from bisimdist.models.io.expect import (
     check_keys,
     expect_list,
     expect_map,
+    expect_name_pairs,
     expect_text,
     with_line,
 )
@@ -76,7 +77,7 @@ def _row(
     return {name: numbers.from_node(cell, f"{place} -> {name}") for name, cell in cells.items()}
 
 
-def _pairs(node: Node, inputs: dict[str, Node]) -> list[tuple[str, str]] | None:
+def _pairs(node: Node, inputs: dict[str, Node]) -> tuple[tuple[str, str], ...] | None:
     if isinstance(node, Scalar) and node.text == "all":
         if len(inputs) ** 2 > 2 * MAX_NEIGHBOURS:
             raise ModelError(
@@ -85,16 +86,4 @@ def _pairs(node: Node, inputs: dict[str, Node]) -> list[tuple[str, str]] | None:
                 line=node.line,
             )
         return None
-    pairs = []
-    expected = "the word all, or a list of pairs of inputs, such as [[x, y]]"
-    for number, entry in enumerate(expect_list(node, "adjacency", expected).items, start=1):
-        place = f"neighbours number {number}"
-        names = expect_list(entry, place, "a list of two inputs, such as [x, y]").items
-        if len(names) != 2:
-            raise ModelError(f"{len(names)} entries; expected two inputs", place=place, line=entry.line)
-        first, second = (expect_text(name, place, "the name of an input") for name in names)
-        for name in (first, second):
-            if name not in inputs:
-                raise ModelError(f"{name!r} is not a declared input", place=place, line=entry.line)
-        pairs.append((first, second))
-    return pairs
+    return expect_name_pairs(node, inputs, "input", "[x, y]")
