@@ -124,18 +124,13 @@ class TraceChain:
                 raise RuleViolation("T3: a successor has no combination")
             moved[state] = _spread(self.rows[state], rows)
         for state, row in rows.items():
-            by_action: dict[str, Masses] = {}
+            by_action: dict[str | None, Masses] = {self.actions[state]: {}}
             for other, weight in row.items():
-                action = self.actions[other]
-                if action is None:
-                    continue
-                after = by_action.setdefault(action, {})
+                after = by_action.setdefault(self.actions[other], {})
                 for target, mass in moved[other].items():
                     after[target] = after.get(target, _ZERO) + weight * mass
-            own = self.actions[state]
-            for action in {*by_action} | ({own} if own is not None else set()):
-                expected = moved[state] if action == own else {}
-                if _nonzero(by_action.get(action, {})) != expected:
+            for action, after in by_action.items():
+                if _nonzero(after) != (moved[state] if action == self.actions[state] else {}):
                     raise RuleViolation("T3: the future of a state is not the combination")
 
     def state(self, name: object, where: str) -> int:

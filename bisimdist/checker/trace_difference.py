@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, items, shown
+from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, items, natural, shown
 from bisimdist.checker.trace_chain import Masses, TraceChain, total
 
 __all__ = ["check_difference"]
@@ -39,7 +39,7 @@ def check_difference(
     known: dict[object, list[tuple[int, Fraction]]] = {}
     for entry in expanded:
         key, size = _key(chain, entry.masses)
-        known.setdefault(key, []).append((0 if length is None else entry.depth, size))
+        known.setdefault(key, []).append((entry.depth, size))
 
     def left_open(masses: Masses, depth: int) -> bool:
         """Tell whether nothing bounds what follows a trace."""
@@ -48,8 +48,7 @@ def check_difference(
         if future(chain, masses) <= upper:
             return False
         key, size = _key(chain, masses)
-        least = 0 if length is None else depth
-        return not any(at <= least and size <= most for at, most in known.get(key, ()))
+        return not any((length is None or at <= depth) and size <= most for at, most in known.get(key, ()))
 
     if upper < 0 or left_open(start, 0):
         raise RuleViolation("T10: nothing bounds what follows the empty trace")
@@ -74,11 +73,9 @@ def _read(chain: TraceChain, start: Masses, proof: object) -> list[_Expanded]:
                 raise MalformedCertificate("the first trace is not the empty one")
             result.append(_Expanded(start, 0))
             continue
-        if len(entry) != 2 or not isinstance(entry[0], int) or isinstance(entry[0], bool):
+        if len(entry) != 2:
             raise MalformedCertificate(f"{where} is not a number and an action")
-        if not 0 <= entry[0] < number:
-            raise MalformedCertificate(f"{where} continues {shown(entry[0])}; expected an earlier one")
-        before = result[entry[0]]
+        before = result[natural(entry[0], f"the beginning of {where}", number)]
         result.append(_Expanded(chain.after(before.masses, item(entry[1], where)), before.depth + 1))
     return result
 
@@ -98,10 +95,8 @@ def future(chain: TraceChain, masses: Masses) -> Fraction:
 
 
 def _parts(chain: TraceChain, masses: Mapping[int, Fraction]) -> Fraction:
-    parts: dict[str, list[Fraction]] = {}
+    parts: dict[str | None, list[Fraction]] = {}
     for state, mass in masses.items():
-        action = chain.actions[state]
-        if action is not None:
-            share = mass * total(chain.rows[state])
-            parts.setdefault(action, [_ZERO, _ZERO])[share < 0] += abs(share)
+        share = mass * total(chain.rows[state])
+        parts.setdefault(chain.actions[state], [_ZERO, _ZERO])[share < 0] += abs(share)
     return max((max(part) for part in parts.values()), default=_ZERO)

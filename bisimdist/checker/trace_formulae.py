@@ -19,6 +19,7 @@ from bisimdist.checker.reading import (
     RuleViolation,
     item,
     items,
+    natural,
     rational,
     record,
     shown,
@@ -128,11 +129,11 @@ def _entry(value: Any, number: int, where: str) -> Entry:
     if len(items(value, place)) != 3:
         raise MalformedCertificate(f"{place}: expected a number, an action and a probability")
     before, action, probability = value
-    if not isinstance(before, int) or isinstance(before, bool) or not 0 <= before < number:
-        raise MalformedCertificate(
-            f"{place} goes on from {shown(before)}; expected the number of an earlier one"
-        )
-    return Entry(before, item(action, place), rational(probability, place))
+    return Entry(
+        natural(before, f"{place}: what it goes on from", number),
+        item(action, place),
+        rational(probability, place),
+    )
 
 
 NOTHING: Masses[str] = Masses({}, 1)

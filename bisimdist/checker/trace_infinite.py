@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from bisimdist.checker.reading import (
     MalformedCertificate,
@@ -18,29 +20,37 @@ from bisimdist.checker.trace_chain import Masses, TraceChain, total
 
 __all__ = ["check_infinite"]
 
-PUMP = ("type", "prefix", "cycle", "suffix", "swapped", "fast", "slow", "below", "above")
-DRIFT = ("type", "prefix", "cycle", "suffix", "swapped", "factor", "below", "above")
+WORDS = ("prefix", "cycle", "suffix")
+PUMP = ("type", *WORDS, "swapped", "fast", "slow", "below", "above")
+DRIFT = ("type", *WORDS, "swapped", "factor", "below", "above")
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
 
 
-def check_infinite(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
+@dataclass(frozen=True)
+class _Drift:
+    """Vectors that a cycle hands on to each other by a factor; with rates, those above the other side."""
+
+    factor: Fraction
+    below: Sequence[Masses]
+    above: Sequence[tuple[Fraction, Masses]]
+
+
+def check_infinite(chain: TraceChain, sides: tuple[int, int], kind: str, proof: object) -> None:
     """Check that the quotients of some traces from two classes have no bound.
 
     Raises
     ------
     MalformedCertificate
-        If the proof does not have its shape.
+        If the proof does not have the shape of its kind: ``loop``, ``pump`` or ``drift``.
     RuleViolation
         If it does not prove that.
     """
-    kind = proof.get("type") if isinstance(proof, dict) else None
     if kind == "loop":
         _check_loop(chain, sides, proof)
-    elif kind == "drift":
-        _check_drift(chain, sides, proof)
     else:
-        _check_pump(chain, sides, proof)
+        data = record(proof, f"the {kind}", DRIFT if kind == "drift" else PUMP)
+        _check_drift(chain, sides, data, (_drift if kind == "drift" else _pump)(chain, data))
 
 
 def _word(value: object) -> list[str]:
@@ -73,35 +83,14 @@ def _vector(chain: TraceChain, value: object, where: str) -> Masses:
     return result
 
 
-def _check_pump(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
-    data = record(proof, "the pump", PUMP)
-    prefix, cycle, suffix = (_word(data[key]) for key in ("prefix", "cycle", "suffix"))
-    if not isinstance(data["swapped"], bool):
-        raise MalformedCertificate("'swapped' is neither true nor false")
+def _pump(chain: TraceChain, data: dict[str, Any]) -> _Drift:
+    """Return a pump: a drift of one vector on each side, at different rates."""
     fast, slow = rational(data["fast"], "a factor"), rational(data["slow"], "a factor")
-    if not 0 <= slow < fast:
-        raise RuleViolation("T5: the fast factor is not larger than the slow one")
     below, above = _vector(chain, data["below"], "'below'"), _vector(chain, data["above"], "'above'")
-    one, other = reversed(sides) if data["swapped"] else sides
-    rich, poor = chain.along({one: _ONE}, prefix), chain.along({other: _ONE}, prefix)
-    if any(mass > rich.get(state, _ZERO) for state, mass in below.items()):
-        raise RuleViolation("T5: 'below' is above the vector after the prefix")
-    after = chain.along(below, cycle)
-    if any(after.get(state, _ZERO) < fast * mass for state, mass in below.items()):
-        raise RuleViolation("T5: one round of the cycle leaves less than the fast factor")
-    if any(poor.get(state, _ZERO) > mass for state, mass in above.items()):
-        raise RuleViolation("T5: 'above' is below the other vector after the prefix")
-    after = chain.along(above, cycle)
-    if any(after.get(state, _ZERO) > slow * mass for state, mass in above.items()):
-        raise RuleViolation("T5: one round of the cycle leaves more than the slow factor")
-    _check_ends(chain, poor, (below, set(above)), (cycle, suffix))
+    return _Drift(fast, [below], [(slow, above)])
 
 
-def _check_drift(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
-    data = record(proof, "the drift", DRIFT)
-    prefix, cycle, suffix = (_word(data[key]) for key in ("prefix", "cycle", "suffix"))
-    if not isinstance(data["swapped"], bool):
-        raise MalformedCertificate("'swapped' is neither true nor false")
+def _drift(chain: TraceChain, data: dict[str, Any]) -> _Drift:
     factor = rational(data["factor"], "the factor")
     below = [_vector(chain, value, "'below'") for value in items(data["below"], "'below'")]
     above: list[tuple[Fraction, Masses]] = []
@@ -110,6 +99,14 @@ def _check_drift(chain: TraceChain, sides: tuple[int, int], proof: object) -> No
         if len(pair) != 2:
             raise MalformedCertificate("an entry of 'above' is not a rate and a vector")
         above.append((rational(pair[0], "a rate"), _vector(chain, pair[1], "'above'")))
+    return _Drift(factor, below, above)
+
+
+def _check_drift(chain: TraceChain, sides: tuple[int, int], data: dict[str, Any], drift: _Drift) -> None:
+    prefix, cycle, suffix = (_word(data[key]) for key in WORDS)
+    if not isinstance(data["swapped"], bool):
+        raise MalformedCertificate("'swapped' is neither true nor false")
+    factor, below, above = drift.factor, drift.below, drift.above
     if factor <= 0 or any(not 0 <= rate <= factor for rate, _ in above):
         raise RuleViolation("T5: a rate is not between 0 and the factor, or the factor is not positive")
     if sum(rate == factor for rate, _ in above) >= len(below):
@@ -136,9 +133,8 @@ def _check_below(
     factor, below = vectors
     if any(mass > rich.get(state, _ZERO) for state, mass in below[0].items()):
         raise RuleViolation("T5: 'below' is above the vector after the prefix")
-    for number, vector in enumerate(below):
+    for vector, added in zip(below, [*below[1:], {}], strict=True):
         after = chain.along(vector, cycle)
-        added = below[number + 1] if number + 1 < len(below) else {}
         for state in {*vector, *added}:
             if after.get(state, _ZERO) < factor * vector.get(state, _ZERO) + added.get(state, _ZERO):
                 raise RuleViolation("T5: one round of the cycle leaves less than it has to")

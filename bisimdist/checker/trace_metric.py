@@ -166,7 +166,7 @@ def _multiplicative(
     if kind in ("loop", "pump", "drift"):
         if length is not None:
             raise RuleViolation("T5: a loop says nothing about traces of bounded length")
-        check_infinite(chain, sides, lower)
+        check_infinite(chain, sides, kind, lower)
     elif kind == "trace":
         one, other = _trace(chain, claim, lower, length)
         low, high = sorted((one, other))

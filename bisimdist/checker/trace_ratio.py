@@ -11,6 +11,7 @@ from bisimdist.checker.reading import (
     RuleViolation,
     item,
     items,
+    natural,
     rational,
     record,
     shown,
@@ -43,12 +44,6 @@ class _Node:
         return total(self.first) / total(self.second)
 
 
-def _natural(value: object, where: str, below: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < below:
-        raise MalformedCertificate(f"{where} is {shown(value)}; expected a number below {below}")
-    return value
-
-
 def check_ratio(
     chain: TraceChain, sides: tuple[int, int], upper: Fraction, proof: object, length: int | None
 ) -> None:
@@ -77,7 +72,7 @@ def _place(
     chain: TraceChain, first: Masses, second: Masses, depth: int, length: int | None
 ) -> tuple[object, ...]:
     """Return what two nodes must share in order to have the same continuations."""
-    return chain.key(first)[0], chain.key(second)[0], 0 if length is None else depth
+    return chain.key(first)[0], chain.key(second)[0], None if length is None else depth
 
 
 def _read_nodes(chain: TraceChain, sides: tuple[int, int], data: object) -> list[_Node]:
@@ -89,7 +84,7 @@ def _read_nodes(chain: TraceChain, sides: tuple[int, int], data: object) -> list
         if number == 0:
             first, second, depth = {sides[0]: _ONE}, {sides[1]: _ONE}, 0
         else:
-            before = nodes[_natural(entry["parent"], f"the parent of {where}", number)]
+            before = nodes[natural(entry["parent"], f"the parent of {where}", number)]
             action = item(entry["action"], f"the action of {where}")
             first, second = chain.after(before.first, action), chain.after(before.second, action)
             depth = before.depth + 1
@@ -130,10 +125,6 @@ def _check_node(
         return
     for action in sorted({*chain.possible(node.first), *chain.possible(node.second)}):
         first, second = chain.after(node.first, action), chain.after(node.second, action)
-        if not first and not second:
-            continue
-        if not first or not second:
-            raise RuleViolation(f"T8: after node {number}, {shown(action)} is possible on one side only")
         after = found.get(_place(chain, first, second, node.depth + 1, length))
         if after is None:
             raise RuleViolation(f"T8: what follows node {number} by {shown(action)} is no node")

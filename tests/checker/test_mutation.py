@@ -9,7 +9,9 @@ from tests.checker.mutation import Corpus, compiled, explained, reason_for, run,
 
 FINISHED = frozenset(
     {"automaton_document", "formulae", "hidden_markov", "mechanism_budget", "mimicking", "other"}
-    | {"satisfaction", "steps", "trace_equivalence", "trace_formulae"}
+    | {"satisfaction", "steps"}
+    | {f"trace_{name}" for name in ("chain", "difference", "equivalence", "formulae", "infinite", "metric")}
+    | {"trace_ratio"}
     | {f"formula_{name}" for name in ("graph", "states", "text")}
     | {f"hmm_{name}" for name in ("all_lengths", "budget", "no_budget", "parametric", "several")}
 )
