@@ -80,7 +80,7 @@ def _places(
     """Yield what may be changed, with the way to it and the function that it stands in."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         name = f"{name}.{node.name}"
-    if isinstance(node, ast.Expr) and _called(node.value) == "spend":
+    if _counts_work(node):
         return  # limits on work have tests of their own
     if where:
         yield where, node, name
@@ -104,6 +104,13 @@ def _places(
 
 def _called(node: ast.AST) -> str:
     return ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+
+
+def _counts_work(node: ast.AST) -> bool:
+    """Tell whether this only says, or counts, how much work there is."""
+    if isinstance(node, ast.FunctionDef):
+        return node.name.endswith("_work")
+    return isinstance(node, ast.Expr) and _called(node.value) in ("afford", "spend")
 
 
 def _constant_of_module(node: ast.AST, part: ast.AST) -> bool:
