@@ -29,11 +29,14 @@ class Transition:
     row
         The successors with their probabilities, which sum to at most one; what is missing to one is the
         probability that the run halts.
+    tag
+        What a scheduler sees of it; None where that is the action. Nothing but schedulers looks at it.
     """
 
     source: int
     action: str
     row: Row
+    tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class PA:
     def __post_init__(self) -> None:
         check_names(self.states, "state")
         check_names((transition.action for transition in self.transitions), "action")
+        check_names((step.tag for step in self.transitions if step.tag is not None), "tag")
         if not self.states:
             raise ModelError("the automaton has no state; expected at least one")
         seen: set[str] = set()
@@ -151,7 +155,7 @@ class PA:
             ) from None
 
     def canonical(self) -> dict[str, object]:
-        """Return the automaton as plain data without its pairs; states and transitions keep their order."""
+        """Return the automaton as plain data without its pairs and tags; all else keeps its order."""
         return {
             "kind": "pa",
             "states": list(self.states),

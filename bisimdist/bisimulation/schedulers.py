@@ -7,8 +7,8 @@ uses bisimulations, so that what the metrics promise can be checked against it o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from flint import fmpq
 
@@ -47,11 +47,14 @@ class WorstTrace:
         The actions.
     probabilities
         The probabilities of the trace from the two states, under the scheduler that attains the ratio.
+    scheduler
+        What that scheduler chooses after each history along the trace; it stops after all others.
     """
 
     ratio: fmpq | None
     trace: tuple[str, ...]
     probabilities: tuple[fmpq, fmpq]
+    scheduler: Mapping[History, str] = field(default_factory=dict)
 
 
 class _Tagged:
@@ -67,7 +70,7 @@ class _Tagged:
         for state, steps in enumerate(outgoing(automaton)):
             moves: dict[str, Transition] = {}
             for step in steps:
-                tag = step.action if tags is None else tags[number[id(step)]]
+                tag = (step.tag or step.action) if tags is None else tags[number[id(step)]]
                 if tag in moves:
                     raise ModelError(
                         f"two transitions carry the tag {tag!r}; expected different tags, "
@@ -125,7 +128,7 @@ def trace_probability(
     scheduler
         The choice for each history.
     tags
-        The tag of each transition; by default its action.
+        The tag of each transition; by default that of the automaton, or its action.
 
     Raises
     ------
@@ -188,7 +191,7 @@ def worst_trace_ratio(  # noqa: PLR0913
     length
         How long traces may be; the work grows with the number of traces.
     tags
-        The tag of each transition; by default its action.
+        The tag of each transition; by default that of the automaton, or its action.
     deadline
         When to give up.
 
@@ -222,9 +225,9 @@ def worst_trace_ratio(  # noqa: PLR0913
             found = _worst_of(tagged, s, t, trace, worst.ratio)
             if found is None:
                 continue
-            first, second = found
+            first, second = found.masses
             probabilities = (second, first) if swapped else (first, second)
-            worst = WorstTrace(first / second if second else None, trace, probabilities)
+            worst = WorstTrace(first / second if second else None, trace, probabilities, found.choices)
             if worst.ratio is None:
                 return worst
     return worst
@@ -246,37 +249,59 @@ def _traces(tagged: _Tagged, start: int, length: int) -> Iterator[tuple[str, ...
             waiting.append(((*trace, action), frozenset(targets)))
 
 
+@dataclass(frozen=True, slots=True)
+class _Scheduled:
+    """The probabilities of a trace from two states under a scheduler, and its choices along the trace."""
+
+    masses: tuple[fmpq, fmpq]
+    choices: dict[History, str]
+
+    def excess(self, ratio: fmpq) -> fmpq:
+        return self.masses[0] - ratio * self.masses[1]
+
+
+_STOPPED = _Scheduled((ZERO, ZERO), {})
+
+
 def _worst_of(
     tagged: _Tagged, s: int, t: int, trace: tuple[str, ...], known: fmpq | None
-) -> tuple[fmpq, fmpq] | None:
-    """Return probabilities of a trace whose ratio exceeds the one that is known, or None."""
+) -> _Scheduled | None:
+    """Return a scheduler under which the ratio of a trace exceeds the one that is known, or None."""
     if known is None:
         return None
     ratio, best = known, None
     while True:
-        first, second = _extreme(tagged, {s: ONE}, {t: ONE}, trace, ratio)
-        if first - ratio * second <= 0:
+        found = _extreme(tagged, ({s: ONE}, {t: ONE}), trace, ratio)
+        if found.excess(ratio) <= 0:
             return best
-        best = first, second
-        if second == 0:
+        best = found
+        if found.masses[1] == 0:
             return best
-        ratio = first / second
+        ratio = found.masses[0] / found.masses[1]
 
 
 def _extreme(
-    tagged: _Tagged, first: Weights, second: Weights, trace: tuple[str, ...], ratio: fmpq
-) -> tuple[fmpq, fmpq]:
-    """Return the two probabilities for which ``first - ratio second`` is largest over schedulers."""
+    tagged: _Tagged,
+    both: tuple[Weights, Weights],
+    trace: tuple[str, ...],
+    ratio: fmpq,
+    history: History = (),
+) -> _Scheduled:
+    """Return the scheduler for which ``first - ratio second`` is largest."""
     sums = (ZERO, ZERO)
-    for screen, (ours, theirs) in tagged.split(first, second):
-        best = (ZERO, ZERO)  # the scheduler stops
+    choices: dict[History, str] = {}
+    for screen, (ours, theirs) in tagged.split(*both):
+        best, chosen = _STOPPED, None
         for tag in screen:
             if len(trace) == 1:
-                found = tagged.acting(ours, tag, trace[0]), tagged.acting(theirs, tag, trace[0])
+                masses = tagged.acting(ours, tag, trace[0]), tagged.acting(theirs, tag, trace[0])
+                found = _Scheduled(masses, {})
             else:
                 moved = tagged.moved(ours, tag, trace[0]), tagged.moved(theirs, tag, trace[0])
-                found = _extreme(tagged, *moved, trace[1:], ratio)
-            if found[0] - ratio * found[1] > best[0] - ratio * best[1]:
-                best = found
-        sums = sums[0] + best[0], sums[1] + best[1]
-    return sums
+                found = _extreme(tagged, moved, trace[1:], ratio, (*history, (screen, tag)))
+            if found.excess(ratio) > best.excess(ratio):
+                best, chosen = found, tag
+        sums = sums[0] + best.masses[0], sums[1] + best.masses[1]
+        if chosen is not None:
+            choices |= {(*history, (screen, None)): chosen, **best.choices}
+    return _Scheduled(sums, choices)

@@ -17,6 +17,7 @@ HOMES: dict[str, str] = {
     "audit": "audit.AuditQuestion",
     "profile": "profile.Profile",
     "metric": "metric.Metric",
+    "schedule": "schedule.Schedule",
     "trace": "trace.Trace",
     "secrets": "secrets.SecretPrivacy",
     "equivalence": "equivalence.Equivalence",

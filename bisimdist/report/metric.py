@@ -97,6 +97,9 @@ def metric_report(answer: MetricAnswer, names: Sequence[tuple[str, str]]) -> Rep
     rows = []
     remarks = []
     unseen = ", where nobody sees that a run has ended for lack of mass" if mass_is_missing(answer) else ""
+    moves = {(step.source, step.action) for step in answer.model.transitions}
+    if len(moves) < len(answer.model.transitions):
+        unseen = f" that see matched transitions as one{unseen}"
     for bound, (source, target) in zip(answer.pairs, names, strict=True):
         low, high = bound.epsilon()
         shown = _short(bound.upper) if bound.exact else f"from {_short(bound.lower)} to {_short(bound.upper)}"

@@ -79,7 +79,8 @@ def _write_json(model: LMC | PA | Interactive) -> str:
         states = [text(name) for name in model.states]
         rows = [
             f'{{"from": {text(model.states[step.source])}, "action": {text(step.action)}, '
-            f'"to": {_json_row(step.row, model.states)}}}'
+            + ("" if step.tag is None else f'"tag": {text(step.tag)}, ')
+            + f'"to": {_json_row(step.row, model.states)}}}'
             for step in model.transitions
         ]
         parts = ['"kind": "pa"', f'"states": {_block("[", states)}', f'"transitions": {_block("[", rows)}']
@@ -132,7 +133,8 @@ def _write_yaml(model: LMC | PA | Interactive) -> str:
         lines.append("transitions:" if model.transitions else "transitions: []")
         lines += [
             f"  - {{from: {_yaml_text(model.states[step.source])}, action: {_yaml_text(step.action)}, "
-            f"to: {_yaml_row(step.row, model.states)}}}"
+            + ("" if step.tag is None else f"tag: {_yaml_text(step.tag)}, ")
+            + f"to: {_yaml_row(step.row, model.states)}}}"
             for step in model.transitions
         ]
     if model.pairs:

@@ -58,7 +58,7 @@ def pa_from_document(root: MapNode) -> PA:
 def _transition(node: Node, number: int, position: dict[str, int], numbers: ProbabilityReader) -> Transition:
     place = f"transition number {number}"
     entry = expect_map(node, place, "a mapping such as {from: s, action: a, to: {t: 1/2}}")
-    check_keys(entry, place, required=("from", "action", "to"))
+    check_keys(entry, place, required=("from", "action", "to"), optional=("tag",))
     source = expect_text(entry.entries["from"], place, "the name of a state as 'from'")
     if source not in position:
         raise ModelError(
@@ -67,4 +67,6 @@ def _transition(node: Node, number: int, position: dict[str, int], numbers: Prob
     place = transition_place(number, source)
     action = expect_text(entry.entries["action"], place, "the name of an action as 'action'")
     row = expect_map(entry.entries["to"], place, "a mapping from states to probabilities as 'to'")
-    return Transition(position[source], action, row_from_map(row, position, place, numbers))
+    tag = entry.entries.get("tag")
+    seen = None if tag is None else expect_text(tag, place, "what a scheduler sees as 'tag'")
+    return Transition(position[source], action, row_from_map(row, position, place, numbers), seen)

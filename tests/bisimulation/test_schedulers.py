@@ -8,8 +8,10 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 
+from bisimdist import metric, parse_model
 from bisimdist.bisimulation.schedulers import History, trace_probability, worst_trace_ratio
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.io.layout import write_model
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
 from tests.strategies import similar_automata
@@ -115,3 +117,40 @@ def test_against_every_scheduler(automaton: PA) -> None:
                 elif above and best is not None:
                     best = max(best, above / below)
     assert worst_trace_ratio(automaton, s, t, 2).ratio == best
+
+
+@settings(max_examples=40)
+@given(similar_automata())
+def test_the_scheduler_that_is_shown_attains_the_ratio(automaton: PA) -> None:
+    tags = [f"{step.action}{number}" for number, step in enumerate(automaton.transitions)]
+    s, t = (automaton.states[index] for index in (0, 1))
+    worst = worst_trace_ratio(automaton, s, t, 3, tags=tags)
+
+    def chosen(history: History) -> str | None:
+        return worst.scheduler.get(history)
+
+    if worst.trace:
+        found = tuple(trace_probability(automaton, x, worst.trace, chosen, tags=tags) for x in (s, t))
+        assert found == worst.probabilities
+
+
+def test_tags_of_the_file_are_what_schedulers_see() -> None:
+    """The metric matches transitions of one action as it likes; who tells them apart does better."""
+    model = parse_model(TAGGED)
+    assert isinstance(model, PA)
+    assert parse_model(write_model(model, "yaml")) == model == parse_model(write_model(model, "json"))
+    assert metric(model, "amortised").pairs[0].ratio == 2
+    assert worst_trace_ratio(model, "s", "t", 2).ratio == 3
+
+
+TAGGED = """kind: pa
+states: [s, t, a, b, c]
+transitions:
+  - {from: s, action: x, tag: left, to: {a: 1/2, b: 1/2}}
+  - {from: s, action: x, tag: right, to: {a: 3/4, b: 1/4}}
+  - {from: t, action: x, tag: left, to: {a: 1/2, b: 1/2}}
+  - {from: t, action: x, tag: right, to: {a: 1/4, b: 3/4}}
+  - {from: a, action: "y", to: {c: 1}}
+  - {from: b, action: z, to: {c: 1}}
+pairs: [[s, t]]
+"""

@@ -36,6 +36,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "profile": ("example:figure1", "--points", "3"),
     "metric": ("example:pin-checking", "--kind", "amortised"),
     "metric ": ("example:pin-checking", "--kind", "additive"),
+    "schedule": ("example:pin-checking", "--length", "4"),
     "trace": ("example:randomised-response-pa",),
     "secrets": ("example:randomised-response-pa",),
     "equivalence": ("example:randomised-response-pa",),
@@ -45,12 +46,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "satisfies": ("example:pin-checking", "--formula", "<a1>T"),
     "verify": ("example:geometric", "--ratio", "2", "--length", "1"),
     "epsilon": ("example:geometric", "--length", "1"),
-    "prove": ("example:contagious-disease", "--ratio", "38/11"),
+    "prove": ("example:contagious-disease", "--ratio", "4"),
     "budget": ("noisy-max,n=2",),
     "crosscheck": ("example:figure1", "--length", "1"),
 }
 FILES = {"profile": "--csv", "crosscheck": "--html"}
-UNFILED = {"compare"}
+UNFILED = {"compare", "schedule"}
 WRITES = {"convert", "show", "example"}
 """Those that compute next to nothing; their files are tested elsewhere."""
 
