@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bisimdist.checker.chain import Chain, given_chain, read_chain
+from bisimdist.checker.chain import ONLY, Chain, given_chain, read_chain
 from bisimdist.checker.delta_document import (
     Automaton,
     Ceiling,
@@ -123,7 +123,7 @@ def _merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
     kept = [state for state, name in representative.items() if state == name]
     return Chain(
         {state: chain.labels[state] for state in kept},
-        {state: _row(chain, representative, state) for state in kept},
+        {ONLY: {state: _row(chain, representative, state) for state in kept}},
     )
 
 

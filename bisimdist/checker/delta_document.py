@@ -268,7 +268,7 @@ def _ceiling(value: object) -> Ceiling:
         Skew.read(ceiling["alpha"], "alpha of the ceiling", "D6"),
         distance,
         _by_pair(ceiling["bounds"], "the bounds of the ceiling", Share, "D6"),
-        read_upper_table(ceiling["upper"], distance),
+        read_upper_table(ceiling["upper"], distance, interactive=False),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
+from bisimdist.checker.chain import ONLY
 from bisimdist.checker.quantities import Amount, Mass, Skew
 from bisimdist.checker.reading import (
     MalformedCertificate,
@@ -41,11 +42,9 @@ MAX_TABLE_BITS = 1 << 33
 
 Pair = tuple[str, str]
 
-_UPPER_KEYS = {
-    "bd": (("pair", "value", "forward", "backward"), ()),
-    "lbd": (("pair", "value", "forward"), ()),  # of the ordered pair alone
-}
-_LOWER_KEYS = (("pair", "value", "witness"), ("rank", "progress"))
+_DIRECTIONS = {"bd": ("forward", "backward"), "lbd": ("forward",)}  # lbd: of the ordered pair alone
+_LOWER_KEYS = ("pair", "value", "witness")
+_REASON = ("rank", "progress")
 
 
 @dataclass(frozen=True)
@@ -90,13 +89,12 @@ class Coupling:
 class UpperEntry:
     """A pair with its upper bound (a numerator over the table's denominator) and its couplings.
 
-    Where pairs are ordered there is no coupling backward.
+    They come by action and direction. Where pairs are ordered there is no coupling backward.
     """
 
     pair: Pair
     value: int
-    forward: Coupling
-    backward: Coupling | None
+    couplings: Mapping[str, Mapping[str, Coupling]]
 
 
 @dataclass(frozen=True)
@@ -122,6 +120,7 @@ class LowerEntry:
     witness: Mapping[str, Fraction | tuple[str, str]]
     rank: int
     progress: Progress | None
+    action: str = ONLY
 
 
 Entry = TypeVar("Entry", UpperEntry, LowerEntry)
@@ -173,7 +172,7 @@ def read_claims(document: Mapping[str, object]) -> tuple[Claim, ...]:
     """
     needed = ("format", "version", "model", "digest", "distance", "alpha", "claims", "upper")
     record(document, "the certificate", needed, ("lower",))
-    distance = choice(document["distance"], "the distance", _UPPER_KEYS)
+    distance = choice(document["distance"], "the distance", _DIRECTIONS)
     alpha = rational(document["alpha"], "alpha")
     claims = tuple(
         _claim(claim, distance, alpha) for claim in items(document["claims"], "the list of claims")
@@ -193,20 +192,41 @@ def read_certificate(document: Mapping[str, Any]) -> Certificate:
     RuleViolation
         If a number is none of those that are allowed where it stands.
     """
-    distance = choice(document["distance"], "the distance", _UPPER_KEYS)
+    distance = choice(document["distance"], "the distance", _DIRECTIONS)
+    model = record(document["model"], "the model", ("kind", "states", "transitions"))
+    asked = model["kind"] == "interactive"
+    lower_keys = ((*_LOWER_KEYS, "action") if asked else _LOWER_KEYS, _REASON)
     return Certificate(
-        model=record(document["model"], "the model", ("kind", "states", "transitions")),
+        model=model,
         digest=item(document["digest"], "the digest"),
         distance=distance,
         alpha=Skew.read(document["alpha"], "alpha", "G4"),
-        upper=read_upper_table(document["upper"], distance),
-        lower=_table(document.get("lower", {"pairs": []}), "the lower table", _LOWER_KEYS, _lower_entry),
+        upper=read_upper_table(document["upper"], distance, interactive=asked),
+        lower=_table(document.get("lower", {"pairs": []}), "the lower table", lower_keys, _lower_entry),
     )
 
 
-def read_upper_table(value: object, distance: str) -> Table[UpperEntry]:
-    """Read the upper table of a distance."""
-    return _table(value, "the upper table", _UPPER_KEYS[distance], _upper_entry)
+def read_upper_table(value: object, distance: str, *, interactive: bool) -> Table[UpperEntry]:
+    """Read the upper table of a distance; in an interactive model it has couplings by action."""
+    directions = _DIRECTIONS[distance]
+
+    def entry(value: Mapping[str, Any], bound: int, where: str) -> UpperEntry:
+        source, target = strings(value["pair"], f"the pair of {where}", 2)
+        arms = value["actions"] if interactive else {ONLY: {name: value[name] for name in directions}}
+        if not isinstance(arms, dict):
+            raise MalformedCertificate(f"the actions of {where} are not an object")
+        couplings = {}
+        for action, arm in arms.items():
+            parts = record(arm, f"the couplings of {where}", directions)
+            couplings[action] = {name: _coupling(part, f"{name} of {where}") for name, part in parts.items()}
+        return UpperEntry((source, target), bound, couplings)
+
+    return _table(
+        value,
+        "the upper table",
+        (("pair", "value", *(("actions",) if interactive else directions)), ()),
+        entry,
+    )
 
 
 def _claim(value: object, distance: str, alpha: Fraction) -> Claim:
@@ -232,13 +252,6 @@ def _coupling(value: object, where: str) -> Coupling:
     )
 
 
-def _upper_entry(entry: Mapping[str, Any], value: int, where: str) -> UpperEntry:
-    source, target = strings(entry["pair"], f"the pair of {where}", 2)
-    forward = _coupling(entry["forward"], f"forward of {where}")
-    backward = _coupling(entry["backward"], f"backward of {where}") if "backward" in entry else None
-    return UpperEntry((source, target), value, forward, backward)
-
-
 def _lower_entry(entry: Mapping[str, Any], value: int, where: str) -> LowerEntry:
     source, target = strings(entry["pair"], f"the pair of {where}", 2)
     if not isinstance(entry["witness"], dict):
@@ -252,7 +265,8 @@ def _lower_entry(entry: Mapping[str, Any], value: int, where: str) -> LowerEntry
     if not isinstance(rank, int) or isinstance(rank, bool) or ("rank" in entry and rank < 1):
         raise MalformedCertificate(f"the rank of {where} is {shown(rank)}; expected an integer of at least 1")
     progress = _progress(entry["progress"], f"the progress of {where}") if "progress" in entry else None
-    return LowerEntry((source, target), value, witness, rank, progress)
+    action = item(entry["action"], f"the action of {where}") if "action" in entry else ONLY
+    return LowerEntry((source, target), value, witness, rank, progress, action)
 
 
 def _value_of_f(spec: object, where: str) -> Fraction | tuple[str, str]:

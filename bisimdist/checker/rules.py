@@ -48,10 +48,11 @@ class Setting:
         """Return the ordered pairs that an entry of a table speaks of."""
         return (pair,) if self.ordered else (pair, pair[::-1])
 
-    def difference(self, s: str, t: str) -> dict[str, Fraction]:
-        """Return c_i = m(i) - alpha m'(i) for the states where it is not zero."""
-        c = defaultdict(Fraction, self.chain.rows[s])
-        for state, probability in self.chain.rows[t].items():
+    def difference(self, pair: tuple[str, str], action: str) -> dict[str, Fraction]:
+        """Return c_i = m(i) - alpha m'(i) where it is not zero; nowhere, if that is not on offer."""
+        here, there = (self.chain.arms.get(action, {}).get(state, {}) for state in pair)
+        c = defaultdict(Fraction, here)
+        for state, probability in there.items():
             c[state] -= self.alpha * probability
         return {state: value for state, value in c.items() if value}
 
@@ -100,23 +101,25 @@ def check_upper(setting: Setting, table: Table[UpperEntry]) -> Bounds:
     """Check that the table is a pre-fixed point, so that it bounds the distance from above."""
     upper = Bounds(setting, table, "upper", unlisted=table.denominator)
     for number, entry in enumerate(table.entries, 1):
-        for direction, pair in zip(("forward", "backward"), setting.orders(entry.pair), strict=False):
-            coupling = entry.forward if direction == "forward" else entry.backward
-            where = f"{place('upper', number, entry.pair)}, {direction}"
-            if coupling is None:
-                raise RuleViolation(f"{where}: U3: there is no coupling")
-            try:
-                check_coupling(setting, upper, pair, entry.value, coupling)
-            except RuleViolation as violation:
-                raise RuleViolation(f"{where}: {violation}") from None
+        where = place("upper", number, entry.pair)
+        for action in setting.chain.offered(entry.pair[0]):
+            if action not in entry.couplings:
+                raise RuleViolation(f"{where}: U5: the action {shown(action)} has no couplings")
+            directions = entry.couplings[action]
+            for direction, pair in zip(("forward", "backward"), setting.orders(entry.pair), strict=False):
+                try:
+                    c = setting.difference(pair, action)
+                    check_coupling(setting, upper, c, entry.value, directions[direction])
+                except RuleViolation as violation:
+                    raise RuleViolation(f"{where}, {direction}: {violation}") from None
     return upper
 
 
 def check_coupling(
-    setting: Setting, upper: Bounds, pair: tuple[str, str], value: int, coupling: Coupling
+    setting: Setting, upper: Bounds, c: Mapping[str, Fraction], value: int, coupling: Coupling
 ) -> None:
     """Check one direction of an entry: by weak duality the lifting is at most the cost of the coupling."""
-    surplus = {state: -c for state, c in setting.difference(*pair).items()}
+    surplus = {state: -mass for state, mass in c.items()}
     costs = []  # (amount, numerator of the cost of one unit)
     for i, j, amount in coupling.moves:
         setting.known((i, j), "U2: a move")
@@ -165,7 +168,7 @@ def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, costs: dic
     """Check that f proves the lifting to be at least the value; return whether it proves more."""
     p, q, kind, N = setting.p, setting.q, setting.kind, lower.denominator
     setting.known(entry.witness, "L2: the witness")
-    c = setting.difference(*entry.pair)
+    c = setting.difference(entry.pair, entry.action)
     f, scale = evaluate(setting, lower, entry.witness)  # integers over N * scale
     for x, value in f.items():
         if not 0 <= value <= N * scale:
@@ -263,7 +266,7 @@ def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) ->
 
 def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, partners: Partners) -> None:
     """Check L7: no coupling keeps all mass among ranked pairs of the same value and at least this rank."""
-    alpha, kind, c = setting.alpha, setting.kind, setting.difference(*entry.pair)
+    alpha, kind, c = setting.alpha, setting.kind, setting.difference(entry.pair, entry.action)
     if progress.stuck is not None:
         setting.known((progress.stuck,), "L7: the progress")
         held = any(rank >= entry.rank for _, _, rank in partners.get(progress.stuck, ()))
@@ -272,7 +275,8 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
         return
     if progress.common is not None:
         s, t = entry.pair
-        if alpha > 1 or not all(progress.common in setting.chain.rows[state] for state in (s, t)):
+        rows = setting.chain.arms.get(entry.action, {})
+        if alpha > 1 or not all(progress.common in rows.get(state, {}) for state in (s, t)):
             raise RuleViolation(f"L7: alpha is not 1, or {shown(progress.common)} is no common successor")
         return
     setting.known([state for state, _ in progress.classes], "L7: the progress")

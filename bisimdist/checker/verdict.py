@@ -93,11 +93,13 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
 
 def _check(document: Mapping[str, object], model: object | None) -> CheckReport:
     claims = read_claims(document)
-    given = None if model is None else given_chain(model)
+    given = None if model is None else given_chain(model, interactive=True)
     digest = item(document["digest"], "the digest")
+    embedded = document["model"]
+    kind = embedded.get("kind") if isinstance(embedded, dict) else None
     try:
         certificate = read_certificate(document)
-        chain = read_chain(certificate.model)
+        chain = read_chain(certificate.model, interactive=True)
         if given is not None and given != chain:
             raise RuleViolation("G2: the certificate is about another model than the one that is given")
         if certificate.digest != chain.digest():
@@ -105,8 +107,8 @@ def _check(document: Mapping[str, object], model: object | None) -> CheckReport:
         setting = Setting(chain, certificate.alpha, ordered=certificate.distance == "lbd")
         check_claims(claims, certificate, setting)
     except RuleViolation as violation:
-        return CheckReport(False, claims, str(violation), digest=digest, model_kind="lmc")
-    return CheckReport(True, claims, digest=digest, model_kind="lmc")
+        return CheckReport(False, claims, str(violation), digest=digest, model_kind=str(kind))
+    return CheckReport(True, claims, digest=digest, model_kind=str(kind))
 
 
 def _check_other(document: dict[str, object], model: object | None) -> CheckReport:

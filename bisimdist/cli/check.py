@@ -101,11 +101,12 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     """Return the model as the JSON text that the checker reads with its own parser."""
     # Imported here: a certificate that is checked alone needs no models, and is checked sooner.
     from bisimdist.models.hmm import HMM  # noqa: PLC0415
+    from bisimdist.models.interactive import Interactive  # noqa: PLC0415
     from bisimdist.models.io import write_model  # noqa: PLC0415
     from bisimdist.models.lmc import LMC  # noqa: PLC0415
     from bisimdist.models.pa import PA  # noqa: PLC0415
 
-    kinds = {"lmc": LMC, "pa": PA, "hmm": HMM}
+    kinds = {"lmc": LMC, "pa": PA, "hmm": HMM, "interactive": Interactive}
     named_json = given[INPUT_FORMAT] == "json" or PurePath(model).suffix.lower() == ".json"
     is_json_file = named_json and given[INPUT_FORMAT] in {None, "json"} and Path(model).is_file()
     kind = _model_kind(certificate)
