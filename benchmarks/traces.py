@@ -15,7 +15,7 @@ from flint import fmpq
 from benchmarks.tables import Table, bytes_text, fine_seconds, ratio
 from benchmarks.timing import Spent, spent_by
 from bisimdist.analysis.hmm import epsilon
-from bisimdist.analysis.trace_logic import trace_equivalence
+from bisimdist.analysis.trace_equivalence import trace_equivalence
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.analysis.trace_metric_answer import TraceMetricAnswer
 from bisimdist.checker import check_certificate

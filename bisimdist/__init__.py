@@ -54,12 +54,12 @@ if TYPE_CHECKING:
     from bisimdist.analysis.secrets import SecretPrivacyAnswer as SecretPrivacyAnswer
     from bisimdist.analysis.secrets import secret_privacy as secret_privacy
     from bisimdist.analysis.threshold_search import least_alpha as least_alpha
+    from bisimdist.analysis.trace_equivalence import trace_classes as trace_classes
+    from bisimdist.analysis.trace_equivalence import trace_equivalence as trace_equivalence
     from bisimdist.analysis.trace_logic import TraceSatisfactionsAnswer as TraceSatisfactionsAnswer
     from bisimdist.analysis.trace_logic import logical_distances as logical_distances
     from bisimdist.analysis.trace_logic import satisfies_trace_formula as satisfies_trace_formula
     from bisimdist.analysis.trace_logic import satisfies_trace_formulae as satisfies_trace_formulae
-    from bisimdist.analysis.trace_logic import trace_classes as trace_classes
-    from bisimdist.analysis.trace_logic import trace_equivalence as trace_equivalence
     from bisimdist.analysis.trace_logic import trace_formulae as trace_formulae
     from bisimdist.analysis.trace_metric import trace_metric as trace_metric
     from bisimdist.analysis.trace_metric import weak_anonymity as weak_anonymity
@@ -139,10 +139,9 @@ _HOMES = {
         "satisfies_trace_formulae",
         "logical_distances",
         "satisfies_trace_formula",
-        "trace_classes",
-        "trace_equivalence",
         "trace_formulae",
     ),
+    "bisimdist.analysis.trace_equivalence": ("trace_classes", "trace_equivalence"),
     "bisimdist.analysis.trace_metric": ("trace_metric", "weak_anonymity"),
     "bisimdist.analysis.trace_metric_answer": ("TraceMetricAnswer", "WeakAnonymityAnswer"),
     "bisimdist.logic.formula_parser": ("parse_distribution_formula", "parse_formula"),

@@ -17,7 +17,7 @@ from bisimdist.analysis.distinctions import explain
 from bisimdist.analysis.generalised import generalised_metric
 from bisimdist.analysis.hmm import verify
 from bisimdist.analysis.metric import metric
-from bisimdist.analysis.trace_logic import trace_equivalence
+from bisimdist.analysis.trace_equivalence import trace_equivalence
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.errors import Interruption, LimitError, StoppedError
 from bisimdist.interruption import asked_to_stop, deferred, forget, interruptible, listening

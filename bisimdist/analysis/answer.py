@@ -18,6 +18,7 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.models.interactive import System
+from bisimdist.verdicts import verdict_word
 
 __all__ = ["DISTANCES", "CertificateMaker", "DistanceAnswer", "PairBound", "Status", "ThresholdAnswer"]
 
@@ -180,7 +181,7 @@ class ThresholdAnswer(Proved):
     @property
     def verdict(self) -> str:
         """The decision as a word: ``holds``, ``violated`` or ``unknown``."""
-        return "unknown" if self.holds is None else "holds" if self.holds else "violated"
+        return verdict_word(self.holds)
 
     def _repr_html_(self) -> str:
         return _page(self, (self.bound,), f"; at most {_number(self.threshold)}: <b>{self.verdict}</b>")

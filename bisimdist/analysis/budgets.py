@@ -9,6 +9,8 @@ from flint import arb, fmpq, fmpz
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.precision import working_precision
+from bisimdist.exact.rational import format_rational
+from bisimdist.report.numbers import short_rational
 
 __all__ = ["AdditiveBudget", "Budget"]
 
@@ -64,6 +66,19 @@ class Budget:
                     return below, above
             precision *= 2
 
+    def data(self) -> dict[str, object]:
+        """Return the number as plain data."""
+        ratio = "inf" if self.ratio is None else format_rational(self.ratio)
+        return {"ratio": ratio, "distance": format_rational(self.distance)}
+
+    def __str__(self) -> str:
+        if self.infinite or self.ratio is None:
+            return "inf"
+        if self.ratio == 1:
+            return "0"
+        ratio = f"ln({short_rational(self.ratio)})"
+        return ratio if self.distance == 1 else f"{ratio} / {short_rational(self.distance)}"
+
 
 @dataclass(frozen=True, slots=True)
 class AdditiveBudget:
@@ -113,6 +128,13 @@ class AdditiveBudget:
         if value is None:
             return "inf", "inf"
         return decimal_below(value, digits)[0], decimal_above(value, digits)[0]
+
+    def data(self) -> dict[str, object]:
+        """Return the number as plain data."""
+        return {"difference": format_rational(self.difference), "distance": format_rational(self.distance)}
+
+    def __str__(self) -> str:
+        return "inf" if self.value is None else short_rational(self.value)
 
 
 def _power_less(ratio: fmpq, exponent: fmpq, other: fmpq, power: fmpq) -> bool:

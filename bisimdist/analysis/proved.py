@@ -66,7 +66,7 @@ class Proved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AboutTraces(Proved):
+class AboutTraces(Shown, Proved):
     """An answer that rests on probabilities of traces.
 
     Parameters

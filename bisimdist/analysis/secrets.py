@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import lcm
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.budgets import AdditiveBudget, Budget
-from bisimdist.analysis.proved import AboutTraces
 from bisimdist.analysis.secret_distances import Distances, Secret, Table, secret_distances
+from bisimdist.analysis.secrets_answer import SecretPair, SecretPrivacyAnswer
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.analysis.trace_metric_answer import TraceBound, TraceKind, TraceMetricAnswer
 from bisimdist.errors import UsageError
@@ -21,173 +20,12 @@ from bisimdist.models.ends import Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
-from bisimdist.report.tables import html_table
 from bisimdist.words.graph import Effort
 
 __all__ = ["AdditiveBudget", "Budget", "SecretPair", "SecretPrivacyAnswer", "secret_privacy"]
 
 MAX_PAIRS = 200_000
 CHECKED_EVERY = 64
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretPair:
-    """Two secrets, their distance, and how far apart the system behaves for them.
-
-    Parameters
-    ----------
-    first, second
-        The secrets.
-    distance
-        Their distance.
-    bound
-        Bounds on the trace metric of their states.
-    """
-
-    first: Secret
-    second: Secret
-    distance: fmpq
-    bound: TraceBound
-
-    @property
-    def lower(self) -> Budget | AdditiveBudget:
-        """What epsilon has to be at least, for this pair."""
-        return self._budget(self.bound.lower)
-
-    @property
-    def upper(self) -> Budget | AdditiveBudget:
-        """An epsilon that is enough for this pair."""
-        return self._budget(self.bound.upper)
-
-    def _budget(self, bound: fmpq | None) -> Budget | AdditiveBudget:
-        if self.bound.kind is TraceKind.MULTIPLICATIVE:
-            return Budget(bound, self.distance)
-        return AdditiveBudget(fmpq(1) if bound is None else bound, self.distance)
-
-    def at_most(self, epsilon: ExactNumber) -> bool | None:
-        """Tell whether epsilon is enough for this pair; None where the bounds do not decide that."""
-        return self.bound.at_most(to_fmpq(epsilon) * self.distance)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecretPrivacyAnswer(AboutTraces):
-    """The least epsilon such that the trace metric is at most epsilon times the distance of the secrets.
-
-    Parameters
-    ----------
-    model
-        The automaton.
-    states
-        For each secret its state.
-    distances
-        The distances of the secrets.
-    lower, upper
-        The least epsilon is between these; equal where it is known.
-    worst
-        The pairs that need `lower`.
-    pairs
-        All pairs that were examined.
-    saved
-        How many pairs follow from the others by the triangle inequality and were not examined.
-    unexamined
-        How many more pairs were not examined: the time was over, or a pair was enough to know the verdict.
-    kind
-        ``MULTIPLICATIVE``, or ``ADDITIVE``: the metric is then divided by the distance as it is, which with
-        the discrete distance is weak anonymity.
-    threshold
-        The epsilon that was asked about; None where the least one was.
-    status
-        ``EXACT``, or ``LIMIT`` where the least epsilon is not known exactly.
-    completed
-        The automaton as the observer sees it; `ends` says whether that includes the end of a run.
-    make_certificate
-        Writes the proof of the trace metrics when it is asked for.
-
-    References
-    ----------
-    .. [1] Chatzikokolakis, Andrés, Bordenabe, Palamidessi, "Broadening the scope of differential privacy
-       using metrics", PETS 2013 (d_X-privacy).
-    .. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
-       via Behavioral Metrics", FACS 2018.
-    """
-
-    model: PA
-    states: Mapping[Secret, str]
-    distances: Distances
-    lower: Budget | AdditiveBudget
-    upper: Budget | AdditiveBudget
-    worst: tuple[SecretPair, ...]
-    pairs: tuple[SecretPair, ...]
-    saved: int
-    status: Status
-    unexamined: int = 0
-    kind: TraceKind = TraceKind.MULTIPLICATIVE
-    threshold: fmpq | None = None
-
-    @property
-    def exact(self) -> bool:
-        """Whether the least epsilon is known."""
-        return not self.lower < self.upper and not self.upper < self.lower
-
-    def epsilon(self, digits: int = 5) -> tuple[str, str]:
-        """Return decimals below and above the least epsilon."""
-        return self.lower.epsilon(digits)[0], self.upper.epsilon(digits)[1]
-
-    def at_most(self, epsilon: ExactNumber) -> bool | None:
-        """Tell whether epsilon is enough for all secrets; None where the bounds do not decide that.
-
-        Exactly: a rational is never equal to a power of e but for 1.
-        """
-        value = to_fmpq(epsilon)
-        verdicts = [pair.at_most(value) for pair in self.pairs]
-        if False in verdicts:
-            return False
-        return None if None in verdicts or self.unexamined else True
-
-    @property
-    def holds(self) -> bool | None:
-        """Whether `threshold` is enough; None where that is not decided, or none was asked about."""
-        return None if self.threshold is None else self.at_most(self.threshold)
-
-    @property
-    def verdict(self) -> str:
-        """The decision about `threshold` as a word: ``holds``, ``violated`` or ``unknown``."""
-        holds = self.holds
-        return "unknown" if holds is None else "holds" if holds else "violated"
-
-    @property
-    def title(self) -> str:
-        """What the answer is about."""
-        if self.kind is TraceKind.MULTIPLICATIVE:
-            return f"d_X-privacy with the {self.distances.name} distance of secrets"
-        if self.distances.name == "discrete":
-            return "weak anonymity of all secrets"
-        return f"additive d_X-privacy with the {self.distances.name} distance of secrets"
-
-    def _repr_html_(self) -> str:
-        threshold = self.threshold
-        rows = (
-            (
-                str(pair.first),
-                str(pair.second),
-                str(pair.distance),
-                " .. ".join(pair.bound.epsilon()),
-                f"{pair.lower.epsilon()[0]} .. {pair.upper.epsilon()[1]}",
-                *(() if threshold is None else (_VERDICTS[pair.at_most(threshold)],)),
-            )
-            for pair in self.pairs
-        )
-        low, high = self.epsilon()
-        ends = f", ends {self.ends.value}" if self.missing else ""
-        caption = f"{self.title}{ends}: epsilon in [{low}, {high}]"
-        head = ["secret", "secret", "distance", "trace metric", "epsilon"]
-        if threshold is not None:
-            caption += f"; with epsilon = {threshold}: {self.verdict}"
-            head.append("verdict")
-        return html_table(caption, head, rows)
-
-
-_VERDICTS = {None: "unknown", False: "violated", True: "holds"}
 
 
 @interruptible

@@ -1,4 +1,4 @@
-"""Questions in the trace logic: the formulae of a state, whether it satisfies one, and trace equivalence."""
+"""Questions in the trace logic: the formulae of a state, and whether it satisfies one."""
 
 from __future__ import annotations
 
@@ -6,18 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.trace_logic_answer import (
-    TraceEquivalenceAnswer,
     TraceFormulaeAnswer,
     TraceSatisfaction,
     TraceSatisfactionsAnswer,
-    TraceVerdict,
-    no_certificate,
-)
-from bisimdist.certificates.trace_equivalence import ProvedTraces, trace_equivalence_certificate
-from bisimdist.certificates.trace_formulae import (
-    ProvedTraceFormula,
-    listing_certificate,
-    trace_formulae_certificate,
 )
 from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.interruption import OnInterrupt, interruptible
@@ -27,20 +18,15 @@ from bisimdist.logic.linear_semantics import FormulaScale, LogicalDistances, Tra
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
-from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
-from bisimdist.words.equivalence import TraceComparison, trace_equivalence_classes
+from bisimdist.progress import NEVER, Deadline
 
 __all__ = [
-    "TraceEquivalenceAnswer",
     "TraceFormulaeAnswer",
     "TraceSatisfaction",
     "TraceSatisfactionsAnswer",
-    "TraceVerdict",
     "logical_distances",
     "satisfies_trace_formula",
     "satisfies_trace_formulae",
-    "trace_classes",
-    "trace_equivalence",
     "trace_formulae",
 ]
 
@@ -119,10 +105,8 @@ def trace_formulae(  # noqa: PLR0913
             count = semantics.count(start, until, deadline=deadline)
         except ENDINGS:
             whole = False
-    complete = whole and following is None
     return TraceFormulaeAnswer(
         completed=completed,
-        make_certificate=lambda: listing_certificate(completed, state, depth, formulae, complete=complete),
         model=automaton,
         state=state,
         depth=depth,
@@ -192,14 +176,7 @@ def satisfies_trace_formulae(
     completed = _completed(automaton, ends, (start,))
     semantics = TraceSemantics(completed.automaton, (start,))
     found = tuple(_satisfaction(semantics, start, formula) for formula in wanted)
-    proved = [ProvedTraceFormula(one.formula, one.probability, one.satisfied) for one in found]
-    return TraceSatisfactionsAnswer(
-        model=automaton,
-        state=state,
-        formulae=found,
-        completed=completed,
-        make_certificate=lambda: trace_formulae_certificate(completed, state, proved),
-    )
+    return TraceSatisfactionsAnswer(model=automaton, state=state, formulae=found, completed=completed)
 
 
 def _satisfaction(semantics: TraceSemantics, start: int, formula: TraceFormula) -> TraceSatisfaction:
@@ -270,138 +247,3 @@ def logical_distances(  # noqa: PLR0913
     completed = _completed(automaton, ends, (first, second))
     semantics = TraceSemantics(completed.automaton, (first, second))
     return semantics.distances(first, second, depth, scale, deadline=deadline)
-
-
-def trace_classes(model: PA | LMC, *, deadline: Deadline = NEVER) -> tuple[tuple[str, ...], ...]:
-    """Return the classes of trace equivalence of all states, each by the names of its states.
-
-    Whether an observer sees that a run has ended makes no difference to them.
-
-    Raises
-    ------
-    ModelError
-        If a state has several transitions.
-    LimitError
-        If the deadline passes.
-
-    Examples
-    --------
-    >>> from flint import fmpq
-    >>> from bisimdist.models.pa import Transition
-    >>> step = (Transition(0, "a", ((1, fmpq(1)),)),)
-    >>> trace_classes(PA(("s", "t", "u"), step))
-    (('s',), ('t', 'u'))
-    """
-    automaton = automaton_of(model)
-    members: dict[int, list[str]] = {}
-    for name, number in zip(
-        automaton.states, trace_equivalence_classes(automaton, deadline=deadline), strict=True
-    ):
-        members.setdefault(number, []).append(name)
-    return tuple(map(tuple, members.values()))
-
-
-@interruptible
-def trace_equivalence(  # noqa: PLR0913
-    model: PA | LMC,
-    pairs: Sequence[tuple[str, str]] | None = None,
-    *,
-    ends: Ends | str = Ends.VISIBLE,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
-    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
-) -> TraceEquivalenceAnswer:
-    """Decide which pairs of states give every trace the same probability, exactly and with a proof.
-
-    Parameters
-    ----------
-    model
-        A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
-    pairs
-        Pairs of names of states; by default those of the model.
-    ends
-        Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``. It makes no difference
-        to the verdict, and the traces are made of actions alone.
-    deadline
-        When to give up; what is proved by then is returned with ``Status.LIMIT``.
-    progress
-        Told what is being done.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
-
-    Raises
-    ------
-    UsageError
-        If there is no pair, or no such way to see ends.
-    ModelError
-        If a pair names no state, or a state has several transitions.
-
-    Examples
-    --------
-    >>> from flint import fmpq
-    >>> from bisimdist.models.pa import Transition
-    >>> half, one = fmpq(1, 2), fmpq(1)
-    >>> steps = [Transition(s, "a", ((2, p),)) for s, p in enumerate((half, one))]
-    >>> answer = trace_equivalence(PA(("s", "t", "u"), (*steps, Transition(2, "b", ()))), [("s", "t")])
-    >>> answer.pairs[0].trace, answer.pairs[0].probabilities
-    (('a', 'b'), (1/2, 1))
-    """
-    automaton = automaton_of(model)
-    asked = (
-        list(automaton.pairs)
-        if pairs is None
-        else [(automaton.index(s), automaton.index(t)) for s, t in pairs]
-    )
-    if not asked:
-        raise UsageError("the model has no pairs of its own; say which states to compare")
-    starts = tuple({state for pair in asked for state in pair})
-    completed = Completed.of(automaton, ends, starts).without_symbol()
-    comparison = TraceComparison.of(completed.automaton, asked)
-    status = Status.EXACT
-    try:
-        comparison.run(limits=Limits(deadline=deadline, progress=progress))
-    except ENDINGS:
-        status = Status.LIMIT
-    semantics = TraceSemantics(completed.automaton, starts)
-    verdicts = tuple(
-        _verdict(semantics, pair, word, decided)
-        for pair, word, decided in zip(asked, comparison.words, comparison.decided, strict=True)
-    )
-    proved = [
-        ProvedTraces(s, t, verdict.trace, verdict.probabilities)
-        for (s, t), verdict in zip(asked, verdicts, strict=True)
-        if verdict.equivalent is not None
-    ]
-    return TraceEquivalenceAnswer(
-        model=automaton,
-        pairs=verdicts,
-        status=status,
-        statistics={
-            "states": len(automaton),
-            "classes": len(comparison.chain),
-            "primes": comparison.primes_used,
-        },
-        completed=completed,
-        make_certificate=(
-            (lambda: trace_equivalence_certificate(completed, proved, deadline=deadline))
-            if proved
-            else no_certificate
-        ),
-    )
-
-
-def _verdict(
-    semantics: TraceSemantics, pair: tuple[int, int], word: tuple[str, ...] | None, decided: bool
-) -> TraceVerdict:
-    source, target = (semantics.automaton.states[state] for state in pair)
-    if word is None:
-        return TraceVerdict(source=source, target=target, equivalent=True if decided else None)
-    first, second = (semantics.probability(state, word) for state in pair)
-    return TraceVerdict(
-        source=source,
-        target=target,
-        equivalent=False,
-        trace=word,
-        probabilities=(first, second),
-        least=decided,
-    )

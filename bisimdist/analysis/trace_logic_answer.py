@@ -1,30 +1,47 @@
-"""Answers in the trace logic."""
+"""Answers in the trace logic, with their proofs (docs/certificates/trace-formulae.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import AboutTraces
-from bisimdist.errors import UsageError
-from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
+from bisimdist.certificates.frame import Document, document
+from bisimdist.certificates.numbers import rational_text
+from bisimdist.errors import LimitError
+from bisimdist.exact.rational import format_rational
+from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula, short_formula
+from bisimdist.models.ends import Completed
 from bisimdist.models.pa import PA
-from bisimdist.report.tables import html_table
+from bisimdist.report.ends import ends_data, ends_remarks
+from bisimdist.report.numbers import short_rational
+from bisimdist.report.tables import Report
 
-__all__ = [
-    "TraceEquivalenceAnswer",
-    "TraceFormulaeAnswer",
-    "TraceSatisfaction",
-    "TraceSatisfactionsAnswer",
-    "TraceVerdict",
-    "no_certificate",
-]
+__all__ = ["TraceFormulaeAnswer", "TraceSatisfaction", "TraceSatisfactionsAnswer"]
 
-MAX_ROWS = 200
+MAX_BITS = 400_000_000
+"""How long all the numbers of a proof may be."""
+
+
+def _formula_data(formula: ProbabilisticFormula) -> dict[str, object]:
+    return {
+        "formula": str(formula),
+        "trace": list(formula.linear.actions),
+        "probability": format_rational(formula.probability),
+    }
+
+
+def _shown(formula: TraceFormula) -> str:
+    if isinstance(formula, LinearFormula):
+        return short_formula(formula.actions)
+    return f"{short_rational(formula.probability)} {short_formula(formula.linear.actions)}"
+
+
+def _document(completed: Completed, claims: list[Document]) -> Document:
+    return document("trace-formulae", completed.original, ends=completed.shown.value, claims=claims)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,19 +87,67 @@ class TraceFormulaeAnswer(AboutTraces):
         """Whether the formulae are all of them, up to the depth."""
         return self.status is Status.EXACT and self.following is None
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{formula.probability}</td><td>{escape(str(formula.linear))}</td></tr>"
-            for formula in self.formulae[:MAX_ROWS]
+    def data(self) -> dict[str, object]:
+        return {
+            "state": self.state,
+            "depth": self.depth,
+            "formulae": [_formula_data(formula) for formula in self.formulae],
+            "complete": self.complete,
+            "count": self.count,
+            "following": None if self.following is None else _formula_data(self.following),
+            "longest": self.longest,
+            **ends_data(self.completed),
+            "status": self.status.value,
+        }
+
+    def report(self) -> Report:
+        depth = "" if self.depth is None else f", formulae of at most {self.depth} actions"
+        remarks = []
+        if self.following is not None:
+            many = "" if self.count is None else f", {self.count} in all"
+            remarks.append(f"There are more{many}; the next one is {_shown(self.following)}")
+        elif self.complete:
+            count = len(self.formulae)
+            remarks.append("This is the only one." if count == 1 else f"These are all {count}.")
+        else:
+            remarks.append("Time ran out; there may be more.")
+        if self.longest is None:
+            remarks.append(f"{self.state} has traces of every length.")
+        elif self.depth is not None and self.longest > self.depth:
+            remarks.append(f"The longest formula of {self.state} has {self.longest} actions.")
+        return Report(
+            heading=f"L({self.state}){depth}",
+            columns=("probability", "formula"),
+            rows=tuple(
+                (short_rational(f.probability), short_formula(f.linear.actions)) for f in self.formulae
+            ),
+            remarks=(*remarks, *ends_remarks(self.completed)),
         )
-        left = len(self.formulae) - MAX_ROWS
-        more = f"<p>and {left} more</p>" if left > 0 else ""
-        depth = "" if self.depth is None else f" up to depth {self.depth}"
-        what = "" if self.complete else ", the beginning"
-        return (
-            f"<table><caption>L({escape(self.state)}){depth}{what}</caption>"
-            f"<thead><tr><th>probability</th><th>formula</th></tr></thead><tbody>{rows}</tbody></table>{more}"
-        )
+
+    def certificate(self) -> Document:
+        """Return the proof: the formulae as the tree of their traces, each after its beginning.
+
+        Raises
+        ------
+        LimitError
+            If the numbers are too long.
+        """
+        numbers: dict[tuple[str, ...], int] = {(): 0}
+        entries: list[list[object]] = []
+        if sum(formula.probability.height_bits() for formula in self.formulae) > MAX_BITS:
+            raise LimitError("the proof would take numbers that are too long")
+        for formula in self.formulae:
+            trace = formula.linear.actions
+            if trace:
+                entries.append([numbers[trace[:-1]], trace[-1], rational_text(formula.probability)])
+                numbers[trace] = len(entries)
+        claim: Document = {
+            "state": self.state,
+            "depth": None if self.depth is None else str(self.depth),
+            "traces": entries,
+            "complete": self.complete,
+        }
+        return _document(self.completed, [claim])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +188,16 @@ class TraceSatisfaction:
             f"its trace has the probability {self.probability}, its value is {self.value}.</p>"
         )
 
+    def data(self) -> dict[str, object]:
+        """Return what is found as plain data."""
+        return {
+            "formula": str(self.formula),
+            "satisfied": self.satisfied,
+            "probability": format_rational(self.probability),
+            "value": format_rational(self.value),
+            "lenient_value": format_rational(self.lenient_value),
+        }
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceSatisfactionsAnswer(AboutTraces):
@@ -145,95 +220,35 @@ class TraceSatisfactionsAnswer(AboutTraces):
     def __bool__(self) -> bool:
         return all(self.formulae)
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (str(found.formula), "yes" if found else "no", str(found.probability), str(found.value))
-            for found in self.formulae
-        ]
-        head = ("formula", "satisfied", "probability of the trace", "value")
-        return html_table(f"formulae of the trace logic at {self.state}", head, rows)
+    def data(self) -> dict[str, object]:
+        return {
+            "state": self.state,
+            "verdict": "holds" if self else "violated",
+            **ends_data(self.completed),
+            "formulae": [found.data() for found in self.formulae],
+        }
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceVerdict:
-    """Whether two states are trace equivalent.
-
-    Parameters
-    ----------
-    source, target
-        The names of the states.
-    equivalent
-        Whether every trace has the same probability from both; None where that is not decided.
-    trace
-        A trace with different probabilities; None where there is none or none is known.
-    probabilities
-        Its probabilities.
-    least
-        Whether the trace is proved to be of least length and, of these, the alphabetically first.
-    """
-
-    source: str
-    target: str
-    equivalent: bool | None
-    trace: tuple[str, ...] | None = None
-    probabilities: tuple[fmpq, fmpq] | None = None
-    least: bool = False
-
-
-def no_certificate() -> dict[str, object]:
-    """Refuse to write the proof of nothing."""
-    raise UsageError("nothing is decided, so there is nothing to prove")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceEquivalenceAnswer(AboutTraces):
-    """Verdicts on pairs of states, with their proof.
-
-    Parameters
-    ----------
-    model
-        The automaton.
-    pairs
-        The verdicts, in the order in which the pairs were asked.
-    status
-        ``EXACT``, or ``LIMIT`` where not everything is decided, or a trace is not proved to be the least one.
-    statistics
-        Counts of what was done, without any timing.
-    make_certificate
-        Writes the proof when it is asked for.
-
-    References
-    ----------
-    .. [1] Schützenberger, "On the definition of a family of automata", Information and Control 4, 1961.
-    .. [2] Tzeng, "A polynomial-time algorithm for the equivalence of probabilistic automata", SIAM Journal on
-       Computing 21, 1992.
-    """
-
-    model: PA
-    pairs: tuple[TraceVerdict, ...]
-    status: Status
-    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
-
-    @property
-    def equivalent(self) -> bool | None:
-        """Whether every pair is equivalent; None where that is not known."""
-        verdicts = {pair.equivalent for pair in self.pairs}
-        return False if False in verdicts else None if None in verdicts else True
-
-    def _repr_html_(self) -> str:
-        rows = [(pair.source, pair.target, _shown(pair)) for pair in self.pairs]
-        return html_table(
-            f"trace equivalence ({self.status.value})",
-            ("from", "to", "trace equivalent"),
-            rows,
-            most=MAX_ROWS,
+    def report(self) -> Report:
+        rows = []
+        for found in self.formulae:
+            values = short_rational(found.probability), short_rational(found.value)
+            rows.append((_shown(found.formula), "yes" if found.satisfied else "no", *values))
+        return Report(
+            heading=f"Formulae of the trace logic at {self.state}",
+            columns=("formula", "satisfied", "probability of the trace", "value"),
+            rows=tuple(rows),
+            remarks=ends_remarks(self.completed),
         )
 
-
-def _shown(pair: TraceVerdict) -> str:
-    if pair.equivalent is None:
-        return "not decided"
-    if pair.trace is None or pair.probabilities is None:
-        return "yes"
-    first, second = pair.probabilities
-    return f"no: {LinearFormula(pair.trace)} has the probabilities {first} and {second}"
+    def certificate(self) -> Document:
+        """Return the proof of what is found."""
+        claims: list[Document] = [
+            {
+                "state": self.state,
+                "formula": str(found.formula),
+                "probability": rational_text(found.probability),
+                "satisfied": found.satisfied,
+            }
+            for found in self.formulae
+        ]
+        return _document(self.completed, claims)

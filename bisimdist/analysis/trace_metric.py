@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.trace_metric_answer import (
     TRACE_KINDS,
     RepeatedTrace,
@@ -45,6 +47,7 @@ def trace_metric(  # noqa: PLR0913
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
     length: int | None = None,
+    threshold: ExactNumber | None = None,
     ends: Ends | str = Ends.VISIBLE,
     limits: Effort | None = None,
     enough: Callable[[TraceBound], bool] | None = None,
@@ -65,6 +68,8 @@ def trace_metric(  # noqa: PLR0913
         Pairs of names of states; by default those of the model.
     length
         The longest trace that counts; None for all.
+    threshold
+        An epsilon of at least 0: the answer says whether the distances are at most that.
     ends
         ``"visible"`` where an observer sees that a run has ended, as an action after the others;
         ``"hidden"`` where only actions are seen. Either way the probability of a trace is that of
@@ -102,14 +107,11 @@ def trace_metric(  # noqa: PLR0913
     kind = _kind(kind)
     if length is not None and length < 0:
         raise UsageError(f"the length is {length}; expected at least 0")
+    epsilon = None if threshold is None else to_fmpq(threshold)
+    if epsilon is not None and epsilon < 0:
+        raise UsageError(f"epsilon is {epsilon}; expected at least 0")
     automaton = automaton_of(model)
-    asked = (
-        list(automaton.pairs)
-        if pairs is None
-        else [(automaton.index(s), automaton.index(t)) for s, t in pairs]
-    )
-    if not asked:
-        raise UsageError("the model has no pairs of its own; say which states to compare")
+    asked = asked_states(automaton, pairs)
     starts = dict.fromkeys(state for pair in asked for state in pair)
     completed = Completed.of(automaton, ends, starts)
     system = combined_system(completed.automaton, starts, deadline=deadline)
@@ -127,6 +129,7 @@ def trace_metric(  # noqa: PLR0913
         kind=kind,
         length=length,
         pairs=tuple(bounds),
+        threshold=epsilon,
         status=Status.EXACT if all(bound.exact for bound in bounds) else Status.LIMIT,
         statistics={"states": len(automaton), "classes": len(system.rows), "nodes": work.nodes},
         completed=completed,
@@ -145,25 +148,18 @@ def _kind(kind: TraceKind | str) -> TraceKind:
 Found = TraceRatio | TraceDifference
 
 
+@dataclass(slots=True)
 class _Work:
     """The bounds of pairs, each pair of classes computed once."""
 
-    def __init__(
-        self,
-        system: WordSystem,
-        kind: TraceKind,
-        length: int | None,
-        effort: Effort | None,
-        limits: Limits,
-    ) -> None:
-        self.system = system
-        self.kind = kind
-        self.length = length
-        self.effort = effort
-        self.limits = limits
-        self.nodes = 0
-        self._known: dict[tuple[int, int], Found] = {}
-        self._stopped = False
+    system: WordSystem
+    kind: TraceKind
+    length: int | None
+    effort: Effort | None
+    limits: Limits
+    nodes: int = 0
+    _known: dict[tuple[int, int], Found] = field(default_factory=dict)
+    _stopped: bool = False
 
     def stop(self) -> None:
         """Look at no more pairs."""
@@ -272,23 +268,19 @@ def weak_anonymity(  # noqa: PLR0913
     ('start', 'answer0')
     """
     value = to_fmpq(eps)
-    if value < 0:
-        raise UsageError(f"epsilon is {value}; expected at least 0")
     answer = trace_metric(
         model,
         TraceKind.ADDITIVE,
         pairs=pairs,
         length=length,
+        threshold=value,
         ends=ends,
         deadline=deadline,
         progress=progress,
     )
-    verdicts = [pair.at_most(value) for pair in answer.pairs]
     return WeakAnonymityAnswer(
         epsilon=value,
-        holds=False if False in verdicts else None if None in verdicts else True,
-        violated=tuple(
-            pair for pair, verdict in zip(answer.pairs, verdicts, strict=True) if verdict is False
-        ),
+        holds=answer.at_most(value),
+        violated=tuple(pair for pair in answer.pairs if pair.at_most(value) is False),
         answer=answer,
     )

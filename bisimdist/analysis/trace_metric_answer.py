@@ -1,4 +1,4 @@
-"""The answers about trace metrics: bounds, witnesses, and what they say in a notebook."""
+"""The answers about trace metrics: bounds, witnesses, and how they are shown."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from enum import Enum
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import AboutTraces
+from bisimdist.analysis.proved import AboutTraces, Shown
 from bisimdist.analysis.thresholds import below_exponential
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.models.pa import PA
-from bisimdist.report.tables import html_table
+from bisimdist.report.ends import ends_data, ends_remarks
+from bisimdist.report.numbers import short_rational
+from bisimdist.report.tables import Report
+from bisimdist.verdicts import joint, verdict_word
 
 __all__ = [
     "TRACE_KINDS",
@@ -25,12 +28,12 @@ __all__ = [
     "TraceKind",
     "TraceMetricAnswer",
     "WeakAnonymityAnswer",
+    "word_text",
 ]
 
 Word = tuple[str, ...]
 ONE = fmpq(1)
-SHORT = 40
-DIGITS = 12
+ACTIONS_SHOWN = 16
 
 
 class TraceKind(Enum):
@@ -43,6 +46,29 @@ class TraceKind(Enum):
 
 
 TRACE_KINDS = tuple(kind.value for kind in TraceKind)
+
+
+def word_text(word: Sequence[str]) -> str:
+    """Return a trace in words; a long one is shortened, and says so.
+
+    Examples
+    --------
+    >>> word_text(["a", "b"]), word_text([])
+    ('a b', 'the empty trace')
+    """
+    if not word:
+        return "the empty trace"
+    shown = " ".join(word[:ACTIONS_SHOWN])
+    more = len(word) - ACTIONS_SHOWN
+    return shown if more <= 0 else f"{shown} ... ({more} more actions)"
+
+
+def _exactly(value: fmpq | None) -> str:
+    return "inf" if value is None else format_rational(value)
+
+
+def _short(value: fmpq | None) -> str:
+    return "inf" if value is None else short_rational(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +90,25 @@ class RepeatedTrace:
     suffix: Word
     factor: fmpq
     degree: int = 0
+
+    def data(self) -> dict[str, object]:
+        """Return the traces as plain data."""
+        return {
+            "prefix": list(self.prefix),
+            "cycle": list(self.cycle),
+            "suffix": list(self.suffix),
+            "factor": format_rational(self.factor),
+            "degree": self.degree,
+        }
+
+    def __str__(self) -> str:
+        parts = [word_text(self.prefix), f"({word_text(self.cycle)})^n"]
+        if self.suffix:
+            parts.append(word_text(self.suffix))
+        if self.degree:
+            power = "n" if self.degree == 1 else f"n^{self.degree}"
+            return f"{' '.join(parts)}: n rounds multiply by a multiple of {power} at least"
+        return f"{' '.join(parts)}: each round multiplies by {short_rational(self.factor)} at least"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +184,58 @@ class TraceBound:
             return True
         return False if self.lower is None or not below_exponential(self.lower, value) else None
 
+    def data(self, threshold: fmpq | None = None) -> dict[str, object]:
+        """Return the bounds as plain data, with the verdict on a threshold where there is one."""
+        data: dict[str, object] = {"from": self.source, "to": self.target}
+        if self.kind is TraceKind.MULTIPLICATIVE:
+            data |= {"ratio": _exactly(self.upper), "epsilon": list(self.epsilon())}
+        data |= {
+            "exact": self.exact,
+            "lower": _exactly(self.lower),
+            "upper": _exactly(self.upper),
+            "witness": list(self.witness),
+            "probabilities": [format_rational(p) for p in self.probabilities],
+        }
+        if self.repeated is not None:
+            data["repeated"] = self.repeated.data()
+        if threshold is not None:
+            data["verdict"] = verdict_word(self.at_most(threshold))
+        return data
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The pair, the bounds, and whether they meet, for a person."""
+        low, high = self.epsilon()
+        shown = _short(self.upper) if self.exact else f"from {_short(self.lower)} to {_short(self.upper)}"
+        decimals = (low if low == high else f"[{low}, {high}]",)
+        multiplicative = self.kind is TraceKind.MULTIPLICATIVE
+        return (
+            self.source,
+            self.target,
+            shown,
+            *decimals[: int(multiplicative)],
+            "yes" if self.exact else "no",
+        )
+
+    @property
+    def evidence(self) -> str:
+        """The traces behind the lower bound, and what they show."""
+        if self.repeated is not None:
+            return str(self.repeated)
+        one, other = (short_rational(p) for p in self.probabilities)
+        return f"{word_text(self.witness)} has the probabilities {one} and {other}"
+
+    @property
+    def remark(self) -> str:
+        """What is said about the pair."""
+        pair = f"({self.source}, {self.target})"
+        if not self.examined:
+            return f"{pair} was not looked at: the work was stopped"
+        if self.lower is None or self.repeated is not None:
+            return f"{pair} is infinite: {self.evidence}"
+        least = f"ln {_short(self.lower)}" if self.kind is TraceKind.MULTIPLICATIVE else _short(self.lower)
+        return f"{pair} is {'' if self.exact else 'at least '}{least}: {self.evidence}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceMetricAnswer(AboutTraces):
@@ -156,6 +253,8 @@ class TraceMetricAnswer(AboutTraces):
         The bounds, in the order in which the pairs were asked.
     status
         ``EXACT``, or ``LIMIT`` where some bounds do not meet.
+    threshold
+        The epsilon that was asked about; None where none was.
     statistics
         Counts of what was done, without any timing.
     completed
@@ -174,42 +273,50 @@ class TraceMetricAnswer(AboutTraces):
     length: int | None
     pairs: tuple[TraceBound, ...]
     status: Status
+    threshold: fmpq | None = None
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
 
-    def _repr_html_(self) -> str:
-        length = "" if self.length is None else f", traces up to length {self.length}"
-        ends = f", ends {self.ends.value}" if self.missing else ""
-        caption = f"{self.kind.value} trace metric{length}{ends} ({self.status.value})"
-        return _table(self.pairs, caption, self.kind)
+    def at_most(self, epsilon: ExactNumber) -> bool | None:
+        """Tell whether all distances are at most epsilon; None where the bounds do not decide that."""
+        return joint(pair.at_most(epsilon) for pair in self.pairs)
 
+    def data(self) -> dict[str, object]:
+        asked: dict[str, object] = {}
+        if self.threshold is not None:
+            asked = {
+                "threshold": str(self.threshold),
+                "verdict": verdict_word(self.at_most(self.threshold)),
+            }
+        return {
+            **ends_data(self.completed),
+            **asked,
+            "pairs": [pair.data(self.threshold) for pair in self.pairs],
+            "status": self.status.value,
+        }
 
-def _shown(value: fmpq | None, *, up: bool) -> str:
-    if value is None:
-        return "inf"
-    text = str(value)
-    if len(text) <= SHORT:
-        return text
-    return decimal_above(value, DIGITS)[0] if up else decimal_below(value, DIGITS)[0]
-
-
-def _table(pairs: Sequence[TraceBound], caption: str, kind: TraceKind) -> str:
-    rows = (
-        (
-            pair.source,
-            pair.target,
-            _shown(pair.lower, up=False),
-            _shown(pair.upper, up=True),
-            " .. ".join(pair.epsilon()),
-            " ".join(pair.witness[:20]),
+    def report(self) -> Report:
+        multiplicative = self.kind is TraceKind.MULTIPLICATIVE
+        what = "trace metric" if multiplicative else "weak anonymity"
+        remarks = []
+        for bound in self.pairs:
+            remarks.append(bound.remark)
+            if self.threshold is not None:
+                verdict = verdict_word(bound.at_most(self.threshold))
+                asked = f"{what} at most {short_rational(self.threshold)}"
+                remarks.append(f"({bound.source}, {bound.target}): {asked}: {verdict}")
+        length = "" if self.length is None else f", traces of at most {self.length} actions"
+        columns = ("ratio", "distance") if multiplicative else ("distance",)
+        note = " (the distance is the logarithm of the ratio)" if multiplicative else ""
+        return Report(
+            heading=f"{self.kind.value} trace metric{note}{length}",
+            columns=("from", "to", *columns, "exact"),
+            rows=tuple(bound.row for bound in self.pairs),
+            remarks=(*remarks, *ends_remarks(self.completed)),
         )
-        for pair in pairs
-    )
-    bounds = ("lower ratio", "upper ratio") if kind is TraceKind.MULTIPLICATIVE else ("lower", "upper")
-    return html_table(caption, ("from", "to", *bounds, "distance", "trace"), rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WeakAnonymityAnswer:
+class WeakAnonymityAnswer(Shown):
     """Whether no trace tells the states of any pair apart by more than epsilon.
 
     Parameters
@@ -237,13 +344,14 @@ class WeakAnonymityAnswer:
     @property
     def verdict(self) -> str:
         """The decision as a word: ``holds``, ``violated`` or ``unknown``."""
-        return "unknown" if self.holds is None else "holds" if self.holds else "violated"
+        return verdict_word(self.holds)
 
     def certificate(self) -> dict[str, object]:
         """Return the proof of the bounds that decide it."""
         return self.answer.certificate()
 
-    def _repr_html_(self) -> str:
-        ends = f", ends {self.answer.ends.value}" if self.answer.missing else ""
-        caption = f"weak anonymity with epsilon = {_shown(self.epsilon, up=True)}{ends}: {self.verdict}"
-        return _table(self.answer.pairs, caption, TraceKind.ADDITIVE)
+    def data(self) -> dict[str, object]:
+        return self.answer.data()
+
+    def report(self) -> Report:
+        return self.answer.report()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from flint import fmpq
 
+from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.models.ends import Completed
 from bisimdist.words.difference import TraceDifference
@@ -18,7 +19,6 @@ from bisimdist.words.table import Coupling
 
 __all__ = ["trace_metric_certificate"]
 
-Entry = dict[str, object]
 Pair = tuple[int, int]
 
 
@@ -28,7 +28,7 @@ def trace_metric_certificate(
     pairs: Sequence[Pair],
     found: Sequence[TraceRatio | TraceDifference],
     length: int | None,
-) -> Entry:
+) -> Document:
     """Return the certificate of bounds for some pairs of states.
 
     Parameters
@@ -46,7 +46,13 @@ def trace_metric_certificate(
     """
     automaton = system.automaton
     ratios = [entry for entry in found if isinstance(entry, TraceRatio)]
-    result = _frame(completed, "multiplicative" if ratios else "additive", length)
+    result = document(
+        "trace-metric",
+        completed.original,
+        ends=completed.shown.value,
+        metric="multiplicative" if ratios else "additive",
+        length="all" if length is None else str(length),
+    )
     result["claims"] = [
         {
             "from": automaton.states[s],
@@ -66,24 +72,11 @@ def trace_metric_certificate(
     return result
 
 
-def _frame(completed: Completed, metric: str, length: int | None) -> Entry:
-    return {
-        "format": "bisimdist-certificate",
-        "version": 1,
-        "kind": "trace-metric",
-        "model": completed.original.canonical(),
-        "digest": completed.original.digest(),
-        "ends": completed.shown.value,
-        "metric": metric,
-        "length": "all" if length is None else str(length),
-    }
-
-
 def _bound(value: fmpq | None) -> str:
     return "inf" if value is None else rational_text(value)
 
 
-def _lower(system: WordSystem, entry: TraceRatio | TraceDifference) -> Entry:
+def _lower(system: WordSystem, entry: TraceRatio | TraceDifference) -> Document:
     infinite = entry.infinite if isinstance(entry, TraceRatio) else None
     if isinstance(infinite, LoopTrace):
         return {"type": "loop", "prefix": list(infinite.prefix), "cycle": list(infinite.cycle)}
@@ -113,11 +106,11 @@ def _lower(system: WordSystem, entry: TraceRatio | TraceDifference) -> Entry:
     return {"type": "trace", "word": list(entry.word)}
 
 
-def _masses(system: WordSystem, masses: Mapping[int, fmpq]) -> Entry:
+def _masses(system: WordSystem, masses: Mapping[int, fmpq]) -> Document:
     return {system.name(state): rational_text(mass) for state, mass in sorted(masses.items())}
 
 
-def _combination(system: WordSystem) -> Entry:
+def _combination(system: WordSystem) -> Document:
     combination = system.combination
     if combination is None:
         return {}
@@ -133,7 +126,7 @@ def _moves(system: WordSystem, coupling: Coupling) -> list[list[str]]:
     return [[system.name(k), system.name(m), rational_text(amount)] for k, m, amount in coupling]
 
 
-def _table(system: WordSystem, proof: RatioProof) -> list[Entry]:
+def _table(system: WordSystem, proof: RatioProof) -> list[Document]:
     """Return the entries that open nodes rest on, and those that these rest on."""
     if proof.table is None:
         return []
@@ -176,16 +169,16 @@ def _lifts(proof: RatioProof, number: int) -> tuple[Coupling, Coupling]:
     )
 
 
-def _graph(system: WordSystem, entry: TraceRatio) -> Entry | None:
+def _graph(system: WordSystem, entry: TraceRatio) -> Document | None:
     """Return the graph of beliefs with what is left to each of them; None where the bound is infinite."""
     proof = entry.proof
     if proof is None or entry.upper is None:
         return None
     largest, least = proof.reach.values
     opened = set(_open(proof))
-    result: list[Entry] = []
+    result: list[Document] = []
     for number, node in enumerate(proof.graph.nodes):
-        described: Entry = {"parent": node.parent, "action": node.action} if number else {}
+        described: Document = {"parent": node.parent, "action": node.action} if number else {}
         described["grow"] = rational_text(entry.upper / largest[number])
         described["shrink"] = rational_text(entry.upper * least[number])
         if number in opened:

@@ -25,6 +25,7 @@ from bisimdist.hmm.cleared import ClearedPair, Difference, differences
 from bisimdist.hmm.polynomial_solver import refute_negative
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import UNBOUNDED, Limits
+from bisimdist.verdicts import verdict_word
 from bisimdist.words.forward import word_probability
 
 __all__ = ["ParametricProof", "ProvedPolynomial", "SequenceVerdict", "prove_for_all"]
@@ -116,7 +117,7 @@ class ParametricProof:
     @property
     def verdict(self) -> str:
         """The answer as a word: ``holds``, ``violated`` or ``unknown``."""
-        return "unknown" if self.holds is None else "holds" if self.holds else "violated"
+        return verdict_word(self.holds)
 
     @property
     def certified(self) -> bool:

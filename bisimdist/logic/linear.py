@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -11,7 +12,9 @@ from bisimdist.exact.rational import format_rational, shorten_rational
 from bisimdist.logic.formula_printer import action_text
 from bisimdist.models.lmc import check_names
 
-__all__ = ["LinearFormula", "ProbabilisticFormula", "TraceFormula"]
+__all__ = ["LinearFormula", "ProbabilisticFormula", "TraceFormula", "short_formula"]
+
+ACTIONS_SHOWN = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +93,16 @@ class ProbabilisticFormula:
 
 
 TraceFormula = LinearFormula | ProbabilisticFormula
+
+
+def short_formula(trace: Sequence[str]) -> str:
+    """Return the formula of a trace for a person; a long one is shortened, and says so.
+
+    Examples
+    --------
+    >>> short_formula(["a"] * 25)[-23:]
+    '<a>... (1 more actions)'
+    """
+    text = str(LinearFormula(tuple(trace[:ACTIONS_SHOWN])))
+    left = len(trace) - ACTIONS_SHOWN
+    return text if left <= 0 else f"{text[:-1]}... ({left} more actions)"

@@ -13,15 +13,13 @@ from bisimdist.questions.question import (
     Settled,
     identity,
     nothing_known,
-    verdict_word,
 )
 
 if TYPE_CHECKING:
-    from bisimdist.analysis.trace_logic_answer import TraceEquivalenceAnswer
+    from bisimdist.analysis.trace_equivalence import TraceEquivalenceAnswer
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
     from bisimdist.questions.given import Given
-    from bisimdist.report.tables import Report
 
 __all__ = ["Equivalence"]
 
@@ -49,7 +47,7 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
         return cls(model=model, pairs=given.pairs(model), ends=given[ENDS])
 
     def ask(self, limits: Limits) -> TraceEquivalenceAnswer:
-        from bisimdist.analysis.trace_logic import trace_equivalence
+        from bisimdist.analysis.trace_equivalence import trace_equivalence
 
         return trace_equivalence(
             self.model, self.pairs, ends=self.ends, deadline=limits.deadline, progress=limits.progress
@@ -57,25 +55,8 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
 
     def unknown(self, reason: str) -> Plain:
         del reason
-        frame = {"command": self.command, "model": identity(self.model), "verdict": verdict_word(None)}
+        frame = {"command": self.command, "model": identity(self.model), "verdict": "unknown"}
         return nothing_known(frame, self.pairs, {"equivalent": None, "trace": None, "probabilities": None})
-
-    def data(self, answer: TraceEquivalenceAnswer) -> dict[str, object]:
-        from bisimdist.report.ends import ends_data
-        from bisimdist.report.trace_logic import equivalence_data
-
-        return {
-            **self.frame(),
-            "verdict": verdict_word(answer.equivalent),
-            **ends_data(answer.completed),
-            "pairs": [equivalence_data(pair) for pair in answer.pairs],
-            "status": answer.status.value,
-        }
-
-    def report(self, answer: TraceEquivalenceAnswer) -> Report:
-        from bisimdist.report.trace_logic import equivalence_report
-
-        return equivalence_report(answer)
 
     def settled(self, answer: TraceEquivalenceAnswer) -> Settled:
         return answer.equivalent

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from bisimdist.questions.options import CERTIFICATE, Option
+from bisimdist.verdicts import Settled, joint, verdict_word
 
 if TYPE_CHECKING:
     from bisimdist.analysis.proved import Shown
@@ -30,9 +31,6 @@ __all__ = [
 ]
 
 A = TypeVar("A")
-
-Settled = bool | None
-"""True: answered and, where a property was asked, it holds; False: it is violated; None: not decided."""
 
 
 class Group(Enum):
@@ -62,17 +60,6 @@ class Model(Protocol):
 def identity(model: Model) -> dict[str, object]:
     """Return how JSON answers name a model."""
     return {"digest": model.digest(), "states": len(model)}
-
-
-def verdict_word(verdict: Settled) -> str:
-    """Return how a verdict is called."""
-    return "unknown" if verdict is None else "holds" if verdict else "violated"
-
-
-def joint(verdicts: Iterable[Settled]) -> Settled:
-    """Return whether all hold: one that is violated decides, then one that is not known."""
-    known = list(verdicts)
-    return False if False in known else None if None in known else True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from bisimdist.analysis.secrets import SecretPrivacyAnswer
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["SecretPrivacy"]
 
@@ -102,16 +101,6 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
             f"{names[y]}; the least epsilon is that of the table as it is"
             for x, y, z in answer.distances.triangles
         ]
-
-    def data(self, answer: SecretPrivacyAnswer) -> dict[str, object]:
-        from bisimdist.report.secrets import secrets_data
-
-        return secrets_data(answer)
-
-    def report(self, answer: SecretPrivacyAnswer) -> Report:
-        from bisimdist.report.secrets import secrets_report
-
-        return secrets_report(answer)
 
     def settled(self, answer: SecretPrivacyAnswer) -> Settled:
         if self.threshold is not None:

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import ENDS, LONGEST, THRESHOLD, TRACE_KIND
-from bisimdist.questions.question import (
-    Group,
-    Plain,
-    Question,
-    Settled,
-    identity,
-    joint,
-    nothing_known,
-    verdict_word,
-)
+from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -25,7 +16,6 @@ if TYPE_CHECKING:
     from bisimdist.analysis.trace_metric_answer import TraceMetricAnswer
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["Trace"]
 
@@ -77,6 +67,7 @@ class Trace(Question["TraceMetricAnswer"]):
             self.kind,
             pairs=self.pairs,
             length=self.length,
+            threshold=self.threshold,
             ends=self.ends,
             deadline=limits.deadline,
             progress=limits.progress,
@@ -91,37 +82,14 @@ class Trace(Question["TraceMetricAnswer"]):
             "length": self.length,
         }
 
-    def asked(self, verdict: Settled) -> dict[str, object]:
-        """Return what the JSON answer says of a threshold, if there is one."""
-        if self.threshold is None:
-            return {}
-        return {"threshold": str(self.threshold), "verdict": verdict_word(verdict)}
-
     def unknown(self, reason: str) -> Plain:
         del reason
         least, greatest = ("0", "1") if self.kind == "additive" else ("1", "inf")
         known = {"lower": least, "upper": greatest, "exact": False}
-        return nothing_known({**self.frame(), **self.asked(None)}, self.pairs, known)
-
-    def data(self, answer: TraceMetricAnswer) -> dict[str, object]:
-        from bisimdist.report.ends import ends_data
-        from bisimdist.report.trace_metric import trace_bound_data
-
-        return {
-            **self.frame(),
-            **ends_data(answer.completed),
-            **self.asked(self.settled(answer)),
-            "pairs": [trace_bound_data(pair, self.threshold) for pair in answer.pairs],
-            "status": answer.status.value,
-        }
-
-    def report(self, answer: TraceMetricAnswer) -> Report:
-        from bisimdist.report.trace_metric import trace_report
-
-        return trace_report(answer, self.threshold)
+        asked = {} if self.threshold is None else {"threshold": str(self.threshold), "verdict": "unknown"}
+        return nothing_known({**self.frame(), **asked}, self.pairs, known)
 
     def settled(self, answer: TraceMetricAnswer) -> Settled:
         if self.threshold is not None:
-            theta = self.threshold
-            return joint(pair.at_most(theta) for pair in answer.pairs)
+            return answer.at_most(self.threshold)
         return True if all(pair.exact for pair in answer.pairs) else None

@@ -9,14 +9,13 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import DEPTH, ENDS, LISTED, STATE, TRACE_FORMULAE
-from bisimdist.questions.question import Group, Question, Settled, identity
+from bisimdist.questions.question import Group, Question, Settled
 
 if TYPE_CHECKING:
     from bisimdist.analysis.trace_logic_answer import TraceFormulaeAnswer, TraceSatisfactionsAnswer
     from bisimdist.logic.linear import TraceFormula
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["SatisfiedTraces", "Traces"]
 
@@ -82,20 +81,12 @@ class Traces(Question["TraceFormulaeAnswer"]):
             writing=self.writing,
         )
 
-    def data(self, answer: TraceFormulaeAnswer) -> dict[str, object]:
-        from bisimdist.report.trace_logic import formulae_data
-
-        return {**self.frame(), **formulae_data(answer)}
-
-    def report(self, answer: TraceFormulaeAnswer) -> Report:
-        from bisimdist.report.trace_logic import formulae_report
-
-        return formulae_report(answer)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SatisfiedTraces(Question["TraceSatisfactionsAnswer"]):
     """Whether a state satisfies formulae of the trace logic."""
+
+    command = "traces"
 
     model: PA
     state: str
@@ -111,16 +102,6 @@ class SatisfiedTraces(Question["TraceSatisfactionsAnswer"]):
         from bisimdist.analysis.trace_logic import satisfies_trace_formulae
 
         return satisfies_trace_formulae(self.model, self.state, self.formulae, ends=self.ends)
-
-    def data(self, answer: TraceSatisfactionsAnswer) -> dict[str, object]:
-        from bisimdist.report.trace_logic import satisfactions_data
-
-        return {"command": "traces", "model": identity(self.model), **satisfactions_data(answer)}
-
-    def report(self, answer: TraceSatisfactionsAnswer) -> Report:
-        from bisimdist.report.trace_logic import satisfactions_report
-
-        return satisfactions_report(answer)
 
     def settled(self, answer: TraceSatisfactionsAnswer) -> Settled:
         return bool(answer)

@@ -14,7 +14,8 @@ from bisimdist.analysis.formulae import mimicking_formula, satisfying
 from bisimdist.analysis.generalised import generalised_metric
 from bisimdist.analysis.metric import metric
 from bisimdist.analysis.secrets import secret_privacy
-from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_equivalence, trace_formulae
+from bisimdist.analysis.trace_equivalence import trace_equivalence
+from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_formulae
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.logic.formula import (
     ANYTHING,

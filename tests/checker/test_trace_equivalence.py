@@ -11,7 +11,7 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.trace_logic import trace_equivalence
+from bisimdist.analysis.trace_equivalence import trace_equivalence
 from bisimdist.checker.metric_arena import read_automaton
 from bisimdist.checker.reading import MalformedCertificate
 from bisimdist.checker.trace_equivalence import check_document

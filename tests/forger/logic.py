@@ -11,7 +11,8 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.analysis.formulae import mimicking_formula
-from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_equivalence, trace_formulae
+from bisimdist.analysis.trace_equivalence import trace_equivalence
+from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_formulae
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.io import parse_model
 from bisimdist.models.pa import PA

@@ -10,13 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.trace_logic import (
-    logical_distances,
-    satisfies_trace_formula,
-    trace_classes,
-    trace_equivalence,
-    trace_formulae,
-)
+from bisimdist.analysis.trace_equivalence import trace_classes, trace_equivalence
+from bisimdist.analysis.trace_logic import logical_distances, satisfies_trace_formula, trace_formulae
 from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula
 from bisimdist.logic.linear_parser import parse_probabilistic_formula as parse
@@ -262,7 +257,7 @@ def test_answers_of_the_facade() -> None:
     assert answer.pairs[0].probabilities == (1, 0)
     assert answer.pairs[0].least
     assert answer.pairs[1].equivalent is True
-    assert "no: &lt;a&gt;T has the probabilities 1 and 0" in answer._repr_html_()
+    assert "<td>no</td><td>&lt;a&gt;T</td><td>1</td><td>0</td>" in answer._repr_html_()
     assert "does not satisfy" in satisfies_trace_formula(automaton, "s", "<b>T")._repr_html_()
 
 
@@ -280,7 +275,7 @@ def test_limits_and_bad_input() -> None:
     assert not answer.complete
     undecided = trace_equivalence(automaton, deadline=late)
     assert (undecided.status, undecided.equivalent) == (Status.LIMIT, None)
-    with pytest.raises(UsageError, match="nothing is decided"):
+    with pytest.raises(UsageError, match="nothing was decided"):
         undecided.certificate()
     with pytest.raises(LimitError):
         logical_distances(automaton, ("sy", "sn"), 3, deadline=late)

@@ -1,0 +1,321 @@
+"""Trace equivalence: the question, its answer, and the proof (docs/certificates/trace-equivalence.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.asked import asked_states
+from bisimdist.analysis.proved import AboutTraces, no_certificate
+from bisimdist.certificates.frame import Document, document
+from bisimdist.certificates.numbers import rational_text
+from bisimdist.errors import ENDINGS, LimitError
+from bisimdist.exact.rational import format_rational
+from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.logic.linear import short_formula
+from bisimdist.logic.linear_semantics import TraceSemantics
+from bisimdist.models.ends import Completed, Ends
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, automaton_of
+from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
+from bisimdist.report.ends import ends_data, ends_remarks
+from bisimdist.report.numbers import short_rational
+from bisimdist.report.tables import Report
+from bisimdist.verdicts import joint, verdict_word
+from bisimdist.words.equivalence import TraceComparison, trace_equivalence_classes
+from bisimdist.words.rational_basis import BasisFunction, RationalBasis
+
+__all__ = ["TraceEquivalenceAnswer", "TraceVerdict", "trace_classes", "trace_equivalence"]
+
+MAX_VALUES = 5_000_000
+"""How many numbers a proof may have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceVerdict:
+    """Whether two states are trace equivalent.
+
+    Parameters
+    ----------
+    source, target
+        The names of the states.
+    equivalent
+        Whether every trace has the same probability from both; None where that is not decided.
+    trace
+        A trace with different probabilities; None where there is none or none is known.
+    probabilities
+        Its probabilities.
+    least
+        Whether the trace is proved to be of least length and, of these, the alphabetically first.
+    """
+
+    source: str
+    target: str
+    equivalent: bool | None
+    trace: tuple[str, ...] | None = None
+    probabilities: tuple[fmpq, fmpq] | None = None
+    least: bool = False
+
+    def data(self) -> dict[str, object]:
+        """Return the verdict as plain data."""
+        values = self.probabilities
+        return {
+            "from": self.source,
+            "to": self.target,
+            "equivalent": self.equivalent,
+            "trace": None if self.trace is None else list(self.trace),
+            "probabilities": None if values is None else [format_rational(p) for p in values],
+            **({} if self.trace is None else {"least": self.least}),
+        }
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The pair, the verdict and the trace, for a person."""
+        verdict = {True: "yes", False: "no", None: "not decided"}[self.equivalent]
+        if self.trace is None or self.probabilities is None:
+            return self.source, self.target, verdict, "", "", ""
+        first, second = (short_rational(p) for p in self.probabilities)
+        return self.source, self.target, verdict, short_formula(self.trace), first, second
+
+    def claim(self) -> Document:
+        """Return what a certificate claims: equivalence, or a trace with two probabilities."""
+        claim: Document = {"from": self.source, "to": self.target, "equivalent": self.equivalent}
+        if self.trace is not None and self.probabilities is not None:
+            claim["trace"] = list(self.trace)
+            claim["probabilities"] = [rational_text(p) for p in self.probabilities]
+        return claim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceEquivalenceAnswer(AboutTraces):
+    """Verdicts on pairs of states, with their proof.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    pairs
+        The verdicts, in the order in which the pairs were asked.
+    status
+        ``EXACT``, or ``LIMIT`` where not everything is decided, or a trace is not proved to be the least one.
+    statistics
+        Counts of what was done, without any timing.
+    make_certificate
+        Writes the proof when it is asked for.
+
+    References
+    ----------
+    .. [1] Schützenberger, "On the definition of a family of automata", Information and Control 4, 1961.
+    .. [2] Tzeng, "A polynomial-time algorithm for the equivalence of probabilistic automata", SIAM Journal on
+       Computing 21, 1992.
+    """
+
+    model: PA
+    pairs: tuple[TraceVerdict, ...]
+    status: Status
+    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def equivalent(self) -> bool | None:
+        """Whether every pair is equivalent; None where that is not known."""
+        return joint(pair.equivalent for pair in self.pairs)
+
+    def data(self) -> dict[str, object]:
+        return {
+            "verdict": verdict_word(self.equivalent),
+            **ends_data(self.completed),
+            "pairs": [pair.data() for pair in self.pairs],
+            "status": self.status.value,
+        }
+
+    def report(self) -> Report:
+        remarks = []
+        if any(pair.trace is not None for pair in self.pairs):
+            if all(pair.least for pair in self.pairs if pair.trace is not None):
+                remarks.append("No shorter trace tells the states apart.")
+            else:
+                remarks.append("Time ran out; shorter traces may tell the states apart as well.")
+        return Report(
+            heading="Trace equivalence: has every trace the same probability from both states?",
+            columns=("from", "to", "equivalent", "trace", "from the first", "from the second"),
+            rows=tuple(pair.row for pair in self.pairs),
+            remarks=(*remarks, *ends_remarks(self.completed)),
+        )
+
+
+def trace_classes(model: PA | LMC, *, deadline: Deadline = NEVER) -> tuple[tuple[str, ...], ...]:
+    """Return the classes of trace equivalence of all states, each by the names of its states.
+
+    Whether an observer sees that a run has ended makes no difference to them.
+
+    Raises
+    ------
+    ModelError
+        If a state has several transitions.
+    LimitError
+        If the deadline passes.
+
+    Examples
+    --------
+    >>> from flint import fmpq
+    >>> from bisimdist.models.pa import Transition
+    >>> step = (Transition(0, "a", ((1, fmpq(1)),)),)
+    >>> trace_classes(PA(("s", "t", "u"), step))
+    (('s',), ('t', 'u'))
+    """
+    automaton = automaton_of(model)
+    members: dict[int, list[str]] = {}
+    for name, number in zip(
+        automaton.states, trace_equivalence_classes(automaton, deadline=deadline), strict=True
+    ):
+        members.setdefault(number, []).append(name)
+    return tuple(map(tuple, members.values()))
+
+
+@interruptible
+def trace_equivalence(  # noqa: PLR0913
+    model: PA | LMC,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    *,
+    ends: Ends | str = Ends.VISIBLE,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
+) -> TraceEquivalenceAnswer:
+    """Decide which pairs of states give every trace the same probability, exactly and with a proof.
+
+    Parameters
+    ----------
+    model
+        A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
+    pairs
+        Pairs of names of states; by default those of the model.
+    ends
+        Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``. It makes no difference
+        to the verdict, and the traces are made of actions alone.
+    deadline
+        When to give up; what is proved by then is returned with ``Status.LIMIT``.
+    progress
+        Told what is being done.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+
+    Raises
+    ------
+    UsageError
+        If there is no pair, or no such way to see ends.
+    ModelError
+        If a pair names no state, or a state has several transitions.
+
+    Examples
+    --------
+    >>> from flint import fmpq
+    >>> from bisimdist.models.pa import Transition
+    >>> half, one = fmpq(1, 2), fmpq(1)
+    >>> steps = [Transition(s, "a", ((2, p),)) for s, p in enumerate((half, one))]
+    >>> answer = trace_equivalence(PA(("s", "t", "u"), (*steps, Transition(2, "b", ()))), [("s", "t")])
+    >>> answer.pairs[0].trace, answer.pairs[0].probabilities
+    (('a', 'b'), (1/2, 1))
+    """
+    automaton = automaton_of(model)
+    asked = asked_states(automaton, pairs)
+    starts = tuple({state for pair in asked for state in pair})
+    completed = Completed.of(automaton, ends, starts).without_symbol()
+    comparison = TraceComparison.of(completed.automaton, asked)
+    status = Status.EXACT
+    try:
+        comparison.run(limits=Limits(deadline=deadline, progress=progress))
+    except ENDINGS:
+        status = Status.LIMIT
+    semantics = TraceSemantics(completed.automaton, starts)
+    verdicts = tuple(
+        _verdict(semantics, pair, word, decided)
+        for pair, word, decided in zip(asked, comparison.words, comparison.decided, strict=True)
+    )
+    proved = [
+        (pair, verdict)
+        for pair, verdict in zip(asked, verdicts, strict=True)
+        if verdict.equivalent is not None
+    ]
+    return TraceEquivalenceAnswer(
+        model=automaton,
+        pairs=verdicts,
+        status=status,
+        statistics={
+            "states": len(automaton),
+            "classes": len(comparison.chain),
+            "primes": comparison.primes_used,
+        },
+        completed=completed,
+        make_certificate=partial(_certificate, completed, proved, deadline) if proved else no_certificate,
+    )
+
+
+def _verdict(
+    semantics: TraceSemantics, pair: tuple[int, int], word: tuple[str, ...] | None, decided: bool
+) -> TraceVerdict:
+    source, target = (semantics.automaton.states[state] for state in pair)
+    if word is None:
+        return TraceVerdict(source=source, target=target, equivalent=True if decided else None)
+    first, second = (semantics.probability(state, word) for state in pair)
+    return TraceVerdict(
+        source=source,
+        target=target,
+        equivalent=False,
+        trace=word,
+        probabilities=(first, second),
+        least=decided,
+    )
+
+
+def _certificate(
+    completed: Completed, proved: Sequence[tuple[tuple[int, int], TraceVerdict]], deadline: Deadline
+) -> Document:
+    """Return the certificate: traces for pairs that differ, one space of functions for those that do not.
+
+    Raises
+    ------
+    LimitError
+        If the space takes too many or too long numbers.
+    """
+    equal = [pair for pair, verdict in proved if verdict.equivalent and pair[0] != pair[1]]
+    return document(
+        "trace-equivalence",
+        completed.original,
+        ends=completed.shown.value,
+        claims=[verdict.claim() for _, verdict in proved],
+        basis=_basis(completed.automaton, equal, deadline) if equal else [],
+    )
+
+
+def _basis(automaton: PA, pairs: Sequence[tuple[int, int]], deadline: Deadline) -> list[Document]:
+    """Return functions that agree on all pairs and whose span no action leaves."""
+    comparison = TraceComparison.of(automaton, pairs)
+    chain = comparison.chain
+    if all(s == t for s, t in comparison.pairs):
+        # Bisimilar pairs: the classes themselves will do, whatever the functions of the traces are.
+        functions: Sequence[BasisFunction] = [
+            BasisFunction(block, {block: fmpq(1)})
+            for block, step in enumerate(chain.steps)
+            if step is not None
+        ]
+    else:
+        functions = RationalBasis.of(chain, deadline).functions
+    if sum(len(chain.members[block]) for f in functions for block in f.values) > MAX_VALUES:
+        raise LimitError("the proof would be too long")
+    names = automaton.states
+    return [
+        {
+            "pivot": names[chain.members[f.pivot][0]],
+            "values": {
+                names[state]: rational_text(value)
+                for block, value in sorted(f.values.items())
+                for state in chain.members[block]
+            },
+        }
+        for f in functions
+    ]
