@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import fmpq
 
@@ -22,6 +22,7 @@ from bisimdist.models.conversions import observed_chain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.greatest import greatest_solution
+from bisimdist.programs.cutting import inner, masses_of, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = [
@@ -142,7 +143,9 @@ def compare(  # noqa: PLR0913
     """
     model = observed_chain(model)
     skew = checked_alpha(alpha)
-    asked = named_pairs(model, pairs)
+    asked = named_pairs(model, pairs, cut=True)
+    cuts = [masses_of(model, pair) for pair in asked]
+    model = inner(model)
     merged, kinds = quotient(model)
     names = [(model.states[s], model.states[t]) for s, t in asked]
     inside = [(kinds[s], kinds[t]) for s, t in asked]
@@ -166,8 +169,21 @@ def compare(  # noqa: PLR0913
             Measure("bd", symmetric.pairs[k].lower, symmetric.pairs[k].upper),
         ]
         left_out = () if greatest is not None else (("greatest", reason),)
-        result.append(Comparison(*names[k], tuple(measures), left_out))
+        allowed = tuple(_allowing_for(cuts[k], skew, measure) for measure in measures)
+        result.append(Comparison(*names[k], allowed, left_out))
     return tuple(result)
+
+
+def _allowing_for(cut: tuple[fmpq, fmpq] | None, alpha: fmpq, measure: Measure) -> Measure:
+    """Return bounds that hold of the program whose runs are cut off; of a distance only from above."""
+    if cut is None:
+        return measure
+    low, high = widened(measure.lower, measure.upper, alpha, cut)
+    ways = measure.directions
+    if ways is not None:
+        one, other = ((fmpq(0), widened(fmpq(0), way[1], alpha, cut)[1]) for way in ways)
+        ways = (one, other)
+    return replace(measure, lower=low if measure.name == "delta" else fmpq(0), upper=high, directions=ways)
 
 
 def directed_measure(name: str, pair: Pair, bounds: Mapping[Pair, tuple[fmpq, fmpq]]) -> Measure:

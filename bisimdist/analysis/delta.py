@@ -426,12 +426,9 @@ class _Work:
         found = []
         for (s, t), question, (low, high, _) in zip(self.asked, self.questions, self._all(), strict=True):
             cut = self._masses(s, t)
-            bounds = (low, high) if cut is None else widened(low, high, self._alphas(), cut)
+            bounds = widened(low, high, self.two.alpha_lower, cut)
             found.append(DeltaBound(states[s], states[t], *bounds, self, question, cut=cut))
         return tuple(found)
-
-    def _alphas(self) -> tuple[fmpq, fmpq]:
-        return self.two.alpha_lower, self.two.alpha_upper
 
     def _masses(self, s: int, t: int) -> tuple[fmpq, fmpq] | None:
         """Return how likely runs from two states are cut off; None of what is no program."""

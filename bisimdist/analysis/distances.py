@@ -7,7 +7,7 @@ from functools import partial
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import DISTANCES, DistanceAnswer, Status, ThresholdAnswer
+from bisimdist.analysis.answer import DISTANCES, DistanceAnswer, PairBound, Status, ThresholdAnswer
 from bisimdist.analysis.work import Work
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
@@ -17,6 +17,8 @@ from bisimdist.fixpoint.question import Question, checked_skew, named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.interactive import System
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.cutting import masses_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["bd_threshold", "bound"]
@@ -104,19 +106,20 @@ def bound(  # noqa: PLR0913
     """
     _check_distance(distance)
     skew = checked_skew(alpha, epsilon)
-    asked = named_pairs(model, pairs)
+    asked = named_pairs(model, pairs, cut=True)
     width = None if precision is None else _checked_precision(precision)
     work = Work(model, distance, skew, asked, deadline, max(1, jobs), progress)
     status = work.run(partial(_bracket, width=width) if width is not None else _exact)
+    found, status = _allowing_for_cuts(model, asked, work.bounds(), status)
     return DistanceAnswer(
         model=model,
         alpha=skew,
         distance=distance,
-        pairs=work.bounds(),
+        pairs=found,
         status=status,
         method=work.method,
         statistics=work.statistics(),
-        make_certificate=work.certificate,
+        make_certificate=partial(_certificate, model, work),
     )
 
 
@@ -174,10 +177,12 @@ def bd_threshold(  # noqa: PLR0913
     threshold = to_fmpq(theta)
     if not 0 <= threshold <= 1:
         raise UsageError(f"theta is {format_rational(threshold)}; expected a number in [0, 1]")
-    asked = named_pairs(model, [(source, target)])
+    asked = named_pairs(model, [(source, target)], cut=True)
     work = Work(model, distance, skew, asked, deadline, max(1, jobs), progress)
-    status = work.run(partial(_decide, threshold=threshold))
-    pair = work.bounds()[0]
+    cut = masses_of(model, asked[0])
+    inner = threshold if cut is None else max(fmpq(0), threshold - max(cut))
+    status = work.run(partial(_decide, threshold=inner))
+    (pair,), status = _allowing_for_cuts(model, asked, work.bounds(), status)
     return ThresholdAnswer(
         model=model,
         alpha=skew,
@@ -188,8 +193,35 @@ def bd_threshold(  # noqa: PLR0913
         status=status,
         method=work.method,
         statistics=work.statistics(),
-        make_certificate=work.certificate,
+        make_certificate=partial(_certificate, model, work),
     )
+
+
+def _allowing_for_cuts(
+    model: System, asked: Sequence[tuple[int, int]], pairs: Sequence[PairBound], status: Status
+) -> tuple[tuple[PairBound, ...], Status]:
+    """Return bounds that hold of a whole program; of the distance itself nothing is known from below."""
+    result = []
+    for pair, bound in zip(asked, pairs, strict=True):
+        masses = masses_of(model, pair)
+        if masses is None or not any(masses):
+            result.append(bound)
+            continue
+        ways = None
+        if bound.directions is not None:
+            one, other = ((fmpq(0), min(fmpq(1), high + max(masses))) for _, high in bound.directions)
+            ways = (one, other)
+        upper = min(fmpq(1), bound.upper + max(masses))
+        result.append(PairBound(bound.source, bound.target, upper, fmpq(0), False, ways))
+    if isinstance(model, ProgramChain) and model.cut:
+        status = Status.LIMIT if model.origin.ended or status is Status.LIMIT else Status.UPPER
+    return tuple(result), status
+
+
+def _certificate(model: System, work: Work) -> dict[str, object]:
+    if isinstance(model, ProgramChain) and model.cut:
+        raise UsageError("runs of this program are cut off; the proof that allows for it is that of delta")
+    return work.certificate()
 
 
 def _check_distance(distance: str) -> None:

@@ -20,6 +20,8 @@ from bisimdist.models.conversions import observed_chain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.losses import LossDistribution, exact_losses
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.cutting import inner, masses_of, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["ProfileAnswer", "ProfilePoint", "all_losses", "profile"]
@@ -193,14 +195,18 @@ def profile(  # noqa: PLR0913
     if jobs < 1:
         raise UsageError(f"{jobs} processes were asked for; expected at least 1")
     model = observed_chain(model)
-    asked = named_pairs(model, pairs)
+    asked = named_pairs(model, pairs, cut=True)
+    masses = [masses_of(model, pair) for pair in asked]
     names = tuple((model.states[s], model.states[t]) for s, t in asked)
-    losses = all_losses(model, asked, runs, deadline)
+    losses = all_losses(inner(model), asked, runs, deadline)
     if losses is None and runs > 1:
         raise UsageError("several runs need finitely many losses, which this chain does not have")
+    whole = masses[0] is None
+    if not whole and runs > 1:
+        raise UsageError("several runs need a program of which no run is cut off")
     end = None if largest is None else to_fmpq(largest)
     pool = DeltaPool(DeltaTask(model, names, memory), jobs, deadline)
-    curve = _Curve(losses, None if gap is None else to_fmpq(gap), pool, progress)
+    curve = _Curve(losses, masses, None if gap is None else to_fmpq(gap), pool, progress)
     try:
         with pool:
             _fill(curve, alphas, epsilons, points, end)
@@ -212,9 +218,16 @@ def profile(  # noqa: PLR0913
     found = tuple(curve.known[alpha] for alpha in sorted(curve.known))
     exact = all(point.exact for point in found)
     status = Status.EXACT if exact else Status.BRACKET
-    if stopped or curve.limited:
+    if stopped or curve.limited or (isinstance(model, ProgramChain) and model.origin.ended):
         status = Status.LIMIT
-    return ProfileAnswer(model=model, pairs=names, points=found, status=status, losses=losses, runs=runs)
+    return ProfileAnswer(
+        model=model,
+        pairs=names,
+        points=found,
+        status=status,
+        losses=losses if whole else None,
+        runs=runs,
+    )
 
 
 def all_losses(
@@ -237,6 +250,7 @@ def all_losses(
 @dataclass(slots=True)
 class _Curve:
     losses: tuple[LossDistribution, ...] | None
+    masses: Sequence[tuple[fmpq, fmpq] | None]
     gap: fmpq | None
     pool: DeltaPool
     progress: Progress
@@ -255,8 +269,10 @@ class _Curve:
             for alpha in fresh:
                 self.pool.deadline.check()
                 self.progress("points of the profile", len(self.known), None)
-                value = max(losses.delta(alpha) for losses in self.losses)
-                self.known[alpha] = ProfilePoint(alpha, value, value)
+                values = [losses.delta(alpha) for losses in self.losses]
+                bounds = [widened(d, d, alpha, cut) for d, cut in zip(values, self.masses, strict=True)]
+                lower, upper = (max(ends) for ends in zip(*bounds, strict=True))
+                self.known[alpha] = ProfilePoint(alpha, lower, upper)
             return
         if fresh and not self.known:
             self._compute(fresh[:1])  # it says how narrow the others have to be

@@ -17,6 +17,7 @@ from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.kinds import AnyModel
+from bisimdist.programs.cutting import masses_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["LeastAlpha", "least_alpha"]
@@ -93,8 +94,9 @@ def least_alpha(  # noqa: PLR0913
         raise UsageError(f"the threshold is {format_rational(theta)}; expected a number from 0 to 1")
     if width <= 0:
         raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
-    asked = named_pairs(model, pairs)
-    losses = all_losses(model, asked, runs, deadline)
+    asked = named_pairs(model, pairs, cut=True)
+    whole = masses_of(model, asked[0]) is None
+    losses = all_losses(model, asked, runs, deadline) if whole else None
     if losses is not None:
         found = [one.least_alpha(theta) for one in losses]
         if any(alpha is None for alpha in found):

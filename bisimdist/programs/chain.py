@@ -99,8 +99,8 @@ class ProgramChain(LMC):
         """Return the chain, if no run is cut off."""
         if self.cut:
             raise UsageError(
-                "runs of this program are cut off, which only delta and program take into account; explore "
-                "it without a cut"
+                "runs of this program are cut off, which only bounds on delta take into account; explore it "
+                "without a cut"
             )
         return self
 

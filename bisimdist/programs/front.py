@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import inspect
 import os
@@ -24,6 +23,7 @@ from bisimdist.programs.chain import Origin, ProgramChain, chain_of, cut_masses,
 from bisimdist.programs.control import Failed, Outside, line_within
 from bisimdist.programs.exploration import Exploration
 from bisimdist.programs.guard import guard
+from bisimdist.programs.inputs import Input, Relation, chosen_inputs, neighbour_pairs, pairs_of, relation_of
 from bisimdist.programs.instrument import Instrument
 from bisimdist.programs.loading import ProgramFile, load_program
 from bisimdist.programs.machine import Machine
@@ -33,7 +33,7 @@ from bisimdist.programs.sources import Sources
 from bisimdist.programs.stepping import explore_steps
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["DEFAULT_GAP", "Input", "explore", "literal_inputs"]
+__all__ = ["DEFAULT_GAP", "explore"]
 
 DEFAULT_GAP = fmpq(1, 10**9)
 """How much the runs that are cut off may weigh, where a program has too many states and nobody said."""
@@ -57,47 +57,6 @@ FIRST_CUT, FINER = 1e-6, 64
 """Where to cut at first, and how much finer each time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
-    """An input of a program: how it is written, and a way to make its value afresh."""
-
-    name: str
-    make: Callable[[], Any]
-
-
-def literal_inputs(texts: Iterable[str]) -> tuple[Input, ...]:
-    """Return inputs of Python literals as written.
-
-    Raises
-    ------
-    UsageError
-        If a text is no literal.
-    """
-    result = []
-    for text in texts:
-        try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-            raise UsageError(
-                f"--input {text[:60]}: expected a Python literal, such as 3, 'a' or [1, 2]"
-            ) from None
-        _refuse_floats(value, text)
-        result.append(Input(text, functools.partial(ast.literal_eval, text)))
-    return tuple(result)
-
-
-def _refuse_floats(value: Any, text: str) -> None:
-    if isinstance(value, float | complex):
-        raise UsageError(
-            f"the input {text[:60]} holds a {type(value).__name__}, which is not exact; pass integers"
-        )
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list | tuple | set | frozenset):
-        for item in value:
-            _refuse_floats(item, text)
-
-
 def explore(  # noqa: PLR0913
     function: Callable[..., Any] | str | None = None,
     inputs: Iterable[Any] | Mapping[str, Any] = (),
@@ -107,6 +66,7 @@ def explore(  # noqa: PLR0913
     gap: ExactNumber | None = None,
     alpha: ExactNumber = 1,
     pairs: Sequence[tuple[str, str]] | None = None,
+    neighbours: Relation | str | None = None,
     start: Any = None,
     step: Callable[[Any], Mapping[Any, ExactNumber] | None] | None = None,
     label: Callable[[Any], object] | None = None,
@@ -136,6 +96,9 @@ def explore(  # noqa: PLR0913
         many states.
     pairs
         Pairs of names of inputs; by default the first two inputs.
+    neighbours
+        Instead: which inputs are pairs: ``"all"``, ``"one"`` (at distance one), ``"FILE.py:NAME"`` or a
+        function of two inputs that tells.
     start, step, label
         Instead of a function: a state to start from, or several in a list or a mapping from names; the
         distribution over next states of a state (None or an empty one at an end); what is seen of a state.
@@ -179,12 +142,19 @@ def explore(  # noqa: PLR0913
     request.check()
     instrument = Instrument(cost) if "steps" in observed_kinds(observe) else None
     found, program, keywords = _program(function, instrument)
-    chosen = _inputs(inputs)
+    chosen = chosen_inputs(inputs)
+    if neighbours is None:
+        asked = pairs_of([item.name for item in chosen], pairs)
+    elif pairs is not None:
+        raise UsageError("both pairs and neighbours are given; expected one of them")
+    else:
+        relation = relation_of(neighbours) if isinstance(neighbours, str) else neighbours
+        asked = neighbour_pairs(chosen, relation)
     limit = sys.getrecursionlimit()
     sources = Sources(found, program, instrument)
     machine = Machine(sources, announces="trace" in observed_kinds(observe))
     try:
-        return _explored(machine, found, keywords, chosen, _pairs(chosen, pairs), request)
+        return _explored(machine, found, keywords, chosen, asked, request)
     except Failed as failed:
         if isinstance(failed.error, ModelError | UsageError):
             raise failed.error from None
@@ -273,39 +243,6 @@ def _check_parameters(function: FunctionType, keywords: Mapping[str, Any]) -> No
                 line=line,
                 place=place,
             )
-
-
-def _inputs(inputs: Iterable[Any] | Mapping[str, Any]) -> tuple[Input, ...]:
-    if isinstance(inputs, Mapping):
-        chosen = [Input(str(name), functools.partial(copy.deepcopy, value)) for name, value in inputs.items()]
-    else:
-        chosen = [
-            value if isinstance(value, Input) else Input(repr(value), functools.partial(copy.deepcopy, value))
-            for value in inputs
-        ]
-    if not chosen:
-        raise UsageError(
-            "there is no input; expected at least one, such as inputs=[0, 1] (--input 0 --input 1)"
-        )
-    names = [item.name for item in chosen]
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
-    if twice is not None:
-        raise UsageError(f"the input {twice} is given twice")
-    for item in chosen:
-        _refuse_floats(item.make(), item.name)
-    return tuple(chosen)
-
-
-def _pairs(inputs: Sequence[Input], pairs: Sequence[tuple[str, str]] | None) -> tuple[tuple[str, str], ...]:
-    names = [item.name for item in inputs]
-    if pairs is None:
-        return ((names[0], names[1]),) if len(names) > 1 else ()
-    for name in (name for pair in pairs for name in pair):
-        if name not in names:
-            raise UsageError(
-                f"the pair names {name!r}, which is no input; expected one of {', '.join(names[:10])}"
-            )
-    return tuple((s, t) for s, t in pairs)
 
 
 def _explored(  # noqa: PLR0913, PLR0917

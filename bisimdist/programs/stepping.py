@@ -9,6 +9,7 @@ from bisimdist.errors import LimitError, ModelError, NumberError, NumberTypeErro
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.lmc import Row
 from bisimdist.programs.chain import Origin, ProgramChain
+from bisimdist.programs.inputs import pairs_of
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["explore_steps"]
@@ -75,12 +76,7 @@ def explore_steps(  # noqa: PLR0913
         taken.add(name)
         names[state] = name
     first = list(named)
-    chosen = pairs if pairs is not None else ([(first[0], first[1])] if len(first) > 1 else [])
-    for name in (name for pair in chosen for name in pair):
-        if name not in named:
-            raise UsageError(
-                f"the pair names {name!r}, which is no start; expected one of {', '.join(first[:10])}"
-            )
+    chosen = pairs_of(first, pairs, "start")
     return ProgramChain(
         tuple(names[state] for state in order),
         tuple(str(label(state)) for state in order),

@@ -104,7 +104,7 @@ class Bound(_About["DistanceAnswer"]):
         distance = given[SKEWED_DISTANCE]
         if theta is not None and precision is not None:
             raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
-        original = given.system()
+        original = given.system(cuts=True)
         asked = given.pairs(original)
         if theta is not None and given.wants_proof and len(asked) > 1:
             raise UsageError("--certificate with --threshold takes one pair; choose it with --pair")
@@ -150,12 +150,12 @@ class Bound(_About["DistanceAnswer"]):
         return Plain(data=self.data(answer), report=self.report(answer))
 
     def data(self, answer: DistanceAnswer) -> dict[str, object]:
-        from bisimdist.report.distances import pair_data
+        from bisimdist.report.distances import cut_data, pair_data
 
         return {
             **self.frame(),
             "pairs": [
-                pair_data(pair, self.distance, name)
+                {**pair_data(pair, self.distance, name), **cut_data(self.original, name)}
                 for pair, name in zip(answer.pairs, self.asked, strict=True)
             ],
             "status": answer.status.value,
@@ -221,14 +221,18 @@ class BoundThreshold(_About[Sequence["ThresholdAnswer"]]):
 
     def data(self, answer: Sequence[ThresholdAnswer]) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational
-        from bisimdist.report.distances import common_status, pair_data
+        from bisimdist.report.distances import common_status, cut_data, pair_data
 
         return {
             **self.frame(),
             "threshold": format_rational(self.threshold),
             "verdict": verdict_word(self.settled(answer)),
             "pairs": [
-                {**pair_data(one.bound, self.distance, name), "verdict": one.verdict}
+                {
+                    **pair_data(one.bound, self.distance, name),
+                    **cut_data(self.original, name),
+                    "verdict": one.verdict,
+                }
                 for one, name in zip(answer, self.asked, strict=True)
             ],
             "status": common_status([one.status for one in answer]).value,

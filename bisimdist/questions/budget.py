@@ -1,4 +1,4 @@
-"""The exact budget of a built-in mechanism over all neighbouring inputs."""
+"""The exact budget of a mechanism over all neighbouring inputs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
+from bisimdist.questions.program_source import is_program, refuse_program_options
 from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
@@ -21,19 +22,36 @@ if TYPE_CHECKING:
 
 __all__ = ["Budget"]
 
+OF_PROGRAMS = (
+    options.DOMAIN,
+    options.SIZE,
+    options.INPUT.but(help="Of a program: an input, instead of all of a size; repeatable."),
+    options.NEIGHBOURS.but(
+        help="Of a program: which inputs are neighbours: one (the default), all, or FILE.py:NAME."
+    ),
+    options.OBSERVE,
+    options.ALPHA.but(help="Of a program: bound delta here, instead of the ratio of outputs."),
+    options.EPSILON,
+    options.CUT,
+    options.GAP.but(help="Of a program: cut as finely as this width needs."),
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget(Question["MechanismBudget"]):
     """Compute the exact privacy budget of a mechanism over all neighbouring inputs.
 
     MECHANISM is noisy-max or geometric with settings, such as noisy-max,n=5,variant=naive,adjacency=one; or
-    the file of a table (kind: mechanism).
+    the file of a table (kind: mechanism); or FILE.py:FUNCTION, a Python function, of which all lists of
+    --size elements of --domain are inputs.
     """
 
     command = "budget"
     group = Group.HIDDEN
     argument = "MECHANISM"
     options = (
+        *OF_PROGRAMS,
+        options.MEMORY,
         options.TIMEOUT.but(help="Stop after so many seconds."),
         options.CERTIFICATE.but(help="Write the claim for 'bisimdist check' to look at all pairs."),
         options.JSON,
@@ -46,6 +64,11 @@ class Budget(Question["MechanismBudget"]):
     def read(cls, given: Given) -> Question[Any]:
         from bisimdist.questions.source import is_model_file
 
+        if is_program(given.argument):
+            from bisimdist.questions.program_budget import BudgetOfProgram
+
+            return BudgetOfProgram.read(given)
+        refuse_program_options(given, OF_PROGRAMS)
         if is_model_file(given.argument):
             from bisimdist.questions.table_budget import TableBudget
 

@@ -64,11 +64,12 @@ class Compare(Question[Compared]):
         alpha, gap = given[options.ALPHA], given[options.GAP]
         if alpha is None:
             raise UsageError("no --alpha was given")
-        model = given.chain()
+        model = given.chain(cuts=True)
         return cls(model=model, pairs=given.pairs(model), alpha=alpha, gap=gap)
 
     def ask(self, limits: Limits) -> Compared:
         from bisimdist.analysis.compare import compare
+        from bisimdist.programs.chain import ProgramChain
 
         found = compare(
             self.model,
@@ -79,7 +80,8 @@ class Compare(Question[Compared]):
             memory=limits.memory,
             progress=limits.progress,
         )
-        return Compared(found, complete=not limits.deadline.passed())
+        whole = not (isinstance(self.model, ProgramChain) and self.model.origin.ended)
+        return Compared(found, complete=whole and not limits.deadline.passed())
 
     def frame(self) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational

@@ -394,6 +394,15 @@ INPUT: Option[tuple[str, ...]] = Option(
 OBSERVE: Option[str | None] = _text(
     "observe", "--observe", "WHAT", "Of a program: output (default), draws, bits, steps or trace."
 )
+NEIGHBOURS = _text(
+    "neighbours",
+    "--neighbours",
+    "WHICH",
+    "Of a program: which inputs are pairs: all, one (at distance one), or FILE.py:NAME, a relation.",
+    file_of=lambda value: value.rpartition(":")[0] or None,
+)
+DOMAIN = _text("domain", "--domain", "A,B,...", "Of a program: the elements that its inputs are lists of.")
+SIZE = _whole("size", "--size", "N", "How long these lists are.", least=0)
 CUT = _number("cut", "P", "Of a program: give up paths of less probability.", _unit)
 CLAIM = _number("delta", "D", "The delta that is claimed; by default that of the model.", _unit)
 CONFIDENCE = _number("confidence", "C", "With what probability the answer has to hold.", _open_unit).but(
@@ -408,7 +417,7 @@ SAMPLES: Option[int] = Option(
     default=10_000,
     read=lambda flag, value: numbers.at_least(flag, value, 1),
 )
-PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, OBSERVE, CUT)
+PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, NEIGHBOURS, OBSERVE, CUT)
 """What says which chain FILE.py:FUNCTION stands for."""
 MODEL_OPTIONS: tuple[Option[Any], ...] = (INPUT_FORMAT, PRISM_LABELS, *PROGRAM_OPTIONS)
 """What every command that takes a model says of how it is read."""

@@ -100,7 +100,7 @@ class Profile(Question[Profiled]):
             from bisimdist.report.plots import figure_class
 
             figure_class()  # refuses before anything is computed
-        model = given.chain()
+        model = given.chain(cuts=True)
         return cls(
             model=model,
             pairs=given.pairs(model),

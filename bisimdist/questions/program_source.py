@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
 from bisimdist.questions.options import (
@@ -13,10 +14,12 @@ from bisimdist.questions.options import (
     GAP,
     INPUT,
     INPUT_FORMAT,
+    NEIGHBOURS,
     OBSERVE,
     PAIR,
     PROGRAM_OPTIONS,
     TIMEOUT,
+    Option,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ def program_file(argument: str) -> str:
     return found["file"] if found else argument
 
 
-def refuse_program_options(given: Given) -> None:
+def refuse_program_options(given: Given, refused: Sequence[Option[Any]] = PROGRAM_OPTIONS) -> None:
     """Refuse options of programs for other models.
 
     Raises
@@ -52,14 +55,16 @@ def refuse_program_options(given: Given) -> None:
     UsageError
         If there are any.
     """
-    for option in PROGRAM_OPTIONS:
+    for option in refused:
         if given.values.get(option.name):
             raise UsageError(
                 f"{option.flag} is for programs; expected FILE.py:FUNCTION, not {given.argument[:60]}"
             )
 
 
-def program_chain(given: Given, *, cuts: bool) -> ProgramChain:
+def program_chain(
+    given: Given, *, cuts: bool = True, inputs: Sequence[str] = (), neighbours: str | None = None
+) -> ProgramChain:
     """Return the chain of the program that was named.
 
     Parameters
@@ -68,6 +73,8 @@ def program_chain(given: Given, *, cuts: bool) -> ProgramChain:
         The options.
     cuts
         Whether runs may be cut off.
+    inputs, neighbours
+        The inputs and which of them are pairs, instead of what the options say.
 
     Raises
     ------
@@ -76,28 +83,31 @@ def program_chain(given: Given, *, cuts: bool) -> ProgramChain:
     """
     from flint import fmpq
 
-    from bisimdist.programs.front import DEFAULT_GAP, explore, literal_inputs
+    from bisimdist.programs.front import DEFAULT_GAP, explore
+    from bisimdist.programs.inputs import literal_inputs
     from bisimdist.progress import Deadline
 
     if given[INPUT_FORMAT] is not None:
         raise UsageError(f"{INPUT_FORMAT.flag} is for files of models; {given.argument[:60]} names a program")
-    inputs = given[INPUT]
-    if not inputs:
+    chosen = given[INPUT]
+    named: Sequence[str] = inputs or chosen
+    if not named:
         raise UsageError("no --input was given; say what the program is run on, such as --input 0 --input 1")
     cut = given[CUT]
     if cut and not cuts:
-        raise UsageError("--cut is for delta and program; this question takes whole programs only")
+        raise UsageError("--cut is for questions about delta; this one takes whole programs only")
     gap = given[GAP] if GAP.name in given.values else None
     seconds = given[TIMEOUT]
     part = fmpq(1, 2) * (DEFAULT_GAP if gap is None else gap)
     return explore(
         given.argument,
-        literal_inputs(inputs),
+        literal_inputs(named),
         observe=given[OBSERVE] or "output",
         cut=cut,
         gap=part if cuts and cut is None and part else None,
         alpha=_alpha(given),
-        pairs=given[PAIR] or None,
+        pairs=(given[PAIR] or None) if PAIR.name in given.values else None,
+        neighbours=neighbours or given[NEIGHBOURS],
         deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds),
     )
 

@@ -9,10 +9,13 @@ from flint import fmpq
 from bisimdist.analysis.answer import DistanceAnswer, PairBound, Status, ThresholdAnswer
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
+from bisimdist.models.interactive import System
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.cutting import masses_of
 from bisimdist.report.numbers import at_least, at_most, interval, is_long, short_rational
 from bisimdist.report.tables import Report
 
-__all__ = ["answer_report", "common_status", "pair_data", "threshold_report"]
+__all__ = ["answer_report", "common_status", "cut_data", "pair_data", "threshold_report"]
 
 MAX_DIRECTIONS = 10
 """For so many pairs a person is told both directions of an asymmetric distance; JSON has all."""
@@ -20,9 +23,11 @@ MAX_DIRECTIONS = 10
 ENDINGS = {
     Status.EXACT: "",
     Status.BRACKET: "The bounds are certified and as close to the distances as was asked.",
-    Status.UPPER: "The upper bounds are certified; the distances themselves depend on too many pairs.",
+    Status.UPPER: "The upper bounds are certified; the distances themselves depend on too much.",
     Status.LIMIT: "A limit ended the work before the distances were known; what is shown is certified.",
 }
+
+CUT = "Runs are cut off; the upper bounds allow for whatever they would do. delta has bounds on both sides."
 
 
 def pair_data(pair: PairBound, distance: str, names: tuple[str, str]) -> dict[str, object]:
@@ -40,6 +45,12 @@ def pair_data(pair: PairBound, distance: str, names: tuple[str, str]) -> dict[st
             {"lower": format_rational(low), "upper": format_rational(high)} for low, high in pair.directions
         ]
     return data
+
+
+def cut_data(model: System, names: tuple[str, str]) -> dict[str, object]:
+    """Return how likely runs of a program are cut off; nothing of what is no such program."""
+    masses = masses_of(model, (model.index(names[0]), model.index(names[1])))
+    return {} if masses is None else {"cut": [format_rational(mass) for mass in masses]}
 
 
 def common_status(statuses: Sequence[Status]) -> Status:
@@ -70,6 +81,10 @@ def _meaning(alpha: fmpq, epsilon: str | None, pair: tuple[PairBound, tuple[str,
 def _heading(distance: str, alpha: fmpq, epsilon: str | None) -> str:
     rounded = "" if epsilon is None else f", which is e^({epsilon}) rounded down"
     return f"{distance} at alpha = {short_rational(alpha)}{rounded}"
+
+
+def _cut(model: System) -> list[str]:
+    return [CUT] if isinstance(model, ProgramChain) and model.cut else []
 
 
 def _long_hint(alpha: fmpq, pairs: Sequence[PairBound]) -> tuple[str, ...]:
@@ -133,6 +148,7 @@ def answer_report(
             _meaning(answer.alpha, epsilon, only),
             *_directions(answer.pairs, names, answer.distance),
             *([ending] if ending else []),
+            *_cut(answer.model),
             *_long_hint(answer.alpha, answer.pairs),
         ),
     )

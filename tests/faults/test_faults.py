@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "verify": ("example:geometric", "--ratio", "2", "--length", "1"),
     "epsilon": ("example:geometric", "--length", "1"),
     "prove": ("example:contagious-disease", "--ratio", "4"),
+    "budget ": (f"{SAMPLE}:response", "--alpha", "2", "--input", "True", "--input", "False"),
     "budget": ("noisy-max,n=2",),
     "crosscheck": ("example:figure1", "--length", "1"),
 }

@@ -1,0 +1,152 @@
+"""The exact budget of a program over all neighbours among its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.analysis.delta import DeltaAnswer, delta
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber
+from bisimdist.models.lmc import Row
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.ratios import OutputRatio, output_ratio
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["ProgramBudget", "program_budget"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramBudget:
+    """What the neighbours among the inputs of a program give away at most.
+
+    Parameters
+    ----------
+    model
+        The program, with a start for each input.
+    classes
+        How many inputs are left when those with the same distribution of what is seen are one.
+    compared
+        How many pairs of those there are.
+    pair
+        The names of the worst pair of inputs.
+    ratio
+        The largest ratio of the probabilities of an output, where that was asked.
+    delta
+        The bounds on delta, where an alpha was given.
+    """
+
+    model: ProgramChain
+    classes: int
+    compared: int
+    pair: tuple[str, str]
+    ratio: OutputRatio | None
+    delta: DeltaAnswer | None
+
+    def probabilities(self) -> tuple[fmpq, fmpq]:
+        """Return how likely the output that attains the ratio is from the worst pair."""
+        model, output = self.model, "" if self.ratio is None else self.ratio.output
+        rows = (model.rows[model.index(name)] for name in self.pair)
+        one, two = (sum((p for state, p in row if model.labels[state] == output), fmpq(0)) for row in rows)
+        return one, two
+
+    def certificate(self) -> dict[str, object]:
+        """Return the proof: of the bounds on delta, or that it is 0 at the ratio.
+
+        Raises
+        ------
+        UsageError
+            If no ratio bounds the outputs, or it is not known exactly.
+        """
+        if self.delta is not None:
+            return self.delta.certificate()
+        found = self.ratio
+        if found is None or found.ratio is None or not found.exact:
+            raise UsageError("there is no exact ratio to prove; give --alpha")
+        return delta(self.model, found.ratio, pairs=_merged(self.model)[1]).certificate()
+
+
+def program_budget(  # noqa: PLR0913
+    model: ProgramChain,
+    alpha: ExactNumber | None = None,
+    *,
+    epsilon: ExactNumber | None = None,
+    gap: ExactNumber | None = None,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> ProgramBudget:
+    """Return what the pairs of a program give away at most.
+
+    Parameters
+    ----------
+    model
+        The program, explored with all its inputs and neighbours.
+    alpha, epsilon
+        Where one of them is given, delta is bounded there; otherwise the ratio of outputs is found.
+    gap, deadline, memory, progress
+        As for `bisimdist.delta`.
+
+    Raises
+    ------
+    UsageError
+        If more is seen of the program than its outputs, and neither alpha nor epsilon is given.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.programs.responses import rappor
+    >>> from bisimdist.programs.front import explore
+    >>> inputs = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    >>> program_budget(explore(rappor, inputs, neighbours="one")).ratio.ratio
+    21/19
+    """
+    classes, pairs = _merged(model)
+    if alpha is not None or epsilon is not None:
+        found = delta(
+            model,
+            alpha,
+            epsilon=epsilon,
+            pairs=pairs,
+            gap=gap,
+            worst=True,
+            deadline=deadline,
+            memory=memory,
+            progress=progress,
+        )
+        worst = (found.worst.source, found.worst.target)
+        return ProgramBudget(
+            model=model, classes=classes, compared=len(pairs), pair=worst, ratio=None, delta=found
+        )
+    best, largest = pairs[0], None
+    for done, pair in enumerate(pairs):
+        if done % 256 == 0:
+            deadline.check()
+            progress("pairs", done, len(pairs))
+        ratio = output_ratio(model, *pair)
+        if ratio is None:
+            raise UsageError("more is seen than what is returned; give --alpha or --epsilon")
+        if largest is None or _larger(ratio, largest):
+            best, largest = pair, ratio
+    return ProgramBudget(
+        model=model, classes=classes, compared=len(pairs), pair=best, ratio=largest, delta=None
+    )
+
+
+def _larger(one: OutputRatio, other: OutputRatio) -> bool:
+    if one.ratio is None or other.ratio is None:
+        return other.ratio is not None
+    return bool(one.ratio > other.ratio)
+
+
+def _merged(model: ProgramChain) -> tuple[int, Sequence[tuple[str, str]]]:
+    """Return how many starts differ in what follows, and a pair for each two of those; one in any case."""
+    kinds: dict[Row, int] = {}
+    kept: dict[tuple[int, ...], tuple[int, int]] = {}
+    for pair in model.pairs:
+        one, other = sorted(kinds.setdefault(model.rows[state], len(kinds)) for state in pair)
+        if one != other:
+            kept.setdefault((one, other), pair)
+    pairs = kept.values() or model.pairs[:1]
+    return len(kinds), [(model.states[s], model.states[t]) for s, t in pairs]

@@ -1,0 +1,210 @@
+"""The inputs of a program, and which of them are neighbours."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any
+
+from bisimdist.errors import UsageError
+from bisimdist.programs.loading import load_program
+
+__all__ = [
+    "Input",
+    "Relation",
+    "at_distance_one",
+    "chosen_inputs",
+    "inputs_of_size",
+    "literal_inputs",
+    "neighbour_pairs",
+    "pairs_of",
+    "relation_of",
+]
+
+MOST_INPUTS = 20_000
+
+Relation = Callable[[Any, Any], object]
+"""Tells whether two inputs are neighbours; in either order is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An input of a program: how it is written, and a way to make its value afresh."""
+
+    name: str
+    make: Callable[[], Any]
+
+
+def literal_inputs(texts: Iterable[str]) -> tuple[Input, ...]:
+    """Return inputs of Python literals as written.
+
+    Raises
+    ------
+    UsageError
+        If a text is no literal.
+    """
+    result = []
+    for text in texts:
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            raise UsageError(
+                f"--input {text[:60]}: expected a Python literal, such as 3, 'a' or [1, 2]"
+            ) from None
+        _refuse_floats(value, text)
+        result.append(Input(text, functools.partial(ast.literal_eval, text)))
+    return tuple(result)
+
+
+def _refuse_floats(value: Any, text: str) -> None:
+    if isinstance(value, float | complex):
+        raise UsageError(
+            f"the input {text[:60]} holds a {type(value).__name__}, which is not exact; pass integers"
+        )
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple | set | frozenset):
+        for item in value:
+            _refuse_floats(item, text)
+
+
+def chosen_inputs(inputs: Iterable[Any] | Mapping[str, Any]) -> tuple[Input, ...]:
+    """Return inputs of values, which a mapping gives names; otherwise these are how Python writes them.
+
+    Raises
+    ------
+    UsageError
+        If there is none, one is given twice, or one is not exact.
+    """
+    if isinstance(inputs, Mapping):
+        chosen = [Input(str(name), functools.partial(copy.deepcopy, value)) for name, value in inputs.items()]
+    else:
+        chosen = [
+            value if isinstance(value, Input) else Input(repr(value), functools.partial(copy.deepcopy, value))
+            for value in inputs
+        ]
+    if not chosen:
+        raise UsageError(
+            "there is no input; expected at least one, such as inputs=[0, 1] (--input 0 --input 1)"
+        )
+    names: set[str] = set()
+    for item in chosen:
+        if item.name in names:
+            raise UsageError(f"the input {item.name} is given twice")
+        names.add(item.name)
+        _refuse_floats(item.make(), item.name)
+    return tuple(chosen)
+
+
+def at_distance_one(one: Any, other: Any) -> bool:
+    """Tell whether two values differ by one, or in one place, or in one element that only one of them has.
+
+    Numbers and truth values differ by one; tuples, lists and texts of the same length in one place, others in
+    one element that has been left out; sets and dictionaries in one element or entry.
+
+    Examples
+    --------
+    >>> at_distance_one(3, 4), at_distance_one([1, 2, 3], [1, 7, 3]), at_distance_one("ab", "b")
+    (True, True, True)
+    >>> at_distance_one((0, 0), (1, 1)), at_distance_one({1, 2}, {1, 3})
+    (False, False)
+    """
+    if isinstance(one, int | Fraction) and isinstance(other, int | Fraction):
+        return bool(abs(one - other) == 1)
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        one, other = ({(key, repr(part)) for key, part in value.items()} for value in (one, other))
+        return len({key for key, _ in one ^ other}) == 1
+    if isinstance(one, set | frozenset):
+        return bool(len(one ^ other) == 1)
+    return isinstance(one, tuple | list | str | bytes) and _one_place(*sorted((one, other), key=len))
+
+
+def _one_place(short: Any, long: Any) -> bool:
+    if len(short) == len(long):
+        return sum(bool(x != y) for x, y in zip(short, long, strict=True)) == 1
+    return any(short == long[:place] + long[place + 1 :] for place in range(len(long)))
+
+
+def relation_of(text: str) -> Relation:
+    """Return the relation that a text names: ``all``, ``one``, or ``FILE.py:NAME``.
+
+    Raises
+    ------
+    BisimdistError
+        If there is none.
+    """
+    if text == "all":
+        return lambda *_: True
+    if text == "one":
+        return at_distance_one
+    if ":" not in text:
+        raise UsageError(
+            f"neighbours {text[:60]!r}: expected all, one, or FILE.py:NAME, a function of two inputs"
+        )
+    found: Relation = load_program(text)[1]
+    return found
+
+
+def neighbour_pairs(inputs: Sequence[Input], relation: Relation) -> tuple[tuple[str, str], ...]:
+    """Return the names of all inputs that are neighbours, each pair once.
+
+    Raises
+    ------
+    UsageError
+        If there are none, or the relation fails.
+    """
+    values = [(item.name, item.make()) for item in inputs]
+    try:
+        found = tuple(
+            (s, t)
+            for (s, one), (t, other) in combinations(values, 2)
+            if relation(one, other) or relation(other, one)
+        )
+    except Exception as error:
+        raise UsageError(f"the relation of neighbours raises {type(error).__name__}: {error}") from error
+    if not found:
+        raise UsageError("no two of the inputs are neighbours")
+    return found
+
+
+def inputs_of_size(domain: Sequence[Any], size: int) -> Iterator[list[Any]]:
+    """Yield all lists of so many elements of a domain.
+
+    Raises
+    ------
+    UsageError
+        If there are too many.
+    """
+    if len(domain) ** size > MOST_INPUTS:
+        raise UsageError(
+            f"there are {len(domain)}^{size} inputs; at most {MOST_INPUTS} are looked at: take a smaller size"
+        )
+    return (list(values) for values in product(domain, repeat=size))
+
+
+def pairs_of(
+    names: Sequence[str], pairs: Sequence[tuple[str, str]] | None, what: str = "input"
+) -> tuple[tuple[str, str], ...]:
+    """Return pairs of names, by default the first two.
+
+    Raises
+    ------
+    UsageError
+        If a name is none of those.
+    """
+    if pairs is None:
+        return ((names[0], names[1]),) if len(names) > 1 else ()
+    known = set(names)
+    for name in (name for pair in pairs for name in pair):
+        if name not in known:
+            raise UsageError(
+                f"the pair names {name!r}, which is no {what}; expected one of {', '.join(names[:10])}"
+            )
+    return tuple((s, t) for s, t in pairs)

@@ -1,0 +1,93 @@
+"""The exact budget of a program over all neighbours among its inputs."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import ALPHA, DOMAIN, EPSILON, SIZE
+from bisimdist.questions.program_source import program_chain
+from bisimdist.questions.question import Question, Settled
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.program_budget import ProgramBudget
+    from bisimdist.programs.chain import ProgramChain
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["BudgetOfProgram"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetOfProgram(Question["ProgramBudget"]):
+    """What all neighbours among the inputs of a program give away at most."""
+
+    command = "budget"
+
+    model: ProgramChain
+    alpha: fmpq | None
+    epsilon: fmpq | None
+    gap: fmpq | None
+
+    @classmethod
+    def read(cls, given: Given) -> BudgetOfProgram:
+        alpha, epsilon, gap = given[ALPHA], given[EPSILON], given[options.GAP]
+        if alpha is not None and epsilon is not None:
+            raise UsageError("both of --alpha and --epsilon given; expected one of them, or none")
+        model = program_chain(given, inputs=_inputs(given), neighbours=given[options.NEIGHBOURS] or "one")
+        return cls(model=model, alpha=alpha, epsilon=epsilon, gap=gap)
+
+    def ask(self, limits: Limits) -> ProgramBudget:
+        from bisimdist.analysis.program_budget import program_budget
+
+        return program_budget(
+            self.model,
+            self.alpha,
+            epsilon=self.epsilon,
+            gap=self.gap,
+            deadline=limits.deadline,
+            memory=limits.memory,
+            progress=limits.progress,
+        )
+
+    def data(self, answer: ProgramBudget) -> dict[str, object]:
+        from bisimdist.report.program import budget_data
+
+        return {**self.frame(), **budget_data(answer)}
+
+    def report(self, answer: ProgramBudget) -> Report:
+        from bisimdist.exact.rational import format_rational
+        from bisimdist.report.program import budget_report
+
+        shown = None if self.epsilon is None else format_rational(self.epsilon)
+        return budget_report(answer, epsilon=shown)
+
+    def settled(self, answer: ProgramBudget) -> Settled:
+        if answer.delta is not None:
+            return None if answer.delta.status.value == "limit" else True
+        found = answer.ratio
+        return True if found is not None and (found.exact or found.ratio is None) else None
+
+
+def _inputs(given: Given) -> tuple[str, ...]:
+    """Return the inputs that were named, or all of a size."""
+    domain, size, named = given[DOMAIN], given[SIZE], given[options.INPUT]
+    if named or domain is None or size is None:
+        if domain is None and size is None and named:
+            return named
+        raise UsageError("expected --domain A,B,... and --size N, or each --input by itself")
+    from bisimdist.programs.inputs import inputs_of_size
+
+    try:
+        values = ast.literal_eval(f"[{domain}]")
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        raise UsageError(
+            f"--domain {domain[:60]}: expected Python literals with commas between them"
+        ) from None
+    return tuple(map(repr, inputs_of_size(values, size)))

@@ -1,0 +1,176 @@
+"""All neighbours among the inputs of a program: which they are, and what the worst of them gives away."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from bisimdist import check_certificate, explore
+from bisimdist.analysis.program_budget import program_budget
+from bisimdist.errors import UsageError
+from bisimdist.models.library.programs.responses import rappor, shuffled_response
+from bisimdist.programs.inputs import at_distance_one, inputs_of_size
+from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
+
+PROGRAM = """
+def response(bits, rng):
+    return [bit if rng.randrange(4) else 1 - bit for bit in bits]
+
+def total(bits, rng):
+    noise = 0
+    while rng.randrange(3):
+        noise += 1
+    return sum(bits) + noise
+
+def same(one, other):
+    return sum(one) == sum(other)
+
+def wrong(one, other):
+    return one.missing
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [
+        (0, 1, True),
+        (0, 2, False),
+        (False, True, True),
+        (Fraction(1, 2), Fraction(3, 2), True),
+        ("ab", "ac", True),
+        ("ab", "abc", True),
+        ("ab", "ba", False),
+        ((1, 2), (1, 3), True),
+        ((1, 2), (2,), True),
+        ([1, 2], (1, 3), False),
+        ([1], [1], False),
+        ({1}, {1, 2}, True),
+        ({1}, {2}, False),
+        ({"a": 1}, {"a": 2}, True),
+        ({"a": 1}, {}, True),
+        ({"a": 1}, {"b": 1}, False),
+        (None, 1, False),
+    ],
+)
+def test_what_is_at_distance_one(one: object, other: object, near: bool) -> None:
+    assert at_distance_one(one, other) is near
+    assert at_distance_one(other, one) is near
+
+
+def test_neighbours_are_pairs() -> None:
+    inputs = list(product((0, 1), repeat=2))
+    assert len(explore(rappor, inputs, neighbours="all", replays=10).pairs) == 6
+    assert len(explore(rappor, inputs, neighbours="one", replays=10).pairs) == 4
+    larger = explore(rappor, inputs, neighbours=lambda one, other: sum(one) == 2 < 2 + sum(other), replays=10)
+    assert len(larger.pairs) == 2  # in either order is enough
+    with pytest.raises(UsageError, match="no two"):
+        explore(rappor, inputs, neighbours=lambda *_: False)
+    with pytest.raises(UsageError, match="both pairs and neighbours"):
+        explore(rappor, inputs, pairs=[("(0, 0)", "(0, 1)")], neighbours="all")
+    with pytest.raises(UsageError, match="expected all, one"):
+        explore(rappor, inputs, neighbours="two")
+
+
+def test_the_budget_is_that_of_the_worst_pair() -> None:
+    inputs = list(product((0, 1), repeat=3))
+    for neighbours, power in (("one", 1), ("all", 3)):
+        found = program_budget(explore(rappor, inputs, neighbours=neighbours))
+        assert found.ratio is not None
+        assert found.ratio.ratio == fmpq(21, 19) ** power
+        one, other = found.probabilities()
+        assert one / other == found.ratio.ratio
+        assert check_certificate(json.dumps(found.certificate())).valid
+
+
+def summed(bits: list[int], rng: random.Random) -> int:
+    return sum(bits) + rng.randrange(2)
+
+
+def test_inputs_that_look_the_same_are_one() -> None:
+    chain = explore(summed, list(inputs_of_size([0, 1], 4)), neighbours="one")
+    found = program_budget(chain, 2)
+    assert (len(chain.pairs), found.classes, found.compared) == (32, 5, 4)
+    assert found.delta is not None
+    assert found.delta.upper == fmpq(1, 2)
+    one, other = found.pair  # that are neighbours themselves
+    assert at_distance_one(json.loads(one), json.loads(other))
+    assert program_budget(chain).ratio.ratio is None  # type: ignore[union-attr]
+
+
+def test_a_program_that_tells_nothing_has_a_pair_still() -> None:
+    found = program_budget(explore(lambda x, rng: rng.randrange(2), [0, 1], neighbours="one"))
+    assert found.ratio is not None
+    assert found.ratio.ratio == 1
+
+
+def test_only_outputs_have_a_ratio() -> None:
+    chain = explore(shuffled_response, [0, 1], observe="draws")
+    with pytest.raises(UsageError, match="give --alpha"):
+        program_budget(chain)
+    assert program_budget(chain, epsilon="1/2").delta is not None
+
+
+def test_too_many_inputs_are_refused() -> None:
+    with pytest.raises(UsageError, match="3\\^20 inputs"):
+        inputs_of_size([0, 1, 2], 20)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    (tmp_path / "mechanism.py").write_text(PROGRAM)
+    return str(tmp_path / "mechanism.py")
+
+
+def answer(command: Command, *words: str) -> Any:  # noqa: F811
+    ended = command("budget", *words, "--json")
+    assert ended.code in {0, 3}, ended
+    return {**json.loads(ended.out), "code": ended.code}
+
+
+def test_the_command(command: Command, file: str, tmp_path: Path) -> None:  # noqa: F811
+    proof = tmp_path / "proof.json"
+    asked = (f"{file}:response", "--domain", "0,1", "--size", "3")
+    found = answer(command, *asked, "--neighbours", "one", "--certificate", str(proof))
+    assert (found["ratio"], found["exact"], found["neighbours"], found["code"]) == ("3", True, 12, 0)
+    assert command("check", proof).code == 0
+    assert answer(command, *asked, "--neighbours", "all")["ratio"] == "27"
+    assert answer(command, *asked, "--neighbours", f"{file}:same")["ratio"] == "9"
+    assert answer(command, *asked, "--alpha", "2")["worst"]["upper"] == "1/4"
+    assert "worst pair is [0, 0, 0] and [0, 0, 1]" in command("budget", *asked).out
+    named = answer(command, f"{file}:response", "--input", "[0]", "--input", "[1]")
+    assert named["inputs"] == ["[0]", "[1]"]
+
+
+def test_a_cut_budget_is_no_more_than_a_bound(command: Command, file: str, tmp_path: Path) -> None:  # noqa: F811
+    asked = (f"{file}:total", "--domain", "0,1", "--size", "2", "--cut", "1e-6")
+    found = answer(command, *asked)
+    assert found["code"] == 3
+    assert Fraction(found["ratio_at_least"]) > 1000  # one-sided noise: 0 comes from no ones only
+    found = answer(command, *asked, "--alpha", "2")
+    assert Fraction(found["worst"]["lower"]) <= Fraction(1, 3) <= Fraction(found["worst"]["upper"])
+    ended = command("budget", *asked, "--certificate", tmp_path / "proof.json")
+    assert ended.code == 3
+    assert "no exact ratio" in ended.err
+
+
+def test_what_is_not_usable_is_refused(command: Command, file: str) -> None:  # noqa: F811
+    named = f"{file}:response"
+    command("budget", named).assert_refused("--domain")
+    command("budget", named, "--domain", "0,1").assert_refused("--size")
+    command("budget", named, "--domain", "x", "--size", "1").assert_refused("literals")
+    command("budget", named, "--domain", "0,1", "--size", "40").assert_refused("inputs")
+    command("budget", named, "--domain", "0", "--size", "1").assert_refused("no two")
+    command(
+        "budget", named, "--domain", "0,1", "--size", "2", "--neighbours", f"{file}:wrong"
+    ).assert_refused("AttributeError")
+    command("budget", "noisy-max", "--size", "2").assert_refused("for programs")
+    command(
+        "delta", named, "--input", "[0]", "--input", "[1]", "--neighbours", "two", "--alpha", "2"
+    ).assert_refused("expected all, one")
