@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from bisimdist.analysis.hmm import verify as verify
     from bisimdist.analysis.hmm_proofs import for_all_lengths as for_all_lengths
     from bisimdist.analysis.hmm_proofs import mechanism_budget as mechanism_budget
+    from bisimdist.analysis.leakage import leakage as leakage
+    from bisimdist.analysis.leakage_answer import LeakageAnswer as LeakageAnswer
     from bisimdist.analysis.metric import MetricAnswer as MetricAnswer
     from bisimdist.analysis.metric import metric as metric
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
@@ -151,6 +153,8 @@ _HOMES = {
         "DeltaAnswer",
         "delta",
     ),
+    "bisimdist.analysis.leakage": ("leakage",),
+    "bisimdist.analysis.leakage_answer": ("LeakageAnswer",),
     "bisimdist.analysis.profile": ("ProfileAnswer", "profile"),
     "bisimdist.analysis.threshold_search": ("least_alpha",),
     "bisimdist.analysis.metric": (
@@ -210,6 +214,7 @@ __all__ = [
     "DistributionAnswer",
     "ExactRandom",
     "GeneralisedAnswer",
+    "LeakageAnswer",
     "LimitError",
     "MetricAnswer",
     "MimickingAnswer",
@@ -251,6 +256,7 @@ __all__ = [
     "for_all_lengths",
     "formula_distance",
     "generalised_metric",
+    "leakage",
     "least_alpha",
     "list_examples",
     "load_model",

@@ -40,7 +40,15 @@ from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.cutting import widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["DEFAULT_GAP", "DeltaAnswer", "DeltaBound", "WitnessEvent", "delta"]
+__all__ = [
+    "CLOSING_SECONDS",
+    "DEFAULT_GAP",
+    "DeltaAnswer",
+    "DeltaBound",
+    "WitnessEvent",
+    "delta",
+    "refining_deadline",
+]
 
 DEFAULT_GAP = fmpq(1, 10**9)
 """How narrow the interval of a cyclic chain has to be if nobody says otherwise."""
@@ -281,6 +289,14 @@ def delta(  # noqa: PLR0913
     )
 
 
+def refining_deadline(deadline: Deadline) -> Deadline:
+    """Return when refinement has to end, so that time is left for exact arithmetic."""
+    if deadline.moment is None:
+        return NEVER
+    now = time.monotonic()
+    return Deadline(now + RESERVE * max(0.0, deadline.moment - now))
+
+
 @dataclass(slots=True)
 class _Work:
     two: TwoSided
@@ -309,7 +325,7 @@ class _Work:
     def run(self) -> Status:
         """Refine until it is enough; whatever ends the work, exact bounds are worked out at the end."""
         with suppress(LimitError):
-            self.two.use_ratios(self.asked, deadline=self._refining_deadline())
+            self.two.use_ratios(self.asked, deadline=refining_deadline(self.deadline))
         self.questions = [self.two.question(pair) for pair in self.asked]
         gap = self._gap()
         reached = False
@@ -329,7 +345,7 @@ class _Work:
         return fmpq(0) if self.two.measure.chain.acyclic(starts) else DEFAULT_GAP
 
     def _refine(self, gap: fmpq) -> bool:
-        deadline = self._refining_deadline()
+        deadline = refining_deadline(self.deadline)
         rest = {"gap": gap, "worst": self.worst, "deadline": deadline, "progress": self.progress}
         if self.distances:
             most = WITHOUT_DISTANCES * len(self.questions)
@@ -358,12 +374,6 @@ class _Work:
         if reached or self.deadline.moment is not None:
             return self.deadline
         return Deadline.after(CLOSING_SECONDS)
-
-    def _refining_deadline(self) -> Deadline:
-        if self.deadline.moment is None:
-            return NEVER
-        now = time.monotonic()
-        return Deadline(now + RESERVE * max(0.0, self.deadline.moment - now))
 
     def _ask_distances(self, deadline: Deadline) -> None:
         """Work out bounds on all pairs that leaves may ask for; without them the work goes on as before."""

@@ -8,13 +8,14 @@ value without looking at what follows. See docs/theory/delta.md and docs/theory/
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from flint import fmpq, fmpz
 
-__all__ = ["PLACES", "Ceilings", "Edge", "Measure", "Node", "rounded"]
+__all__ = ["PLACES", "Ceilings", "Edge", "Measure", "Node", "NodeT", "double", "dyadic", "rounded"]
 
 PLACES = 160
 """Bounds that are not exact are rounded outwards to so many binary places of their mass."""
@@ -150,3 +151,20 @@ def rounded(value: fmpq, mass: int | fmpq, *, up: bool) -> fmpq:
     part = value / mass * fmpq(fmpz(2) ** PLACES)
     units = part.ceil() if up else part.floor()
     return fmpq(units, fmpz(2) ** PLACES) * mass
+
+
+def dyadic(value: fmpq, *, up: bool) -> fmpq:
+    """Round a rational to `PLACES` significant binary places."""
+    places = PLACES - (int(value.p).bit_length() - int(value.q).bit_length())
+    unit = fmpz(2) ** abs(places)
+    part = value * unit if places >= 0 else value / unit
+    units = part.ceil() if up else part.floor()
+    return fmpq(units, unit) if places >= 0 else fmpq(units * unit)
+
+
+def double(value: fmpq) -> float:
+    """Return the double nearest to a rational; infinity where it is too large."""
+    try:
+        return int(value.p) / int(value.q)
+    except OverflowError:
+        return math.inf

@@ -17,7 +17,7 @@ from typing import Generic
 
 from bisimdist.errors import LimitError
 from bisimdist.linear.components import strongly_connected_components
-from bisimdist.privacy.measure import Ceilings, Measure, Node, NodeT
+from bisimdist.privacy.measure import Ceilings, Measure, Node, NodeT, double
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["Refinement", "Root"]
@@ -35,16 +35,20 @@ mean; otherwise for one leaf in so many."""
 CIRCULATIONS = 60
 """Rounds in which the bounds on a cycle are estimated."""
 
+WIDEST = 1e30
+"""Without a bound from above a leaf counts as so uncertain."""
+
 SLACK = 1e-12
 """What rounding in doubles may make of a bound: decisions near it are left to exact arithmetic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A direction of a pair: its value is the value of the node, divided by `divisor`."""
+    """What is asked of a node: its value, divided by `divisor`; `weight` is that of its mass in doubles."""
 
     node: int
     divisor: int
+    weight: float | None = None
 
 
 @dataclass(slots=True)
@@ -101,7 +105,7 @@ class Refinement(Generic[NodeT]):
 
     def gap(self, node: Node) -> float:
         """Return how uncertain a leaf is, as a part of its mass; negative for a node that is settled."""
-        return -1.0 if node.settled else node.high - node.low
+        return -1.0 if node.settled else min(node.high - node.low, WIDEST)
 
     def bound(self, node: NodeT) -> None:
         """Ask the ceiling for a bound on a leaf."""
@@ -111,7 +115,7 @@ class Refinement(Generic[NodeT]):
         before = self.gap(node)
         node.cap = self.ceiling.at(node.vector)
         if node.cap is not None:
-            node.high = min(node.high, int(node.cap.p) / (int(node.cap.q) * node.mass))
+            node.high = min(node.high, double(node.cap / node.mass))
         self.programs += 1
         if before > 0:
             self.gained += 1 - max(0.0, self.gap(node)) / before
@@ -194,7 +198,7 @@ class Refinement(Generic[NodeT]):
                     leaves.append(number)
         for root in roots:
             node = self.nodes[root.node]
-            node.weight += node.mass / root.divisor
+            node.weight += node.mass / root.divisor if root.weight is None else root.weight
         for group, cyclic in reversed(groups):
             self._spread(group, cyclic)
         return leaves, not leaves

@@ -404,6 +404,39 @@ NEIGHBOURS = _text(
 DOMAIN = _text("domain", "--domain", "A,B,...", "Of a program: the elements that its inputs are lists of.")
 SIZE = _whole("size", "--size", "N", "How long these lists are.", least=0)
 CUT = _number("cut", "P", "Of a program: give up paths of less probability.", _unit)
+
+
+def gains_file(measure: str) -> str | None:
+    """Return the file that a measure of leakage reads, if it does."""
+    return measure[2:] if measure.startswith("g:") else None
+
+
+LEAKAGE = _text(
+    "measure",
+    "--measure",
+    "NAME",
+    "tv, chi2, kl, hellinger, renyi:BETA, bayes, min-entropy or g:FILE.",
+    file_of=gains_file,
+)
+BOTH = _switch("both", "--both", "Take every pair in both directions.")
+LEAKAGE_SECRETS: Option[tuple[str, ...]] = Option(
+    name="leakage_secrets",
+    flags=("--secret",),
+    metavar="S",
+    help="A state that is a secret, instead of pairs; repeatable.",
+    repeatable=True,
+    read=lambda _, values: tuple(values or ()),
+)
+PRIOR: Option[tuple[fmpq, ...]] = Option(
+    name="prior",
+    flags=("--prior",),
+    metavar="P",
+    help="The probabilities of the secrets, repeated or with commas; by default all are the same.",
+    repeatable=True,
+    read=lambda flag, values: tuple(
+        numbers.numbered(flag, part) for text in values or () for part in text.split(",")
+    ),
+)
 CLAIM = _number("delta", "D", "The delta that is claimed; by default that of the model.", _unit)
 CONFIDENCE = _number("confidence", "C", "With what probability the answer has to hold.", _open_unit).but(
     default="99/100"

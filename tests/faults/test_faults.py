@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "delta": ("example:random,states=5", "--alpha", "11/10", "--pair", "s0", "s1", "--gap", "1/100"),
     "program": (f"{SAMPLE}:response", "--alpha", "2", "--input", "True", "--input", "False"),
     "audit": (f"{SAMPLE}:constant", "example:figure1", "--alpha", "11/10", "--samples", "50"),
+    "leakage": ("example:random,states=5", "--measure", "hellinger", "--pair", "s0", "s1", "--gap", "1/100"),
     "compare": ("example:figure1", "--alpha", "11/10"),
     "profile": ("example:figure1", "--points", "3"),
     "metric": ("example:pin-checking", "--kind", "amortised"),
@@ -52,7 +53,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "crosscheck": ("example:figure1", "--length", "1"),
 }
 FILES = {"profile": "--csv", "crosscheck": "--html"}
-UNFILED = {"compare", "schedule"}
+UNFILED = {"compare", "leakage", "schedule"}
 WRITES = {"convert", "show", "example"}
 """Those that compute next to nothing; their files are tested elsewhere."""
 

@@ -1,0 +1,131 @@
+"""Answers about leakages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.leakage_bounds import LeakageBound
+from bisimdist.analysis.leakage_measures import LeakageMeasure
+from bisimdist.analysis.proved import Proved, Shown
+from bisimdist.exact.rational import format_rational
+from bisimdist.models.lmc import LMC
+from bisimdist.report.numbers import at_least, at_most
+from bisimdist.report.tables import Report
+
+__all__ = ["LeakageAnswer"]
+
+NAMES = {
+    "tv": "total variation",
+    "chi2": "chi-squared divergence",
+    "kl": "divergence of Kullback and Leibler",
+    "hellinger": "squared Hellinger distance",
+    "bayes": "Bayes vulnerability",
+    "min-entropy": "min-entropy leakage",
+    "g": "g-vulnerability",
+}
+MEANINGS = {
+    "tv": "The best event is by so much likelier from the first state than from the second.",
+    "chi2": "The sum of p^2/q over the traces, minus 1.",
+    "kl": "The mean of ln(p/q) over the traces from the first state, in nats.",
+    "hellinger": "The sum of (sqrt p - sqrt q)^2 over the traces: between 0 and 2.",
+    "renyi": "The bounds are those of the sum of p^b q^(1-b) over the traces; the divergence is ln of that, "
+    "divided by b - 1.",
+    "bayes": "Whoever sees the trace guesses the secret with this probability, and no better.",
+    "min-entropy": "The bounds are those of the ratio of the vulnerabilities after and before the trace was "
+    "seen; the leakage is ln of that.",
+    "g": "Whoever sees the trace gains so much by the best guess, on average.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakageAnswer(Proved, Shown):
+    """Two-sided bounds on a measure for each pair, or for the secrets, that were asked.
+
+    Parameters
+    ----------
+    model
+        The chain.
+    measure
+        The measure.
+    pairs
+        The bounds, in the order in which they were asked.
+    status
+        How the work ended.
+    statistics
+        Counts of what was done.
+    """
+
+    model: LMC
+    measure: LeakageMeasure
+    pairs: tuple[LeakageBound, ...]
+    status: Status
+    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def worst(self) -> LeakageBound:
+        """The one with the largest upper bound."""
+        return max(self.pairs, key=lambda pair: (pair.upper is None, pair.upper or fmpq(0)))
+
+    def data(self) -> dict[str, object]:
+        """Return the bounds as plain data."""
+        return {
+            "measure": self.measure.shown,
+            "pairs": [bound.data() for bound in self.pairs],
+            "status": self.status.value,
+            "statistics": dict(self.statistics),
+        }
+
+    def report(self) -> Report:
+        """Return the answer for a person."""
+        measure = self.measure
+        wide = any(len(bound.states) > 2 for bound in self.pairs)
+        columns = ("secrets",) if wide else ("secret", "secret") if measure.of_secrets else ("from", "to")
+        rows = []
+        for bound in self.pairs:
+            names = (", ".join(bound.states),) if wide else bound.states
+            rows.append((*names, *_numbers(bound)))
+        heads = ["lower bound", "upper bound"]
+        if measure.of_secrets:
+            heads.insert(0, "before")
+        if measure.logarithmic:
+            heads.append("ln" if measure.name == "min-entropy" else "divergence")
+        remarks = [MEANINGS[measure.name], *_why_infinite(self.worst)]
+        if self.status is Status.LIMIT:
+            remarks.append(
+                "A limit ended the work before the interval was as narrow as asked; it is certified."
+            )
+        return Report(
+            heading=f"{NAMES.get(measure.name, f'divergence of Rényi of order {measure.order}')} of traces",
+            columns=(*columns, *heads),
+            rows=tuple(rows),
+            remarks=tuple(remarks),
+        )
+
+
+def _numbers(bound: LeakageBound) -> list[str]:
+    cells = [
+        "inf" if bound.lower is None else at_least(bound.lower),
+        "inf" if bound.upper is None else at_most(bound.upper),
+    ]
+    if bound.before is not None:
+        cells.insert(0, format_rational(bound.before))
+    if bound.enclosure is not None:
+        low, high = bound.enclosure
+        cells.append(low if low == high else f"{low} to {high}")
+    return cells
+
+
+def _why_infinite(bound: LeakageBound) -> list[str]:
+    if bound.unending is None:
+        return []
+    trace = " ".join(bound.unending.trace)
+    if not bound.unending.cycle:
+        return [f"It is infinite for ({bound.source}, {bound.target}): only {bound.source} may show {trace}."]
+    return [
+        f"It is infinite for ({bound.source}, {bound.target}): after {trace} the sums grow without end with "
+        f"every round of {' '.join(bound.unending.cycle)}."
+    ]

@@ -1,0 +1,135 @@
+"""What an answer about a leakage says of one pair, or of the secrets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flint import arb, fmpq
+
+from bisimdist.analysis.leakage_measures import LeakageMeasure
+from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.precision import working_precision
+from bisimdist.exact.rational import format_rational
+
+__all__ = ["LeakageBound", "Unending"]
+
+DIGITS = 12
+BITS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Unending:
+    """Why a measure is infinite.
+
+    Parameters
+    ----------
+    trace
+        Labels that lead to where it shows, the first label included.
+    cycle
+        Labels that lead back there, every time round adding to the measure; empty where only the first state
+        may show the trace.
+    """
+
+    trace: tuple[str, ...]
+    cycle: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakageBound:
+    """Bounds on a measure.
+
+    Parameters
+    ----------
+    measure
+        The measure.
+    states
+        The names of the ordered pair, or of the secrets.
+    prior
+        The probabilities of the secrets; None for a pair.
+    before
+        For secrets what the best guess gains that is made without seeing a trace.
+    lower, upper
+        Proved bounds; None is infinity. For Rényi those of the sum of ``p^b q^(1-b)``, for min-entropy those
+        of the ratio of vulnerabilities after and before.
+    unending
+        Why it is infinite, where it is.
+    """
+
+    measure: LeakageMeasure
+    states: tuple[str, ...]
+    prior: tuple[fmpq, ...] | None
+    before: fmpq | None
+    lower: fmpq | None
+    upper: fmpq | None
+    unending: Unending | None = None
+
+    def data(self) -> dict[str, object]:
+        """Return the bounds as plain data."""
+        data: dict[str, object] = {}
+        if len(self.states) == 2:
+            data |= {"from": self.source, "to": self.target}
+        if self.prior is not None and self.before is not None:
+            data |= {
+                "secrets": list(self.states),
+                "prior": [format_rational(p) for p in self.prior],
+                "before": format_rational(self.before),
+            }
+        data |= {
+            "measure": self.measure.shown,
+            "exact": self.exact,
+            "lower": _text(self.lower),
+            "upper": _text(self.upper),
+        }
+        if self.enclosure is not None:
+            data["enclosure"] = list(self.enclosure)
+        if self.unending is not None:
+            data["infinite"] = {"trace": list(self.unending.trace), "cycle": list(self.unending.cycle)}
+        return data
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        return bool(self.lower == self.upper)
+
+    @property
+    def source(self) -> str:
+        """The first state."""
+        return self.states[0]
+
+    @property
+    def target(self) -> str:
+        """The last state."""
+        return self.states[-1]
+
+    def logarithms(self) -> tuple[fmpq | None, fmpq | None]:
+        """Return bounds on the measure where it is a logarithm; it is natural."""
+        if self.measure.name == "kl":
+            return self.lower, self.upper
+        orders = (self.measure.order or 2) - 1
+        return (
+            None if self.lower is None else max(fmpq(0), _logarithm(self.lower, up=False) / orders),
+            None if self.upper is None else _logarithm(self.upper, up=True) / orders,
+        )
+
+    @property
+    def enclosure(self) -> tuple[str, str] | None:
+        """Two decimals around the measure, where it is a logarithm; None where it is none."""
+        if not self.measure.logarithmic:
+            return None
+        low, high = self.logarithms()
+        return (
+            "inf" if low is None else decimal_below(low, DIGITS)[0],
+            "inf" if high is None else decimal_above(high, DIGITS)[0],
+        )
+
+
+def _text(value: fmpq | None) -> str:
+    return "inf" if value is None else format_rational(value)
+
+
+def _logarithm(value: fmpq, *, up: bool) -> fmpq:
+    if value == 1:
+        return fmpq(0)
+    with working_precision(BITS):
+        ball = arb(value).log()
+        return ball.upper().fmpq() if up else ball.lower().fmpq()

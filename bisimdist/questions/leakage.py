@@ -1,0 +1,115 @@
+"""What traces leak: divergences of pairs, vulnerabilities of secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import BOTH, LEAKAGE, LEAKAGE_SECRETS, PRIOR, gains_file
+from bisimdist.questions.question import Group, Plain, Question, nothing_known
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.leakage_answer import LeakageAnswer
+    from bisimdist.models.lmc import LMC
+    from bisimdist.progress import Limits
+
+__all__ = ["Leakage"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leakage(Question["LeakageAnswer"]):
+    """Bound what traces leak by a measure from both sides, exactly where that is possible.
+
+    tv, chi2, kl, hellinger (squared) and renyi:BETA are divergences from the first state of a pair to the
+    second; bayes, min-entropy and g:FILE say what somebody can guess who sees a trace, of secrets with a
+    prior. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "leakage"
+    group = Group.DELTA
+    options = (
+        LEAKAGE,
+        options.PAIR,
+        BOTH,
+        LEAKAGE_SECRETS,
+        PRIOR,
+        options.GAP,
+        options.TIMEOUT,
+        options.MEMORY,
+        options.JSON,
+    )
+
+    model: LMC
+    measure: str
+    gains: Mapping[str, Mapping[str, fmpq]] | None
+    pairs: tuple[tuple[str, str], ...]
+    both: bool
+    secrets: tuple[str, ...]
+    prior: tuple[fmpq, ...]
+    gap: fmpq | None
+
+    @classmethod
+    def read(cls, given: Given) -> Leakage:
+        from bisimdist.analysis.leakage_measures import read_measure
+        from bisimdist.models.io.gains import load_gains
+
+        text, secrets, prior, gap = given[LEAKAGE], given[LEAKAGE_SECRETS], given[PRIOR], given[options.GAP]
+        if text is None:
+            raise UsageError(
+                "say which measure with --measure: tv, chi2, kl, hellinger, renyi:BETA, bayes, "
+                "min-entropy or g:FILE"
+            )
+        path = gains_file(text)
+        gains = None if path is None else load_gains(path)
+        read_measure(text, gains)
+        chosen = given[options.PAIR]
+        if secrets and chosen:
+            raise UsageError("--secret and --pair both say what is compared; expected one of them")
+        model = given.chain()
+        for name in secrets:
+            model.index(name)
+        return cls(
+            model=model,
+            measure=text,
+            gains=gains,
+            pairs=() if secrets else given.pairs(model),
+            both=given[BOTH],
+            secrets=secrets,
+            prior=prior,
+            gap=gap,
+        )
+
+    def ask(self, limits: Limits) -> LeakageAnswer:
+        from bisimdist.analysis.leakage import leakage
+
+        return leakage(
+            self.model,
+            self.measure,
+            pairs=self.pairs or None,
+            both=self.both,
+            secrets=self.secrets or None,
+            prior=self.prior or None,
+            gains=self.gains,
+            gap=self.gap,
+            deadline=limits.deadline,
+            memory=limits.memory,
+            progress=limits.progress,
+        )
+
+    def unknown(self, reason: str) -> Plain:
+        from bisimdist.analysis.leakage_measures import read_measure
+
+        del reason
+        measure = read_measure(self.measure, self.gains)
+        bounds = {"lower": str(measure.least or 0), "upper": str(measure.most or "inf")}
+        return nothing_known(
+            self.frame(),
+            self.pairs or [(self.secrets[0], self.secrets[-1])],
+            {"measure": measure.shown, "exact": False, **bounds},
+        )

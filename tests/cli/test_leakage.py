@@ -1,0 +1,107 @@
+"""The command `leakage`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+CHAIN = {
+    "kind": "lmc",
+    "states": {"s": "a", "t": "a", "e": "b"},
+    "transitions": {"s": {"s": "1/2", "e": "1/2"}, "t": {"t": "1/3", "e": "2/3"}, "e": {"e": 1}},
+    "pairs": [["s", "t"]],
+}
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> str:
+    path = tmp_path / "chain.json"
+    path.write_text(json.dumps(CHAIN))
+    return str(path)
+
+
+def answered(command: Command, *words: str) -> list[dict[str, object]]:
+    ended = command("leakage", *words, "--json")
+    assert ended.code == 0
+    data = json.loads(ended.out)
+    assert data["command"] == "leakage"
+    pairs = data["pairs"]
+    assert isinstance(pairs, list)
+    return pairs
+
+
+def test_the_fields_of_a_pair(command: Command, chain: str) -> None:
+    there, back = answered(command, chain, "--measure", "chi2", "--both")
+    common = {"measure": "chi2", "exact": True}
+    assert there == {**common, "from": "s", "to": "t", "lower": "1/2", "upper": "1/2"}
+    assert back == {**common, "from": "t", "to": "s", "lower": "1/7", "upper": "1/7"}
+
+
+def test_logarithms_have_an_enclosure(command: Command, chain: str) -> None:
+    (kl,) = answered(command, chain, "--measure", "kl")
+    assert kl["enclosure"] == ["0.117783035656", "0.117783035657"]
+    (renyi,) = answered(command, chain, "--measure", "renyi:2")
+    assert (renyi["lower"], renyi["enclosure"]) == ("3/2", ["0.405465108108", "0.405465108109"])
+    (infinite,) = answered(command, chain, "--measure", "renyi:3")
+    assert (infinite["lower"], infinite["upper"], infinite["exact"]) == ("inf", "inf", True)
+    assert infinite["infinite"] == {"trace": ["a"], "cycle": ["a"]}
+
+
+def test_secrets_with_a_prior(command: Command, chain: str, tmp_path: Path) -> None:
+    (bayes,) = answered(command, chain, "--measure", "bayes")
+    assert bayes["lower"] == bayes["upper"] == "7/12"
+    assert bayes["prior"] == ["1/2", "1/2"]
+    secrets = ("--secret", "s", "--secret", "t", "--prior", "1/3,2/3")
+    (entropy,) = answered(command, chain, "--measure", "min-entropy", *secrets)
+    assert (entropy["lower"], entropy["before"], entropy["secrets"]) == ("443/432", "2/3", ["s", "t"])
+    table = tmp_path / "gains.yaml"
+    table.write_text("s: {s: 1}\nt: {t: 1}\neither: {s: 3/5, t: 3/5}\n")
+    (guessed,) = answered(command, chain, "--measure", f"g:{table}")
+    # 'either' is best after a b and a a b, and s from then on: 7/20 + 17/120 + 1/8
+    assert guessed["lower"] == guessed["upper"] == "37/60"
+
+
+def test_a_report_for_people(command: Command, chain: str) -> None:
+    ended = command("leakage", chain, "--measure", "renyi:3")
+    assert "infinite for (s, t): after a the sums grow without end with every round of a." in ended.out
+    assert command("leakage", "example:figure1", "--measure", "kl", "--timeout", "0").code in {0, 3}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), ("--measure",)),
+        (("--measure", "foo"), ("foo", "no such measure")),
+        (("--measure", "renyi:x"), ("renyi:x", "integer order")),
+        (("--measure", "g:missing.yaml"), ("missing.yaml",)),
+        (("--measure", "bayes", "--prior", "1/2,1"), ("prior", "sum to 1")),
+        (("--measure", "bayes", "--secret", "s", "--secret", "u"), ("u",)),
+        (("--measure", "bayes", "--secret", "s", "--pair", "s", "t"), ("--secret", "--pair")),
+        (("--measure", "kl", "--secret", "s", "--secret", "t"), ("pairs of states",)),
+    ],
+)
+def test_what_is_refused(command: Command, chain: str, words: tuple[str, ...], said: tuple[str, ...]) -> None:
+    command("leakage", chain, *words).assert_refused(*said)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[1]", "a mapping from guesses"),
+        ("{}", "no guess"),
+        ("x: 1", "guess 'x'"),
+        ("x: {s: one}", "guess 'x', secret 's'"),
+        ("x: {s: .inf}", "guess 'x', secret 's'"),
+        ("x: {u: 1}", "'u', which is no secret"),
+    ],
+)
+def test_tables_of_gains_that_are_refused(
+    command: Command, chain: str, tmp_path: Path, text: str, said: str
+) -> None:
+    table = tmp_path / "gains.yaml"
+    table.write_text(text)
+    command("leakage", chain, "--measure", f"g:{table}").assert_refused(said)
