@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from bisimdist.analysis.proved import Shown
 from bisimdist.questions.options import JSON, LENGTH, PAIR, TIMEOUT
 from bisimdist.questions.question import Group, Plain, Question, nothing_known
 
@@ -30,7 +29,7 @@ class ScheduledPair:
 
 
 @dataclass(frozen=True, slots=True)
-class Schedules(Shown):
+class Schedules:
     """The worst traces of all pairs, and whether they were looked for as far as was asked."""
 
     pairs: tuple[ScheduledPair, ...]
