@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from bisimdist.checker.metric import given_automaton
-from bisimdist.checker.metric_arena import Automaton, read_automaton
+from bisimdist.checker.metric_arena import Automaton, given_automaton, read_automaton
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import MalformedCertificate, RuleViolation, item, items, record, shown
 

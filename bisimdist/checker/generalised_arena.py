@@ -1,69 +1,35 @@
-"""The automaton of a generalised metric certificate: bisimilar states merged, and rows by class."""
+"""The automaton of a generalised metric certificate: rows by class of bisimilar states, and distances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from bisimdist.checker.effort import fraction_work, spend
-from bisimdist.checker.metric_arena import Automaton
+from bisimdist.checker.metric_arena import Arena, Automaton, Place
+from bisimdist.checker.metric_claims import Bound, read_bound
 from bisimdist.checker.quantities import Mass, Skew
-from bisimdist.checker.reading import (
-    MalformedCertificate,
-    RuleViolation,
-    natural,
-    rational,
-    shown,
-    strings,
-)
+from bisimdist.checker.reading import mapping, rational
+from bisimdist.checker.steps import lumped
 
-__all__ = ["Arena", "Bound", "Masses", "Metric", "Pair", "at_most"]
+__all__ = ["NOWHERE", "Costs", "GeneralisedArena", "Masses", "Metric", "Table", "Unordered", "unordered"]
 
-Pair = tuple[int, int]
-Bound = Fraction | None
-"""None is infinity."""
+Unordered = frozenset[int]
+"""A pair of classes."""
+Table = Mapping[Unordered, Bound]
 Masses = dict[int, Fraction]
+Costs = Callable[[int, int], Bound]
 
 ZERO = Fraction(0)
-MOST_BITS = 1 << 24
 ONE = Fraction(1)
+NOWHERE = -1
+"""The class of what is given up: no state is in it, and it is at the diameter from all that are."""
 
 
-def at_most(first: Bound, second: Bound) -> bool:
-    """Tell whether a bound is at most another."""
-    return second is None or (first is not None and first <= second)
-
-
-def _compare_powers(first: Fraction, p: int, second: Fraction, q: int) -> int:
-    """Return the sign of first^p - second^q for p, q > 0; lengths decide where powers would be long."""
-    if first <= 0 or second <= 0:
-        return (first > second) - (first < second)
-    low, high = _exponents(first)
-    other_low, other_high = _exponents(second)
-    if low * p >= other_high * q:
-        return 1
-    if high * p <= other_low * q:
-        return -1
-    if max(_length(first) * p, _length(second) * q) > MOST_BITS:
-        raise MalformedCertificate(
-            f"numbers of {max(_length(first), _length(second))} bits are to be raised to the powers {p} and "
-            f"{q}; expected shorter ones"
-        )
-    spend(fraction_work(_length(first) * p) + fraction_work(_length(second) * q))
-    left, right = first**p, second**q
-    return (left > right) - (left < right)
-
-
-def _length(number: Fraction) -> int:
-    return max(number.numerator.bit_length(), number.denominator.bit_length())
-
-
-def _exponents(number: Fraction) -> tuple[int, int]:
-    """Return integers e < f such that 2^e < number < 2^f."""
-    size = number.numerator.bit_length() - number.denominator.bit_length()
-    return size - 1, size + 1
+def unordered(place: Place) -> Unordered:
+    """Return the pair of an entry: distances are symmetric."""
+    return frozenset(place.pair)
 
 
 @dataclass(frozen=True)
@@ -85,7 +51,7 @@ class Metric:
 
     def bound(self, value: object, where: str) -> Bound:
         """Read a value; only ratios may be infinite."""
-        return None if value == "inf" and not self.additive else rational(value, where)
+        return rational(value, where) if self.additive else read_bound(value, where)
 
     def value(self, value: object, where: str, rule: str) -> Mass | Skew | None:
         """Read a value of a table, which is not below distance 0."""
@@ -93,114 +59,63 @@ class Metric:
             return Mass.read(value, where, rule)
         return None if value == "inf" else Skew.read(value, where, rule)
 
-    def compare(self, raw: Bound, bound: Bound) -> int:
-        """Return the sign of the discounted value minus a bound, exactly."""
-        if raw is None or bound is None:
-            return (raw is None) - (bound is None)
+    def sides(self, raw: Bound, bound: Bound) -> tuple[Bound, Bound]:
+        """Return two numbers that are to each other as the discounted value is to the bound."""
+        p, q = self.discount.numerator, self.discount.denominator
+        return self._weighed(raw, p), self._weighed(bound, q)
+
+    def _weighed(self, number: Bound, weight: int) -> Bound:
+        if number is None:
+            return None
         if self.additive:
-            left, right = raw * self.discount, bound
-        elif self.discount == 1:
-            left, right = raw, bound
-        else:
-            return _compare_powers(raw, self.discount.numerator, bound, self.discount.denominator)
-        return (left > right) - (left < right)
+            return number * weight
+        spend(fraction_work(max(number.numerator.bit_length(), number.denominator.bit_length()) * weight))
+        return number**weight
+
+    def compared(self, here: Masses, there: Masses) -> tuple[Masses, Masses]:
+        """Return the masses that are compared, of differences only what each has more than the other.
+
+        Of these, what is here may also go nowhere.
+        """
+        if not self.additive:
+            return here, there
+        return _excess(here, there), {**_excess(there, here), NOWHERE: ONE}
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Where an entry of a table stands, its states and its pair of classes."""
-
-    where: str
-    states: tuple[str, str]
-    pair: Pair
+def _excess(here: Masses, there: Masses) -> Masses:
+    more = {i: mass - there.get(i, ZERO) for i, mass in here.items()}
+    return {i: mass for i, mass in more.items() if mass > 0}
 
 
-class Arena:
+class GeneralisedArena(Arena):
     """The automaton seen by classes of bisimilar states."""
 
     def __init__(self, automaton: Automaton, metric: Metric) -> None:
-        self.automaton = automaton
+        super().__init__(automaton, lumped, "Q4")
         self.metric = metric
-        self.steps: dict[str, list[int]] = {state: [] for state in automaton.states}
-        for number, (source, _, _) in enumerate(automaton.transitions):
-            self.steps[source].append(number)
-        self.classes = self._bisimilarity()
-        self._actions: dict[int, frozenset[str]] = {}
-        for state, number in self.classes.items():
-            self._actions[number] = frozenset(automaton.transitions[n][1] for n in self.steps[state])
-
-    def _bisimilarity(self) -> dict[str, int]:
-        """Return the coarsest partition with equal transitions, by masses on classes, in every class."""
-        of = dict.fromkeys(self.automaton.states, 0)
-        count = 1
-        while True:
-            numbers: dict[Hashable, int] = {}
-            refined = {}
-            for state in self.automaton.states:
-                kinds = frozenset(
-                    (self.automaton.transitions[n][1], frozenset(self._masses(n, of).items()))
-                    for n in self.steps[state]
-                )
-                refined[state] = numbers.setdefault((of[state], kinds), len(numbers))
-            of = refined
-            if len(numbers) == count:
-                return of
-            count = len(numbers)
-
-    def _masses(self, transition: int, of: Mapping[str, int]) -> Masses:
-        result: Masses = {}
-        for target, mass in self.automaton.transitions[transition][2].items():
-            result[of[target]] = result.get(of[target], ZERO) + mass
-        return result
+        self._actions = {
+            number: {self.action(n) for n in self.steps[state]} for state, number in self.classes.items()
+        }
 
     def row(self, transition: int) -> Masses:
         """Return the masses of a transition by class."""
-        return self._masses(transition, self.classes)
+        return lumped(self.automaton.transitions[transition][2], self.classes)
 
-    def pair(self, first: str, second: str) -> Pair:
-        """Return the pair of classes of two states, the smaller number first."""
-        a, b = self.classes[first], self.classes[second]
-        return (a, b) if a < b else (b, a)
+    def masses(self, value: object, where: str, rule: str) -> Masses:
+        """Read an object that gives states a number each that is not negative."""
+        return {
+            self.class_of(name, where): Mass.read(number, f"a number of {where}", rule)
+            for name, number in mapping(value, where).items()
+        }
 
-    def distance(self, pair: Pair, table: Mapping[Pair, Bound], other: Bound) -> Bound:
+    def distance(self, a: int, b: int, table: Table, other: Bound) -> Bound:
         """Return the value of two classes in a table; `other` where it lists none."""
-        a, b = pair
         if a == b:
             return self.metric.zero
-        if self._actions[a] != self._actions[b]:
+        if self._actions.get(a) != self._actions.get(b):
             return self.metric.top
-        return table.get(pair if a < b else (b, a), other)
+        return table.get(frozenset((a, b)), other)
 
-    def costs(self, table: Mapping[Pair, Bound], other: Bound) -> Callable[[int, int], Bound]:
+    def costs(self, table: Table, other: Bound) -> Costs:
         """Return the distance of classes that belongs to a table."""
-        return lambda a, b: self.distance((a, b), table, other)
-
-    def entry(self, value: Mapping[str, Any], where: str) -> Entry:
-        """Read the pair of an entry: two states that are not bisimilar."""
-        first, second = strings(value["pair"], f"the pair of {where}", 2)
-        for name in (first, second):
-            if name not in self.classes:
-                raise RuleViolation(f"Q4: {where} names {shown(name)}, which is no state")
-        pair = self.pair(first, second)
-        where = f"{where}, [{shown(first)}, {shown(second)}]"
-        if pair[0] == pair[1]:
-            raise RuleViolation(f"Q4: {where}: the states are bisimilar")
-        return Entry(where, (first, second), pair)
-
-    def state(self, name: str, where: str) -> int:
-        """Return the class of a state that is named."""
-        if name not in self.classes:
-            raise RuleViolation(f"Q4: {where} names {shown(name)}, which is no state")
-        return self.classes[name]
-
-    def challenge(self, entry: Entry, value: Mapping[str, Any], rule: str) -> tuple[int, list[int]]:
-        """Read a challenge: return its transition and all answers to it."""
-        side = natural(value["side"], f"the side of {entry.where}")
-        number = natural(value["challenge"], f"the challenge of {entry.where}") - 1
-        if side > 1 or not 0 <= number < len(self.automaton.transitions):
-            raise RuleViolation(f"{rule}: {entry.where}: there is no such challenge")
-        source, action, _ = self.automaton.transitions[number]
-        if self.classes[source] != self.classes[entry.states[side]]:
-            raise RuleViolation(f"{rule}: {entry.where}: the challenge is no transition of that side")
-        other = entry.states[1 - side]
-        return number, [n for n in self.steps[other] if self.automaton.transitions[n][1] == action]
+        return lambda a, b: self.distance(a, b, table, other)

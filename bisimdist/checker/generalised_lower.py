@@ -2,285 +2,261 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.generalised_arena import Arena, Bound, Entry, Masses, Pair, at_most
-from bisimdist.checker.quantities import Amount, Mass
-from bisimdist.checker.reading import (
-    MalformedCertificate,
-    RuleViolation,
-    choice,
-    item,
-    items,
-    natural,
-    record,
+from bisimdist.checker.generalised_arena import (
+    Costs,
+    GeneralisedArena,
+    Masses,
+    Table,
+    Unordered,
+    unordered,
 )
+from bisimdist.checker.metric_arena import Place
+from bisimdist.checker.metric_claims import Bound, at_most
+from bisimdist.checker.quantities import Amount
+from bisimdist.checker.reading import RuleViolation, choice, items, natural, record
 
 __all__ = ["check_blocks"]
 
 ZERO = Fraction(0)
 ONE = Fraction(1)
-Costs = Callable[[int, int], Bound]
+Ways = dict[int, dict[int, tuple[Fraction, Fraction]]]
+"""By state of the first side and of the second: what the price allows, and what a unit of a price does."""
 
 
 @dataclass(frozen=True)
 class Claimed:
     """An entry of a block with what is written beside it."""
 
-    entry: Entry
-    value: Bound
+    place: Place
     rank: int
     data: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer to a challenge: the rows that are compared, and the function that compares them."""
+    """An answer to a challenge: the masses that are compared, and the function that compares them."""
 
     here: Masses
     there: Masses
     prices: Masses
-    reason: Masses | None
+    reason: Masses
+
+    def paid(self, prices: Masses) -> Fraction:
+        """Return what the prices are worth on the second side."""
+        return sum((mass * prices.get(j, ZERO) for j, mass in self.there.items()), ZERO)
 
 
-def check_blocks(arena: Arena, blocks: object) -> dict[Pair, Bound]:
+Block = Mapping[Unordered, Claimed]
+
+
+def check_blocks(arena: GeneralisedArena, blocks: object) -> Table:
     """Check all blocks and return the best lower bounds that they prove."""
-    known: dict[Pair, Bound] = {}
+    known: Table = {}
     for number, value in enumerate(items(blocks, "the lower blocks"), 1):
         where = f"block {number}"
         block = record(value, where, ("rule", "entries"))
         checks = {"step": _check_step, "fixed": _check_fixed, "growth": _check_growth}
-        rule = choice(block["rule"], f"the rule of {where}", checks)
-        claimed = _entries(arena, block, where)
-        checks[rule](arena, known, claimed)
-        for pair, entry in claimed.items():
-            bound = None if rule == "growth" else entry.value
-            if not at_most(bound, known.get(pair, arena.metric.zero)):
-                known[pair] = bound
+        check = checks[choice(block["rule"], f"the rule of {where}", checks)]
+        known = _best(arena, known, check(arena, known, _entries(arena, block, where)))
     return known
 
 
-def _entries(arena: Arena, block: Mapping[str, Any], where: str) -> dict[Pair, Claimed]:
-    result: dict[Pair, Claimed] = {}
+def _best(arena: GeneralisedArena, known: Table, more: Table) -> Table:
+    zero = arena.metric.zero
+    return {**known, **{pair: more[pair] for pair in more if not at_most(more[pair], known.get(pair, zero))}}
+
+
+def _entries(arena: GeneralisedArena, block: Mapping[str, Any], where: str) -> Block:
+    result: dict[Unordered, Claimed] = {}
     for number, value in enumerate(items(block["entries"], f"the entries of {where}"), 1):
         name = f"{where}, entry {number}"
         data = record(value, name, ("pair", "value", "side", "challenge", "answers"), ("rank",))
-        entry = arena.entry(data, name)
-        if entry.pair in result:
-            raise RuleViolation(f"Q8: {entry.where} is listed twice in a block")
-        place = f"the value of {entry.where}"
-        bound: Bound
-        if block["rule"] == "growth":
-            bound = None if data["value"] == "inf" else Amount.read(data["value"], place, "Q11")
-        else:
-            bound = arena.metric.value(data["value"], place, "Q8")
-        rank = natural(data.get("rank", 0), f"the rank of {entry.where}")
-        result[entry.pair] = Claimed(entry, bound, rank, data)
+        place = arena.place(data, name)
+        if unordered(place) in result:
+            raise RuleViolation(f"Q8: {place.where} is listed twice in a block")
+        result[unordered(place)] = Claimed(
+            place, natural(data.get("rank", 0), f"the rank of {place.where}"), data
+        )
     return result
 
 
-def _answers(arena: Arena, claimed: Claimed, rule: str) -> list[Answer]:
-    """Return what is written about every answer to the challenge of an entry."""
-    entry = claimed.entry
-    challenge, possible = arena.challenge(entry, claimed.data, rule)
+def _values(arena: GeneralisedArena, block: Block) -> Table:
+    return {
+        pair: arena.metric.value(one.data["value"], f"the value of {one.place.where}", "Q8")
+        for pair, one in block.items()
+    }
+
+
+def _answers(arena: GeneralisedArena, one: Claimed, rule: str) -> Iterator[Answer]:
+    """Yield what is written about every answer to the challenge of an entry."""
+    place = one.place
+    side, challenge = arena.challenge(place, one.data, rule)
     mine = arena.row(challenge)
-    rows = {n: arena.row(n) for n in possible}
-    result, shown = [], []
-    for value in items(claimed.data["answers"], f"the answers of {entry.where}"):
-        where = f"an answer of {entry.where}"
+    met = []
+    for value in items(one.data["answers"], f"the answers of {place.where}"):
+        where = f"an answer of {place.where}"
         data = record(value, where, ("answer", "direction", "prices"), ("reason",))
         number = natural(data["answer"], where) - 1
         if not 0 <= number < len(arena.automaton.transitions):
-            raise RuleViolation(f"{rule}: {entry.where}: there is no transition {number + 1}")
+            raise RuleViolation(f"{rule}: {place.where}: there is no transition {number + 1}")
         theirs = arena.row(number)
-        direction = choice(data["direction"], f"a direction of {entry.where}", ("forward", "backward"))
-        here, there = (mine, theirs) if direction == "forward" else (theirs, mine)
-        prices = _masses(arena, data["prices"], entry.where)
-        reason = _masses(arena, data["reason"], entry.where) if "reason" in data else None
-        result.append(Answer(here, there, prices, reason))
-        shown.append(theirs)
-    for n, row in rows.items():
-        if row not in shown:
-            raise RuleViolation(f"{rule}: {entry.where}: nothing is said of the answer {n + 1}")
-    return result
-
-
-def _masses(arena: Arena, value: object, where: str) -> Masses:
-    if not isinstance(value, dict):
-        raise MalformedCertificate(f"prices of {where} are no object")
-    result: Masses = {}
-    for name, number in value.items():
-        state = arena.state(item(name, where), where)
-        result[state] = Mass.read(number, f"a price of {where}", "Q8")
-    return result
+        met.append(theirs)
+        direction = choice(data["direction"], f"a direction of {place.where}", ("forward", "backward"))
+        yield Answer(
+            *arena.metric.compared(*((mine, theirs) if direction == "forward" else (theirs, mine))),
+            arena.masses(data["prices"], f"the prices of {place.where}", "Q8"),
+            arena.masses(data.get("reason", {}), f"the reason of {place.where}", "Q8"),
+        )
+    for n in arena.answers(challenge, place.states[1 - side]):
+        if arena.row(n) not in met:
+            raise RuleViolation(f"{rule}: {place.where}: nothing is said of the answer {n + 1}")
 
 
 # --------------------------------------------------------------------------------- what a function proves
 
 
-def _excess(answer: Answer) -> tuple[Masses, Masses]:
-    here, there = answer.here, answer.there
-    more = {i: p - there.get(i, ZERO) for i, p in here.items() if p > there.get(i, ZERO)}
-    less = {j: p - here.get(j, ZERO) for j, p in there.items() if p > here.get(j, ZERO)}
-    return more, less
-
-
-def _reach(
-    arena: Arena, answer: Answer, costs: Costs
-) -> tuple[dict[int, dict[int, Fraction]], Masses, Masses]:
-    """Return by state of the first side what each state of the second allows, and the masses compared."""
-    additive = arena.metric.additive
-    here, there = _excess(answer) if additive else (answer.here, answer.there)
-    reach: dict[int, dict[int, Fraction]] = {}
-    for i in here:
-        reach[i] = {}
-        for j in there:
+def _ways(arena: GeneralisedArena, answer: Answer, costs: Costs) -> Ways:
+    result: Ways = {}
+    for i in answer.here:
+        result[i] = {}
+        for j in answer.there:
             cost, price = costs(i, j), answer.prices.get(j, ZERO)
             if cost is not None:
-                reach[i][j] = cost + price if additive else cost * price
-    return reach, here, there
+                result[i][j] = (cost + price, ONE) if arena.metric.additive else (cost * price, cost)
+    return result
 
 
-def _value(arena: Arena, answer: Answer, costs: Costs) -> Bound:
+def _least(ways: Mapping[int, tuple[Fraction, Fraction]]) -> Fraction:
+    return min(value for value, _ in ways.values())
+
+
+def _proved(arena: GeneralisedArena, answer: Answer, ways: Ways) -> Bound:
     """Return the value that the prices prove."""
-    reach, here, there = _reach(arena, answer, costs)
-    paid = sum((p * answer.prices.get(j, ZERO) for j, p in there.items()), ZERO)
-    if arena.metric.additive:
-        return sum((p * min([ONE, *reach[i].values()]) for i, p in here.items()), ZERO) - paid
-    if any(not allowed for allowed in reach.values()):
+    if not all(ways.values()):
         return None
-    gained = sum((p * min(reach[i].values()) for i, p in here.items()), ZERO)
-    return gained / paid if paid > 0 else ZERO
+    gained = sum((mass * _least(ways[i]) for i, mass in answer.here.items()), ZERO)
+    paid = answer.paid(answer.prices)
+    if arena.metric.additive:
+        return gained - paid
+    return gained / paid if paid else ZERO
 
 
-def _check_step(arena: Arena, known: Mapping[Pair, Bound], claimed: Mapping[Pair, Claimed]) -> None:
-    costs = arena.costs(known, arena.metric.zero)
-    for one in claimed.values():
-        for answer in _answers(arena, one, "Q9"):
-            if arena.metric.compare(_value(arena, answer, costs), one.value) < 0:
-                raise RuleViolation(f"Q9: {one.entry.where}: an answer is not shown to cost the value")
+def _measured(
+    arena: GeneralisedArena, block: Block, values: Table, costs: Costs, rule: str
+) -> Iterator[tuple[Unordered, Answer, Ways]]:
+    """Demand that every answer costs the value of its entry; yield those that are not shown to cost more."""
+    for pair, one in block.items():
+        for answer in _answers(arena, one, rule):
+            ways = _ways(arena, answer, costs)
+            proved, bound = arena.metric.sides(_proved(arena, answer, ways), values[pair])
+            if not at_most(bound, proved):
+                raise RuleViolation(f"{rule}: {one.place.where}: an answer is not shown to cost the value")
+            if bound == proved:
+                yield pair, answer, ways
 
 
-def _check_fixed(arena: Arena, known: Mapping[Pair, Bound], claimed: Mapping[Pair, Claimed]) -> None:
-    table = dict(known)
-    for pair, one in claimed.items():
-        if one.value is None:
-            raise RuleViolation(f"Q10: {one.entry.where}: the value is infinite")
-        if not at_most(one.value, table.get(pair, arena.metric.zero)):
-            table[pair] = one.value
-    costs = arena.costs(table, arena.metric.zero)
-    ranks = {pair: one.rank for pair, one in claimed.items()}
-    for one in claimed.values():
-        for answer in _answers(arena, one, "Q10"):
-            sign = arena.metric.compare(_value(arena, answer, costs), one.value)
-            if sign < 0:
-                raise RuleViolation(f"Q10: {one.entry.where}: an answer is not shown to cost the value")
-            if sign == 0 and arena.metric.discount == 1:
-                inside = {pair for pair, rank in ranks.items() if rank >= one.rank}
-                if not _leaves(arena, answer, costs, inside):
-                    raise RuleViolation(f"Q10: {one.entry.where}: all may stay among equals for ever")
+def _check_step(arena: GeneralisedArena, known: Table, block: Block) -> Table:
+    values = _values(arena, block)
+    for _ in _measured(arena, block, values, arena.costs(known, arena.metric.zero), "Q9"):
+        pass
+    return values
 
 
-def _leaves(arena: Arena, answer: Answer, costs: Costs, inside: set[Pair]) -> bool:
+def _check_fixed(arena: GeneralisedArena, known: Table, block: Block) -> Table:
+    values: dict[Unordered, Fraction] = {}
+    for pair, value in _values(arena, block).items():
+        if value is None:
+            raise RuleViolation(f"Q10: {block[pair].place.where}: the value is infinite")
+        values[pair] = value
+    costs = arena.costs(_best(arena, known, values), arena.metric.zero)
+    for pair, answer, ways in _measured(arena, block, values, costs, "Q10"):
+        if arena.metric.discount == 1 and not _leaves(
+            arena, answer, ways, _beside(block, pair), values[pair]
+        ):
+            raise RuleViolation(f"Q10: {block[pair].place.where}: all may stay among equals for ever")
+    return values
+
+
+def _leaves(
+    arena: GeneralisedArena, answer: Answer, ways: Ways, inside: set[Unordered], value: Fraction
+) -> bool:
     """Tell whether it is shown that no best coupling moves everything along pairs that are inside."""
-    reach, here, there = _reach(arena, answer, costs)
-    additive = arena.metric.additive
-    if additive and sum(here.values()) < 1:
-        return True
-    cells: dict[int, list[int]] = {}
-    for i, allowed in reach.items():
-        least = min([ONE, *allowed.values()]) if additive else min(allowed.values(), default=ZERO)
-        if not additive and least == 0:
-            continue
-        cells[i] = [j for j, v in allowed.items() if v == least and (min(i, j), max(i, j)) in inside]
-    if any(not moves for moves in cells.values()):
-        return True
-    if answer.reason is None:
-        return False
-    prices = answer.reason
-    paid = sum((p * prices.get(j, ZERO) for j, p in there.items()), ZERO)
+    if not arena.metric.additive:
+        positive = {i: there for i, there in ways.items() if _least(there)}
+        return _parts(answer, positive, inside, value)
+    return sum(answer.here.values()) < 1 or _parts(answer, ways, inside, ONE)
+
+
+def _beside(block: Block, pair: Unordered) -> set[Unordered]:
+    """Return the pairs of a block that have no lower rank than one of them."""
+    return {other for other, one in block.items() if one.rank >= block[pair].rank}
+
+
+def _parts(answer: Answer, ways: Ways, inside: set[Unordered], factor: Fraction) -> bool:
+    """Tell whether it is shown that not all can move where it is best along pairs that are inside."""
     gained = ZERO
-    for i, moves in cells.items():
-        if additive:
-            gained += here[i] * min(prices.get(j, ZERO) for j in moves)
-        else:
-            ratios = [costs(i, j) for j in moves]
-            gained += here[i] * min(
-                r * prices.get(j, ZERO) for j, r in zip(moves, ratios, strict=True) if r is not None
-            )
-    if additive:
-        return gained > paid
-    value = _value(arena, answer, costs)
-    return value is not None and gained > value * paid
+    for i, there in ways.items():
+        least = _least(there)
+        cells = [
+            weight * answer.reason.get(j, ZERO)
+            for j, (value, weight) in there.items()
+            if value == least and frozenset((i, j)) in inside
+        ]
+        if not cells:
+            return True
+        gained += answer.here[i] * min(cells)
+    return gained > factor * answer.paid(answer.reason)
 
 
 # -------------------------------------------------------------------------------------------------- growth
 
 
-def _check_growth(arena: Arena, known: Mapping[Pair, Bound], claimed: Mapping[Pair, Claimed]) -> None:
+def _check_growth(arena: GeneralisedArena, known: Table, block: Block) -> Table:
     if arena.metric.additive or arena.metric.discount != 1:
         raise RuleViolation("Q11: only ratios without discount grow for ever")
-    weights: dict[Pair, Fraction] = {}
-    for pair, one in claimed.items():
-        if one.value is None or not at_most(one.value, arena.distance(pair, known, ONE)):
-            raise RuleViolation(f"Q11: {one.entry.where}: the weight is infinite, or more than what is known")
-        weights[pair] = one.value
+    weights: dict[Unordered, Fraction] = {}
+    for pair, one in block.items():
+        weights[pair] = Amount.read(one.data["value"], f"the value of {one.place.where}", "Q11")
+        if not at_most(weights[pair], arena.distance(*one.place.pair, known, ONE)):
+            raise RuleViolation(f"Q11: {one.place.where}: the weight is more than what is known")
     costs = arena.costs(known, ONE)
-    ranks = {pair: one.rank for pair, one in claimed.items()}
-    for one in claimed.values():
+    for pair, one in block.items():
         for answer in _answers(arena, one, "Q11"):
-            if not _grows(answer, costs, weights, ranks, one):
-                raise RuleViolation(f"Q11: {one.entry.where}: an answer is not shown to grow")
+            if not _grows(answer, costs, weights, weights[pair], _beside(block, pair)):
+                raise RuleViolation(f"Q11: {one.place.where}: an answer is not shown to grow")
+    return dict.fromkeys(weights)
 
 
 def _grows(
     answer: Answer,
     costs: Costs,
-    weights: Mapping[Pair, Fraction],
-    ranks: Mapping[Pair, int],
-    one: Claimed,
+    weights: Mapping[Unordered, Fraction],
+    weight: Fraction,
+    inside: set[Unordered],
 ) -> bool:
-    if one.value is None:
-        return False
-    paid = sum((p * answer.prices.get(j, ZERO) for j, p in answer.there.items()), ZERO)
     scaled, fixed = ZERO, ZERO
-    cells: dict[int, list[tuple[int, Fraction]]] = {}  # tight moves to ranks that are not lower
-    for i, p in answer.here.items():
-        grows: dict[int, Fraction] = {}
+    growing: Ways = {}
+    for i, mass in answer.here.items():
+        grows: dict[int, tuple[Fraction, Fraction]] = {}
         stays = []
         for j in answer.there:
-            pair, price = (min(i, j), max(i, j)), answer.prices.get(j, ZERO)
+            pair, price = frozenset((i, j)), answer.prices.get(j, ZERO)
             if pair in weights:
-                grows[j] = weights[pair] * price
+                grows[j] = weights[pair] * price, weights[pair]
             elif (cost := costs(i, j)) is not None:
                 stays.append(cost * price)
         if stays:
-            fixed += p * min([*stays, *grows.values()])
+            fixed += mass * min([*stays, *(value for value, _ in grows.values())])
         elif grows:
-            least = min(grows.values())
-            scaled += p * least
-            if least > 0:
-                tight = [j for j, value in grows.items() if value == least]
-                pairs = {j: (min(i, j), max(i, j)) for j in tight}
-                cells[i] = [(j, weights[pairs[j]]) for j in tight if ranks[pairs[j]] >= one.rank]
+            scaled += mass * _least(grows)
+            if _least(grows):
+                growing[i] = grows
         else:
             return True  # infinite already
-    if paid <= 0 or scaled < one.value * paid:
-        return False
-    return scaled + fixed > one.value * paid or _leans(answer, cells, one.value)
-
-
-def _leans(answer: Answer, cells: Mapping[int, list[tuple[int, Fraction]]], weight: Fraction) -> bool:
-    """Tell whether it is shown that the growth of lower ranks is passed on."""
-    if any(not moves for moves in cells.values()):
-        return True
-    if answer.reason is None:
-        return False
-    prices = answer.reason
-    gained = sum(
-        (answer.here[i] * min(w * prices.get(j, ZERO) for j, w in moves) for i, moves in cells.items()), ZERO
-    )
-    return gained > weight * sum((p * prices.get(j, ZERO) for j, p in answer.there.items()), ZERO)
+    paid = weight * answer.paid(answer.prices)
+    return scaled >= paid and (scaled + fixed > paid or _parts(answer, growing, inside, weight))

@@ -12,15 +12,14 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from bisimdist.checker.chain import read_chain
-from bisimdist.checker.metric_arena import Automaton, Board, Match, Pairing, perfect, read_automaton
+from bisimdist.checker.automaton_document import judged, numbered_claims
+from bisimdist.checker.metric_arena import Automaton, Board, Match, Pair, Pairing, Place, perfect
+from bisimdist.checker.metric_claims import Bound, Claim, at_most, read_claim
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.quantities import Amount, Skew
 from bisimdist.checker.reading import (
-    MalformedCertificate,
     RuleViolation,
     choice,
-    item,
     items,
     natural,
     rational,
@@ -30,24 +29,10 @@ from bisimdist.checker.reading import (
     text_of,
 )
 
-__all__ = ["check_document", "given_automaton"]
+__all__ = ["check_document"]
 
-Pair = tuple[int, int]
-Bound = Fraction | None
-"""None is infinity."""
-
-COMMON = ("format", "version", "kind", "model", "digest", "metric", "claims")
+ONE = Fraction(1)
 TABLES = {"accumulative": ("upper", "lower"), "amortised": ("infinite", "relations", "losses")}
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim: two states and bounds on e to their distance."""
-
-    source: str
-    target: str
-    upper: Bound
-    lower: Bound
 
 
 def check_document(document: dict[str, object], model: object | None) -> OtherReport:
@@ -59,108 +44,29 @@ def check_document(document: dict[str, object], model: object | None) -> OtherRe
         If the document does not have the shape of such a certificate, or `model` not that of an automaton.
     """
     metric = choice(document.get("metric"), "the metric", TABLES)
-    record(document, "the certificate", COMMON + TABLES[metric])
-    claims = [_claim(value, n) for n, value in enumerate(items(document["claims"], "the claims"), 1)]
-    if not claims:
-        raise MalformedCertificate("the certificate claims nothing")
-    data = tuple(
-        {
-            "metric": metric,
-            "quantity": "e^distance",
-            "from": claim.source,
-            "to": claim.target,
-            "upper": _text(claim.upper),
-            "lower": _text(claim.lower),
-        }
-        for claim in claims
-    )
-    given = None if model is None else given_automaton(model)
-    try:
-        automaton = read_automaton(document["model"])
-        if document["digest"] != automaton.digest():
-            raise RuleViolation("M2: the digest is not that of the embedded model")
-        if given is not None and given.digest() != automaton.digest():
-            raise RuleViolation("M3: the certificate is about another model than the one that is given")
+    values = numbered_claims(document, required=("metric", *TABLES[metric]))
+    claims = [read_claim(value, where) for where, value in values]
+
+    def check(automaton: Automaton) -> None:
         board = Board(automaton)
-        for number, claim in enumerate(claims, 1):
-            for name in (claim.source, claim.target):
-                if name not in board.steps:
-                    raise RuleViolation(f"M4: claim {number} names {shown(name)}, which is no state")
+        for claim in claims:
             for side, bound in (("lower", claim.lower), ("upper", claim.upper)):
                 if bound is not None:
-                    Skew.of(bound, f"M4: the {side} bound of claim {number}")
-        if metric == "accumulative":
-            _check_accumulative(board, document, claims)
-        else:
-            _check_amortised(board, document, claims)
-    except RuleViolation as violation:
-        return OtherReport(False, data, str(violation))
-    return OtherReport(True, data)
+                    Skew.of(bound, f"M4: the {side} bound of {claim.where}")
+        (_check_accumulative if metric == "accumulative" else _check_amortised)(board, document, claims)
+
+    said = {"metric": metric, "quantity": "e^distance"}
+    return judged(document, model, "M", (said | claim.data() for claim in claims), check)
 
 
-def _text(bound: Bound) -> str:
-    return "inf" if bound is None else text_of(bound)
-
-
-def given_automaton(model: object) -> Automaton:
-    """Return the automaton of a model file; of a chain the one whose actions are its labels.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the data make no automaton.
-    """
-    try:
-        if isinstance(model, dict) and model.get("kind") == "lmc":
-            chain = read_chain(model)
-            rows = [(state, label, dict(chain.rows[state])) for state, label in chain.labels.items()]
-            return Automaton(list(chain.labels), rows)
-        return read_automaton(model)
-    except RuleViolation as violation:
-        raise MalformedCertificate(f"the model that is given: {violation}") from violation
-
-
-def _bound(value: object, where: str) -> Bound:
-    return None if value == "inf" else rational(value, where)
-
-
-def _claim(value: object, number: int) -> Claim:
-    where = f"claim {number}"
-    entry = record(value, where, ("from", "to", "upper", "lower"))
-    return Claim(
-        item(entry["from"], where),
-        item(entry["to"], where),
-        _bound(entry["upper"], where),
-        _bound(entry["lower"], where),
-    )
-
-
-@dataclass(frozen=True)
-class Place:
-    """An entry of a table: where it stands, its states and its classes."""
-
-    where: str
-    states: tuple[str, str]
-    pair: Pair
-
-
-def _place(board: Board, entry: Mapping[str, Any], where: str) -> Place:
-    first, second = strings(entry["pair"], f"the pair of {where}", 2)
-    for name in (first, second):
-        if name not in board.steps:
-            raise RuleViolation(f"M4: {where} names {shown(name)}, which is no state")
-    where = f"{where}, [{shown(first)}, {shown(second)}]"
-    return Place(where, (first, second), (board.classes[first], board.classes[second]))
+def _pair(board: Board, claim: Claim) -> Pair:
+    return board.class_of(claim.source, claim.where), board.class_of(claim.target, claim.where)
 
 
 def _all_answered(board: Board, place: Place, answered: Callable[[Pairing], bool], rule: str) -> None:
-    for side in (0, 1):
-        mine, other = place.states[side], place.states[1 - side]
+    for side, mine in enumerate(place.states):
         for n in board.steps[mine]:
-            pairings = (
-                board.pairing(n, m) if side == 0 else board.pairing(m, n) for m in board.answers(n, other)
-            )
-            if not any(answered(pairing) for pairing in pairings):
+            if not any(answered(pairing) for _, pairing in board.answered(place, side, n)):
                 raise RuleViolation(
                     f"{rule}: {place.where}: transition {n + 1}, of {shown(mine)}, has no answer"
                 )
@@ -169,14 +75,9 @@ def _all_answered(board: Board, place: Place, answered: Callable[[Pairing], bool
 def _never_answered(
     board: Board, place: Place, entry: Mapping[str, Any], answered: Callable[[Pairing], bool], rule: str
 ) -> None:
-    side = natural(entry["side"], f"the side of {place.where}")
-    n = natural(entry["challenge"], f"the challenge of {place.where}") - 1
-    if side > 1 or not 0 <= n < len(board.automaton.transitions):
-        raise RuleViolation(f"{rule}: {place.where}: there is no such challenge")
-    if board.automaton.transitions[n][0] != place.states[side]:
-        raise RuleViolation(f"{rule}: {place.where}: the challenge is no transition of that side")
-    for m in board.answers(n, place.states[1 - side]):
-        if answered(board.pairing(n, m) if side == 0 else board.pairing(m, n)):
+    side, n = board.challenge(place, entry, rule)
+    for m, pairing in board.answered(place, side, n):
+        if answered(pairing):
             raise RuleViolation(f"{rule}: {place.where}: transition {m + 1} is an answer to the challenge")
 
 
@@ -186,23 +87,14 @@ def _never_answered(
 def _check_accumulative(board: Board, document: Mapping[str, Any], claims: list[Claim]) -> None:
     upper = _upper_values(board, document["upper"])
     lower = _lower_values(board, document["lower"])
-    for number, claim in enumerate(claims, 1):
-        pair = board.classes[claim.source], board.classes[claim.target]
-        same = pair[0] == pair[1]
-        proved = Fraction(1) if same else upper.get(pair)
-        if claim.upper is not None and (proved is None or claim.upper < proved):
-            raise RuleViolation(f"M5: claim {number}: the upper bound is less than the table's")
-        if claim.lower == 1:
-            continue
-        if board.shape_of[pair[0]] != board.shape_of[pair[1]]:
-            continue  # infinitely far
-        found = lower.get(pair)
-        if found is None or not _at_least(found[0], claim.lower):
-            raise RuleViolation(f"M6: claim {number}: the lower bound is more than the table's")
-
-
-def _at_least(value: Bound, other: Bound) -> bool:
-    return value is None or (other is not None and value >= other)
+    for claim in claims:
+        pair = _pair(board, claim)
+        known: Bound = ONE if pair[0] == pair[1] else upper.get(pair)
+        if not at_most(known, claim.upper):
+            raise RuleViolation(f"M5: {claim.where}: the upper bound is less than the table's")
+        apart = board.shape_of[pair[0]] != board.shape_of[pair[1]]
+        if not at_most(claim.lower, None if apart else lower.get(pair, (ONE, 0))[0]):
+            raise RuleViolation(f"M6: {claim.where}: the lower bound is more than the table's")
 
 
 def _upper_values(board: Board, table: object) -> dict[Pair, Skew]:
@@ -210,7 +102,7 @@ def _upper_values(board: Board, table: object) -> dict[Pair, Skew]:
     places = []
     for number, value in enumerate(items(table, "the upper table"), 1):
         entry = record(value, f"entry {number} of the upper table", ("pair", "value"))
-        place = _place(board, entry, f"entry {number} of the upper table")
+        place = board.place(entry, f"entry {number} of the upper table")
         if place.pair in values:
             raise RuleViolation(f"M7: {place.where} is listed twice")
         values[place.pair] = Skew.read(entry["value"], f"the value of {place.where}", "M7")
@@ -218,14 +110,14 @@ def _upper_values(board: Board, table: object) -> dict[Pair, Skew]:
 
     def reached(match: Match, most: Fraction) -> bool:
         first, second = match.classes
-        after = Fraction(1) if first == second else values.get(match.classes)
+        after = ONE if first == second else values.get(match.classes)
         return after is not None and after <= most
 
     for place in places:
         value = values[place.pair]
 
         def answered(pairing: Pairing, value: Fraction = value) -> bool:
-            sizes = {match.size for match in pairing.matches} | {Fraction(1)}
+            sizes = {match.size for match in pairing.matches} | {ONE}
             return any(
                 perfect(pairing, [m for m in pairing.matches if m.size <= size and reached(m, value / size)])
                 for size in sorted(sizes)
@@ -241,18 +133,16 @@ def _lower_values(board: Board, table: object) -> dict[Pair, tuple[Skew | None, 
     for number, value in enumerate(items(table, "the lower table"), 1):
         where = f"entry {number} of the lower table"
         entry = record(value, where, ("pair", "value", "rank", "side", "challenge"))
-        place = _place(board, entry, where)
+        place = board.place(entry, where)
         if place.pair in values:
             raise RuleViolation(f"M8: {place.where} is listed twice")
-        if place.pair[0] == place.pair[1]:
-            raise RuleViolation(f"M8: {place.where}: the states are at distance 0")
         bound = None if entry["value"] == "inf" else Skew.read(entry["value"], where, "M8")
         values[place.pair] = bound, natural(entry["rank"], where)
         entries.append((place, entry))
 
     def hit(match: Match, size: Fraction, value: Bound, rank: int) -> bool:
         """Tell whether a match of a bijection of that size leaves the challenger enough."""
-        after, after_rank = values.get(match.classes, (Fraction(1), 0))
+        after, after_rank = values.get(match.classes, (ONE, 0))
         if after is None:
             return value is not None or size > 1 or after_rank < rank
         if value is None or size * after < value:
@@ -263,7 +153,7 @@ def _lower_values(board: Board, table: object) -> dict[Pair, tuple[Skew | None, 
         value, rank = values[place.pair]
 
         def answered(pairing: Pairing, value: Bound = value, rank: int = rank) -> bool:
-            sizes = sorted({match.size for match in pairing.matches}) or [Fraction(1)]
+            sizes = sorted({match.size for match in pairing.matches}) or [ONE]
             return any(
                 perfect(
                     pairing, [m for m in pairing.matches if m.size <= size and not hit(m, size, value, rank)]
@@ -294,16 +184,15 @@ def _check_amortised(board: Board, document: Mapping[str, Any], claims: list[Cla
     losses = items(document["losses"], "the losses")
     if not len(relations) == len(losses) == len(claims):
         raise RuleViolation("M9: there is not one relation and one list of losses for each claim")
-    for number, claim in enumerate(claims, 1):
-        pair = board.classes[claim.source], board.classes[claim.target]
-        same = pair[0] == pair[1]
-        if claim.upper is not None and not same:
-            _check_relation(board, relations[number - 1], Skew(claim.upper), pair, f"relation {number}")
+    for claim, relation, losing in zip(claims, relations, losses, strict=True):
+        pair = _pair(board, claim)
+        if claim.upper is not None and pair[0] != pair[1]:
+            _check_relation(board, relation, Skew(claim.upper), pair, f"the relation of {claim.where}")
         if claim.lower == 1 or _infinitely_far(board, infinite, pair):
             continue
         if claim.lower is None:
-            raise RuleViolation(f"M11: claim {number}: nothing proves the lower bound")
-        _check_losses(board, infinite, losses[number - 1], Skew(claim.lower), pair, f"losses {number}")
+            raise RuleViolation(f"M11: {claim.where}: nothing proves the lower bound")
+        _check_losses(board, infinite, losing, Skew(claim.lower), pair, f"the losses of {claim.where}")
 
 
 def _infinitely_far(board: Board, infinite: Mapping[Pair, Escape], pair: Pair) -> bool:
@@ -317,7 +206,7 @@ def _infinite(board: Board, table: object) -> dict[Pair, Escape]:
     for number, value in enumerate(items(table, "the infinite positions"), 1):
         where = f"infinite position {number}"
         entry = record(value, where, keys)
-        place = _place(board, entry, where)
+        place = board.place(entry, where)
         escape = Escape(
             natural(entry["rank"], where),
             choice(entry["direction"], f"the direction of {where}", ("up", "down")) == "up",
@@ -363,13 +252,13 @@ def _check_losses(  # noqa: PLR0913, PLR0917
     for number, value in enumerate(items(table, name), 1):
         where = f"entry {number} of {name}"
         entry = record(value, where, ("pair", "credit", "rank", "side", "challenge"))
-        place = _place(board, entry, where)
+        place = board.place(entry, where)
         credit = Amount.read(entry["credit"], f"the credit of {place.where}", "M11")
         if (place.pair, credit) in ranks:
             raise RuleViolation(f"M11: {place.where}: the credit is listed twice")
         ranks[place.pair, credit] = natural(entry["rank"], where)
         entries.append((place, credit, entry))
-    if (pair, Fraction(1)) not in ranks:
+    if (pair, ONE) not in ranks:
         raise RuleViolation(f"M11: {name} does not begin with the pair of its claim")
     for place, credit, entry in entries:
         rank = ranks[place.pair, credit]
@@ -399,7 +288,7 @@ def _check_relation(board: Board, table: object, window: Skew, pair: Pair, name:
     for number, value in enumerate(items(table, name), 1):
         where = f"entry {number} of {name}"
         entry = record(value, where, ("pair", "credits"))
-        place = _place(board, entry, where)
+        place = board.place(entry, where)
         if place.pair in relation:
             raise RuleViolation(f"M10: {place.where} is listed twice")
         intervals = []

@@ -1,29 +1,49 @@
-"""The automaton of a metric certificate: its states merged at distance 0, and the bijections of two rows."""
+"""The automaton of a metric certificate: its states in classes, and the bijections of two rows."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from bisimdist.checker.chain import read_chain
 from bisimdist.checker.reading import (
     MalformedCertificate,
     RuleViolation,
+    choice,
     decimal_rational,
     item,
     items,
+    mapping,
     model_number,
+    natural,
     record,
     shown,
+    strings,
 )
+from bisimdist.checker.steps import Classes, refinements
 
-__all__ = ["Automaton", "Board", "Match", "perfect", "place", "read_automaton"]
+__all__ = [
+    "Arena",
+    "Automaton",
+    "Board",
+    "Match",
+    "Pair",
+    "Place",
+    "given_automaton",
+    "perfect",
+    "place",
+    "read_automaton",
+]
 
 Row = dict[str, Fraction]
+Pair = tuple[int, int]
+Seen = Callable[[Row, Classes], Mapping[Any, Any]]
+"""What counts of a row when states are put into classes."""
 Group = tuple[Fraction, int]
 
 
@@ -60,8 +80,7 @@ def read_automaton(value: object) -> Automaton:
         If they have, but make no automaton.
     """
     document = record(value, "the model", ("kind", "states", "transitions"), ("pairs",))
-    if document["kind"] != "pa":
-        raise MalformedCertificate(f"the model's kind is {shown(document['kind'])}; expected 'pa'")
+    choice(document["kind"], "the model's kind", ("pa",))
     states = [item(name, "a state") for name in items(document["states"], "the states")]
     known = set(states)
     if not states or len(known) != len(states):
@@ -71,15 +90,94 @@ def read_automaton(value: object) -> Automaton:
         where = f"transition {number}"
         step = record(entry, where, ("from", "action", "to"))
         source, action = item(step["from"], where), item(step["action"], where)
-        if not isinstance(step["to"], dict):
-            raise MalformedCertificate(f"{where}: 'to' is not an object")
-        row = {target: model_number(p, where) for target, p in step["to"].items()}
+        row = {
+            target: model_number(p, where) for target, p in mapping(step["to"], f"'to' of {where}").items()
+        }
         if not known.issuperset((source, *row)):
             raise RuleViolation(f"M1: {where} names something that is no state")
         if min(row.values(), default=0) < 0 or sum(row.values()) > 1:
             raise RuleViolation(f"M1: {where}: a probability is negative, or they sum to more than 1")
         transitions.append((source, action, {target: p for target, p in row.items() if p}))
     return Automaton(states, transitions)
+
+
+def given_automaton(model: object) -> Automaton:
+    """Return the automaton of a model file; of a chain the one whose actions are its labels.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the data make no automaton.
+    """
+    try:
+        if isinstance(model, dict) and model.get("kind") == "lmc":
+            chain = read_chain(model)
+            rows = [(state, label, dict(chain.rows[state])) for state, label in chain.labels.items()]
+            return Automaton(list(chain.labels), rows)
+        return read_automaton(model)
+    except RuleViolation as violation:
+        raise MalformedCertificate(f"the model that is given: {violation}") from violation
+
+
+@dataclass(frozen=True)
+class Place:
+    """An entry of a table: where it stands, its states and their classes."""
+
+    where: str
+    states: tuple[str, str]
+    pair: Pair
+
+
+class Arena:
+    """The automaton with its states in classes, and the challenges of a pair of them."""
+
+    def __init__(self, automaton: Automaton, seen: Seen, rule: str) -> None:
+        self.automaton = automaton
+        self.rule = rule  # that of names
+        self.steps: dict[str, list[int]] = {state: [] for state in automaton.states}
+        for number, (source, _, _) in enumerate(automaton.transitions):
+            self.steps[source].append(number)
+        self.classes = self.stable(seen)
+
+    def stable(self, seen: Seen) -> Classes:
+        """Return the coarsest partition in which equal classes have equal transitions, as they are seen."""
+
+        def look(state: str, of: Classes) -> Hashable:
+            rows = (self.automaton.transitions[n] for n in self.steps[state])
+            return frozenset((action, frozenset(seen(row, of).items())) for _, action, row in rows)
+
+        *_, last = refinements(self.automaton.states, look)
+        return last
+
+    def class_of(self, name: str, where: str) -> int:
+        """Return the class of a state that is named."""
+        if name not in self.classes:
+            raise RuleViolation(f"{self.rule}: {where} names {shown(name)}, which is no state")
+        return self.classes[name]
+
+    def place(self, entry: Mapping[str, Any], where: str) -> Place:
+        """Read the pair of an entry."""
+        first, second = strings(entry["pair"], f"the pair of {where}", 2)
+        pair = self.class_of(first, where), self.class_of(second, where)
+        return Place(f"{where}, [{shown(first)}, {shown(second)}]", (first, second), pair)
+
+    def challenge(self, place: Place, entry: Mapping[str, Any], rule: str) -> tuple[int, int]:
+        """Read a challenge: return the side that moves, and its transition."""
+        side = natural(entry["side"], f"the side of {place.where}")
+        n = natural(entry["challenge"], f"the challenge of {place.where}") - 1
+        if side > 1 or not 0 <= n < len(self.automaton.transitions):
+            raise RuleViolation(f"{rule}: {place.where}: there is no such challenge")
+        if self.classes[self.automaton.transitions[n][0]] != place.pair[side]:
+            raise RuleViolation(f"{rule}: {place.where}: the challenge is no transition of that side")
+        return side, n
+
+    def answers(self, mine: int, other: str) -> list[int]:
+        """Return the transitions of a state that have the action of a transition."""
+        return [n for n in self.steps[other] if self.action(n) == self.action(mine)]
+
+    def action(self, transition: int) -> str:
+        """Return the action of a transition."""
+        return self.automaton.transitions[transition][1]
 
 
 @dataclass(frozen=True)
@@ -109,44 +207,14 @@ class Pairing:
     matches: tuple[Match, ...]
 
 
-class Board:
-    """The automaton with its classes: states at distance 0, and shapes (infinitely far if different)."""
+class Board(Arena):
+    """The arena of bijections: classes are at distance 0, and shapes infinitely far if different."""
 
     def __init__(self, automaton: Automaton) -> None:
-        self.automaton = automaton
-        self.steps: dict[str, list[int]] = {state: [] for state in automaton.states}
-        for number, (source, _, _) in enumerate(automaton.transitions):
-            self.steps[source].append(number)
-        self.classes = self._stable(lambda row, of: Counter((of[t], p) for t, p in row.items()))
-        self.shapes = self._stable(lambda row, of: Counter(of[t] for t in row))
-        self.shape_of = {self.classes[state]: shape for state, shape in self.shapes.items()}
+        super().__init__(automaton, lambda row, of: Counter((of[t], p) for t, p in row.items()), "M4")
+        shapes = self.stable(lambda row, of: Counter(of[t] for t in row))
+        self.shape_of = {self.classes[state]: shape for state, shape in shapes.items()}
         self._pairings: dict[tuple[int, int], Pairing] = {}
-
-    def _stable(self, key: Callable[[Row, dict[str, int]], Counter[Any]]) -> dict[str, int]:
-        """Return the coarsest partition in which equal classes have equal transitions, as `key` sees them."""
-        of = dict.fromkeys(self.automaton.states, 0)
-        count = 1
-        while True:
-            numbers: dict[Hashable, int] = {}
-            refined = {}
-            for state in self.automaton.states:
-                kinds = frozenset(
-                    (
-                        self.automaton.transitions[n][1],
-                        frozenset(key(self.automaton.transitions[n][2], of).items()),
-                    )
-                    for n in self.steps[state]
-                )
-                refined[state] = numbers.setdefault((of[state], kinds), len(numbers))
-            of = refined
-            if len(numbers) == count:
-                return of
-            count = len(numbers)
-
-    def answers(self, mine: int, other: str) -> list[int]:
-        """Return the transitions of a state that have the action of a transition."""
-        action = self.automaton.transitions[mine][1]
-        return [n for n in self.steps[other] if self.automaton.transitions[n][1] == action]
 
     def pairing(self, left: int, right: int) -> Pairing:
         """Return the ways to match the rows of two transitions."""
@@ -160,6 +228,11 @@ class Board:
             )
             self._pairings[left, right] = Pairing(tuple(ours.values()), tuple(theirs.values()), matches)
         return self._pairings[left, right]
+
+    def answered(self, place: Place, side: int, challenge: int) -> Iterator[tuple[int, Pairing]]:
+        """Yield the answers to a challenge, each with the ways to match first and second state."""
+        for m in self.answers(challenge, place.states[1 - side]):
+            yield m, self.pairing(challenge, m) if side == 0 else self.pairing(m, challenge)
 
     def _groups(self, transition: int) -> dict[Group, int]:
         row = self.automaton.transitions[transition][2]

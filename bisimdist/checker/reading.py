@@ -20,6 +20,7 @@ __all__ = [
     "integer",
     "item",
     "items",
+    "mapping",
     "model_number",
     "natural",
     "rational",
@@ -115,14 +116,20 @@ def record(
     value: object, where: str, required: tuple[str, ...], optional: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """Return a JSON object that has all the required keys, and besides them only optional ones."""
-    if not isinstance(value, dict):
-        raise MalformedCertificate(f"{where} is {shown(value)}; expected an object")
+    result = mapping(value, where)
     for key in required:
-        if key not in value:
+        if key not in result:
             raise MalformedCertificate(f"{where} has no {key!r}")
-    for key in value:
+    for key in result:
         if key not in required and key not in optional:
             raise MalformedCertificate(f"{where} has the unknown key {shown(key)}")
+    return result
+
+
+def mapping(value: object, where: str) -> dict[str, Any]:
+    """Return a JSON object whose keys are names."""
+    if not isinstance(value, dict):
+        raise MalformedCertificate(f"{where} is {shown(value)}; expected an object")
     return value
 
 

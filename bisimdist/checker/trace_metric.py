@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.ends import completed, said_of, with_ends
-from bisimdist.checker.metric import given_automaton
-from bisimdist.checker.metric_arena import Automaton, read_automaton
+from bisimdist.checker.metric_arena import Automaton, given_automaton, read_automaton
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import (
     MalformedCertificate,

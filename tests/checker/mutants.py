@@ -98,7 +98,7 @@ def _places(
             yield from _places(child, name, (*where, field))
         elif isinstance(child, list):
             for index, part in enumerate(child):
-                if isinstance(part, ast.AST) and not _constant_of_module(node, part):
+                if isinstance(part, ast.AST) and not _means_nothing(node, part):
                     yield from _places(part, name, (*where, field, index))
 
 
@@ -113,9 +113,11 @@ def _counts_work(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and _called(node.value) in ("afford", "spend")
 
 
-def _constant_of_module(node: ast.AST, part: ast.AST) -> bool:
-    """Tell whether this only names limits, patterns and types."""
-    return isinstance(node, ast.Module) and not isinstance(part, ast.FunctionDef | ast.ClassDef)
+def _means_nothing(node: ast.AST, part: ast.AST) -> bool:
+    """Tell whether this only names limits, patterns and types, or is what a message counts from."""
+    if isinstance(node, ast.Module):
+        return not isinstance(part, ast.FunctionDef | ast.ClassDef)
+    return _called(node) == "enumerate" and isinstance(part, ast.Constant)
 
 
 def _lines(node: ast.AST) -> frozenset[int]:

@@ -98,7 +98,7 @@ def checker(code: Mapping[str, object]) -> Iterator[Judge]:
                 report = module.check_certificate(*data)
             except module.MalformedCertificate:
                 return "malformed"
-            return f"valid: {report!r}" if report.valid else "not valid"
+            return f"valid: {report!r} {report.plain_claims()!r}" if report.valid else "not valid"
 
         yield judge
     finally:

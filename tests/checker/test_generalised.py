@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import json
 import time
@@ -203,15 +202,15 @@ UPPER = ("upper", 0, "answers", 0)
 @pytest.mark.parametrize(
     ("name", "path", "value", "rule"),
     [
-        ("fixed", ("discount",), "0", "Q2"),
-        ("fixed", ("discount",), "3/2", "Q2"),
-        ("step", ("discount",), "1/100000", "Q2"),
-        ("fixed", ("model", "states", 0), "t", "Q1"),
-        ("fixed", ("model", "transitions", 0, "to", "s"), "3/2", "Q1"),
+        ("fixed", ("discount",), "0", "Q1"),
+        ("fixed", ("discount",), "3/2", "Q1"),
+        ("step", ("discount",), "1/100000", "Q1"),
+        ("fixed", ("model", "states", 0), "t", "M1"),
+        ("fixed", ("model", "transitions", 0, "to", "s"), "3/2", "M1"),
         ("fixed", (*UPPER, "couplings", 0, "moves", 0, 2), "2", "Q7"),
         ("fixed", (*UPPER, "couplings", 0, "moves", 0, 0), "v", "Q7"),
         ("fixed", (*UPPER, "couplings", 0, "moves", 0, 0), "x", "Q4"),
-        ("fixed", ("digest",), "sha256:0", "Q3"),
+        ("fixed", ("digest",), "sha256:0", "Q2"),
         ("fixed", ("claims", 0, "from"), "x", "Q4"),
         ("fixed", ("claims", 0, "lower"), "-1", "Q4"),
         ("fixed", ("claims", 0, "upper"), "2", "Q4"),
@@ -219,7 +218,6 @@ UPPER = ("upper", 0, "answers", 0)
         ("fixed", ("upper",), [], "Q5"),
         ("fixed", ("claims", 0, "lower"), "1", "Q6"),
         ("fixed", ("lower",), [], "Q6"),
-        ("fixed", ("upper", 0, "pair"), ["s", "s"], "Q4"),
         ("fixed", ("upper", 0, "pair"), ["s", "x"], "Q4"),
         ("fixed", ("upper", 0, "value"), "1/100", "Q7"),
         ("fixed", ("upper", 0, "value"), "-1", "Q7"),
@@ -248,7 +246,6 @@ UPPER = ("upper", 0, "answers", 0)
         ("growth", ("lower", 0, "rule"), "step", "Q6"),
         ("growth", (*ENTRY, "value"), "2", "Q11"),
         ("growth", (*ENTRY, "value"), "0", "Q11"),
-        ("growth", (*ENTRY, "value"), "inf", "Q11"),
         ("growth", (*ENTRY, "answers", 0, "prices"), {}, "Q11"),
         ("growth", ("discount",), "1/2", "Q11"),
         ("step", (*ENTRY, "value"), "4", "Q9"),
@@ -351,21 +348,12 @@ def test_the_checker_knows_the_kind() -> None:
         assert report.valid, report.reason
 
 
-def test_powers_are_compared_by_length_where_they_would_be_long() -> None:
-    metric = Metric(additive=False, discount=Fraction(9999, 10000))
-    long = Fraction(1 << 4_000_000)
-    assert metric.compare(long, Fraction(2)) == 1
-    assert metric.compare(Fraction(2), long) == -1
-    with pytest.raises(MalformedCertificate, match="bits"):
-        metric.compare(long, Fraction(1 << 3_999_600))
-
-
 @given(st.fractions(0, 100, max_denominator=50), st.fractions(0, 100, max_denominator=50), st.integers(1, 9))
 def test_powers_are_compared_exactly(raw: Fraction, bound: Fraction, p: int) -> None:
     metric = Metric(additive=False, discount=Fraction(p, 10))
     p, q = metric.discount.numerator, metric.discount.denominator
     left, right = raw**p, bound**q
-    assert metric.compare(raw, bound) == (left > right) - (left < right)
+    assert metric.sides(raw, bound) == (left, right)
 
 
 def test_a_long_number_is_refused_and_not_waited_for() -> None:
@@ -373,6 +361,6 @@ def test_a_long_number_is_refused_and_not_waited_for() -> None:
     entry = next(entry for entry in document["upper"] if entry["value"] != "inf")
     entry["value"] = "0x" + "f" * 1_000_000
     started = time.process_time()
-    with contextlib.suppress(MalformedCertificate):
-        check_document(document, None)
+    with pytest.raises(MalformedCertificate, match="more work"):
+        check_certificate(json.dumps(document))
     assert time.process_time() - started < 20
