@@ -250,7 +250,8 @@ class TraceSemantics:
         state
             The state.
         formula
-            The formula. A linear one is worth the most that any number before it would make it.
+            The formula. The value of a linear one, Phi, is that of ``1 Phi`` (CCP18 Proposition 4, before
+            which it is said), hence the probability of its trace.
         lenient
             Whether L(state) is to hold the formulae of probability 0 as well.
 
@@ -264,7 +265,7 @@ class TraceSemantics:
         found = self.probability(state, linear.actions)
         if found == 0 and not lenient:
             return ZERO
-        return ONE if isinstance(formula, LinearFormula) else ONE - abs(formula.probability - found)
+        return found if isinstance(formula, LinearFormula) else ONE - abs(formula.probability - found)
 
     def formulae(
         self, state: int, depth: int | None = None, *, deadline: Deadline = NEVER

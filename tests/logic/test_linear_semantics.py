@@ -113,9 +113,9 @@ def test_satisfaction_is_that_of_the_definition(
     assert answer.value == 1 - nearest
     assert answer.lenient_value == 1 - abs(r - p)
     plain = satisfies_trace_formula(automaton, "s0", LinearFormula(word))
-    assert plain.satisfied == (p != 0) == (plain.value == 1)
-    assert plain.value in (0, 1)
-    assert plain.lenient_value == 1
+    assert plain.satisfied == (p != 0)
+    certain = satisfies_trace_formula(automaton, "s0", ProbabilisticFormula(fmpq(1), LinearFormula(word)))
+    assert plain.value == certain.value == plain.lenient_value == p
 
 
 def _finite(value: Value) -> fmpq:
