@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bisimdist.checker.chain import ONLY, Chain, given_chain, read_chain
+from bisimdist.checker.chain import Chain, given_chain, read_chain
 from bisimdist.checker.delta_document import (
     Automaton,
     Ceiling,
@@ -23,8 +23,9 @@ from bisimdist.checker.delta_document import (
     read_delta_document,
     read_said,
 )
+from bisimdist.checker.information import check_merged, check_ratios, merge
 from bisimdist.checker.other import OtherReport
-from bisimdist.checker.quantities import Amount, Skew
+from bisimdist.checker.quantities import Amount
 from bisimdist.checker.reading import RuleViolation, shown, text_of
 from bisimdist.checker.rules import Setting, check_upper
 from bisimdist.checker.words import Masses, WholeRow, whole_row
@@ -85,46 +86,12 @@ def _check(certificate: DeltaDocument, claims: Sequence[DeltaClaim], given: Chai
         raise RuleViolation("G3: the digest is not that of the embedded model")
     if certificate.alpha_upper > certificate.alpha_lower:
         raise RuleViolation("D2: alpha of the upper bounds is more than that of the lower bounds")
-    representative = _check_merged(original, certificate.merged)
-    graph = _Graph(_merge(original, representative), certificate)
+    representative = check_merged(original, certificate.merged)
+    graph = _Graph(merge(original, representative), certificate)
     graph.check_nodes()
     for number, claim in enumerate(claims, 1):
         where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]"
         _check_claim(graph, claim, representative, where)
-
-
-def _check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Check that the classes may be merged, and return the representative of every state (rule D1)."""
-    representative = {state: state for state in chain.labels}
-    seen: set[str] = set()
-    for members in merged:
-        for state in members:
-            if state not in representative or state in seen:
-                raise RuleViolation(f"D1: {shown(state)} is no state, or is merged twice")
-            seen.add(state)
-            representative[state] = members[0]
-    for members in merged:
-        rows = [_row(chain, representative, state) for state in members]
-        labels = {chain.labels[state] for state in members}
-        if len(labels) > 1 or any(row != rows[0] for row in rows):
-            raise RuleViolation(f"D1: the states merged with {shown(members[0])} are not alike")
-    return representative
-
-
-def _row(chain: Chain, representative: Mapping[str, str], state: str) -> dict[str, Fraction]:
-    row: dict[str, Fraction] = {}
-    for target, probability in chain.rows[state].items():
-        name = representative[target]
-        row[name] = row.get(name, Fraction(0)) + probability
-    return row
-
-
-def _merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
-    kept = [state for state, name in representative.items() if state == name]
-    return Chain(
-        {state: chain.labels[state] for state in kept},
-        {ONLY: {state: _row(chain, representative, state) for state in kept}},
-    )
 
 
 def _check_claim(graph: _Graph, claim: DeltaClaim, representative: Mapping[str, str], where: str) -> None:
@@ -233,7 +200,7 @@ class _Graph:
         """Check every node with its bounds (rules D3 to D7)."""
         if self.ceiling is not None:
             _check_ceiling(self.chain, self.ceiling)
-        _check_ratios(self.chain, self.ratios)
+        check_ratios(self.chain, self.ratios)
         for number, node in enumerate(self.nodes):
             self._check_vector(node, f"node {number}")
         edges = [
@@ -405,45 +372,6 @@ class _Graph:
 
 def _key(vector: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(vector.items()))
-
-
-def _check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
-    """Check that nu_i <= R(i, j) nu_j follows from the same for the states that come next (rule D9)."""
-    for (i, j), ratio in ratios.items():
-        where = f"ratio [{shown(i)}, {shown(j)}]: D9"
-        if i not in chain.labels or j not in chain.labels or chain.labels[i] != chain.labels[j]:
-            raise RuleViolation(f"{where}: not two merged states of one label")
-        if i == j:
-            raise RuleViolation(f"{where}: expected two states")
-        for label in {chain.labels[target] for target in chain.rows[i]}:
-            left, right = (
-                {target: p for target, p in chain.rows[state].items() if chain.labels[target] == label}
-                for state in (i, j)
-            )
-            if not _stays_below(ratios, left, right, ratio):
-                raise RuleViolation(f"{where}: it does not follow for the label {shown(label)}")
-
-
-def _stays_below(
-    ratios: Mapping[tuple[str, str], Skew],
-    left: Mapping[str, Fraction],
-    right: Mapping[str, Fraction],
-    ratio: Skew,
-) -> bool:
-    if all(p <= ratio * right.get(k, Fraction(0)) for k, p in left.items()):
-        return True
-    total = Fraction(0)
-    for k, p in left.items():
-        reach = Fraction(0)
-        for other, there in right.items():
-            if k == other:
-                reach += there
-            elif (k, other) in ratios:
-                reach += there / ratios[k, other]
-        if not reach:
-            return False
-        total += p / reach
-    return total <= ratio
 
 
 def _check_ceiling(chain: Chain, ceiling: Ceiling) -> None:

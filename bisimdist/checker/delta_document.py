@@ -30,6 +30,7 @@ __all__ = [
     "DeltaNode",
     "OwnBound",
     "Said",
+    "by_pair",
     "read_delta_document",
     "read_said",
 ]
@@ -160,7 +161,7 @@ def read_delta_document(whole: Mapping[str, Any], said: Said) -> DeltaDocument:
         alpha_upper=Skew.of(said.alpha_upper, "D2: alpha of the upper bounds"),
         nodes=tuple(_node(node, f"node {k}", len(nodes)) for k, node in enumerate(nodes)),
         ceiling=_ceiling(whole["ceiling"]) if "ceiling" in whole else None,
-        ratios=_by_pair(whole.get("ratios", []), "the ratios", Skew, "D9"),
+        ratios=by_pair(whole.get("ratios", []), "the ratios", Skew, "D9"),
     )
 
 
@@ -267,14 +268,15 @@ def _ceiling(value: object) -> Ceiling:
     return Ceiling(
         Skew.read(ceiling["alpha"], "alpha of the ceiling", "D6"),
         distance,
-        _by_pair(ceiling["bounds"], "the bounds of the ceiling", Share, "D6"),
+        by_pair(ceiling["bounds"], "the bounds of the ceiling", Share, "D6"),
         read_upper_table(ceiling["upper"], distance, interactive=False),
     )
 
 
-def _by_pair(
+def by_pair(
     value: object, where: str, quantity: type[Quantity], rule: str
 ) -> dict[tuple[str, str], Quantity]:
+    """Read numbers of ordered pairs, each of which is named once."""
     found: dict[tuple[str, str], Quantity] = {}
     for i, j, number in _moves(items(value, where), where, quantity, rule):
         if (i, j) in found:

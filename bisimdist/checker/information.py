@@ -1,0 +1,90 @@
+"""Information states: which states may be merged, and bounds on likelihood ratios of their futures.
+
+The rules D1 and D9 as in docs/certificates/delta.md, for all kinds whose nodes hold masses after a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from bisimdist.checker.chain import ONLY, Chain
+from bisimdist.checker.quantities import Skew
+from bisimdist.checker.reading import RuleViolation, shown
+
+__all__ = ["check_merged", "check_ratios", "merge", "stays_below"]
+
+
+def check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Check that the classes may be merged, and return the representative of every state (rule D1)."""
+    representative = {state: state for state in chain.labels}
+    seen: set[str] = set()
+    for members in merged:
+        for state in members:
+            if state not in representative or state in seen:
+                raise RuleViolation(f"D1: {shown(state)} is no state, or is merged twice")
+            seen.add(state)
+            representative[state] = members[0]
+    for members in merged:
+        rows = [_row(chain, representative, state) for state in members]
+        labels = {chain.labels[state] for state in members}
+        if len(labels) > 1 or any(row != rows[0] for row in rows):
+            raise RuleViolation(f"D1: the states merged with {shown(members[0])} are not alike")
+    return representative
+
+
+def _row(chain: Chain, representative: Mapping[str, str], state: str) -> dict[str, Fraction]:
+    row: dict[str, Fraction] = {}
+    for target, probability in chain.rows[state].items():
+        name = representative[target]
+        row[name] = row.get(name, Fraction(0)) + probability
+    return row
+
+
+def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
+    """Return the chain of the classes."""
+    kept = [state for state, name in representative.items() if state == name]
+    return Chain(
+        {state: chain.labels[state] for state in kept},
+        {ONLY: {state: _row(chain, representative, state) for state in kept}},
+    )
+
+
+def check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
+    """Check that nu_i <= R(i, j) nu_j follows from the same for the states that come next (rule D9)."""
+    for (i, j), ratio in ratios.items():
+        where = f"ratio [{shown(i)}, {shown(j)}]: D9"
+        if i not in chain.labels or j not in chain.labels or chain.labels[i] != chain.labels[j]:
+            raise RuleViolation(f"{where}: not two merged states of one label")
+        if i == j:
+            raise RuleViolation(f"{where}: expected two states")
+        for label in {chain.labels[target] for target in chain.rows[i]}:
+            left, right = (
+                {target: p for target, p in chain.rows[state].items() if chain.labels[target] == label}
+                for state in (i, j)
+            )
+            if not stays_below(ratios, left, right, ratio):
+                raise RuleViolation(f"{where}: it does not follow for the label {shown(label)}")
+
+
+def stays_below(
+    ratios: Mapping[tuple[str, str], Skew],
+    left: Mapping[str, Fraction],
+    right: Mapping[str, Fraction],
+    ratio: Fraction,
+) -> bool:
+    """Tell whether masses stay below others times a ratio, whatever event follows (rule D9)."""
+    if all(p <= ratio * right.get(k, Fraction(0)) for k, p in left.items()):
+        return True
+    total = Fraction(0)
+    for k, p in left.items():
+        reach = Fraction(0)
+        for other, there in right.items():
+            if k == other:
+                reach += there
+            elif (k, other) in ratios:
+                reach += there / ratios[k, other]
+        if not reach:
+            return False
+        total += p / reach
+    return total <= ratio
