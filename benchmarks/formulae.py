@@ -15,7 +15,7 @@ from benchmarks.timing import Clock, peak_memory, run_apart
 from benchmarks.traces import timed
 from bisimdist.analysis.crosscheck import crosscheck
 from bisimdist.analysis.crosscheck_measures import SOURCES, Source, Task
-from bisimdist.analysis.formulae import explain
+from bisimdist.analysis.distinctions import explain
 from bisimdist.analysis.standing import Measure
 from bisimdist.checker import check_certificate
 from bisimdist.logic.formula import Node, StateFormula, children, formula_size

@@ -35,12 +35,9 @@ if TYPE_CHECKING:
     from bisimdist.analysis.distribution_formulae import distribution_satisfies as distribution_satisfies
     from bisimdist.analysis.distribution_formulae import satisfying_transitions as satisfying_transitions
     from bisimdist.analysis.formulae import MimickingAnswer as MimickingAnswer
-    from bisimdist.analysis.formulae import SatisfactionAnswer as SatisfactionAnswer
     from bisimdist.analysis.formulae import formula_distance as formula_distance
     from bisimdist.analysis.formulae import logical_distance as logical_distance
     from bisimdist.analysis.formulae import mimicking_formula as mimicking_formula
-    from bisimdist.analysis.formulae import satisfies as satisfies
-    from bisimdist.analysis.formulae import satisfying as satisfying
     from bisimdist.analysis.generalised import GeneralisedAnswer as GeneralisedAnswer
     from bisimdist.analysis.generalised import generalised_metric as generalised_metric
     from bisimdist.analysis.hmm import epsilon as epsilon
@@ -53,6 +50,9 @@ if TYPE_CHECKING:
     from bisimdist.analysis.metric import metric as metric
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
     from bisimdist.analysis.profile import profile as profile
+    from bisimdist.analysis.satisfaction import SatisfactionAnswer as SatisfactionAnswer
+    from bisimdist.analysis.satisfaction import satisfies as satisfies
+    from bisimdist.analysis.satisfaction import satisfying as satisfying
     from bisimdist.analysis.secrets import SecretPrivacyAnswer as SecretPrivacyAnswer
     from bisimdist.analysis.secrets import secret_privacy as secret_privacy
     from bisimdist.analysis.threshold_search import least_alpha as least_alpha
@@ -127,13 +127,11 @@ _HOMES = {
     ),
     "bisimdist.analysis.formulae": (
         "MimickingAnswer",
-        "SatisfactionAnswer",
         "formula_distance",
         "logical_distance",
         "mimicking_formula",
-        "satisfies",
-        "satisfying",
     ),
+    "bisimdist.analysis.satisfaction": ("SatisfactionAnswer", "satisfies", "satisfying"),
     "bisimdist.analysis.generalised": ("GeneralisedAnswer", "generalised_metric"),
     "bisimdist.analysis.secrets": ("SecretPrivacyAnswer", "secret_privacy"),
     "bisimdist.analysis.trace_logic": (

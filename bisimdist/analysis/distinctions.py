@@ -1,14 +1,16 @@
-"""Why states of a probabilistic automaton are bisimilar, or a formula that tells them apart."""
+"""Why states are bisimilar, or a formula that tells them apart (docs/certificates/formulae.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved, no_certificate
-from bisimdist.certificates.formulae import ProvedDistinction, distinction_certificate
-from bisimdist.errors import ENDINGS, LimitError, UsageError
+from bisimdist.analysis.asked import asked_states
+from bisimdist.analysis.proved import Proved, Shown, no_certificate
+from bisimdist.certificates.frame import Document, document
+from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.distinguishing import Distinguisher, merged_part
 from bisimdist.logic.formula import StateFormula
@@ -19,12 +21,19 @@ from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
-from bisimdist.report.tables import html_table
+from bisimdist.report.ends import ends_data, ends_remarks
+from bisimdist.report.tables import Report
 
 __all__ = ["Distinction", "DistinctionAnswer", "distinguishing_formula", "explain"]
 
 TRACE_SECONDS = 10.0
 """How long traces are looked for, those of all pairs together."""
+
+SHOWN = 12
+"""How many actions of a trace a person is shown."""
+
+LONGEST = 2000
+"""How many characters of a formula a person is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,27 +71,51 @@ class Distinction:
     trace: tuple[str, ...] | None = None
     trace_decided: bool = False
 
-    def _repr_html_(self) -> str:
-        return _table((self,))
+    def data(self) -> dict[str, object]:
+        """Return what is known of the pair as plain data."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "bisimilar": self.bisimilar,
+            "formula": None if self.formula is None else formula_text(self.formula),
+            "depth": self.depth,
+            "irreducible": self.irreducible if self.formula is not None else None,
+            "explanation": self.explanation,
+            "trace": None if self.trace is None else list(self.trace),
+            "trace_decided": self.trace_decided,
+        }
 
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The pair, whether it is bisimilar, and the depth, for a person."""
+        decided = {None: "not decided", True: "yes", False: "no"}[self.bisimilar]
+        return self.source, self.target, decided, "" if self.depth is None else str(self.depth)
 
-def _table(pairs: Sequence[Distinction]) -> str:
-    words = {None: "not decided", True: "yes", False: "no"}
-    rows = (
-        (
-            pair.source,
-            pair.target,
-            words[pair.bisimilar],
-            "" if pair.formula is None else formula_text(pair.formula, unicode=True),
-            pair.explanation,
-        )
-        for pair in pairs
-    )
-    return html_table("bisimilarity", ("from", "to", "bisimilar", "formula", "in words"), rows)
+    @property
+    def remarks(self) -> list[str]:
+        """What tells the states apart, for a person."""
+        if self.formula is None:
+            return []
+        text = formula_text(self.formula)
+        if len(text) > LONGEST:
+            text = f"a formula of {len(text)} characters (all of it with --json)"
+        remarks = [self.explanation, *(f"  {line}" for line in text.split("\n"))]
+        if self.trace is not None:
+            left = len(self.trace) - SHOWN
+            shown = " ".join(self.trace[:SHOWN]) + (f" ... ({left} more)" if left > 0 else "")
+            remarks.append(f"  They give different probabilities to the trace {shown}.")
+        return remarks
+
+    def claim(self) -> Document:
+        """Return what a certificate claims."""
+        claim: Document = {"from": self.source, "to": self.target, "bisimilar": self.formula is None}
+        if self.formula is not None:
+            claim |= {"formula": formula_text(self.formula), "depth": str(self.formula.depth)}
+        return claim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistinctionAnswer(Proved):
+class DistinctionAnswer(Shown, Proved):
     """For each pair that was asked whether it is bisimilar, and if not, why.
 
     Parameters
@@ -111,8 +144,24 @@ class DistinctionAnswer(Proved):
         starts = {place[name] for pair in self.pairs for name in (pair.source, pair.target)}
         return Completed.of(self.model, Ends.VISIBLE, starts).without_symbol()
 
-    def _repr_html_(self) -> str:
-        return _table(self.pairs)
+    def data(self) -> dict[str, object]:
+        return {
+            "pairs": [pair.data() for pair in self.pairs],
+            **ends_data(self.completed),
+            "status": self.status.value,
+        }
+
+    def report(self) -> Report:
+        traces = any(pair.formula is not None and pair.trace is not None for pair in self.pairs)
+        return Report(
+            heading="bisimilarity, and a formula that the first state satisfies and the second does not",
+            columns=("from", "to", "bisimilar", "depth"),
+            rows=tuple(pair.row for pair in self.pairs),
+            remarks=(
+                *(remark for pair in self.pairs for remark in pair.remarks),
+                *(ends_remarks(self.completed) if traces else ()),
+            ),
+        )
 
 
 @interruptible
@@ -153,13 +202,7 @@ def explain(
     s1 can do a1 and then, with probability at least 3/5, can do ok; t1 cannot.
     """
     automaton = automaton_of(model)
-    asked = (
-        list(automaton.pairs)
-        if pairs is None
-        else [(automaton.index(s), automaton.index(t)) for s, t in pairs]
-    )
-    if not asked:
-        raise UsageError("the model has no pairs of its own; say which states to compare")
+    asked = asked_states(automaton, pairs)
     try:
         merged, classes = merged_part(automaton, [s for pair in asked for s in pair], deadline=deadline)
         maker = Distinguisher(merged, deadline)
@@ -180,23 +223,26 @@ def explain(
         # That states are bisimilar, or not, is known from the classes; but the formula is the reason.
         for s, t in asked[len(found) :]:
             found.append(_distinction(automaton, s, t, True if classes[s] == classes[t] else None))
-    decided = [
-        ProvedDistinction(s, t, pair.formula)
-        for (s, t), pair in zip(asked, found, strict=True)
-        if pair.bisimilar is not None
-    ]
-
-    def certificate() -> dict[str, object]:
-        levels = Levels(automaton)
-        return distinction_certificate(automaton, decided, levels.blocks(levels.last))
-
+    decided = [pair for pair in found if pair.bisimilar is not None]
     return DistinctionAnswer(
         model=automaton,
         pairs=tuple(found),
         status=Status.EXACT if len(decided) == len(asked) else Status.LIMIT,
         statistics={"states": len(automaton), "classes": len(merged), "levels": maker.levels.last},
-        make_certificate=certificate if decided else no_certificate,
+        make_certificate=partial(_certificate, automaton, decided) if decided else no_certificate,
     )
+
+
+def _certificate(automaton: PA, decided: Sequence[Distinction]) -> Document:
+    """Return the certificate: formulae, and the classes of bisimilarity where a pair is bisimilar."""
+    result = document("distinguishing-formula", automaton, claims=[pair.claim() for pair in decided])
+    if any(pair.bisimilar for pair in decided):
+        levels = Levels(automaton)
+        members: dict[int, list[str]] = {}
+        for name, block in zip(automaton.states, levels.blocks(levels.last), strict=True):
+            members.setdefault(block, []).append(name)
+        result["classes"] = list(members.values())
+    return result
 
 
 def _distinction(automaton: PA, s: int, t: int, bisimilar: bool | None) -> Distinction:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
 from flint import fmpq
 
-from bisimdist.analysis.proved import Proved
-from bisimdist.certificates.satisfaction import transitions_certificate
+from bisimdist.analysis.satisfaction import Satisfied, satisfaction_certificate
+from bisimdist.certificates.frame import Document
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational, to_fmpq
 from bisimdist.logic.formula import DistributionFormula, StateFormula
@@ -20,7 +20,8 @@ from bisimdist.logic.splitting import bits
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline
-from bisimdist.report.tables import html_table
+from bisimdist.report.numbers import short_rational
+from bisimdist.report.tables import Report
 
 __all__ = [
     "DistributionAnswer",
@@ -30,6 +31,14 @@ __all__ = [
     "distribution_satisfies",
     "satisfying_transitions",
 ]
+
+
+SHOWN = 12
+"""How many successors of a transition a person is shown."""
+
+
+def _masses(masses: Mapping[str, fmpq]) -> dict[str, str]:
+    return {state: format_rational(mass) for state, mass in masses.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +97,25 @@ class SatisfyingTransition:
         found = self._checker.parts(model.transitions[self.number].row, self._formula)
         return _shares(model, found or ())
 
+    def data(self) -> dict[str, object]:
+        """Return the transition as plain data, with how it splits."""
+        return {
+            "from": self.source,
+            "action": self.action,
+            "to": _masses(self.targets),
+            "splitting": [_masses(share.masses) for share in self.splitting],
+        }
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The transition for a person."""
+        shown = [f"{state} {short_rational(p)}" for state, p in list(self.targets.items())[:SHOWN]]
+        left = len(self.targets) - SHOWN
+        return self.source, self.action, ", ".join(shown) + (f", ... ({left} more)" if left > 0 else "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TransitionsAnswer(Proved):
+class TransitionsAnswer(Satisfied):
     """Which transitions of a model satisfy a formula about distributions.
 
     Parameters
@@ -128,16 +153,27 @@ class TransitionsAnswer(Proved):
         """
         return bool(self.of(state))
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (
-                step.source,
-                step.action,
-                ", ".join(f"{t} {format_rational(p)}" for t, p in step.targets.items()),
-            )
-            for step in self.transitions
+    def _among(self, asked: Sequence[str]) -> list[SatisfyingTransition]:
+        """Return the transitions of the states that were asked about, of all states if none was."""
+        return [step for step in self.transitions if not asked or step.source in asked]
+
+    def data(self, asked: Sequence[str] = ()) -> dict[str, object]:
+        transitions = [step.data() for step in self._among(asked)]
+        return {"formula": str(self.formula), "transitions": transitions, **self.verdicts(asked)}
+
+    def report(self, asked: Sequence[str] = ()) -> Report:
+        listed = self._among(asked)
+        remarks = [
+            f"No transition of {state} satisfies the formula." for state in asked if not self.holds(state)
         ]
-        return html_table(formula_text(self.formula, unicode=True), ("from", "action", "to"), rows)
+        if not asked:
+            count = f"{len(self.transitions)} of {len(self.model.transitions)}"
+            remarks = [f"{count} transitions satisfy the formula."]
+        return Report(
+            columns=("from", "action", "to") if listed else (),
+            rows=tuple(step.row for step in listed),
+            remarks=tuple(remarks),
+        )
 
 
 def satisfying_transitions(
@@ -176,25 +212,31 @@ def satisfying_transitions(
     meant = parse_distribution_formula(formula) if isinstance(formula, str) else formula
     checker = ModelChecker(automaton, deadline)
     numbers = tuple(bits(checker.transitions(meant)))
-    found = []
-    for number in numbers:
-        step = automaton.transitions[number]
-        found.append(
-            SatisfyingTransition(
-                number=number,
-                source=automaton.states[step.source],
-                action=step.action,
-                targets={automaton.states[target]: p for target, p in step.row},
-                _formula=meant,
-                _checker=checker,
-            )
+    steps = ((number, automaton.transitions[number]) for number in numbers)
+    found = tuple(
+        SatisfyingTransition(
+            number=number,
+            source=automaton.states[step.source],
+            action=step.action,
+            targets={automaton.states[target]: p for target, p in step.row},
+            _formula=meant,
+            _checker=checker,
         )
-    return TransitionsAnswer(
-        model=automaton,
-        formula=meant,
-        transitions=tuple(found),
-        make_certificate=lambda: transitions_certificate(automaton, meant, numbers),
+        for number, step in steps
     )
+
+    def certificate() -> Document:
+        written = automaton.canonical()["transitions"]
+        assert isinstance(written, list)
+        # of equal transitions one is written
+        unique = {
+            (step.source, step.action, frozenset((t, str(p)) for t, p in step.targets.items())): step.number
+            for step in found
+        }
+        listed = [written[number] for number in sorted(unique.values())]
+        return satisfaction_certificate(automaton, meant, transitions=listed)
+
+    return TransitionsAnswer(model=automaton, formula=meant, transitions=found, make_certificate=certificate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,57 +1,37 @@
-"""The full logic of probabilistic automata: mimicking formulae, satisfaction, and why states differ."""
+"""What a state can do, as a formula (docs/certificates/mimicking-formula.md), and distances of formulae."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 from flint import fmpq
 
-from bisimdist.analysis.distinctions import (
-    Distinction,
-    DistinctionAnswer,
-    distinguishing_formula,
-    explain,
-)
-from bisimdist.analysis.distribution_formulae import (
-    DistributionAnswer,
-    SatisfyingTransition,
-    Share,
-    TransitionsAnswer,
-    distribution_satisfies,
-    satisfying_transitions,
-)
-from bisimdist.analysis.proved import Proved
-from bisimdist.certificates.satisfaction import mimicking_certificate, satisfaction_certificate
-from bisimdist.errors import UsageError
+from bisimdist.analysis.distribution_formulae import distribution_satisfies, satisfying_transitions
+from bisimdist.analysis.proved import Proved, Shown
+from bisimdist.analysis.satisfaction import Formula, satisfies, satisfying, text_of
+from bisimdist.certificates.frame import Document, document
+from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
 from bisimdist.logic.equations import EquationSystem
 from bisimdist.logic.formula import StateFormula, formula_size
 from bisimdist.logic.formula_distance import FormulaDistance
-from bisimdist.logic.formula_parser import parse_formula, parse_system
-from bisimdist.logic.formula_printer import formula_text, system_text
-from bisimdist.logic.mimicking import longest_run, mimicking_formulae, mimicking_system
-from bisimdist.logic.satisfaction import ModelChecker, Splitting
-from bisimdist.logic.splitting import bits
+from bisimdist.logic.formula_parser import parse_formula
+from bisimdist.logic.levels import outgoing
+from bisimdist.logic.mimicking import longest_run, mimicking_formulae, mimicking_system, reachable_states
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
+from bisimdist.report.tables import Report
 
 __all__ = [
     "LOGICAL_KINDS",
-    "Distinction",
-    "DistinctionAnswer",
-    "DistributionAnswer",
     "FormulaBound",
     "MimickingAnswer",
-    "SatisfactionAnswer",
-    "SatisfyingTransition",
-    "Share",
-    "TransitionsAnswer",
-    "distinguishing_formula",
     "distribution_satisfies",
-    "explain",
     "formula_distance",
     "logical_distance",
     "mimicking_formula",
@@ -62,27 +42,12 @@ __all__ = [
 
 LOGICAL_KINDS = ("additive", "multiplicative")
 
-Formula = StateFormula | EquationSystem
-
-
-def _formula(formula: Formula | str) -> Formula:
-    if not isinstance(formula, str):
-        return formula
-    system = parse_system(formula)
-    return system if system.equations else system.root
-
-
-def _text(formula: Formula, *, unicode: bool) -> str:
-    if isinstance(formula, EquationSystem):
-        return system_text(formula, unicode=unicode)
-    return formula_text(formula, unicode=unicode)
-
-
-# -- mimicking formulae
+MAX_WORK = 80_000_000
+"""How much the checker may have to build: formulae of more parts are not written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MimickingAnswer(Proved):
+class MimickingAnswer(Shown, Proved):
     """What a state can do, as a formula.
 
     Parameters
@@ -117,7 +82,19 @@ class MimickingAnswer(Proved):
 
     def text(self, *, unicode: bool = False) -> str:
         """Return the formula as text; `bisimdist.logic.formula_parser` reads it back."""
-        return _text(self.formula, unicode=unicode)
+        return text_of(self.formula, unicode=unicode)
+
+    def data(self) -> dict[str, object]:
+        return {
+            "state": self.state,
+            "depth": self.depth,
+            "recursive": self.recursive,
+            "size": self.size,
+            "formula": self.text(),
+        }
+
+    def report(self) -> Report:
+        return Report(remarks=tuple(self.text().split("\n")))
 
     def _repr_html_(self) -> str:
         steps = "for ever" if self.depth is None else f"for {self.depth} steps"
@@ -181,114 +158,40 @@ def mimicking_formula(
         state=state,
         depth=depth,
         formula=formula,
-        make_certificate=lambda: mimicking_certificate(automaton, index, depth, formula, variables),
+        make_certificate=partial(_certificate, automaton, index, depth, formula, variables),
     )
 
 
-# -- satisfaction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SatisfactionAnswer(Proved):
-    """Which states of a model satisfy a formula.
-
-    Parameters
-    ----------
-    model
-        The automaton.
-    formula
-        The formula, recursive or not.
-    states
-        The names of the states that satisfy it, in the order of the model.
-    """
-
-    model: PA
-    formula: Formula
-    states: tuple[str, ...]
-    _checker: ModelChecker = field(repr=False, compare=False)
-
-    def holds(self, state: str) -> bool:
-        """Tell whether a state satisfies the formula.
-
-        Raises
-        ------
-        ModelError
-            If there is no such state.
-        """
-        self.model.index(state)
-        return state in self.states
-
-    def witness(self, state: str) -> Splitting | None:
-        """Return the transition by which a state satisfies ``<a>psi``, and how it splits; None if none does.
-
-        Raises
-        ------
-        UsageError
-            If the formula has another form.
-        """
-        if isinstance(self.formula, EquationSystem):
-            raise UsageError("the formula is recursive; only a formula <a>(...) has a witness")
-        return self._checker.witness(self.model.index(state), self.formula)
-
-    def _repr_html_(self) -> str:
-        listed = ", ".join(map(escape, self.states)) or "no state"
-        return f"<pre>{escape(_text(self.formula, unicode=True))}</pre><p>{listed}</p>"
-
-
-def satisfying(model: PA | LMC, formula: Formula | str, *, deadline: Deadline = NEVER) -> SatisfactionAnswer:
-    """Return the states that satisfy a formula.
-
-    Parameters
-    ----------
-    model
-        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
-    formula
-        A formula, or its text.
-    deadline
-        When to give up.
+def _certificate(
+    automaton: PA,
+    state: int,
+    depth: int | None,
+    formula: Formula,
+    variables: Mapping[int, str],
+) -> Document:
+    """Return the certificate that a formula is the mimicking formula of a state.
 
     Raises
     ------
-    ModelError
-        If the text is no formula, with line and column.
     LimitError
-        If the time is over.
-
-    Examples
-    --------
-    >>> from bisimdist.models.library.pin_checking import pin_checking
-    >>> satisfying(pin_checking(), "<a1>(3/5 <ok>T + 2/5 T)").states
-    ('s1', 's7')
+        If the checker would take too long to build the formula once more.
     """
-    automaton = automaton_of(model)
-    meant = _formula(formula)
-    checker = ModelChecker(automaton, deadline)
-    members = checker.solution(meant)[0] if isinstance(meant, EquationSystem) else checker.states(meant)
-    names = tuple(automaton.states[state] for state in bits(members))
-    return SatisfactionAnswer(
-        model=automaton,
-        formula=meant,
-        states=names,
-        _checker=checker,
-        make_certificate=lambda: satisfaction_certificate(automaton, meant, names),
-    )
-
-
-def satisfies(model: PA | LMC, state: str, formula: Formula | str, *, deadline: Deadline = NEVER) -> bool:
-    """Tell whether a state satisfies a formula; see `satisfying`.
-
-    Examples
-    --------
-    >>> from bisimdist.models.library.pin_checking import pin_checking
-    >>> satisfies(pin_checking(), "s1", "<a1>T & !<ok>T")
-    True
-    """
-    automaton = automaton_of(model)
-    automaton.index(state)
-    return satisfying(automaton, formula, deadline=deadline).holds(state)
-
-
-# -- distances
+    if isinstance(formula, StateFormula):
+        reached = reachable_states(automaton, [state])
+        steps = outgoing(automaton)
+        actions = len({step.action for step in automaton.transitions})
+        parts = sum(actions + 3 * sum(len(step.row) for step in steps[s]) for s in reached)
+        if parts * (formula.depth + 2) > MAX_WORK:
+            raise LimitError("the formula would take too long to check")
+    names = automaton.states
+    claim: Document = {
+        "state": names[state],
+        "depth": None if depth is None else str(depth),
+        "formula": str(formula),
+    }
+    if isinstance(formula, EquationSystem):
+        claim["variables"] = {names[s]: name for s, name in variables.items()}
+    return document("mimicking-formula", automaton, claims=[claim])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.trace_equivalence import trace_classes, trace_equivalence
 from bisimdist.analysis.trace_logic_answer import (
     TraceFormulaeAnswer,
     TraceSatisfaction,
@@ -27,6 +28,8 @@ __all__ = [
     "logical_distances",
     "satisfies_trace_formula",
     "satisfies_trace_formulae",
+    "trace_classes",
+    "trace_equivalence",
     "trace_formulae",
 ]
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from bisimdist.analysis.distinctions import DistinctionAnswer
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["Explain"]
 
@@ -47,19 +46,3 @@ class Explain(Question["DistinctionAnswer"]):
     def unknown(self, reason: str) -> Plain:
         del reason
         return nothing_known(self.frame(), self.pairs, {"bisimilar": None, "formula": None})
-
-    def data(self, answer: DistinctionAnswer) -> dict[str, object]:
-        from bisimdist.report.ends import ends_data
-        from bisimdist.report.formulae import distinction_data
-
-        return {
-            **self.frame(),
-            "pairs": [distinction_data(pair) for pair in answer.pairs],
-            **ends_data(answer.completed),
-            "status": answer.status.value,
-        }
-
-    def report(self, answer: DistinctionAnswer) -> Report:
-        from bisimdist.report.formulae import distinction_report
-
-        return distinction_report(answer)

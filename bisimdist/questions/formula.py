@@ -60,10 +60,5 @@ class MimickingFormula(Question["MimickingAnswer"]):
             self.model, self.state, self.depth, deadline=limits.deadline, progress=limits.progress
         )
 
-    def data(self, answer: MimickingAnswer) -> dict[str, object]:
-        from bisimdist.report.formulae import mimicking_data
-
-        return {**self.frame(), **mimicking_data(answer)}
-
     def report(self, answer: MimickingAnswer) -> str:
         return answer.text(unicode=self.unicode) + "\n"

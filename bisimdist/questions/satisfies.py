@@ -13,7 +13,8 @@ from bisimdist.questions.options import FORMULA, STATES
 from bisimdist.questions.question import Group, Question, Settled, identity
 
 if TYPE_CHECKING:
-    from bisimdist.analysis.formulae import SatisfactionAnswer, TransitionsAnswer
+    from bisimdist.analysis.distribution_formulae import TransitionsAnswer
+    from bisimdist.analysis.satisfaction import SatisfactionAnswer
     from bisimdist.logic.equations import EquationSystem
     from bisimdist.logic.formula import DistributionFormula
     from bisimdist.models.pa import PA
@@ -35,6 +36,12 @@ class _About(Question[A]):
     def frame(self) -> dict[str, object]:
         """Return what the JSON answer begins with."""
         return {"command": "satisfies", "model": identity(self.model)}
+
+    def data(self, answer: A) -> dict[str, object]:
+        return {**self.frame(), **answer.data(self.states)}
+
+    def report(self, answer: A) -> Report:
+        return answer.report(self.states)
 
     def settled(self, answer: A) -> Settled:
         return all(map(answer.holds, self.states))
@@ -80,20 +87,10 @@ class Satisfies(_About["SatisfactionAnswer"]):
         return cls(model=model, states=states, formula=meant)
 
     def ask(self, limits: Limits) -> SatisfactionAnswer:
-        from bisimdist.analysis.formulae import satisfying
+        from bisimdist.analysis.satisfaction import satisfying
 
         meant = self.formula if self.formula.equations else self.formula.root
         return satisfying(self.model, meant, deadline=limits.deadline)
-
-    def data(self, answer: SatisfactionAnswer) -> dict[str, object]:
-        from bisimdist.report.formulae import satisfaction_data
-
-        return {**self.frame(), **satisfaction_data(answer, self.states)}
-
-    def report(self, answer: SatisfactionAnswer) -> Report:
-        from bisimdist.report.formulae import satisfaction_report
-
-        return satisfaction_report(answer, self.states)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,19 +104,9 @@ class SatisfyingTransitions(_About["TransitionsAnswer"]):
         return Satisfies.read(given)
 
     def ask(self, limits: Limits) -> TransitionsAnswer:
-        from bisimdist.analysis.formulae import satisfying_transitions
+        from bisimdist.analysis.distribution_formulae import satisfying_transitions
 
         return satisfying_transitions(self.model, self.formula, deadline=limits.deadline)
-
-    def data(self, answer: TransitionsAnswer) -> dict[str, object]:
-        from bisimdist.report.formulae import transitions_data
-
-        return {**self.frame(), **transitions_data(answer, self.states)}
-
-    def report(self, answer: TransitionsAnswer) -> Report:
-        from bisimdist.report.formulae import transitions_report
-
-        return transitions_report(answer, self.states)
 
 
 def _read(formula: str) -> EquationSystem | DistributionFormula:

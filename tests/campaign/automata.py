@@ -10,9 +10,10 @@ from fractions import Fraction
 from flint import fmpq
 
 from bisimdist.analysis.distinctions import explain
-from bisimdist.analysis.formulae import mimicking_formula, satisfying
+from bisimdist.analysis.formulae import mimicking_formula
 from bisimdist.analysis.generalised import generalised_metric
 from bisimdist.analysis.metric import metric
+from bisimdist.analysis.satisfaction import satisfying
 from bisimdist.analysis.secrets import secret_privacy
 from bisimdist.analysis.trace_equivalence import trace_equivalence
 from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_formulae

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.formulae import satisfying
 from bisimdist.analysis.generalised import generalised_metric
 from bisimdist.analysis.metric import metric
+from bisimdist.analysis.satisfaction import satisfying
 from bisimdist.checker import MalformedCertificate, check_certificate, effort, polynomials, verdict
 from bisimdist.checker.__main__ import main
 from bisimdist.models.pa import PA, Transition

@@ -10,8 +10,8 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bisimdist.analysis import formulae as writer
 from bisimdist.analysis.formulae import mimicking_formula
-from bisimdist.certificates import satisfaction as writer
 from bisimdist.checker import MalformedCertificate
 from bisimdist.checker import mimicking as mimicking_module
 from bisimdist.checker.mimicking import check_document

@@ -10,7 +10,8 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.formulae import satisfying, satisfying_transitions
+from bisimdist.analysis.distribution_formulae import satisfying_transitions
+from bisimdist.analysis.satisfaction import satisfying
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.checker import formula_states as states_module
 from bisimdist.checker.formula_states import FormulaReader

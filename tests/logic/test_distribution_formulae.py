@@ -11,7 +11,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.formulae import distribution_satisfies, satisfying_transitions
+from bisimdist.analysis.distribution_formulae import distribution_satisfies, satisfying_transitions
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError, ModelError, NumberError, NumberTypeError, UsageError
 from bisimdist.logic.equations import EquationSystem

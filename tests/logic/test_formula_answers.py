@@ -9,15 +9,9 @@ from flint import fmpq
 from hypothesis import given, settings
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.formulae import (
-    distinguishing_formula,
-    explain,
-    formula_distance,
-    logical_distance,
-    mimicking_formula,
-    satisfies,
-    satisfying,
-)
+from bisimdist.analysis.distinctions import distinguishing_formula, explain
+from bisimdist.analysis.formulae import formula_distance, logical_distance, mimicking_formula
+from bisimdist.analysis.satisfaction import satisfies, satisfying
 from bisimdist.errors import Interruption, LimitError, ModelError, UsageError
 from bisimdist.logic.equations import EquationSystem
 from bisimdist.models.library.figure1 import figure1
