@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from flint import fmpq
 
@@ -36,7 +36,7 @@ class Transition:
     source: int
     action: str
     row: Row
-    tag: str | None = None
+    tag: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions.conversion import Writing, WritingModel, Written, chosen_format
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT
+from bisimdist.questions.options import BY_PAPER, JSON, OUTPUT, OUTPUT_FORMAT
 from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
@@ -33,8 +33,11 @@ class Example(Question["Sequence[ExampleInfo]"]):
     options = (
         OUTPUT_FORMAT.but(help="json (default), yaml, dot, prism or ccsp."),
         OUTPUT,
+        BY_PAPER,
         JSON,
     )
+
+    by_paper: bool = False
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -45,7 +48,9 @@ class Example(Question["Sequence[ExampleInfo]"]):
                 raise UsageError(
                     "--format and -o write an example; say which one (without NAME they are listed)"
                 )
-            return cls()
+            return cls(by_paper=given[BY_PAPER])
+        if given[BY_PAPER]:
+            raise UsageError("--papers lists the case studies; expected no NAME with it")
         name = given.argument.removeprefix("example:")
         chosen, output = chosen_format(given, more=CALCULUS), given[OUTPUT]
         if chosen == CALCULUS:
@@ -69,6 +74,7 @@ class Example(Question["Sequence[ExampleInfo]"]):
                         {"name": p.name, "default": p.default, "expected": p.expected}
                         for p in info.parameters
                     ],
+                    "papers": list(info.papers),
                 }
                 for info in answer
             ],
@@ -77,6 +83,16 @@ class Example(Question["Sequence[ExampleInfo]"]):
     def report(self, answer: Sequence[ExampleInfo]) -> Report:
         from bisimdist.report.tables import Report
 
+        if self.by_paper:
+            cited = sorted(
+                ((paper.split(" ", 1), info) for info in answer for paper in info.papers),
+                key=lambda entry: entry[0],
+            )
+            return Report(
+                columns=("paper", "number", "name", "what it is"),
+                rows=tuple((paper, number, info.name, info.description) for (paper, number), info in cited),
+                remarks=("Where all other numbers of the papers live is said in docs/papers.md.",),
+            )
         return Report(
             columns=("name", "parameters and their defaults", "what it is"),
             rows=tuple(

@@ -239,6 +239,8 @@ THRESHOLD = _number(
     "threshold", "EPS", "Ask whether the distance is at most EPS (weak anonymity).", _nonnegative
 )
 GAP = _number("gap", "G", "Stop as soon as upper - lower is at most G.", _unit)
+BY_PAPER = _switch("by_paper", "--papers", "List the case studies by paper and figure.")
+
 QUOTIENT = _switch("merge_bisimilar", "--quotient", "Merge bisimilar states first.")
 SKEWED_DISTANCE: Option[str] = Option(
     name="distance",

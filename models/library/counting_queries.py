@@ -112,4 +112,5 @@ EXAMPLE = Example(
         Integer("count", 0, 0, 499),
     ),
     counting_queries,
+    papers=("CCP18 Example 6",),
 )

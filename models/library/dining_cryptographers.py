@@ -156,4 +156,5 @@ EXAMPLE = Example(
         Choice("pairs", "first", ("first", "all")),
     ),
     dining_cryptographers,
+    papers=("CMP18 Figure 3", "CMP18 Figure 2"),
 )

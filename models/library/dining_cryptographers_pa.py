@@ -244,4 +244,5 @@ EXAMPLE = Example(
     ),
     dining_cryptographers_pa,
     dining_cryptographers_text,
+    papers=("XCL14 Figure 4", "XCL14 Figure 3", "XCL14 Proposition 5", "XCL14 Proposition 6"),
 )

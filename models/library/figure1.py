@@ -36,4 +36,10 @@ def figure1() -> LMC:
     )
 
 
-EXAMPLE = Example("figure1", "two biased coins with their sides swapped, four states", (), figure1)
+EXAMPLE = Example(
+    "figure1",
+    "two biased coins with their sides swapped, four states",
+    (),
+    figure1,
+    papers=("CMP18 Figure 1", "CMP18 Example 1"),
+)

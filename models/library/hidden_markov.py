@@ -277,18 +277,21 @@ EXAMPLES = (
         "a count with truncated geometric noise (hidden Markov model)",
         (Rational("alpha", fmpq(1, 2)), Integer("levels", 3, 2, 200)),
         geometric,
+        papers=("LWZ22 Figure 1", "LWZ22 Example 1", "LWZ22 Example 4.1", "LWZ22 Example 4.2"),
     ),
     Example(
         "contagious-disease",
         "a noisy count of the sick in a couple who infect each other (hidden Markov model)",
         (Rational("together", fmpq(1)), Rational("alpha", fmpq(1, 2))),
         contagious_disease,
+        papers=("LWZ22 Example 3", "LWZ22 Example 4.3", "LWZ22 Example 4.4"),
     ),
     Example(
         "independent-disease",
         "a noisy count of the sick, ill independently with unknown probability (hidden Markov model)",
         (Integer("members", 2, 1, 12), Rational("alpha", fmpq(1, 2)), _SECRET),
         independent_disease,
+        papers=("LWZ22 Example 4", "LWZ22 Example 4.5", "LWZ22 Table 1"),
     ),
     Example(
         "noisy-max",
@@ -300,6 +303,7 @@ EXAMPLES = (
             Choice("adjacency", "all", ("all", "one")),
         ),
         noisy_max_neighbours,
+        papers=("LWZ22 Algorithm 2", "LWZ22 Figure 2", "LWZ22 Example 6.1"),
     ),
     Example(
         "noisy-max-diseases",
@@ -312,6 +316,7 @@ EXAMPLES = (
             *(Rational(f"p{letter}", None) for letter in _DISEASES),
         ),
         _noisy_max_diseases,
+        papers=("LWZ22 Example 5", "LWZ22 Example 6", "LWZ22 Example 6.2", "LWZ22 Example 6.3"),
     ),
     Example(
         "above-threshold",
@@ -323,5 +328,6 @@ EXAMPLES = (
             Rational("query", fmpq(1, 2)),
         ),
         _above_threshold,
+        papers=("LWZ22 Algorithm 3", "LWZ22 Algorithm 4", "LWZ22 Figure 3"),
     ),
 )

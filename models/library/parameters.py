@@ -144,6 +144,8 @@ class Example:
         Called with a keyword argument for each parameter; raises UsageError where values do not go together.
     text
         Called likewise, makes the same model as a text of the process calculus; None where there is none.
+    papers
+        The figures and examples of papers that it is, by the keys of ``docs/papers.md``.
     """
 
     name: str
@@ -151,3 +153,4 @@ class Example:
     parameters: tuple[Parameter, ...]
     build: Callable[..., AnyModel]
     text: Callable[..., str] | None = None
+    papers: tuple[str, ...] = ()

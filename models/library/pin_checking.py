@@ -59,4 +59,5 @@ EXAMPLE = Example(
     "a system that answers passwords at random; the amortised distance is finite, the accumulative not",
     (),
     pin_checking,
+    papers=("XCL14 Figure 1", "XCL14 Example 1", "XCL14 Example 2"),
 )

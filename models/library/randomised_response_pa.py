@@ -83,4 +83,5 @@ EXAMPLE = Example(
     "a true answer on heads, the answer of a second coin on tails, with silent tosses, as an automaton",
     (Rational("p", fmpq(1, 2)), Rational("q", fmpq(1, 2))),
     randomised_response_automaton,
+    papers=("CCP18 Figure 1", "CCP18 Example 1"),
 )

@@ -34,6 +34,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "randomised_response_pa": ("randomised-response-pa",),
     "counting_queries": ("counting-queries",),
     "mimicking": ("mimicking",),
+    "figure2": ("figure2",),
     "hidden_markov": (
         *("geometric", "contagious-disease", "independent-disease"),
         *("noisy-max", "noisy-max-diseases", "above-threshold"),
@@ -61,11 +62,12 @@ class ParameterInfo:
 
 @dataclass(frozen=True, slots=True)
 class ExampleInfo:
-    """A built-in example: its name, one line about it, and its parameters."""
+    """A built-in example: its name, one line about it, its parameters, and what it is in the papers."""
 
     name: str
     description: str
     parameters: tuple[ParameterInfo, ...]
+    papers: tuple[str, ...] = ()
 
 
 def list_examples() -> tuple[ExampleInfo, ...]:
@@ -81,6 +83,7 @@ def list_examples() -> tuple[ExampleInfo, ...]:
             example.name,
             example.description,
             tuple(ParameterInfo(p.name, p.default_text, p.expected) for p in example.parameters),
+            example.papers,
         )
         for example in map(_example, _HOME_OF)
     )

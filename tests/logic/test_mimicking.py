@@ -43,7 +43,7 @@ def figure_2() -> PA:
     return PA(names, steps, ((0, 1),))
 
 
-def test_example_5() -> None:
+def test_the_formulae_of_the_small_example() -> None:
     formulae = mimicking_formulae(figure_2(), 3)
     assert formulae[0] is parse_formula(
         "let nil = !<a>T & !<b>T; b = <b>nil & !<a>T in <a>(1/2 b + 1/2 nil) & !<b>T"
