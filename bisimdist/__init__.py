@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from bisimdist.models.conversions import Conversion as Conversion
     from bisimdist.models.conversions import convert as convert
     from bisimdist.models.hmm import HMM as HMM
+    from bisimdist.models.io import Reading as Reading
     from bisimdist.models.io import load_model as load_model
     from bisimdist.models.io import parse_model as parse_model
     from bisimdist.models.io import write_model as write_model
@@ -184,7 +185,7 @@ _HOMES = {
     "bisimdist.analysis.answer": ("DistanceAnswer", "PairBound", "Status", "ThresholdAnswer"),
     "bisimdist.analysis.distances": ("bd_threshold", "bound"),
     "bisimdist.models.bisimilarity": ("bisimilarity_classes", "quotient"),
-    "bisimdist.models.io": ("load_model", "parse_model", "write_model"),
+    "bisimdist.models.io": ("Reading", "load_model", "parse_model", "write_model"),
     "bisimdist.models.library.registry": ("build_any_example", "build_example", "list_examples"),
     "bisimdist.models.lmc": ("LMC",),
     "bisimdist.models.pa": ("PA", "action_labelled_lmc"),
@@ -222,6 +223,7 @@ __all__ = [
     "PairBound",
     "ProfileAnswer",
     "ProgramChain",
+    "Reading",
     "SatisfactionAnswer",
     "SecretPrivacyAnswer",
     "Status",

@@ -1,12 +1,55 @@
-"""Every kind of model there is."""
+"""Every kind of model there is, and what all kinds have in common: pairs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bisimdist.errors import ModelError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 
-__all__ = ["AnyModel"]
+__all__ = ["AnyModel", "with_pairs"]
 
 AnyModel = LMC | PA | HMM | Interactive
+
+
+def with_pairs(model: AnyModel, pairs: Sequence[tuple[str, str]]) -> AnyModel:
+    """Return a model with other pairs; without any it stays as it is.
+
+    Parameters
+    ----------
+    model
+        The model.
+    pairs
+        States (of a hidden Markov model: distributions) by name, states also by number, such as ``"#3"``.
+
+    Raises
+    ------
+    ModelError
+        If there is no such state.
+
+    Examples
+    --------
+    >>> chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"s": 1}, "t": {"t": 1}})
+    >>> with_pairs(chain, [("s", "#1")]).pairs
+    ((0, 1),)
+    """
+    if not pairs:
+        return model
+    if isinstance(model, HMM):
+        for name in (name for pair in pairs for name in pair):
+            model.distribution(name)
+        return replace(model, pairs=tuple((s, t) for s, t in pairs))
+    return replace(model, pairs=tuple((_index(model, s), _index(model, t)) for s, t in pairs))
+
+
+def _index(model: LMC | PA | Interactive, name: str) -> int:
+    try:
+        return model.index(name)
+    except ModelError:
+        if name[:1] == "#" and name[1:].isdecimal() and len(name) < 20 and int(name[1:]) < len(model):
+            return int(name[1:])
+        raise

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path, PurePath
+from typing import Any
 
 from flint import fmpq, fmpz
 
@@ -19,7 +20,7 @@ from bisimdist.cli.output import emit_data, emit_report
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import INPUT_FORMAT, PRISM_LABELS
+from bisimdist.questions.options import INPUT_FORMAT
 from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.tables import Report
 
@@ -42,9 +43,8 @@ def run_check(
     model: str | None = None,
     *,
     as_json: bool = False,
-    input_format: str | None = None,
-    prism_labels: bool = False,
     checker: str | None = None,
+    **options: Any,
 ) -> int:
     """Check a certificate, print the verdict, and return the exit code.
 
@@ -56,12 +56,10 @@ def run_check(
         The model that the certificate has to be about; None leaves that to the reader of the digest.
     as_json
         Whether to print one JSON object.
-    input_format
-        That of the model; by default what its extension or else its content says.
-    prism_labels
-        Whether the labels that PRISM itself declares count.
     checker
         ``"formal"`` for the verdict of the checker that is extracted from machine-checked proofs.
+    options
+        How the model is read: the values of `READING_OPTIONS`.
 
     Raises
     ------
@@ -71,8 +69,7 @@ def run_check(
     if certificate == STANDARD_INPUT and model == STANDARD_INPUT:
         raise UsageError("certificate and model cannot both come from standard input")
     text = _certificate_text(certificate)
-    values = {"argument": model, INPUT_FORMAT.name: input_format, PRISM_LABELS.name: prism_labels}
-    given = Given(values, note_with_answer)
+    given = Given({"argument": model, **options}, note_with_answer)
     model_text = None if model is None else _model_text(given, model, text)
     try:
         report = check_certificate(text, model_text)

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from bisimdist.cli.commands import CODES, command_of, parameter
-from bisimdist.questions.options import INPUT_FORMAT, JSON, PRISM_LABELS
+from bisimdist.questions.options import JSON, PAIR, READING_OPTIONS
 from bisimdist.questions.question import Group
 from bisimdist.questions.registry import HOMES, question_of
 
@@ -83,7 +83,7 @@ def command_line() -> None:
 
 
 @command_line.command(
-    "check", epilog=CODES, params=[parameter(option) for option in (JSON, INPUT_FORMAT, PRISM_LABELS)]
+    "check", epilog=CODES, params=[parameter(JSON), parameter(PAIR), *map(parameter, READING_OPTIONS)]
 )
 @click.option(
     "--with",

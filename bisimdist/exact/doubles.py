@@ -100,10 +100,24 @@ class Rationaliser:
         (1/3, 3/10)
         """
         exact = parse_rational(text)
-        if "/" in text or not 0 <= exact <= 1:
-            return exact
-        double = as_double(exact)
-        return self.of_double(double) if double else exact
+        return exact if "/" in text else self.of_decimal(exact)
+
+    def of_decimal(self, value: fmpq) -> fmpq:
+        """Return the same of a number that can be written as a decimal; any other stays what it is.
+
+        Examples
+        --------
+        >>> Rationaliser().of_decimal(fmpq(3333333333333333, 10**16)), Rationaliser().of_decimal(fmpq(2, 7))
+        (1/3, 2/7)
+        """
+        rest = value.q
+        for prime in (2, 5):
+            while rest % prime == 0:
+                rest //= prime
+        if rest != 1 or not 0 <= value <= 1:
+            return value
+        double = as_double(value)
+        return self.of_double(double) if double else value
 
     def remark(self) -> str:
         """Return what was changed, as a sentence; "" where nothing was."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from flint import fmpq, fmpz
 
 from bisimdist.errors import UsageError
+from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.lmc import LMC, Row
-from bisimdist.programs.elimination import FOREVER, eliminated
 from bisimdist.programs.exploration import AtDraw, AtEnd, AtObservation, Exploration
 from bisimdist.programs.parting import Parting
 from bisimdist.programs.texts import text_of

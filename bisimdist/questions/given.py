@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.errors import UsageError
-from bisimdist.questions.options import CERTIFICATE, INPUT_FORMAT, PAIR, PRISM_LABELS, STATE_LIMIT, Option
+from bisimdist.questions.options import (
+    AGAINST,
+    AGAINST_CONSTANTS,
+    CERTIFICATE,
+    CHOICES,
+    CONSTANTS,
+    HIDE_SILENT,
+    INITIAL_PAIRS,
+    INPUT_FORMAT,
+    OBSERVE_LABELS,
+    OBSERVE_VARIABLES,
+    PAIR,
+    PRISM_LABELS,
+    RATIONALISE,
+    STATE_LIMIT,
+    TIMEOUT,
+    Option,
+)
 
 if TYPE_CHECKING:
     from bisimdist.models.hmm import HMM
     from bisimdist.models.interactive import Interactive
+    from bisimdist.models.io.reading import Reading
     from bisimdist.models.kinds import AnyModel
     from bisimdist.models.lmc import LMC
     from bisimdist.models.pa import PA
@@ -83,6 +101,9 @@ class Given:
             files.append(0)
         values = ((option, self.values.get(option.name)) for option in self.options)
         found = (option.file_of(value) for option, value in values if isinstance(value, str))
+        other = self[AGAINST]
+        if model and other is not None:
+            files += files_of_model(other, self[INPUT_FORMAT])
         files += [file for name in self.before for file in files_of_model(name)]
         return [*files, *(path for path in found if path is not None)]
 
@@ -94,12 +115,37 @@ class Given:
         if is_program(self.argument):
             return program_chain(self, cuts=cuts)
         refuse_program_options(self)
-        return read_any_model(
-            self.argument,
-            self.note,
-            format=self[INPUT_FORMAT],
+        other = self[AGAINST]
+        if other is None:
+            return read_any_model(self.argument, self._reading(self[PAIR]), format=self[INPUT_FORMAT])
+        from bisimdist.models.against import side_by_side
+
+        halves = []
+        for k, name in enumerate((self.argument, other)):
+            reading = self._reading(tuple((pair[k], pair[k]) for pair in self[PAIR]))
+            if k == 1:
+                own = self[AGAINST_CONSTANTS]
+                reading = replace(reading, constants={**reading.constants, **own}, shared=not own)
+            halves.append(read_any_model(name, reading, format=self[INPUT_FORMAT]))
+        return side_by_side(*halves)
+
+    def _reading(self, pairs: tuple[tuple[str, str], ...]) -> Reading:
+        """Return how a file is to be taken."""
+        from bisimdist.models.io.reading import Reading
+
+        return Reading(
             state_limit=self[STATE_LIMIT],
             prism_labels=self[PRISM_LABELS],
+            pairs=pairs,
+            constants=self[CONSTANTS],
+            observe_variables=self[OBSERVE_VARIABLES],
+            observe_labels=self[OBSERVE_LABELS],
+            hide_silent=self[HIDE_SILENT],
+            initial_pairs=self[INITIAL_PAIRS] if self[AGAINST] is None else "self",
+            choices=self[CHOICES],
+            rationalise=self[RATIONALISE],
+            seconds=self[TIMEOUT],
+            note=self.note,
         )
 
     def chain(self, *, cuts: bool = False) -> LMC:
@@ -132,20 +178,13 @@ class Given:
         return as_hmm(self.any_model(), self.source)
 
     def pairs(self, model: LMC | PA | Interactive) -> tuple[tuple[str, str], ...]:
-        """Return the pairs that were asked for by name; where none were, those of the model.
+        """Return the pairs of the model, which are those that were asked for where some were.
 
         Raises
         ------
-        ModelError
-            If a name is no state.
         UsageError
-            If there are no pairs at all.
+            If there are none.
         """
-        given = tuple((source, target) for source, target in self[PAIR])
-        for name in (name for pair in given for name in pair):
-            model.index(name)
-        if given:
-            return given
         if not model.pairs:
             raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
         return tuple((model.states[s], model.states[t]) for s, t in model.pairs)

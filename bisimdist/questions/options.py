@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -11,6 +11,8 @@ from bisimdist.questions import numbers
 
 if TYPE_CHECKING:
     from flint import fmpq
+
+    from bisimdist.exact.rational import ExactNumber
 
 T = TypeVar("T")
 TRACE_KINDS = ("multiplicative", "additive")
@@ -116,7 +118,7 @@ INPUT_FORMAT: Option[str | None] = Option(
     name="input_format",
     flags=("--input-format", "--format"),
     metavar="NAME",
-    help="The format of MODEL, whatever its name says: json, yaml, prism or ccsp.",
+    help="The format of MODEL, whatever its name says: json, yaml, ccsp, prism, prism-language, jani, ...",
 )
 TIMEOUT: Option[float | None] = Option(
     name="timeout",
@@ -454,5 +456,92 @@ SAMPLES: Option[int] = Option(
 )
 PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, NEIGHBOURS, OBSERVE, CUT)
 """What says which chain FILE.py:FUNCTION stands for."""
-MODEL_OPTIONS: tuple[Option[Any], ...] = (INPUT_FORMAT, PRISM_LABELS, *PROGRAM_OPTIONS)
+
+
+def _listed(flag: str, text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    names = tuple(part.strip() for part in text.split(","))
+    if not all(names):
+        raise UsageError(f"{flag} {text}: expected names with commas between them")
+    return names
+
+
+def _constants(flag: str, text: str | None) -> Mapping[str, ExactNumber | bool]:
+    found: dict[str, ExactNumber | bool] = {}
+    for part in () if text is None else text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (name and equals) or name in found:
+            raise UsageError(f"{flag} {text}: expected values such as N=5,p=1/2, each constant once")
+        found[name] = value == "true" if value in {"true", "false"} else numbers.numbered(flag, value)
+    return found
+
+
+CONSTANTS: Option[Mapping[str, ExactNumber | bool]] = Option(
+    name="constants",
+    flags=("--constants",),
+    metavar="N=5,...",
+    help="Constants that a PRISM or JANI model leaves open.",
+    read=_constants,
+)
+OBSERVE_VARIABLES: Option[tuple[str, ...] | None] = Option(
+    name="observe_variables",
+    flags=("--observe-variables",),
+    metavar="X,...",
+    help="Variables of another tool's model that an observer sees (in place of its labels).",
+    read=_listed,
+)
+OBSERVE_LABELS: Option[tuple[str, ...] | None] = Option(
+    name="observe_labels",
+    flags=("--observe-labels",),
+    metavar="L,...",
+    help="Labels of another tool's model that an observer sees (by default all).",
+    read=_listed,
+)
+HIDE_SILENT = _switch("hide_silent", "--hide-silent", "Leave out steps that do not change what is seen.")
+INITIAL_PAIRS: Option[str] = Option(
+    name="initial_pairs",
+    flags=("--initial-pairs",),
+    metavar="WHICH",
+    help="Pairs of initial states: first (the first with every other) or all.",
+    default="first",
+    read=_one_of("first", "all", what="no such choice of pairs"),
+)
+CHOICES: Option[str] = Option(
+    name="choices",
+    flags=("--choices",),
+    metavar="KIND",
+    help="An MDP of another tool as an automaton, or as an interactive model.",
+    default="automaton",
+    read=_one_of("automaton", "interactive", what="no such kind"),
+)
+RATIONALISE = _switch(
+    "rationalise", "--rationalise", "Replace doubles by the simplest rationals in reach of rounding."
+)
+AGAINST = _text(
+    "against",
+    "--against",
+    "OTHER",
+    "Hold MODEL against another one; --pair names a state of each.",
+)
+AGAINST_CONSTANTS = CONSTANTS.but(
+    name="against_constants",
+    flags=("--against-constants",),
+    help="Constants of OTHER that differ from those of MODEL.",
+)
+READING_OPTIONS: tuple[Option[Any], ...] = (
+    INPUT_FORMAT,
+    PRISM_LABELS,
+    CONSTANTS,
+    OBSERVE_VARIABLES,
+    OBSERVE_LABELS,
+    HIDE_SILENT,
+    INITIAL_PAIRS,
+    CHOICES,
+    RATIONALISE,
+    AGAINST,
+    AGAINST_CONSTANTS,
+)
+"""How the file of a model is read."""
+MODEL_OPTIONS: tuple[Option[Any], ...] = (*READING_OPTIONS, *PROGRAM_OPTIONS)
 """What every command that takes a model says of how it is read."""

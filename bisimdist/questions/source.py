@@ -11,7 +11,8 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
-from bisimdist.models.kinds import AnyModel
+from bisimdist.models.io.reading import Reading
+from bisimdist.models.kinds import AnyModel, with_pairs
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
 from bisimdist.models.visible import only_sight
@@ -57,37 +58,26 @@ def standard_input(limit: int) -> bytes:
     return content
 
 
-def read_any_model(
-    model: str,
-    note: Note,
-    *,
-    format: str | None = None,
-    state_limit: int | None = None,
-    prism_labels: bool = False,
-) -> AnyModel:
+def read_any_model(model: str, reading: Reading, *, format: str | None = None) -> AnyModel:
     """Return the model that an argument names, whatever its kind.
 
     Parameters
     ----------
     model
         A file, ``-`` for standard input, or ``example:NAME``.
-    note
-        Told where the model shows nothing, so that every answer is trivial.
+    reading
+        How it is to be taken; its note is told where the model shows nothing.
     format
         That of the file; by default what its extension or else its content says.
-    state_limit
-        How many states the automaton of a CCS_p text may have; by default what the text says.
-    prism_labels
-        Whether the labels that PRISM itself declares count.
 
     Raises
     ------
     BisimdistError
-        If there is no such model, or it is not usable, or the limit is less than one.
+        If there is no such model, or it is not usable, or a limit is less than one.
     """
-    if state_limit is not None and state_limit < 1:
-        raise UsageError(f"--state-limit {state_limit}: expected at least 1")
-    found = _read(model, format, state_limit, prism_labels)
+    if reading.state_limit is not None and reading.state_limit < 1:
+        raise UsageError(f"--state-limit {reading.state_limit}: expected at least 1")
+    found = _read(model, format, reading)
     sight = only_sight(found)
     if sight is not None:
         what = {
@@ -97,26 +87,28 @@ def read_any_model(
             HMM: "state shows the observation",
         }
         hint = ""
-        if (format == "prism" or model.lower().endswith(".tra")) and not prism_labels:
+        if (format == "prism" or model.lower().endswith(".tra")) and not reading.prism_labels:
             hint = "; PRISM's own labels init and deadlock do not count, unless --prism-labels is given"
-        note(f"every {what[type(found)]} {sight!r}: nothing tells two runs apart{hint}")
+        reading.note(f"every {what[type(found)]} {sight!r}: nothing tells two runs apart{hint}")
     return found
 
 
-def _read(model: str, format: str | None, state_limit: int | None, prism_labels: bool) -> AnyModel:
+def _read(model: str, format: str | None, reading: Reading) -> AnyModel:
     # Imported here: an example needs no readers of files, and a file no examples.
     if model.startswith(EXAMPLE_PREFIX):
         from bisimdist.models.library.registry import build_any_example
 
-        if format is not None:
-            raise UsageError(f"--format {format}: is for files; {model[:60]} is built in")
-        return build_any_example(model.removeprefix(EXAMPLE_PREFIX))
+        unused = format or reading.unused() or ("constants" if reading.constants else None)
+        if unused is not None:
+            what = f"--format {unused}" if unused == format else unused
+            raise UsageError(f"{what}: is for files; {model[:60]} is built in")
+        return with_pairs(build_any_example(model.removeprefix(EXAMPLE_PREFIX)), reading.pairs)
     from bisimdist.models.io.load import load_model, parse_model
 
     if model == STANDARD_INPUT:
         content = standard_input(MAX_BYTES)
-        return parse_model(content, format=format, source=INPUT_NAME, state_limit=state_limit)
-    return load_model(model, format=format, state_limit=state_limit, prism_labels=prism_labels)
+        return parse_model(content, format=format, source=INPUT_NAME, reading=reading)
+    return load_model(model, format=format, reading=reading)
 
 
 def is_model_file(argument: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from flint import fmpq
 
 from bisimdist.errors import ModelError, NumberError
+from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import parse_rational, shorten_rational
 from bisimdist.models.io.document import ListNode, MapNode, Node, Scalar, ScalarKind
 
@@ -154,9 +155,13 @@ def with_line(error: ModelError, lines: Iterable[tuple[str, int]]) -> ModelError
 
 
 class ProbabilityReader:
-    """Reads the probabilities of one file, each text once, and keeps their joint size within bounds."""
+    """Reads the probabilities of one file, each text once, and keeps their joint size within bounds.
 
-    def __init__(self) -> None:
+    With a rationaliser decimals are taken for doubles.
+    """
+
+    def __init__(self, rationaliser: Rationaliser | None = None) -> None:
+        self._parse = parse_rational if rationaliser is None else rationaliser.of_text
         self._known: dict[str, fmpq] = {}
         self._bits = 0
 
@@ -188,7 +193,7 @@ class ProbabilityReader:
         if known is not None:
             return known
         try:
-            value = parse_rational(text)
+            value = self._parse(text)
         except NumberError as error:
             raise ModelError(str(error), place=place, line=line) from None
         if not 0 <= value <= 1:

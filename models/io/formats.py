@@ -7,7 +7,7 @@ content does: the first format that recognises it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bisimdist.bounded import decoded, read_file
@@ -15,7 +15,14 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.io.ccsp import automaton_from_ccsp, looks_like_ccsp
 from bisimdist.models.io.json_or_yaml import begins_json, model_of, read_document
 from bisimdist.models.io.prism import looks_like_prism, read_prism
-from bisimdist.models.kinds import AnyModel
+from bisimdist.models.io.reading import Reading
+from bisimdist.models.io.storm import (
+    looks_like_drn,
+    looks_like_jani,
+    looks_like_prism_language,
+    read_by_storm,
+)
+from bisimdist.models.kinds import AnyModel, with_pairs
 
 __all__ = [
     "FORMATS",
@@ -25,6 +32,7 @@ __all__ = [
     "format_called",
     "format_of",
     "format_of_content",
+    "read_as",
 ]
 
 
@@ -38,16 +46,13 @@ class Input:
         The bytes of the file.
     path
         What the file is called, for files beside it; None for a text that is no file.
-    state_limit
-        How many states the automaton of a CCS_p text may have; by default what the text says.
-    prism_labels
-        Whether PRISM's own labels count.
+    reading
+        How the model is to be taken.
     """
 
     content: bytes
     path: str | None = None
-    state_limit: int | None = None
-    prism_labels: bool = False
+    reading: Reading = field(default_factory=Reading)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +71,10 @@ class Format:
         Makes the model. Errors name place and line; the file is added by the caller.
     beside
         The extensions of the files that are read with it.
+    foreign
+        Whether it is another tool's: it has labels and variables to observe, and names states in its way.
+    symbolic
+        Whether constants may be left open.
     """
 
     name: str
@@ -73,10 +82,12 @@ class Format:
     begins: Callable[[bytes], bool]
     read: Callable[[Input], AnyModel]
     beside: tuple[str, ...] = ()
+    foreign: bool = False
+    symbolic: bool = False
 
 
 def _read_ccsp(given: Input) -> AnyModel:
-    return automaton_from_ccsp(decoded(given.content), state_limit=given.state_limit)
+    return automaton_from_ccsp(decoded(given.content), state_limit=given.reading.state_limit)
 
 
 def _read_prism(given: Input) -> AnyModel:
@@ -89,7 +100,7 @@ def _read_prism(given: Input) -> AnyModel:
         _beside(path.with_suffix(".lab"), "the labels of the .tra file beside it"),
         _beside(states, "the states of the .tra file") if states.exists() else None,
         source=given.path,
-        own_labels=given.prism_labels,
+        reading=given.reading,
     )
 
 
@@ -100,7 +111,34 @@ def _beside(path: Path, expected: str) -> str:
         raise error.with_source(str(path)) from None
 
 
+def _by_storm(language: str) -> Callable[[Input], AnyModel]:
+    return lambda given: read_by_storm(given.content, language, given.reading)
+
+
 FORMATS = (
+    Format(
+        name="jani",
+        extensions=(".jani",),
+        begins=looks_like_jani,
+        read=_by_storm("jani"),
+        foreign=True,
+        symbolic=True,
+    ),
+    Format(
+        name="prism-language",
+        extensions=(".prism", ".pm", ".nm", ".sm"),
+        begins=looks_like_prism_language,
+        read=_by_storm("prism"),
+        foreign=True,
+        symbolic=True,
+    ),
+    Format(
+        name="drn",
+        extensions=(".drn",),
+        begins=looks_like_drn,
+        read=_by_storm("drn"),
+        foreign=True,
+    ),
     Format(
         name="json",
         extensions=(".json",),
@@ -119,6 +157,7 @@ FORMATS = (
         begins=looks_like_prism,
         read=_read_prism,
         beside=(".lab", ".sta"),
+        foreign=True,
     ),
     Format(
         name="yaml",
@@ -128,6 +167,31 @@ FORMATS = (
     ),
 )
 """All of them; the last one takes what no other recognises."""
+
+
+def read_as(known: Format, given: Input) -> AnyModel:
+    """Return the model that is read in a format.
+
+    Raises
+    ------
+    UsageError
+        If it is to be taken in a way that the format does not know.
+    ModelError
+        If there is none.
+    """
+    reading = given.reading
+    unused = None if known.foreign else reading.unused()
+    if reading.shared:
+        unused = None
+    elif unused is None and reading.constants and not known.symbolic:
+        unused = "constants"
+    if unused is not None:
+        formats = [one.name for one in FORMATS if (one.symbolic if unused == "constants" else one.foreign)]
+        raise UsageError(
+            f"{unused}: this is for models in the formats {', '.join(formats)}, not {known.name}"
+        )
+    model = known.read(given)
+    return model if known.foreign else with_pairs(model, reading.pairs)
 
 
 def format_called(name: str) -> Format:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from bisimdist.bounded import read_file
 from bisimdist.errors import ModelError, UsageError
-from bisimdist.models.io.formats import FORMATS, Input, format_called, format_of, format_of_content
+from bisimdist.models.io.formats import FORMATS, Input, format_called, format_of, format_of_content, read_as
+from bisimdist.models.io.reading import Reading
 from bisimdist.models.kinds import AnyModel
 
 __all__ = ["load_model", "parse_model"]
 
 
 def load_model(
-    source: str | Path,
-    *,
-    format: str | None = None,
-    state_limit: int | None = None,
-    prism_labels: bool = False,
+    source: str | Path, *, format: str | None = None, reading: Reading | None = None, **options: Any
 ) -> AnyModel:
     """Load a model from a file.
 
@@ -30,11 +29,9 @@ def load_model(
     format
         ``"json"``, ``"yaml"``, ``"prism"`` or ``"ccsp"``; by default what the extension says (.json, .yaml,
         .yml, .tra, .ccsp); with any other extension, or none, as for ``/dev/stdin``, what the content says.
-    state_limit
-        How many states the automaton of a CCS_p text may have; by default what the text says.
-    prism_labels
-        Whether the labels ``init`` and ``deadlock``, which PRISM itself declares, count. Where they are all
-        that its files tell apart, the model has one label without them.
+    reading, options
+        How the model is to be taken: the fields of `bisimdist.models.io.Reading`, such as ``pairs``,
+        ``constants`` or ``observe_variables``, one by one or all at once.
 
     Returns
     -------
@@ -55,9 +52,9 @@ def load_model(
         raise ModelError("this is a program; expected FILE.py:FUNCTION", source=name)
     content = read_file(name, expected="a model file")
     known = chosen or format_of_content(content)
-    given = Input(content=content, path=name, state_limit=state_limit, prism_labels=prism_labels)
+    given = Input(content=content, path=name, reading=_reading(reading, options))
     try:
-        return known.read(given)
+        return read_as(known, given)
     except ModelError as error:
         if chosen is None and not error.source:
             message = f"{error.message} (taken for {known.name} by its content; --format says otherwise)"
@@ -66,7 +63,12 @@ def load_model(
 
 
 def parse_model(
-    text: str | bytes, *, format: str | None = None, source: str = "", state_limit: int | None = None
+    text: str | bytes,
+    *,
+    format: str | None = None,
+    source: str = "",
+    reading: Reading | None = None,
+    **options: Any,
 ) -> AnyModel:
     """Read a model from the text of a JSON, YAML or CCS_p file.
 
@@ -80,7 +82,7 @@ def parse_model(
         or ``limit``, else YAML.
     source
         What errors call the text.
-    state_limit
+    reading, options
         As in `load_model`.
 
     Raises
@@ -103,6 +105,10 @@ def parse_model(
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     chosen = format_of_content(content) if format is None else format_called(format)
     try:
-        return chosen.read(Input(content=content, state_limit=state_limit))
+        return read_as(chosen, Input(content=content, reading=_reading(reading, options)))
     except ModelError as error:
         raise error.with_source(source) from None
+
+
+def _reading(reading: Reading | None, options: dict[str, Any]) -> Reading:
+    return Reading(**options) if reading is None else replace(reading, **options)

@@ -16,14 +16,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from flint import fmpq
 
 from bisimdist.errors import ModelError
+from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import format_rational
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.io.expect import ProbabilityReader, with_line
+from bisimdist.models.io.explicit import OWN_LABELS, Choice, Explicit, observed
+from bisimdist.models.io.reading import Reading
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, transition_place
 
 __all__ = ["looks_like_prism", "read_prism", "write_prism"]
 
@@ -56,15 +62,23 @@ def looks_like_prism(content: bytes) -> bool:
     return _BEGINNING.match(content) is not None
 
 
-def read_prism(
-    transitions: str, labels: str, states: str | None = None, *, source: str = "", own_labels: bool = False
-) -> LMC:
-    """Read a Markov chain from the texts of PRISM's explicit files.
+def read_prism(  # noqa: PLR0913
+    transitions: str,
+    labels: str,
+    states: str | None = None,
+    *,
+    source: str = "",
+    own_labels: bool = False,
+    reading: Reading | None = None,
+) -> LMC | PA | Interactive:
+    """Read a Markov chain, or an MDP as an automaton, from the texts of PRISM's explicit files.
 
     Parameters
     ----------
     transitions
-        The `.tra` file: ``states transitions`` in the first line, then ``from to probability``.
+        The `.tra` file: ``states transitions`` in the first line, then ``from to probability``; of an MDP
+        ``states choices transitions``, then ``from choice to probability`` and, where there is one, the
+        action.
     labels
         The `.lab` file.
     states
@@ -73,30 +87,45 @@ def read_prism(
         The name of the `.tra` file, for errors; the others carry the same name with their own extension.
     own_labels
         Whether PRISM's own labels `init` and `deadlock` count.
+    reading
+        How the model is to be taken in other respects.
 
     Raises
     ------
     ModelError
-        With file, place and line, where the files describe no chain.
+        With file, place and line, where the files describe no model.
     """
+    how = Reading(prism_labels=own_labels) if reading is None else reading
     stem = os.path.splitext(source)[0]  # noqa: PTH122 - a source need not be a path
+    rationaliser = Rationaliser() if how.rationalise else None
     try:
-        count, entries, first_lines = _read_transitions(transitions)
+        read = _Transitions(transitions, rationaliser)
     except ModelError as error:
         raise error.with_source(source) from None
+    count = read.count
     try:
-        names = tuple(str(i) for i in range(count)) if states is None else _read_states(states, count)
+        numbered = tuple(str(i) for i in range(count))
+        names, variables = (numbered, {}) if states is None else _read_states(states, count)
     except ModelError as error:
         raise error.with_source(f"{stem}.sta") from None
     try:
-        of_state = _read_labels(labels, count, own_labels=own_labels)
+        found = _read_labels(labels, count, own_labels=how.prism_labels)
+        model = Explicit(
+            names=names,
+            choices=read.choices(),
+            nondeterministic=read.nondeterministic,
+            propositions=found.propositions,
+            own=found.own,
+            variables=variables,
+            initial=found.initial,
+        )
+        if rationaliser is not None and rationaliser.changed:
+            how.note(rationaliser.remark())
+        return observed(model, how)
     except ModelError as error:
-        raise error.with_source(f"{stem}.lab") from None
-    try:
-        return LMC(names, of_state, tuple(tuple(sorted(row.items())) for row in entries))
-    except ModelError as error:
-        lines = ((f"state {name!r}", line) for name, line in zip(names, first_lines, strict=True))
-        raise with_line(error, lines).with_source(source) from None
+        if error.line is not None or error.message.startswith("different sets of labels"):
+            raise error.with_source(f"{stem}.lab") from None
+        raise with_line(error, read.places(names)).with_source(source) from None
 
 
 def write_prism(model: LMC) -> dict[str, str]:
@@ -143,51 +172,90 @@ def _content(text: str) -> Iterator[tuple[int, str]]:
             yield number, stripped
 
 
-def _read_transitions(text: str) -> tuple[int, list[dict[int, fmpq]], list[int]]:
-    """Return the number of states, the rows and the line where each row begins."""
-    content = _content(text)
-    number, header = next(content, (1, ""))
-    sizes = header.split()
-    if len(sizes) != 2 or not all(_INDEX.fullmatch(size) for size in sizes):
-        hint = "; more numbers mean a nondeterministic model, which is not read" if len(sizes) > 2 else ""
-        raise ModelError(
-            f"the first line is {header[:60]!r}; expected the numbers of states and of transitions{hint}",
-            line=number,
-        )
-    count, announced = int(sizes[0]), int(sizes[1])
-    lines = list(content)
-    if len(lines) != announced:
-        raise ModelError(
-            f"{announced} transitions are announced and {len(lines)} follow; expected as many of each",
-            line=number,
-        )
-    if count > announced:
-        raise ModelError(
-            f"{count} states have {announced} transitions; expected at least one for each state", line=number
-        )
-    rows: list[dict[int, fmpq]] = [{} for _ in range(count)]
-    first_lines = [number] * count
-    numbers = ProbabilityReader()
-    for number, line in lines:
-        fields = line.split()
-        if len(fields) != 3:
+class _Transitions:
+    """The transitions of a `.tra` file by state and choice; a chain has one choice of each state."""
+
+    def __init__(self, text: str, rationaliser: Rationaliser | None) -> None:
+        content = _content(text)
+        number, header = next(content, (1, ""))
+        sizes = header.split()
+        if len(sizes) not in (2, 3) or not all(_INDEX.fullmatch(size) for size in sizes):
             raise ModelError(
-                f"found {line[:60]!r}; expected a transition such as 0 1 0.5 (an action cannot be read)",
+                f"the first line is {header[:60]!r}; expected the numbers of states and of transitions, with "
+                "that of choices between them for an MDP",
                 line=number,
             )
-        state, target = (_read_index(field, count, number) for field in fields[:2])
+        self.nondeterministic = len(sizes) == 3
+        self.count, announced = int(sizes[0]), int(sizes[-1])
+        lines = list(content)
+        if len(lines) != announced:
+            raise ModelError(
+                f"{announced} transitions are announced and {len(lines)} follow; expected as many of each",
+                line=number,
+            )
+        if self.count > announced:
+            raise ModelError(
+                f"{self.count} states have {announced} transitions; expected at least one for each state",
+                line=number,
+            )
+        self._rows: list[dict[int, dict[int, fmpq]]] = [{} for _ in range(self.count)]
+        self._actions: dict[tuple[int, int], str] = {}
+        self._first_lines = [number] * self.count
+        self._numbers = ProbabilityReader(rationaliser)
+        for number, line in lines:
+            self._take(line, number)
+        chosen = sum(len(rows) for rows in self._rows)
+        if self.nondeterministic and chosen != int(sizes[1]):
+            raise ModelError(
+                f"{sizes[1]} choices are announced and {chosen} follow; expected as many of each"
+            )
+
+    def _take(self, line: str, number: int) -> None:
+        fields = line.split()
+        if len(fields) not in ((4, 5) if self.nondeterministic else (3,)):
+            expected = "0 0 1 0.5 action" if self.nondeterministic else "0 1 0.5"
+            raise ModelError(f"found {line[:60]!r}; expected a transition such as {expected}", line=number)
+        state = _read_index(fields[0], self.count, number)
+        target = _read_index(fields[1 + self.nondeterministic], self.count, number)
+        choice = 0
+        if self.nondeterministic:
+            if not _INDEX.fullmatch(fields[1]):
+                raise ModelError(f"found {fields[1][:60]!r}; expected the number of a choice", line=number)
+            choice = int(fields[1])
+            action = fields[4] if len(fields) == 5 else ""
+            if self._actions.setdefault((state, choice), action) != action:
+                raise ModelError("the choice has another action before", place=f"state {state}", line=number)
         place = f"transition {state} -> {target}"
-        if not rows[state]:
-            first_lines[state] = number
-        if target in rows[state]:
+        if not self._rows[state]:
+            self._first_lines[state] = number
+        row = self._rows[state].setdefault(choice, {})
+        if target in row:
             raise ModelError("the transition is given twice; expected it once", place=place, line=number)
-        written = fields[2]
+        written = fields[2 + self.nondeterministic]
         # PRISM writes .5 for 0.5.
-        value = numbers.from_text(f"0{written}" if written.startswith(".") else written, place, number)
+        value = self._numbers.from_text(f"0{written}" if written.startswith(".") else written, place, number)
         if value == 0:
             raise ModelError("the probability is 0; expected a positive number", place=place, line=number)
-        rows[state][target] = value
-    return count, rows, first_lines
+        row[target] = value
+
+    def choices(self) -> tuple[tuple[Choice, ...], ...]:
+        """Return the choices of each state, in the order of their numbers."""
+        return tuple(
+            tuple(
+                Choice(self._actions.get((state, number), ""), tuple(sorted(row.items())))
+                for number, row in sorted(rows.items())
+            )
+            for state, rows in enumerate(self._rows)
+        )
+
+    def places(self, names: Sequence[str]) -> Iterator[tuple[str, int]]:
+        """Return what errors of models name, and the line where it begins."""
+        place = 0
+        for name, line, rows in zip(names, self._first_lines, self._rows, strict=True):
+            yield f"state {name!r}", line
+            for _ in rows:
+                place += 1
+                yield transition_place(place, name), line
 
 
 def _read_index(text: str, count: int, line: int) -> int:
@@ -196,12 +264,21 @@ def _read_index(text: str, count: int, line: int) -> int:
     return int(text)
 
 
-def _read_labels(text: str, count: int, *, own_labels: bool) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """The states that carry each label; PRISM's own make room for labels that are called alike."""
+
+    propositions: dict[str, frozenset[int]]
+    own: frozenset[str]
+    initial: tuple[int, ...]
+
+
+def _read_labels(text: str, count: int, *, own_labels: bool) -> _Labels:
     content = _content(text)
     number, header = next(content, (1, ""))
-    declared = _declared_labels(header, number, own_labels=own_labels)
-    carried: list[str | None] = [None] * count
-    meaning: dict[str, frozenset[int]] = {}
+    declared = _declared_labels(header, number)
+    carried: list[set[int]] = [set() for _ in declared]
+    seen = set()
     for number, line in content:
         head, colon, tail = line.partition(":")
         if not colon:
@@ -210,11 +287,11 @@ def _read_labels(text: str, count: int, *, own_labels: bool) -> tuple[str, ...]:
             )
         state = _read_index(head.strip(), count, number)
         place = f"state {state}"
-        if carried[state] is not None:
+        if state in seen:
             raise ModelError(
                 "the labels of the state are given twice; expected them once", place=place, line=number
             )
-        chosen = set()
+        seen.add(state)
         for field in tail.split():
             if not _INDEX.fullmatch(field) or int(field) >= len(declared):
                 raise ModelError(
@@ -222,24 +299,20 @@ def _read_labels(text: str, count: int, *, own_labels: bool) -> tuple[str, ...]:
                     place=place,
                     line=number,
                 )
-            chosen.add(int(field))
-        names = {index: declared[index] for index in chosen}
-        label = ",".join(sorted(name for name in names.values() if name is not None))
-        members = frozenset(index for index, name in names.items() if name is not None)
-        if meaning.setdefault(label, members) != members:
-            raise ModelError(
-                f"different sets of labels are both written {label!r}; expected labels without commas",
-                place=place,
-                line=number,
-            )
-        carried[state] = label
-    return tuple(label or "" for label in carried)
+            carried[int(field)].add(state)
+    own: dict[str, frozenset[int]] = {}
+    others: dict[str, frozenset[int]] = {}
+    for name, states in zip(declared, map(frozenset, carried), strict=True):
+        into, shown = (own, name) if name in OWN_LABELS else (others, _unescape(name))
+        if shown in into or (own_labels and shown in {**own, **others}):
+            raise ModelError(f"the label {shown!r} is declared twice; expected it once", line=1)
+        into[shown] = states
+    return _Labels({**own, **others}, frozenset(own.keys() - others), tuple(sorted(own.get("init", ()))))
 
 
-def _declared_labels(header: str, line: int, *, own_labels: bool) -> list[str | None]:
-    """Return the labels by their numbers, with None for what is left out: what PRISM itself declares."""
-    declared: list[str | None] = []
-    seen = set()
+def _declared_labels(header: str, line: int) -> list[str]:
+    """Return the labels by their numbers, as they are written."""
+    declared: list[str] = []
     for token in header.split():
         match = _DECLARED.fullmatch(token)
         if match is None or int(match[1]) != len(declared):
@@ -247,25 +320,21 @@ def _declared_labels(header: str, line: int, *, own_labels: bool) -> list[str | 
                 f'found {token[:60]!r}; expected labels in order, such as 0="init" 1="deadlock" 2="a"',
                 line=line,
             )
-        if match[2] in {"init", "deadlock"} and not own_labels:
-            declared.append(None)
-            continue
-        name = _unescape(match[2])
-        if name in seen:
-            raise ModelError(f"the label {name!r} is declared twice; expected it once", line=line)
-        seen.add(name)
-        declared.append(name)
+        declared.append(match[2])
     return declared
 
 
-def _read_states(text: str, count: int) -> tuple[str, ...]:
+def _read_states(text: str, count: int) -> tuple[tuple[str, ...], dict[str, list[str]]]:
+    """Return the names of the states, and the values of the variables in each of them."""
     content = _content(text)
     number, header = next(content, (1, ""))
     if not (header.startswith("(") and header.endswith(")")):
         raise ModelError(
             f"the first line is {header[:60]!r}; expected names of variables such as (s)", line=number
         )
+    variables = [name.strip() for name in header[1:-1].split(",")]
     names: list[str | None] = [None] * count
+    values: dict[str, list[str]] = {name: [""] * count for name in variables}
     for number, line in content:
         match = _STATE_LINE.fullmatch(line)
         if match is None:
@@ -276,12 +345,21 @@ def _read_states(text: str, count: int) -> tuple[str, ...]:
                 "the state is given twice; expected it once", place=f"state {state}", line=number
             )
         names[state] = match[2] if match[3] is None else _quoted(match[3], number)
-    for state, name in enumerate(names):
-        if name is None:
+        valuation = match[2].split(",")
+        if len(valuation) != len(variables):
+            raise ModelError(
+                f"the state has {len(valuation)} values; expected {len(variables)}, one a variable",
+                place=f"state {state}",
+                line=number,
+            )
+        for name, value in zip(variables, valuation, strict=True):
+            values[name][state] = value.strip()
+    for state, given in enumerate(names):
+        if given is None:
             raise ModelError(
                 f"the state is missing; expected the states 0..{count - 1}", place=f"state {state}"
             )
-    return tuple(name or "" for name in names)
+    return tuple(name or "" for name in names), values
 
 
 def _quoted(text: str, line: int) -> str:

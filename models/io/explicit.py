@@ -1,0 +1,216 @@
+"""Models as other tools keep them: states with valuations and propositions, choices with actions.
+
+A reader of a format of another tool makes an `Explicit`; `observed` makes a chain, an automaton or an
+interactive model of it, by what an observer is said to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.interactive import Interactive
+from bisimdist.models.io.reading import Reading
+from bisimdist.models.io.silent import without_silent_steps
+from bisimdist.models.labelled import Row
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, Transition
+
+__all__ = ["OWN_LABELS", "Choice", "Explicit", "observed"]
+
+OWN_LABELS = frozenset({"init", "deadlock"})
+"""What PRISM and Storm declare themselves."""
+
+LISTED = 5
+"""How many names an error lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One choice of a state: its action, which may be empty, and the successors."""
+
+    action: str
+    row: Row
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explicit:
+    """A model of another tool.
+
+    Parameters
+    ----------
+    names
+        The names of the states.
+    choices
+        For each state its choices.
+    nondeterministic
+        Whether states may have several choices, and actions count; else each state has one.
+    propositions
+        By label the states that carry it.
+    own
+        The labels that the tool itself declares.
+    variables
+        By variable its value in every state, as a text.
+    initial
+        The initial states, ascending.
+    """
+
+    names: tuple[str, ...]
+    choices: tuple[tuple[Choice, ...], ...]
+    nondeterministic: bool = False
+    propositions: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    own: frozenset[str] = OWN_LABELS
+    variables: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    initial: tuple[int, ...] = ()
+
+    def state(self, text: str) -> int:
+        """Return the state that a text means: by its name, ``#number``, a valuation or a label.
+
+        Of several with that valuation or label it is the initial one.
+
+        Raises
+        ------
+        ModelError
+            If there is none, or it is not clear which.
+        """
+        if text in self.names:
+            return self.names.index(text)
+        inner = text.strip()
+        if inner.startswith("(") and inner.endswith(")") and inner[1:-1] in self.names:
+            return self.names.index(inner[1:-1])
+        place = f"state {text!r}"
+        if inner.startswith("#") and inner[1:].isdecimal():
+            return _numbered(inner, len(self.names), place)
+        if "=" in inner:
+            found, what = self._valued(inner, place), "have this valuation"
+        elif inner in self.propositions:
+            found, what = sorted(self.propositions[inner]), "carry this label"
+        else:
+            raise ModelError(
+                f"there is no such state; expected the name of one of {len(self.names)}, such as "
+                f"{self.names[0]!r}, '#0', a valuation such as 'x=1,y=0' or a label that one state has",
+                place=place,
+            )
+        if len(found) > 1 and len(first := sorted({*found}.intersection(self.initial))) == 1:
+            return first[0]
+        if len(found) != 1:
+            few = ", ".join(repr(self.names[state]) for state in found[:LISTED])
+            raise ModelError(
+                f"{len(found)} states {what}{': ' if found else ''}{few}{', ...' * (len(found) > LISTED)}; "
+                "expected one, or one initial state",
+                place=place,
+            )
+        return found[0]
+
+    def _valued(self, text: str, place: str) -> list[int]:
+        """Return the states with a valuation such as ``x=1,y=0``."""
+        found = list(range(len(self.names)))
+        for part in text.replace("&", ",").split(","):
+            name, _, value = (piece.strip() for piece in part.partition("="))
+            if name not in self.variables:
+                raise ModelError(
+                    f"there is no variable {name!r}; expected one of {_few(self.variables)}", place=place
+                )
+            values = self.variables[name]
+            found = [state for state in found if values[state] == value]
+        return found
+
+    def pairs(self, reading: Reading) -> tuple[tuple[int, int], ...]:
+        """Return the neighbouring states: those that are asked for, else of the initial ones."""
+        if reading.pairs:
+            return tuple((self.state(s), self.state(t)) for s, t in reading.pairs)
+        if reading.initial_pairs == "all":
+            return tuple(combinations(self.initial, 2))
+        if reading.initial_pairs == "self":
+            return tuple((state, state) for state in self.initial)
+        return tuple((self.initial[0], other) for other in self.initial[1:])
+
+    def labels(self, reading: Reading) -> list[str]:
+        """Return what an observer sees of each state, as a text.
+
+        Raises
+        ------
+        UsageError
+            If a variable or label is unknown.
+        ModelError
+            If two different sights would be written alike.
+        """
+        variables, labels = reading.observe_variables, reading.observe_labels
+        if labels is None:
+            all_of_them = () if variables is not None else self.propositions
+            labels = [name for name in all_of_them if reading.prism_labels or name not in self.own]
+        for what, wanted, known in (
+            ("label", labels, self.propositions),
+            ("variable", variables or (), self.variables),
+        ):
+            for name in wanted:
+                if name not in known:
+                    raise UsageError(f"the model has no {what} {name!r}; expected some of {_few(known)}")
+        chosen = sorted(set(labels))
+        columns = [(name, self.variables[name]) for name in variables or ()]
+        meaning: dict[str, tuple[str, ...]] = {}
+        made = []
+        for state in range(len(self.names)):
+            carried = [name for name in chosen if state in self.propositions[name]]
+            sight = (*carried, *(f"{name}={values[state]}" for name, values in columns))
+            label = ",".join(sight)
+            if meaning.setdefault(label, sight) != sight:
+                raise ModelError(
+                    f"different sets of labels are both written {label!r}; expected labels without commas",
+                    place=f"state {self.names[state]}",
+                )
+            made.append(label)
+        return made
+
+
+def _few(names: Mapping[str, object]) -> str:
+    shown = list(names)[: 4 * LISTED]
+    return (", ".join(shown) + (", ..." if len(shown) < len(names) else "")) or "none, for it has none"
+
+
+def _numbered(text: str, count: int, place: str) -> int:
+    index = int(text[1:]) if len(text) < 20 else count
+    if index >= count:
+        raise ModelError(f"the states are numbered from #0 to #{count - 1}", place=place)
+    return index
+
+
+def observed(model: Explicit, reading: Reading) -> LMC | PA | Interactive:
+    """Return what an observer sees of a model of another tool.
+
+    A model in which every state has one choice becomes a chain of the labels of its states. With choices it
+    becomes an automaton: an action is what is seen of the state and, in brackets, the action of the choice;
+    or, where asked, an interactive model.
+
+    Raises
+    ------
+    UsageError
+        If the reading does not fit the model.
+    ModelError
+        If the result is no model.
+    """
+    labels = model.labels(reading)
+    pairs = model.pairs(reading)
+    if not model.nondeterministic:
+        if reading.choices != "automaton":
+            raise UsageError("there is no choice in this model; expected one, such as an MDP")
+        rows = tuple(choices[0].row if choices else () for choices in model.choices)
+        chain = LMC(model.names, tuple(labels), rows, pairs)
+        return without_silent_steps(chain, model.initial) if reading.hide_silent else chain
+    if reading.hide_silent:
+        raise UsageError("silent steps are left out of Markov chains only, and this model has choices")
+    if reading.choices == "interactive":
+        moves = tuple(tuple((c.action, c.row) for c in choices) for choices in model.choices)
+        return Interactive(model.names, tuple(labels), moves, pairs)
+    steps = (
+        Transition(state, _action(label, choice.action), choice.row)
+        for state, (label, choices) in enumerate(zip(labels, model.choices, strict=True))
+        for choice in choices
+    )
+    return PA(model.names, tuple(steps), pairs)
+
+
+def _action(label: str, action: str) -> str:
+    return f"{label} [{action}]" if label and action else label or action

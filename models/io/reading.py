@@ -1,0 +1,95 @@
+"""How a model is to be taken: what a reader of a file is told beside the bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber
+
+__all__ = ["CHOICES", "INITIAL_PAIRS", "Reading"]
+
+INITIAL_PAIRS = ("first", "all", "self")
+CHOICES = ("automaton", "interactive")
+
+
+def _unheard(_: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How a model is to be taken.
+
+    Parameters
+    ----------
+    state_limit
+        How many states the model of a CCS_p text, or of another tool, may have; by default what the text
+        says, or a limit of the reader.
+    prism_labels
+        Whether the labels ``init`` and ``deadlock``, which PRISM itself declares, count.
+    pairs
+        The neighbouring states, in place of those of the model: by name, or by number (``"#3"``); in models
+        of other tools also by a valuation that only one state has (``"x=1,y=0"``), or such a label.
+    constants
+        Values of the constants that a model in PRISM's language, or JANI, leaves open.
+    observe_variables, observe_labels
+        Which variables and labels of a model of another tool an observer sees; None for all labels if no
+        variables are named, and else for none.
+    hide_silent
+        Leave steps out that do not change what is seen; what follows them is computed exactly.
+    initial_pairs
+        Which initial states are neighbours: ``"first"`` (the first one with every other), ``"all"`` (every
+        two), or ``"self"`` (each with itself, for two models side by side).
+    choices
+        Who chooses where the model does not say how: ``"automaton"`` (a scheduler) or ``"interactive"`` (an
+        analyst, who sees the labels and chooses the actions).
+    rationalise
+        Take the simplest rational within one unit in the last place of each double.
+    seconds
+        How long another tool may take.
+    shared
+        Whether this is how several models are taken, so that what one of them does not know is for another.
+    note
+        Told what a user should know of how the model was taken.
+
+    Raises
+    ------
+    UsageError
+        If one of two words is another.
+    """
+
+    state_limit: int | None = None
+    prism_labels: bool = False
+    pairs: Sequence[tuple[str, str]] = ()
+    constants: Mapping[str, ExactNumber | bool] = field(default_factory=dict)
+    observe_variables: Sequence[str] | None = None
+    observe_labels: Sequence[str] | None = None
+    hide_silent: bool = False
+    initial_pairs: str = "first"
+    choices: str = "automaton"
+    rationalise: bool = False
+    seconds: float | None = None
+    shared: bool = False
+    note: Callable[[str], None] = _unheard
+
+    def __post_init__(self) -> None:
+        for name, value, words in (
+            ("initial pairs", self.initial_pairs, INITIAL_PAIRS),
+            ("choices", self.choices, CHOICES),
+        ):
+            if value not in words:
+                raise UsageError(f"{name} are {value!r}; expected {' or '.join(words)}")
+
+    def unused(self) -> str | None:
+        """Return what was asked that only models of other tools understand; None where nothing was."""
+        asked = {
+            "rationalise": self.rationalise,
+            "observe variables": self.observe_variables is not None,
+            "observe labels": self.observe_labels is not None,
+            "hide silent": self.hide_silent,
+            "initial pairs": self.initial_pairs == "all",
+            "choices": self.choices != "automaton",
+        }
+        return next((name for name, given in asked.items() if given), None)

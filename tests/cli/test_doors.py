@@ -1,0 +1,101 @@
+"""Models of other tools on the command line: their options, one against another, and checks of proofs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+TRA = "4 6\n0 2 1/2\n0 3 1/2\n1 2 1/3\n1 3 2/3\n2 2 1\n3 3 1\n"
+LAB = '0="init" 1="deadlock" 2="won"\n0: 0\n1: 0\n2: 2\n'
+STA = "(s,x)\n0:(0,1)\n1:(1,1)\n2:(2,0)\n3:(3,0)\n"
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    for suffix, text in (("tra", TRA), ("lab", LAB), ("sta", STA)):
+        (tmp_path / f"game.{suffix}").write_text(text)
+    return tmp_path / "game.tra"
+
+
+def test_initial_states_are_the_pair(command: Command, model: Path) -> None:
+    answer = json.loads(command("delta", str(model), "--alpha", "1", "--json").out)
+    (pair,) = answer["pairs"]
+    assert (pair["from"], pair["to"], pair["upper"]) == ("0,1", "1,1", "1/6")
+
+
+@pytest.mark.parametrize("pair", [("s=0", "#1"), ("(0,1)", "1,1"), ("#0", "s=1,x=1")])
+def test_pairs_are_named_in_many_ways(command: Command, model: Path, pair: tuple[str, str]) -> None:
+    answer = json.loads(command("delta", str(model), "--alpha", "1", "--pair", *pair, "--json").out)
+    assert [answer["pairs"][0][key] for key in ("from", "to", "upper")] == ["0,1", "1,1", "1/6"]
+
+
+def test_what_is_observed(command: Command, model: Path) -> None:
+    ask = ("delta", str(model), "--alpha", "1", "--json")
+    nothing = command(*ask, "--observe-variables", "x")
+    assert json.loads(nothing.out)["pairs"][0]["upper"] == "0"
+    everything = command(*ask, "--observe-variables", "x,s", "--hide-silent")
+    assert json.loads(everything.out)["pairs"][0]["upper"] == "1"
+    command(*ask, "--observe-variables", "y").assert_refused("no variable 'y'; expected some of s, x")
+    command(*ask, "--observe-labels", "won,").assert_refused("expected names with commas between them")
+    command(*ask, "--initial-pairs", "some").assert_refused("expected first or all")
+    command(*ask, "--constants", "N").assert_refused("expected values such as N=5")
+    command(*ask, "--constants", "N=five").assert_refused("'five' is not an exact number")
+    command(*ask, "--constants", "N=5").assert_refused(
+        "models in the formats jani, prism-language, not prism"
+    )
+    command(*ask, "--pair", "s=7", "s=0").assert_refused("0 states have this valuation")
+
+
+def test_one_model_against_another(command: Command, model: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.tra"
+    other.write_text(TRA.replace("1/2", "1/4", 1).replace("1/2", "3/4", 1))
+    other.with_suffix(".lab").write_text(LAB)
+    ask = ("delta", str(model), "--against", str(other), "--alpha", "1")
+    answer = json.loads(command(*ask, "--json").out)
+    found = [[pair[key] for key in ("from", "to", "upper")] for pair in answer["pairs"]]
+    assert found == [["first:0,1", "second:0", "1/4"], ["first:1,1", "second:1", "0"]]
+    one = json.loads(command(*ask, "--pair", "s=1", "#0", "--json").out)
+    assert [one["pairs"][0][key] for key in ("from", "to", "upper")] == ["first:1,1", "second:0", "1/12"]
+    assert command(*ask, "--certificate", str(other)).code == 2
+    proof = tmp_path / "proof.json"
+    assert command(*ask, "--certificate", str(proof)).code == 0
+    assert command("check", str(proof), str(model), "--against", str(other)).code == 0
+    assert command("check", str(proof), str(model)).code == 1
+
+
+def test_kinds_against_each_other(command: Command) -> None:
+    hidden = command("delta", "example:geometric", "--against", "example:geometric,alpha=1/3", "--alpha", "1")
+    assert hidden.code == 0
+    ended = command(
+        "metric", "example:mimicking", "--against", "example:mimicking", "--kind", "additive", "--json"
+    )
+    assert {pair["upper"] for pair in json.loads(ended.out)["pairs"]} == {"0"}
+    command("delta", "example:figure1", "--against", "example:pin-checking", "--alpha", "1").assert_refused(
+        "several transitions"
+    )
+
+
+def test_doubles_are_said_to_be_replaced(command: Command, model: Path) -> None:
+    model.write_text(TRA.replace("1/3", "0.3333333333333333").replace("2/3", "0.6666666666666666"))
+    ask = ("delta", str(model), "--alpha", "1", "--json")
+    command(*ask).assert_refused("the probabilities sum to")
+    ended = command(*ask, "--rationalise")
+    assert json.loads(ended.out)["pairs"][0]["upper"] == "1/6"
+    assert "0.3333333333333333 -> 1/3" in ended.err
+
+
+def test_other_models_have_no_variables(command: Command) -> None:
+    command("delta", "example:figure1", "--alpha", "1", "--hide-silent").assert_refused("is built in")
+    command("show", "example:figure1", "--constants", "N=1").assert_refused("constants: is for files")
+
+
+def test_a_program_is_never_run_as_a_file(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "model.py"
+    path.write_text("import pathlib\npathlib.Path(__file__).with_name('ran').touch()\n")
+    for arguments in (["show", str(path)], ["show", str(path), "--input-format", "prism-language"]):
+        assert command(*arguments).code == 2
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,226 @@
+"""PRISM's language, JANI and DRN: read exactly where Storm is installed, and refused in one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from bisimdist import LMC, PA, ModelError, UsageError, bound, delta, load_model, parse_model
+from bisimdist.models.against import side_by_side
+from bisimdist.models.io.formats import format_of_content
+from bisimdist.models.io.storm import looks_like_prism_language
+
+COIN = """// a coin, thrown until it shows heads
+dtmc
+const double p;
+const int N = 3;
+module coin
+  s : [0..N] init 0;
+  done : bool init false;
+  [] s=0 -> p : (s'=1)&(done'=true) + 1-p : (s'=0);
+  [] s=1 -> true;
+endmodule
+label "heads" = s=1;
+"""
+MDP = """mdp
+module m
+  s : [0..2] init 0;
+  [left] s=0 -> 1/3 : (s'=1) + 2/3 : (s'=2);
+  [right] s=0 -> (s'=2);
+  [] s>0 -> true;
+endmodule
+"""
+CTMC = "ctmc\nmodule m\n s : [0..2] init 0;\n [] s=0 -> 2 : (s'=1) + 1 : (s'=2);\nendmodule\n"
+DRN = """@type: DTMC
+@parameters
+
+@reward_models
+
+@nr_states
+2
+@nr_choices
+2
+@model
+state 0 init
+\taction 0
+\t\t0 : 1/3
+\t\t1 : 2/3
+state 1 done
+\taction 0
+\t\t1 : 1
+"""
+JANI = {
+    "jani-version": 1,
+    "name": "coin",
+    "type": "dtmc",
+    "constants": [{"name": "p", "type": "real"}],
+    "variables": [
+        {
+            "name": "x",
+            "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": 1},
+            "initial-value": 0,
+        }
+    ],
+    "properties": [],
+    "automata": [
+        {
+            "name": "a",
+            "locations": [{"name": "l"}],
+            "initial-locations": ["l"],
+            "edges": [
+                {
+                    "location": "l",
+                    "destinations": [
+                        {
+                            "location": "l",
+                            "probability": {"exp": "p"},
+                            "assignments": [{"ref": "x", "value": 1}],
+                        },
+                        {"location": "l", "probability": {"exp": {"op": "-", "left": 1, "right": "p"}}},
+                    ],
+                }
+            ],
+        }
+    ],
+    "system": {"elements": [{"automaton": "a"}]},
+}
+DATA = Path(__file__).parents[4] / "shared" / "data" / "prism"
+
+
+class TestWithStorm:
+    @pytest.fixture(autouse=True)
+    def _storm(self) -> None:
+        pytest.importorskip("stormpy")
+
+    def test_a_chain(self) -> None:
+        model = parse_model(COIN, constants={"p": "1/3"})
+        assert isinstance(model, LMC)
+        assert (model.states, model.labels) == (("0,false", "1,true"), ("", "heads"))
+        assert model.rows == (((0, fmpq(2, 3)), (1, fmpq(1, 3))), ((1, 1),))
+
+    def test_decimals_are_exact(self) -> None:
+        model = parse_model(COIN, constants={"p": "0.1"}, observe_variables=["s"])
+        assert isinstance(model, LMC)
+        assert model.labels == ("s=0", "s=1")
+        assert dict(model.rows[0])[1] == fmpq(1, 10)
+
+    def test_an_mdp(self) -> None:
+        model = parse_model(MDP, pairs=[("s=1", "s=2")])
+        assert isinstance(model, PA)
+        assert [step.action for step in model.transitions if step.source == 0] == ["left", "right"]
+        assert model.pairs == ((1, 2),)
+
+    def test_a_ctmc_is_the_chain_of_its_jumps(self) -> None:
+        said: list[str] = []
+        model = parse_model(CTMC, observe_variables=["s"], note=said.append)
+        assert isinstance(model, LMC)
+        assert model.rows[0] == ((1, fmpq(2, 3)), (2, fmpq(1, 3)))
+        assert "chain of its jumps" in said[0]
+
+    def test_drn(self) -> None:
+        model = parse_model(DRN)
+        assert isinstance(model, LMC)
+        assert (model.labels, model.rows[0]) == (("", "done"), ((0, fmpq(1, 3)), (1, fmpq(2, 3))))
+        third = DRN.replace("1/3", "0.3333333333333333").replace("2/3", "0.6666666666666666")
+        with pytest.raises(ModelError, match="sum to"):
+            parse_model(third)
+        assert parse_model(third, rationalise=True) == model
+
+    def test_jani(self, tmp_path: Path) -> None:
+        path = tmp_path / "coin.jani"
+        path.write_text(json.dumps(JANI))
+        model = load_model(path, constants={"p": "1/3"}, observe_variables=["x"])
+        assert isinstance(model, LMC)
+        assert model.rows[0] == ((0, fmpq(2, 3)), (1, fmpq(1, 3)))
+        assert model == parse_model(path.read_bytes(), constants={"p": "1/3"}, observe_variables=["x"])
+
+    @pytest.mark.parametrize(
+        ("text", "options", "expected"),
+        [
+            (COIN, {}, "the constants p have no value; give one, such as --constants p=5"),
+            (
+                COIN,
+                {"constants": {"p": 1, "q": 2}},
+                "there is no constant 'q' to give a value to; open are p",
+            ),
+            (COIN.replace("endmodule", ""), {"constants": {"p": 1}}, "said by Storm"),
+            (COIN, {"constants": {"p": "3/2"}}, "."),
+            (MDP.replace("mdp", "pomdp"), {}, "."),
+            (MDP, {"state_limit": 2}, "the model has 3 states; allowed are 2"),
+            (MDP, {"seconds": 0.01}, "Storm did not build the model within 0.01 s"),
+            ("dtmc\nmodule m\n s:[0..1];\n [] " + "(" * 100_000 + "s=0", {}, "."),
+            (DRN.replace("1 : 2/3", "7 : 2/3"), {}, "."),
+            (DRN.replace("1 : 2/3", "1 : 1/3"), {}, "the probabilities sum to 2/3"),
+            ('{"jani-version": 1, "name": ' + "[" * 100_000, {}, "."),
+        ],
+        ids=range(11),
+    )
+    def test_what_is_refused(self, text: str, options: dict[str, Any], expected: str) -> None:
+        begun = time.monotonic()
+        with pytest.raises(ModelError, match=expected) as caught:
+            parse_model(text, **options)
+        assert time.monotonic() - begun < 60
+        assert str(caught.value).isprintable()
+        assert len(str(caught.value)) < 1500
+
+    def test_two_models_against_each_other(self) -> None:
+        one = parse_model(COIN, constants={"p": "1/3"}, initial_pairs="self")
+        two = parse_model(COIN, constants={"p": "1/2"}, initial_pairs="self")
+        both = side_by_side(one, two)
+        assert both.pairs == ((0, 2),)
+        assert delta(both, 1).pairs[0].lower >= fmpq(1, 6)
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not DATA.exists(), reason="needs models of PRISM")
+    def test_storm_builds_what_prism_wrote(self) -> None:
+        constants = {"N": 16, "MAX": 2, "pk": "0.98"}
+        built = load_model(DATA / "brpp.pm", constants=constants, initial_pairs="self")
+        both = side_by_side(built, load_model(DATA / "brp16_2.tra", initial_pairs="self"))
+        assert isinstance(both, LMC)
+        assert bound(both, 1).pairs[0].upper == 0
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not DATA.exists(), reason="needs models of PRISM")
+    def test_dining_cryptographers_as_published(self) -> None:
+        seen = ["agree1", "agree2", "agree3"]
+        options: dict[str, Any] = {"observe_variables": seen, "hide_silent": True}
+        model = load_model(DATA / "dc3.pm", pairs=[("pay=1", "pay=2"), ("pay=0", "pay=1")], **options)
+        assert isinstance(model, LMC)
+        assert [pair.upper for pair in delta(model, 1).pairs] == [0, 1]
+
+
+def test_a_missing_storm_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bisimdist.models.io.storm.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "stormpy", None)
+    with pytest.raises(UsageError, match=r"pip install 'bisimdist\[storm\]'"):
+        parse_model(MDP)
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (COIN, "prism-language"),
+        (MDP, "prism-language"),
+        (DRN, "drn"),
+        (json.dumps(JANI), "jani"),
+        ("kind: lmc", "yaml"),
+        ('{"kind": "lmc"}', "json"),
+        ("mdp: x", "yaml"),
+        ("# dtmc\nkind: lmc", "yaml"),
+        ("", "yaml"),
+    ],
+)
+def test_contents_are_recognised(content: str, name: str) -> None:
+    assert format_of_content(content.encode()).name == name
+
+
+def test_recognising_takes_no_time() -> None:
+    begun = time.process_time()
+    assert not looks_like_prism_language(b"//\n" * 200_000 + b" " * 200_000 + b"x")
+    assert time.process_time() - begun < 2
