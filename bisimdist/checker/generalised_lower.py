@@ -186,10 +186,13 @@ def _leaves(
     arena: GeneralisedArena, answer: Answer, ways: Ways, inside: set[Unordered], value: Fraction
 ) -> bool:
     """Tell whether it is shown that no best coupling moves everything along pairs that are inside."""
-    if not arena.metric.additive:
-        positive = {i: there for i, there in ways.items() if _least(there)}
-        return _parts(answer, positive, inside, value)
-    return sum(answer.here.values()) < 1 or _parts(answer, ways, inside, ONE)
+    if arena.metric.additive:
+        return sum(answer.here.values()) < 1 or _parts(answer, ways, inside, ONE)
+    return _parts(answer, _positive(ways), inside, value)
+
+
+def _positive(ways: Ways) -> Ways:
+    return {i: there for i, there in ways.items() if _least(there)}
 
 
 def _beside(block: Block, pair: Unordered) -> set[Unordered]:
@@ -217,8 +220,8 @@ def _parts(answer: Answer, ways: Ways, inside: set[Unordered], factor: Fraction)
 
 
 def _check_growth(arena: GeneralisedArena, known: Table, block: Block) -> Table:
-    if arena.metric.additive or arena.metric.discount != 1:
-        raise RuleViolation("Q11: only ratios without discount grow for ever")
+    if arena.metric.discount != 1:
+        raise RuleViolation("Q11: nothing grows for ever with a discount")
     weights: dict[Unordered, Fraction] = {}
     for pair, one in block.items():
         weights[pair] = Amount.read(one.data["value"], f"the value of {one.place.where}", "Q11")
@@ -239,24 +242,19 @@ def _grows(
     weight: Fraction,
     inside: set[Unordered],
 ) -> bool:
-    scaled, fixed = ZERO, ZERO
+    """Tell whether an answer costs more than the weight; differences do not, since all may go nowhere."""
     growing: Ways = {}
-    for i, mass in answer.here.items():
-        grows: dict[int, tuple[Fraction, Fraction]] = {}
-        stays = []
-        for j in answer.there:
-            pair, price = frozenset((i, j)), answer.prices.get(j, ZERO)
-            if pair in weights:
-                grows[j] = weights[pair] * price, weights[pair]
-            elif (cost := costs(i, j)) is not None:
-                stays.append(cost * price)
-        if stays:
-            fixed += mass * min([*stays, *(value for value, _ in grows.values())])
-        elif grows:
-            scaled += mass * _least(grows)
-            if _least(grows):
-                growing[i] = grows
-        else:
-            return True  # infinite already
+    more = False
+    for i in answer.here:
+        finite = [j for j in answer.there if costs(i, j) is not None]
+        if not finite:
+            return True
+        if all(frozenset((i, j)) in weights for j in finite):
+            each = {j: weights[frozenset((i, j))] for j in finite}
+            growing[i] = {j: (each[j] * answer.prices.get(j, ZERO), each[j]) for j in finite}
+        elif all(answer.prices.get(j) for j in finite):
+            more = True
+    scaled = sum((answer.here[i] * _least(there) for i, there in growing.items()), ZERO)
     paid = weight * answer.paid(answer.prices)
-    return scaled >= paid and (scaled + fixed > paid or _parts(answer, growing, inside, weight))
+    leans = more or _parts(answer, _positive(growing), inside, weight)
+    return scaled > paid or (scaled == paid and leans)

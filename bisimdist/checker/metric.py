@@ -93,7 +93,7 @@ def _check_accumulative(board: Board, document: Mapping[str, Any], claims: list[
         if not at_most(known, claim.upper):
             raise RuleViolation(f"M5: {claim.where}: the upper bound is less than the table's")
         apart = board.shape_of[pair[0]] != board.shape_of[pair[1]]
-        if not at_most(claim.lower, None if apart else lower.get(pair, (ONE, 0))[0]):
+        if not at_most(claim.lower, None if apart else lower.get(pair, ONE)):
             raise RuleViolation(f"M6: {claim.where}: the lower bound is more than the table's")
 
 
@@ -127,7 +127,7 @@ def _upper_values(board: Board, table: object) -> dict[Pair, Skew]:
     return values
 
 
-def _lower_values(board: Board, table: object) -> dict[Pair, tuple[Skew | None, int]]:
+def _lower_values(board: Board, table: object) -> dict[Pair, Bound]:
     values: dict[Pair, tuple[Skew | None, int]] = {}
     entries = []
     for number, value in enumerate(items(table, "the lower table"), 1):
@@ -162,7 +162,7 @@ def _lower_values(board: Board, table: object) -> dict[Pair, tuple[Skew | None, 
             )
 
         _never_answered(board, place, entry, answered, "M8")
-    return values
+    return {pair: value for pair, (value, _) in values.items()}
 
 
 # --------------------------------------------------------------------------------------------- amortised

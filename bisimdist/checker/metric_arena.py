@@ -95,7 +95,7 @@ def read_automaton(value: object) -> Automaton:
         }
         if not known.issuperset((source, *row)):
             raise RuleViolation(f"M1: {where} names something that is no state")
-        if min(row.values(), default=0) < 0 or sum(row.values()) > 1:
+        if any(p < 0 for p in row.values()) or sum(row.values()) > 1:
             raise RuleViolation(f"M1: {where}: a probability is negative, or they sum to more than 1")
         transitions.append((source, action, {target: p for target, p in row.items() if p}))
     return Automaton(states, transitions)
@@ -258,9 +258,10 @@ def place(start: int, need: int, ways: list[list[int]], used: list[dict[int, int
     taken, `room` for how many more it has room; the last two change.
     """
     while need:
-        came, before, end = _search(start, ways, used, room)
-        if end < 0:
+        found = _search(start, ways, used, room)
+        if found is None:
             return False
+        came, before, end = found
         amount, j = min(need, room[end]), end
         while before[came[j]] != -1:
             amount = min(amount, used[before[came[j]]][came[j]])
@@ -281,8 +282,8 @@ def place(start: int, need: int, ways: list[list[int]], used: list[dict[int, int
 
 def _search(
     start: int, ways: list[list[int]], used: list[dict[int, int]], room: list[int]
-) -> tuple[dict[int, int], dict[int, int], int]:
-    """Return how right and left groups were reached, and a right group with room (-1 where there is none)."""
+) -> tuple[dict[int, int], dict[int, int], int] | None:
+    """Return how right and left groups were reached, and a right group with room, if there is one."""
     came: dict[int, int] = {}
     before = {start: -1}
     waiting = [start]
@@ -297,4 +298,4 @@ def _search(
                 if k not in before:
                     before[k] = j
                     waiting.append(k)
-    return came, before, -1
+    return None

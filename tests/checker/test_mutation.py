@@ -13,6 +13,8 @@ FINISHED = frozenset(
     | {f"trace_{name}" for name in ("chain", "difference", "equivalence", "formulae", "infinite", "metric")}
     | {"trace_ratio"}
     | {f"formula_{name}" for name in ("graph", "states", "text")}
+    | {"generalised", *(f"generalised_{name}" for name in ("arena", "lower", "upper"))}
+    | {"metric", "metric_arena", "metric_claims"}
     | {f"hmm_{name}" for name in ("all_lengths", "budget", "no_budget", "parametric", "several")}
 )
 UNFINISHED = frozenset(modules()) - FINISHED
