@@ -107,7 +107,7 @@ def divide(first: Polynomial, second: Polynomial) -> Polynomial | None:
     while rest:
         top = max(rest)
         exponents = tuple(x - y for x, y in zip(top, lead, strict=True))
-        if min(exponents, default=0) < 0:
+        if any(power < 0 for power in exponents):
             return None
         coefficient = rest[top] / second[lead]
         result[exponents] = coefficient
@@ -149,7 +149,7 @@ class _Reader:
         match = _TOKEN.match(self.text, self.place)
         if match is None:
             raise self.fail()
-        self.kind = match.lastgroup or "end"
+        self.kind = str(match.lastgroup)
         self.token, self.place = match[self.kind], match.end()
 
     def take(self, *marks: str) -> str:
@@ -231,10 +231,7 @@ def read_quotient(entry: object, names: Sequence[str], where: str) -> Quotient:
         If the text is none.
     """
     reader = _Reader(item(entry, where), names, where)
-    try:
-        n, d = reader.sum()
-    except RecursionError as error:
-        raise reader.fail() from error
+    n, d = reader.sum()
     if reader.kind != "end":
         raise reader.fail()
     if set(d) == {reader.zero}:
@@ -302,11 +299,9 @@ class _Bernstein:
                 row = [(1 - weight) * row[k] + weight * row[k + 1] for k in range(len(row) - 1)]
         return _Bernstein(self.shape, below), _Bernstein(self.shape, above)
 
-    def face(self, sides: Sequence[int | None]) -> Iterator[Fraction]:
-        ranges = [
-            range(size) if side is None else (0 if side == 0 else size - 1,)
-            for side, size in zip(sides, self.shape, strict=True)
-        ]
+    def face(self, upper: Sequence[bool]) -> Iterator[Fraction]:
+        """Yield the coefficients at the upper end of some axes."""
+        ranges = [(size - 1,) if end else range(size) for end, size in zip(upper, self.shape, strict=True)]
         for index in product(*ranges):
             place = 0
             for number, size in zip(index, self.shape, strict=True):
@@ -344,45 +339,40 @@ def check_sign(  # noqa: PLR0913
         if primitive(multiply(multiply(square, square), rest)) != primitive(polynomial):
             raise RuleViolation(f"{where}: B5: the polynomial is not the square times the rest")
         polynomial, proof = rest, node["proof"]
-    inner = [(False, False)] * len(box)
-    stack: list[tuple[Any, Any, _Bernstein, Any]] = [(proof, [*box], _Bernstein.of(polynomial, box), inner)]
+    # What is inside the box and on a cut is at the upper end of a part.
+    whole = [(*ends, False) for ends in box]
+    stack: list[tuple[Any, list[tuple[Fraction, Fraction, bool]], _Bernstein]] = [
+        (proof, whole, _Bernstein.of(polynomial, box))
+    ]
     while stack:
-        tree, part, coefficients, counts = stack.pop()
+        tree, part, coefficients = stack.pop()
         if tree == "leaf":
-            _check_leaf(coefficients, counts, where, strict=strict)
+            _check_leaf(coefficients, [cut for _, _, cut in part], where, strict=strict)
             continue
         node = record(tree, f"{where}: a proof", ("split", "at", "below", "above"))
         name = item(node["split"], where)
         if name not in names:
             raise MalformedCertificate(f"{where}: the proof splits {shown(name)}, which is no parameter")
         axis, at = names.index(name), rational(node["at"], where)
-        low, high = part[axis]
+        low, high, cut = part[axis]
         if not low < at < high:
             raise RuleViolation(f"{where}: B2: the box is cut outside of it")
         halves = coefficients.cut(axis, (at - low) / (high - low))
-        for key, ends, half, side in (
-            ("below", (low, at), halves[0], (counts[axis][0], True)),
-            ("above", (at, high), halves[1], (True, counts[axis][1])),
+        for key, ends, half in zip(
+            ("below", "above"), ((low, at, True), (at, high, cut)), halves, strict=True
         ):
-            stack.append(
-                (
-                    node[key],
-                    [*part[:axis], ends, *part[axis + 1 :]],
-                    half,
-                    [*counts[:axis], side, *counts[axis + 1 :]],
-                )
-            )
+            smaller = list(part)
+            smaller[axis] = ends
+            stack.append((node[key], smaller, half))
 
 
-def _check_leaf(
-    coefficients: _Bernstein, counts: Sequence[tuple[bool, bool]], where: str, *, strict: bool
-) -> None:
+def _check_leaf(coefficients: _Bernstein, cuts: Sequence[bool], where: str, *, strict: bool) -> None:
     if any(entry < 0 for entry in coefficients.entries):
         raise RuleViolation(f"{where}: B3: a Bernstein coefficient is negative")
     if not strict:
         return
-    for sides in product(*((None, *(k for k in (0, 1) if ends[k])) for ends in counts)):
-        if not any(coefficients.face(sides)):
+    for upper in product(*({False, cut} for cut in cuts)):
+        if not any(coefficients.face(upper)):
             raise RuleViolation(f"{where}: B4: the polynomial may vanish inside the box")
 
 

@@ -75,11 +75,11 @@ def decode(text: str | bytes, *, numbers: bool) -> object:
     """
 
     def unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        result = dict(pairs)
-        if len(result) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise MalformedCertificate(f"the key {shown(twice)} occurs twice in one object")
+        result: dict[str, object] = {}
+        for key, value in pairs:
+            if key in result:
+                raise MalformedCertificate(f"the key {shown(key)} occurs twice in one object")
+            result[key] = value
         return result
 
     def refuse(number: str) -> NoReturn:
@@ -91,11 +91,10 @@ def decode(text: str | bytes, *, numbers: bool) -> object:
         return integer(number, "a number")
 
     try:
-        content = text.decode("utf-8") if isinstance(text, bytes) else text
-        if isinstance(text, str):
-            text.encode("utf-8")  # refuses halves of characters, which no file can hold
+        # What is no text of bytes may hold halves of characters, which no file can.
+        content = text.encode("utf-8") if isinstance(text, str) else text
         result: object = json.loads(
-            content,
+            content.decode("utf-8"),
             object_pairs_hook=unique,
             parse_constant=refuse,
             parse_float=Written if numbers else refuse,
@@ -150,9 +149,9 @@ def item(value: object, where: str) -> str:
 def choice(value: object, where: str, known: Iterable[str]) -> str:
     """Return a JSON string that is one of those that are known."""
     known = list(known)
-    if not isinstance(value, str) or value not in known:
+    if value not in known:
         raise MalformedCertificate(f"{where} is {shown(value)}; expected {' or '.join(map(repr, known))}")
-    return value
+    return item(value, where)
 
 
 def natural(value: object, where: str, below: int | None = None) -> int:
@@ -166,9 +165,10 @@ def natural(value: object, where: str, below: int | None = None) -> int:
 
 def strings(value: object, where: str, length: int) -> list[str]:
     """Return a JSON array of so many strings."""
-    if len(items(value, where)) != length:
+    entries = items(value, where)
+    if len(entries) != length:
         raise MalformedCertificate(f"{where} is {shown(value)}; expected {length} strings")
-    return [item(entry, where) for entry in items(value, where)]
+    return [item(entry, where) for entry in entries]
 
 
 def integer(value: object, where: str) -> int:
