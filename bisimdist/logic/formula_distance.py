@@ -15,17 +15,22 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.fixpoint.liftings import Lifting, Value, larger, smaller
 from bisimdist.logic.formula import (
+    TOP,
     Diamond,
+    DistributionFormula,
     Mixture,
     Negation,
     StateFormula,
     conjuncts,
+    mixture,
 )
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["FormulaDistance"]
 
 Pair = tuple[StateFormula, StateFormula]
+
+CERTAIN = mixture([(1, TOP)])
 
 
 class _MissingPair(Exception):  # noqa: N818
@@ -82,7 +87,8 @@ class FormulaDistance:
     ``D(T, T) = 0``; ``D(!p, !q) = D(p, q)``; ``D(<a>psi, <a>psi')`` is the discounted lifting of D;
     conjunctions are compared as sets of conjuncts, by the Hausdorff distance (a formula that is no
     conjunction is the set of itself, ``T`` the empty set); in all other cases it is the diameter, which is
-    also the Hausdorff distance of the empty set and another one.
+    also the Hausdorff distance of the empty set and another one. ``<a>T`` is taken as ``<a>(1 T)``,
+    of which it is a notation where no mass is missing.
 
     Parameters
     ----------
@@ -109,7 +115,7 @@ class FormulaDistance:
         self._found: dict[Pair, Value] = {}
         self._number: dict[StateFormula, int] = {}
         self._formulae: list[StateFormula] = []
-        self._rows: dict[Mixture, Mapping[int, fmpq]] = {}
+        self._rows: dict[DistributionFormula, Mapping[int, fmpq]] = {}
 
     def between(self, first: StateFormula, second: StateFormula) -> Value:
         """Return the distance of two formulae; None is infinity.
@@ -160,12 +166,12 @@ class FormulaDistance:
             raise _MissingPair(first, second)
         return self._found[first, second]
 
-    def _masses(self, target: Mixture) -> Mapping[int, fmpq]:
-        """Return a mixture as a sub-distribution on the numbers of formulae."""
+    def _masses(self, target: DistributionFormula) -> Mapping[int, fmpq]:
+        """Return a mixture as a sub-distribution on the numbers of formulae; ``T`` is the mixture ``1 T``."""
         found = self._rows.get(target)
         if found is None:
             entries = {}
-            for weight, part in target.parts:
+            for weight, part in target.parts if isinstance(target, Mixture) else CERTAIN.parts:
                 if part not in self._number:
                     self._number[part] = len(self._formulae)
                     self._formulae.append(part)
@@ -179,7 +185,7 @@ class FormulaDistance:
             match one, other:
                 case Negation(operand=p), Negation(operand=q):
                     yield p, q
-                case Diamond(target=Mixture() as m), Diamond(target=Mixture() as n):
+                case Diamond(target=m), Diamond(target=n):
                     for i, j in self.lifting.needed(self._masses(m), self._masses(n)):
                         yield self._formulae[i], self._formulae[j]
 
@@ -203,7 +209,7 @@ class FormulaDistance:
         match one, other:
             case Negation(operand=p), Negation(operand=q):
                 return self._value(p, q)
-            case Diamond(action=a, target=Mixture() as m), Diamond(action=b, target=Mixture() as n) if a == b:
+            case Diamond(action=a, target=m), Diamond(action=b, target=n) if a == b:
                 value = self.lifting.lift(
                     self._masses(m),
                     self._masses(n),

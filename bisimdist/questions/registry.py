@@ -26,6 +26,7 @@ HOMES: dict[str, str] = {
     "explain": "explain.Explain",
     "formula": "formula.MimickingFormula",
     "satisfies": "satisfies.Satisfies",
+    "distance": "distance.Distance",
     "verify": "verify.Verify",
     "epsilon": "epsilon.Epsilon",
     "prove": "prove.Prove",

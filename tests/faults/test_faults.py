@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "explain": ("example:pin-checking",),
     "formula": ("example:pin-checking", "--state", "s1"),
     "satisfies": ("example:pin-checking", "--formula", "<a1>T"),
+    "distance": ("<a>(1/2 <b>T + 1/2 <c>T)", "<a><b>T"),
     "verify": ("example:geometric", "--ratio", "2", "--length", "1"),
     "epsilon": ("example:geometric", "--length", "1"),
     "prove": ("example:contagious-disease", "--ratio", "4"),
@@ -53,7 +54,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "crosscheck": ("example:figure1", "--length", "1"),
 }
 FILES = {"profile": "--csv", "crosscheck": "--html"}
-UNFILED = {"compare", "leakage", "schedule"}
+UNFILED = {"compare", "distance", "leakage", "schedule"}
 WRITES = {"convert", "show", "example"}
 """Those that compute next to nothing; their files are tested elsewhere."""
 
@@ -306,7 +307,7 @@ def test_an_answer_that_cannot_be_printed(
     assert (tmp_path / "file").exists()
 
 
-SILENT = {"program", "profile", "secrets", "traces", "formula", "satisfies", "budget"}
+SILENT = {"program", "distance", "profile", "secrets", "traces", "formula", "satisfies", "budget"}
 """Those of which nothing is known before they begin; of a program not even its chain."""
 
 

@@ -101,7 +101,10 @@ def test_it_is_a_pseudometric(drawn: list[StateFormula], lifting: Lifting) -> No
         ("<a>T", "<b>T", "1"),
         ("!<a>T", "!<b>T", "1"),
         ("!<a>T", "<a>T", "1"),
-        ("<a>T", "<a>(1 T)", "1"),
+        ("<a>T", "<a>(1 T)", "0"),
+        ("<a>T", "<a>(1/2 T)", "1/3"),
+        ("<a>T", "<a><b>T", "2/3"),
+        ("!!<a>T", "<b>T", "1"),
         ("<a>(1 T)", "<a>(1/2 T)", "1/3"),
         ("<a>(1/2 <b>T + 1/2 <c>T)", "<a>(1/4 <b>T + 3/4 <c>T)", "1/6"),
         ("!<a>(1/2 <b>T + 1/2 <c>T)", "!<a>(1/4 <b>T + 3/4 <c>T)", "1/6"),
@@ -142,7 +145,7 @@ def test_depth_is_no_obstacle_and_pairs_are_met_once() -> None:
             conjunction([diamond(action, mixture([(HALF, formula), (HALF, TOP)])) for action in "bc"])
             for formula in (first, second)
         )
-    assert FormulaDistance(AdditiveLifting()).between(first, second) == HALF**60
+    assert FormulaDistance(AdditiveLifting()).between(first, second) == HALF**61
 
 
 def test_variables_and_deadlines() -> None:
