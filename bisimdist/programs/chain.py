@@ -151,14 +151,13 @@ def chain_of(  # noqa: PLR0913
 
 
 def cut_masses(
-    exploration: Exploration, *, deadline: Deadline = NEVER, progress: Progress = silent
+    exploration: Exploration, most: float, *, deadline: Deadline = NEVER, progress: Progress = silent
 ) -> dict[str, fmpq]:
-    """Return for every start the exact probability that its run is cut off."""
-    if exploration.closed:
-        return {}
+    """Return for every start the exact probability that its run is cut off, if paths of more bits are."""
+    known = exploration.known(most)
     rows: dict[int, dict[int, fmpq]] = {}
     first = len(exploration.nodes)
-    for number, edges in enumerate(exploration.edges):
+    for number, edges in enumerate(known):
         if edges:
             row = rows[number] = {}
             for edge in edges:
@@ -170,7 +169,7 @@ def cut_masses(
     found = eliminated(rows, inner, deadline=deadline, progress=progress)
     return {
         name: sum(
-            (p for goal, p in found[first + k].items() if goal >= 0 and exploration.edges[goal] is None),
+            (p for goal, p in found[first + k].items() if goal >= 0 and known[goal] is None),
             fmpq(0),
         )
         for k, name in enumerate(names)

@@ -20,7 +20,7 @@ from bisimdist.programs.machine import Drawing, Ended, Machine, Outcome, State
 from bisimdist.programs.machine_source import Request
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["AtDraw", "AtEnd", "AtObservation", "Edge", "Exploration", "answers"]
+__all__ = ["AtDraw", "AtEnd", "AtObservation", "Edge", "Exploration", "answers", "cost_of"]
 
 FEW = 8
 """A draw of at most so many values is looked at value by value."""
@@ -45,6 +45,11 @@ def _no_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+def cost_of(cut: float) -> float:
+    """Return how many bits a path of a probability costs."""
+    return inf if cut <= 0 else -log2(cut) + _ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +151,7 @@ class Exploration:
         LimitError
             If the deadline passes.
         """
-        most = inf if cut is None else (inf if cut <= 0 else -log2(cut) + _ROUNDING)
+        most = inf if cut is None else cost_of(cut)
         with _no_collection():
             return self._explore(most, states, work, deadline, progress)
 
@@ -162,7 +167,7 @@ class Exploration:
                 work is not None and self._work >= work
             ):
                 return False
-            if turn % 256 == 0:
+            if turn % 16 == 0:
                 deadline.check()
                 progress("states", len(self.nodes), None)
             cost, number = heapq.heappop(self._queue)
@@ -181,6 +186,20 @@ class Exploration:
             del part[whole:]
         self._numbers = {key: number for key, number in self._numbers.items() if number < whole}
 
+    def known(self, most: float = inf) -> list[tuple[Edge, ...] | None]:
+        """Return the edges of each node, as far as paths to it cost at most so many bits."""
+        return [
+            edges if not edges or cost <= most else None
+            for cost, edges in zip(self._costs, self.edges, strict=True)
+        ]
+
+    def forget(self, most: float | None = None) -> None:
+        """Forget what follows on paths that cost more bits, or half of those that were followed."""
+        if most is None:
+            costs = sorted(cost for cost, edges in zip(self._costs, self.edges, strict=True) if edges)
+            most = costs[len(costs) // 2] - 1 if costs else 0.0
+        self.edges = self.known(most)
+
     # nodes
 
     def _key(self, outcome: Outcome) -> Hashable:
@@ -194,7 +213,7 @@ class Exploration:
             return "end", outcome.raised, self.machine.value_of(outcome.value)
         return "seen", outcome.state, self.machine.value_of(outcome.value)
 
-    def known(self, outcome: Outcome) -> int | None:
+    def number_of(self, outcome: Outcome) -> int | None:
         """Return the node of an outcome, if there is one yet."""
         return self._numbers.get(self._key(outcome))
 

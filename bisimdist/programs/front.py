@@ -7,9 +7,10 @@ import functools
 import inspect
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -21,7 +22,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.interruption import deferred
 from bisimdist.programs.chain import Origin, ProgramChain, chain_of, cut_masses, observed_kinds
 from bisimdist.programs.control import Failed, Outside, line_within
-from bisimdist.programs.exploration import Exploration
+from bisimdist.programs.exploration import Exploration, cost_of
 from bisimdist.programs.guard import guard
 from bisimdist.programs.inputs import Input, Relation, chosen_inputs, neighbour_pairs, pairs_of, relation_of
 from bisimdist.programs.instrument import Instrument
@@ -52,6 +53,15 @@ FEW_REPLAYS = 50
 
 WHOLE_WORK = 300_000
 """The same limit for the parts of objects that can be changed, which every state has to copy."""
+
+MOST_WORK = 20_000_000
+"""The same, where no run may be cut off."""
+
+CLOSING_SECONDS, PART = 3.0, 0.15
+"""So long is it tried to make a chain where a limit came, but no more than this part of the time."""
+
+UNSEEN = 1e-6
+"""Paths of less than so much of the gap are forgotten where a limit came."""
 
 FIRST_CUT, FINER = 1e-6, 64
 """Where to cut at first, and how much finer each time."""
@@ -191,6 +201,24 @@ class _Request:
     replays: int
     deadline: Deadline
     progress: Progress
+    begun: float = field(default_factory=time.monotonic)
+
+    @property
+    def cuts(self) -> bool:
+        """Whether runs may be cut off."""
+        return self.cut is not None or self.gap is not None
+
+    @property
+    def closing(self) -> float:
+        """For how long it is tried to make a chain where a limit came."""
+        moment = self.deadline.moment
+        given = CLOSING_SECONDS if moment is None else PART * (moment - self.begun)
+        return max(0.1, min(CLOSING_SECONDS, given))
+
+    @property
+    def unseen(self) -> float:
+        """How probable a path is that no bound depends on that can be had."""
+        return float(int(self.gap.p) / int(self.gap.q)) * UNSEEN if self.gap is not None else 0.0
 
     def check(self) -> None:
         """Refuse numbers out of range."""
@@ -280,10 +308,36 @@ def _explored(  # noqa: PLR0913, PLR0917
             {pair: partings(exploration, *pair) for pair in pairs[:20]},
             ended,
         )
-        deadline = NEVER if ended else request.deadline
-        return chain_of(
-            exploration, request.observe, pairs, origin, deadline=deadline, progress=request.progress
-        )
+    return _chain(exploration, request, pairs, origin)
+
+
+def _chain(
+    exploration: Exploration, request: _Request, pairs: Sequence[tuple[str, str]], origin: Origin
+) -> ProgramChain:
+    """Return the chain; where that takes too long, of as much as does not."""
+    if not origin.ended:
+        try:
+            return chain_of(
+                exploration,
+                request.observe,
+                pairs,
+                origin,
+                deadline=request.deadline,
+                progress=request.progress,
+            )
+        except ENDINGS:
+            if not request.cuts:
+                raise
+    exploration.forget(cost_of(request.unseen))
+    ended = replace(origin, ended=True)
+    with deferred():
+        while True:
+            try:
+                return chain_of(
+                    exploration, request.observe, pairs, ended, deadline=Deadline.after(request.closing)
+                )
+            except LimitError:
+                exploration.forget()
 
 
 def _expand(exploration: Exploration, request: _Request, pairs: Sequence[tuple[str, str]]) -> bool:
@@ -294,11 +348,12 @@ def _expand(exploration: Exploration, request: _Request, pairs: Sequence[tuple[s
     LimitError
         If it was not, and runs may not be cut off.
     """
-    if request.cut is None and request.gap is None:
+    if not request.cuts:
         limits: dict[str, Any] = {"deadline": request.deadline, "progress": request.progress}
-        if not exploration.explore(states=request.states, **limits):
+        if not exploration.explore(states=request.states, work=MOST_WORK, **limits):
             raise LimitError(
-                f"the program has more than {request.states} states; say where to cut with cut=, as in 1e-12"
+                f"the program has more than {request.states} states, or as many as hold {MOST_WORK} objects; "
+                "say where to cut with cut=, as in 1e-12"
             )
         return True
     try:
@@ -319,8 +374,11 @@ def _expanded(exploration: Exploration, request: _Request, pairs: Sequence[tuple
     cut = FIRST_CUT
     while True:
         done = exploration.explore(cut=cut, states=request.states, **limits)
-        masses = cut_masses(exploration, **limits)
-        if not masses or (request.gap is not None and _width(masses, pairs, request.alpha) <= request.gap):
+        if exploration.closed:
+            return True
+        masses = cut_masses(exploration, cost_of(cut), **limits)
+        if request.gap is not None and _width(masses, pairs, request.alpha) <= request.gap:
+            exploration.forget(cost_of(cut))
             return True
         if not done:
             return False

@@ -122,7 +122,7 @@ def _together(graph: Exploration, pair: tuple[int, int]) -> Iterator[tuple[int, 
                 return
             try:
                 outcome = graph.machine.resume(node.state, answer, {})
-                targets.append(graph.known(outcome))
+                targets.append(graph.number_of(outcome))
             except (SplitInterval, ListValues):
                 break
         if len(targets) == 2 and targets[0] is not None and targets[1] is not None:

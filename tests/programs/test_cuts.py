@@ -8,9 +8,20 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist import bd_threshold, bound, compare, delta, explore, least_alpha, profile
+from bisimdist import (
+    Deadline,
+    LimitError,
+    Status,
+    bd_threshold,
+    bound,
+    compare,
+    delta,
+    explore,
+    least_alpha,
+    profile,
+)
 from bisimdist.errors import UsageError
-from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.chain import ProgramChain, chain_of
 
 
 def clipped(x: int, rng: Any) -> int:
@@ -75,6 +86,54 @@ def test_thresholds_are_decided_where_they_are(whole: ProgramChain, cut: Program
     assert bd_threshold(cut, 1, "0", "1", "99/100").holds
     enough = least_alpha(cut, "9/10").enough
     assert enough == 1
+
+
+def walk(x: int, rng: Any) -> int:
+    n = x
+    while True:
+        step = rng.randrange(3)
+        if step == 0:
+            return n
+        n += 1 if step == 1 else -1
+
+
+def growing(x: int, rng: Any) -> int:
+    kept = []
+    while rng.randrange(2):
+        kept.append(1)
+    return x + len(kept)
+
+
+@pytest.mark.parametrize("program", [walk, growing])
+def test_what_has_infinitely_many_states_is_cut_as_finely_as_needed(program: Callable[..., int]) -> None:
+    chain = explore(program, [0, 1], gap="1e-9", alpha=2)
+    pair = delta(chain, 2).pairs[0]
+    assert pair.upper - pair.lower <= fmpq(1, 10**9)
+    assert len(chain) < 200
+    assert not chain.origin.ended
+
+
+def test_a_limit_leaves_what_was_explored(monkeypatch: pytest.MonkeyPatch) -> None:
+    rough = explore(walk, [0, 1], gap="1e-6", deadline=Deadline.after(0.2))
+    answer = delta(rough, 2)
+    truth = fmpq(86267571267, 505019158607)  # to 10^-10
+    assert answer.lower <= truth <= answer.upper + fmpq(1, 10**9)
+    calls = []
+
+    def slow(*arguments: Any, **options: Any) -> ProgramChain:
+        calls.append(1)
+        if len(calls) < 4:
+            raise LimitError("too long")
+        return chain_of(*arguments, **options)
+
+    monkeypatch.setattr("bisimdist.programs.front.chain_of", slow)
+    less = explore(walk, [0, 1], gap="1e-6")
+    assert less.origin.ended
+    found = delta(less, 2)
+    assert found.status is Status.LIMIT
+    assert 0 < found.lower <= truth <= found.upper < fmpq(1, 2)
+    with pytest.raises(LimitError):
+        explore(walk, [0, 1], states=100)
 
 
 ASK: dict[str, Callable[[ProgramChain], object]] = {
