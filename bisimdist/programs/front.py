@@ -150,7 +150,10 @@ def explore(  # noqa: PLR0913
         observe, _number(cut), _number(gap), to_fmpq(alpha), states, replays, deadline, progress
     )
     request.check()
-    instrument = Instrument(cost) if "steps" in observed_kinds(observe) else None
+    steps = "steps" in observed_kinds(observe)
+    if cost is not None and not steps:
+        raise UsageError("the cost of steps is given; they are seen with observe='steps' only")
+    instrument = Instrument(cost) if steps else None
     found, program, keywords = _program(function, instrument)
     chosen = chosen_inputs(inputs)
     if neighbours is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from bisimdist.errors import UsageError
+
 __all__ = ["STEP", "Instrument"]
 
 STEP = "__step__"
@@ -21,6 +23,12 @@ class Instrument(ast.NodeTransformer):
 
     def __init__(self, cost: Mapping[str, int] | None = None) -> None:
         self.cost = dict(cost or {})
+        for kind, steps in self.cost.items():
+            found = getattr(ast, kind, None)
+            if not (isinstance(found, type) and issubclass(found, ast.stmt)):
+                raise UsageError(f"the cost of {kind[:40]!r}: expected a kind of statement, such as Assign")
+            if steps < 0:
+                raise UsageError(f"the cost of {kind} is {steps}; expected at least 0")
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)

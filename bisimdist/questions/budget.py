@@ -30,6 +30,7 @@ OF_PROGRAMS = (
         help="Of a program: which inputs are neighbours: one (the default), all, or FILE.py:NAME."
     ),
     options.OBSERVE,
+    options.COST,
     options.ALPHA.but(help="Of a program: bound delta here, instead of the ratio of outputs."),
     options.EPSILON,
     options.CUT,

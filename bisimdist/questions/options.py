@@ -405,6 +405,14 @@ NEIGHBOURS = _text(
     "Of a program: which inputs are pairs: all, one (at distance one), or FILE.py:NAME, a relation.",
     file_of=lambda value: value.rpartition(":")[0] or None,
 )
+COST: Option[tuple[str, ...]] = Option(
+    name="costs",
+    flags=("--cost",),
+    metavar="KIND=N",
+    help="Of a program: the steps of a kind of statement (1), such as Assign=2; repeatable.",
+    repeatable=True,
+    read=lambda _, values: tuple(values or ()),
+)
 DOMAIN = _text("domain", "--domain", "A,B,...", "Of a program: the elements that its inputs are lists of.")
 SIZE = _whole("size", "--size", "N", "How long these lists are.", least=0)
 CUT = _number("cut", "P", "Of a program: give up paths of less probability.", _unit)
@@ -454,7 +462,7 @@ SAMPLES: Option[int] = Option(
     default=10_000,
     read=lambda flag, value: numbers.at_least(flag, value, 1),
 )
-PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, NEIGHBOURS, OBSERVE, CUT)
+PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, NEIGHBOURS, OBSERVE, COST, CUT)
 """What says which chain FILE.py:FUNCTION stands for."""
 
 

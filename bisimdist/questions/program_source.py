@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions.options import (
     ALPHA,
+    COST,
     CUT,
     EPSILON,
     GAP,
@@ -104,12 +105,24 @@ def program_chain(
         literal_inputs(named),
         observe=given[OBSERVE] or "output",
         cut=cut,
+        cost=_costs(given[COST]),
         gap=part if cuts and cut is None and part else None,
         alpha=_alpha(given),
         pairs=(given[PAIR] or None) if PAIR.name in given.values else None,
         neighbours=neighbours or given[NEIGHBOURS],
         deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds),
     )
+
+
+def _costs(texts: Sequence[str]) -> dict[str, int] | None:
+    """Return the steps of kinds of statements, of texts such as ``Assign=2``."""
+    costs = {}
+    for text in texts:
+        kind, _, number = text.partition("=")
+        if not number.isdecimal():
+            raise UsageError(f"--cost {text[:60]}: expected KIND=N, such as Assign=2")
+        costs[kind] = int(number)
+    return costs or None
 
 
 def _alpha(given: Given) -> fmpq:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from flint import fmpq
 
 from bisimdist import delta, explore, observe
+from bisimdist.cli.main import run
 from bisimdist.errors import UsageError
 from bisimdist.programs.chain import ProgramChain
 
@@ -176,3 +178,13 @@ def test_arguments_may_be_changed(make: Callable[[], Any]) -> None:
 
     chain = explore(change, {"x": make()})
     assert set(traces(chain, "x")) == {("0",), (str(len(make())),)}
+
+
+def test_costs_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "program.py"
+    file.write_text("def f(x, rng):\n    if x:\n        y = rng.randrange(2)\n    return 0\n")
+    asked = ["delta", f"{file}:f", "--input", "0", "--input", "1", "--alpha", "1", "--observe", "steps"]
+    assert run([*asked, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pairs"][0]["lower"] == "1"
+    assert run([*asked, "--cost", "Assign=0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pairs"][0]["upper"] == "0"

@@ -122,6 +122,12 @@ def test_a_refusal_is_one_line_and_exit_code_2(tmp_path: Path, capsys: pytest.Ca
         (["--input", "f(", "--input", "1", "--alpha", "2"], "literal"),
         (["--input", "0", "--input", "1", "--alpha", "2", "--observe", "everything"], "output, draws"),
         (["--input", "0", "--input", "1", "--alpha", "2", "--cut", "2"], "--cut"),
+        (["--input", "0", "--input", "1", "--alpha", "2", "--cost", "If=1"], "observe='steps'"),
+        (["--input", "0", "--input", "1", "--alpha", "2", "--observe", "steps", "--cost", "If"], "KIND=N"),
+        (
+            ["--input", "0", "--input", "1", "--alpha", "2", "--observe", "steps", "--cost", "I=1"],
+            "statement",
+        ),
         (["--input", "0", "--input", "1", "--alpha", "2", "--pair", "0", "7"], "7"),
     ],
 )
