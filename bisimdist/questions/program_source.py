@@ -94,7 +94,7 @@ def program_chain(
     named: Sequence[str] = inputs or chosen
     if not named:
         raise UsageError("no --input was given; say what the program is run on, such as --input 0 --input 1")
-    cut = given[CUT]
+    cut, costs = given[CUT], given[COST]
     if cut and not cuts:
         raise UsageError("--cut is for questions about delta; this one takes whole programs only")
     gap = given[GAP] if GAP.name in given.values else None
@@ -105,7 +105,7 @@ def program_chain(
         literal_inputs(named),
         observe=given[OBSERVE] or "output",
         cut=cut,
-        cost=_costs(given[COST]),
+        cost=_costs(costs),
         gap=part if cuts and cut is None and part else None,
         alpha=_alpha(given),
         pairs=(given[PAIR] or None) if PAIR.name in given.values else None,
