@@ -88,6 +88,8 @@ def checker(code: Mapping[str, object]) -> Iterator[Judge]:
     kept = ours()
     for name in kept:
         del sys.modules[name]
+    parent, _, last = PACKAGE.rpartition(".")
+    package = getattr(importlib.import_module(parent), last, None)
     loader = _Loader(code)
     sys.meta_path.insert(0, loader)
     try:
@@ -106,6 +108,8 @@ def checker(code: Mapping[str, object]) -> Iterator[Judge]:
         for name in ours():
             del sys.modules[name]
         sys.modules.update(kept)
+        if package is not None:  # importing has put the other one here
+            setattr(sys.modules[parent], last, package)
 
 
 def outcome(judge: Judge, data: Sequence[bytes], seconds: float) -> str:
