@@ -9,7 +9,7 @@ from tests.checker.mutation import Corpus, compiled, explained, reason_for, run,
 
 FINISHED = frozenset(
     {"automaton_document", "formulae", "hidden_markov", "mechanism_budget", "mimicking", "other"}
-    | {"polynomials", "satisfaction", "steps"}
+    | {"polynomials", "reading", "satisfaction", "steps"}
     | {f"trace_{name}" for name in ("chain", "difference", "equivalence", "formulae", "infinite", "metric")}
     | {"trace_ratio"}
     | {f"formula_{name}" for name in ("graph", "states", "text")}
