@@ -13,8 +13,9 @@ from bisimdist.analysis.distribution_formulae import distribution_satisfies, sat
 from bisimdist.analysis.proved import Proved, Shown
 from bisimdist.analysis.satisfaction import Formula, satisfies, satisfying, text_of
 from bisimdist.certificates.frame import Document, document
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import LimitError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.exact.scale import Bounds, Scale, larger
 from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
 from bisimdist.logic.equations import EquationSystem
 from bisimdist.logic.formula import StateFormula, formula_size
@@ -28,7 +29,6 @@ from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.report.tables import Report
 
 __all__ = [
-    "LOGICAL_KINDS",
     "FormulaBound",
     "MimickingAnswer",
     "distribution_satisfies",
@@ -40,7 +40,6 @@ __all__ = [
     "satisfying_transitions",
 ]
 
-LOGICAL_KINDS = ("additive", "multiplicative")
 
 MAX_WORK = 80_000_000
 """How much the checker may have to build: formulae of more parts are not written."""
@@ -195,7 +194,7 @@ def _certificate(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FormulaBound:
+class FormulaBound(Bounds):
     """Bounds on the distance of two formulae, or of two states by their formulae.
 
     Parameters
@@ -211,19 +210,16 @@ class FormulaBound:
 
     kind: str
     discount: fmpq
-    lower: fmpq | None
-    upper: fmpq | None
 
     @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return self.lower == self.upper
+    def scale(self) -> Scale:
+        """What the numbers are."""
+        return Scale(self.kind)
 
 
 def _lifting(kind: str, discount: fmpq) -> Lifting:
-    if kind not in LOGICAL_KINDS:
-        raise UsageError(f"there is no distance {kind!r}; expected {' or '.join(LOGICAL_KINDS)}")
-    return AdditiveLifting(discount) if kind == "additive" else MultiplicativeLifting(discount)
+    chosen = Scale.called(kind, "distance")
+    return AdditiveLifting(discount) if chosen is Scale.ADDITIVE else MultiplicativeLifting(discount)
 
 
 def formula_distance(
@@ -267,7 +263,8 @@ def formula_distance(
     lower, upper = (
         FormulaDistance(lifting, up=up, deadline=deadline).between(one, other) for up in (False, True)
     )
-    return FormulaBound(kind=kind, discount=factor, lower=lower, upper=upper)
+    least = Scale(kind).least  # below which a power that was rounded down may be
+    return FormulaBound(kind=kind, discount=factor, lower=larger(lower, least), upper=upper)
 
 
 def logical_distance(  # noqa: PLR0913

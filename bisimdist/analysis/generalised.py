@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
 from flint import fmpq
 
@@ -13,11 +12,11 @@ from bisimdist.analysis.proved import Proved, no_certificate
 from bisimdist.bisimulation.strong import bisimilarity_quotient
 from bisimdist.certificates.generalised import ProvedPair, generalised_certificate
 from bisimdist.errors import ENDINGS, UsageError
-from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.fixpoint.generalised_engine import Solution, least_fixed_point
 from bisimdist.fixpoint.hausdorff import Arena
-from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value, at_most
+from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
@@ -25,7 +24,6 @@ from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.report.tables import html_table
 
 __all__ = [
-    "GENERALISED_KINDS",
     "GeneralisedAnswer",
     "GeneralisedBound",
     "GeneralisedKind",
@@ -33,20 +31,12 @@ __all__ = [
 ]
 
 
-class GeneralisedKind(Enum):
-    """By what two probabilities are compared."""
-
-    ADDITIVE = "additive"
-    """By |x - y|: distances are in [0, 1]."""
-    MULTIPLICATIVE = "multiplicative"
-    """By |ln x - ln y|: distances are logarithms, given as ratios, and may be infinite."""
-
-
-GENERALISED_KINDS = tuple(kind.value for kind in GeneralisedKind)
+GeneralisedKind = Scale
+"""By what two probabilities are compared; multiplicative distances are given as ratios."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneralisedBound:
+class GeneralisedBound(Bounds):
     """Bounds on the distance of a pair: of kind multiplicative they are ratios, e to the distance.
 
     Parameters
@@ -62,18 +52,11 @@ class GeneralisedBound:
     source: str
     target: str
     kind: GeneralisedKind
-    lower: fmpq | None
-    upper: fmpq | None
-
-    def __post_init__(self) -> None:
-        least = 0 if self.kind is GeneralisedKind.ADDITIVE else 1
-        if not at_most(self.lower, self.upper) or (self.lower is not None and self.lower < least):
-            raise UsageError(f"bounds {self.lower} and {self.upper}; expected {least} <= lower <= upper")
 
     @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return self.lower == self.upper
+    def scale(self) -> Scale:
+        """What the numbers are."""
+        return self.kind
 
     @property
     def value(self) -> fmpq | None:
@@ -90,9 +73,7 @@ class GeneralisedBound:
         """
         if self.kind is GeneralisedKind.ADDITIVE:
             raise UsageError("an additive distance is no logarithm")
-        below = "inf" if self.lower is None else log_enclosure(self.lower, digits)[0]
-        above = "inf" if self.upper is None else log_enclosure(self.upper, digits)[1]
-        return below, above
+        return Bounds.epsilon(self, digits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,10 +251,7 @@ def generalised_metric(  # noqa: PLR0913
 def _question(
     kind: GeneralisedKind | str, discount: ExactNumber, precision: ExactNumber | None
 ) -> tuple[GeneralisedKind, Lifting, fmpq | None]:
-    if not isinstance(kind, GeneralisedKind):
-        if kind not in GENERALISED_KINDS:
-            raise UsageError(f"there is no metric {kind!r}; expected {' or '.join(GENERALISED_KINDS)}")
-        kind = GeneralisedKind(kind)
+    kind = Scale.called(kind, "metric")
     wanted = None if precision is None else to_fmpq(precision)
     if wanted is not None and wanted <= 0:
         raise UsageError(f"the precision is {wanted}; expected more than 0")

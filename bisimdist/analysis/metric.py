@@ -27,7 +27,7 @@ from bisimdist.certificates.metric import (
     amortised_certificate,
 )
 from bisimdist.errors import ENDINGS, LimitError, UsageError
-from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.scale import Bounds
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
@@ -39,7 +39,6 @@ __all__ = ["KINDS", "Kind", "MetricAnswer", "MetricBound", "Triple", "metric"]
 ONE = fmpq(1)
 BISECTIONS = 12
 CLOSE = fmpq(1001, 1000)
-SLICE = 20.0
 
 Triple = tuple[str, str, fmpq, fmpq]
 """Two states and the ends of an interval of ratios, a single ratio where they agree."""
@@ -56,7 +55,7 @@ KINDS = tuple(kind.value for kind in Kind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricBound:
+class MetricBound(Bounds):
     """Bounds on the distance of a pair; both are ratios, the distance is the logarithm.
 
     Parameters
@@ -73,32 +72,8 @@ class MetricBound:
 
     source: str
     target: str
-    lower: fmpq | None
-    upper: fmpq | None
     play: Play | None = field(default=None, compare=False)
     relation: tuple[Triple, ...] = field(default=(), compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if (self.lower is None and self.upper is not None) or (self.lower is not None and self.lower < 1):
-            raise UsageError(f"bounds {self.lower} and {self.upper}; expected 1 <= lower <= upper")
-        if self.lower is not None and self.upper is not None and self.lower > self.upper:
-            raise UsageError(f"bounds {self.lower} and {self.upper}; expected lower <= upper")
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet, so that `ratio` is e to the distance."""
-        return self.lower == self.upper
-
-    @property
-    def ratio(self) -> fmpq | None:
-        """The upper bound, which is e to the distance where `exact`; None stands for infinity."""
-        return self.upper
-
-    def epsilon(self, digits: int = 5) -> tuple[str, str]:
-        """Return decimals below and above the distance, ``"inf"`` where it is or may be infinite."""
-        below = "inf" if self.lower is None else log_enclosure(self.lower, digits)[0]
-        above = "inf" if self.upper is None else log_enclosure(self.upper, digits)[1]
-        return below, above
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -242,9 +242,7 @@ def logical_distances(  # noqa: PLR0913
     """
     if depth < 0:
         raise UsageError(f"the depth is {depth}; expected at least 0")
-    names = [kind.value for kind in FormulaScale]
-    if not isinstance(scale, FormulaScale) and scale not in names:
-        raise UsageError(f"there is no scale {scale!r}; expected {' or '.join(names)}")
+    scale = FormulaScale.called(scale, "scale")
     automaton = automaton_of(model)
     first, second = (automaton.index(name) for name in pair)
     completed = _completed(automaton, ends, (first, second))

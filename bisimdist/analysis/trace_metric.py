@@ -10,7 +10,6 @@ from flint import fmpq
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.trace_metric_answer import (
-    TRACE_KINDS,
     RepeatedTrace,
     TraceBound,
     TraceKind,
@@ -20,6 +19,7 @@ from bisimdist.analysis.trace_metric_answer import (
 from bisimdist.certificates.trace_metric import trace_metric_certificate
 from bisimdist.errors import Interruption, UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.exact.scale import Scale
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.models.lmc import LMC
@@ -104,7 +104,7 @@ def trace_metric(  # noqa: PLR0913
     .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
        via Behavioral Metrics", FACS 2018 (trace metric, multiplicative total variation).
     """
-    kind = _kind(kind)
+    kind = Scale.called(kind, "trace metric")
     if length is not None and length < 0:
         raise UsageError(f"the length is {length}; expected at least 0")
     epsilon = None if threshold is None else to_fmpq(threshold)
@@ -135,14 +135,6 @@ def trace_metric(  # noqa: PLR0913
         completed=completed,
         make_certificate=lambda: trace_metric_certificate(completed, system, asked, found, length),
     )
-
-
-def _kind(kind: TraceKind | str) -> TraceKind:
-    if isinstance(kind, TraceKind):
-        return kind
-    if kind not in TRACE_KINDS:
-        raise UsageError(f"there is no trace metric {kind!r}; expected {' or '.join(TRACE_KINDS)}")
-    return TraceKind(kind)
 
 
 Found = TraceRatio | TraceDifference

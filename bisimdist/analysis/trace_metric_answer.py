@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import AboutTraces, Shown
-from bisimdist.analysis.thresholds import below_exponential
-from bisimdist.errors import UsageError
-from bisimdist.exact.decimals import decimal_above, decimal_below
-from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.exact.rational import ExactNumber, format_rational
+from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.models.pa import PA
 from bisimdist.report.ends import ends_data, ends_remarks
 from bisimdist.report.numbers import short_rational
@@ -22,7 +18,6 @@ from bisimdist.report.tables import Report
 from bisimdist.verdicts import joint, verdict_word
 
 __all__ = [
-    "TRACE_KINDS",
     "RepeatedTrace",
     "TraceBound",
     "TraceKind",
@@ -36,16 +31,8 @@ ONE = fmpq(1)
 ACTIONS_SHOWN = 16
 
 
-class TraceKind(Enum):
-    """How the probabilities of a trace are compared."""
-
-    MULTIPLICATIVE = "multiplicative"
-    """By the difference of their logarithms; bounds are ratios, e to the distance."""
-    ADDITIVE = "additive"
-    """By their difference; bounds are the distance itself."""
-
-
-TRACE_KINDS = tuple(kind.value for kind in TraceKind)
+TraceKind = Scale
+"""How the probabilities of a trace are compared; bounds of multiplicative distances are ratios."""
 
 
 def word_text(word: Sequence[str]) -> str:
@@ -112,7 +99,7 @@ class RepeatedTrace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceBound:
+class TraceBound(Bounds):
     """Bounds on the trace distance of a pair of states.
 
     Parameters
@@ -137,52 +124,15 @@ class TraceBound:
     source: str
     target: str
     kind: TraceKind
-    lower: fmpq | None
-    upper: fmpq | None
     witness: Word
     probabilities: tuple[fmpq, fmpq]
     repeated: RepeatedTrace | None = None
     examined: bool = True
 
-    def __post_init__(self) -> None:
-        if self.lower is None and self.upper is not None:
-            raise UsageError("the lower bound is infinite and the upper one is not")
-        if self.lower is not None and self.upper is not None and self.lower > self.upper:
-            raise UsageError(f"bounds {self.lower} and {self.upper}; expected lower <= upper")
-
     @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        if self.lower is None or self.upper is None:
-            return self.lower is self.upper
-        return bool(self.lower == self.upper)
-
-    @property
-    def ratio(self) -> fmpq | None:
-        """The upper bound of a multiplicative distance, which is e to the distance where `exact`."""
-        if self.kind is TraceKind.ADDITIVE:
-            raise UsageError("an additive distance has no ratio")
-        return self.upper
-
-    def epsilon(self, digits: int = 5) -> tuple[str, str]:
-        """Return decimals below and above the distance, ``"inf"`` where it is or may be infinite."""
-        if self.kind is TraceKind.MULTIPLICATIVE:
-            below = "inf" if self.lower is None else log_enclosure(self.lower, digits)[0]
-            above = "inf" if self.upper is None else log_enclosure(self.upper, digits)[1]
-            return below, above
-        lower, upper = self.lower or fmpq(0), self.upper if self.upper is not None else ONE
-        return decimal_below(lower, digits)[0], decimal_above(upper, digits)[0]
-
-    def at_most(self, epsilon: ExactNumber) -> bool | None:
-        """Tell whether the distance is at most epsilon; None where the bounds do not decide that."""
-        value = to_fmpq(epsilon)
-        if self.kind is TraceKind.ADDITIVE:
-            if self.upper is not None and self.upper <= value:
-                return True
-            return False if self.lower is not None and self.lower > value else None
-        if self.upper is not None and below_exponential(self.upper, value):
-            return True
-        return False if self.lower is None or not below_exponential(self.lower, value) else None
+    def scale(self) -> Scale:
+        """What the numbers are."""
+        return self.kind
 
     def data(self, threshold: fmpq | None = None) -> dict[str, object]:
         """Return the bounds as plain data, with the verdict on a threshold where there is one."""

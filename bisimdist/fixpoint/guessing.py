@@ -45,9 +45,6 @@ SLACK = fmpq(1, 1 << 40)
 STEEP = 600.0
 """A linear system that wants to move a value further than this is not believed."""
 
-HUGE = 400.0
-"""Logarithms beyond this count as divergent."""
-
 WALKS = 60
 
 FULL = 1 - 1e-10

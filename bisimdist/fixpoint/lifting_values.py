@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from flint import fmpq
 
+from bisimdist.exact.scale import Value, at_most, larger, sign, smaller
 from bisimdist.lp.program import Program
 
 __all__ = [
@@ -25,41 +26,12 @@ __all__ = [
     "transport_program",
 ]
 
-Value: TypeAlias = fmpq | None
-"""A distance; None is infinity, the largest of all. Multiplicative ones are given as e to the distance."""
-
 Masses: TypeAlias = Mapping[int, fmpq]
 """A sub-distribution: positive masses that sum to at most one; what is missing halts."""
 
 DistanceOf: TypeAlias = Callable[[int, int], Value]
 
 ZERO = fmpq(0)
-
-
-def at_most(first: Value, second: Value) -> bool:
-    """Tell whether the first value is at most the second.
-
-    Examples
-    --------
-    >>> at_most(fmpq(3), None), at_most(None, fmpq(3)), at_most(None, None)
-    (True, False, True)
-    """
-    return second is None or (first is not None and first <= second)
-
-
-def larger(first: Value, second: Value) -> Value:
-    """Return the larger one of two values."""
-    return second if at_most(first, second) else first
-
-
-def smaller(first: Value, second: Value) -> Value:
-    """Return the smaller one of two values."""
-    return first if at_most(first, second) else second
-
-
-def sign(first: Value, second: Value) -> int:
-    """Return -1, 0 or 1 as the first value is less than, equal to or larger than the second."""
-    return 0 if first == second else -1 if at_most(first, second) else 1
 
 
 @dataclass(frozen=True, slots=True)

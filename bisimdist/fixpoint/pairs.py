@@ -94,10 +94,6 @@ class PairSpace:
         choose = permutations if self.ordered else combinations
         return [self.numbers[pair] for pair in choose(self.members[kind], 2)]
 
-    def whole_classes(self) -> list[int]:
-        """Return the classes all of whose pairs are numbered (with at least one pair)."""
-        return sorted({self.classes[first] for first, _ in self.pairs}) if self.whole else []
-
 
 def _members(classes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     members: list[list[int]] = [[] for _ in range(max(classes) + 1)]

@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 
 from flint import fmpq
 
-from bisimdist.errors import NumberError, UsageError
+from bisimdist.errors import NumberError
 from bisimdist.exact.rational import ExactNumber, shorten_rational, to_fmpq
 
 __all__ = [
@@ -361,16 +361,3 @@ def postorder(*roots: Node) -> Iterator[Node]:
 def formula_size(*roots: Node) -> int:
     """Return how many formulae occur in the roots, those that occur in several places counted once."""
     return sum(1 for _ in postorder(*roots))
-
-
-def require_state_formula(node: Node) -> StateFormula:
-    """Return a formula about states as such.
-
-    Raises
-    ------
-    UsageError
-        If it is one about sub-distributions.
-    """
-    if not isinstance(node, StateFormula):
-        raise UsageError("this is a formula about distributions; expected one about states, such as <a>T")
-    return node

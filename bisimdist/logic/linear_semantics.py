@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import islice
-from typing import TypeAlias
 
 from flint import fmpq
 
 from bisimdist.errors import ENDINGS, UsageError
+from bisimdist.exact.scale import Scale, Value, larger, smaller
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline
@@ -33,45 +32,8 @@ __all__ = [
 ZERO = fmpq(0)
 ONE = fmpq(1)
 
-Value: TypeAlias = fmpq | None
-"""A distance; None is infinity. On the multiplicative scale it is e to the distance."""
-
-
-class FormulaScale(Enum):
-    """How two probabilities are compared."""
-
-    ADDITIVE = "additive"
-    """The absolute difference; the diameter is 1."""
-    MULTIPLICATIVE = "multiplicative"
-    """The difference of the logarithms, given by its ratio, e to it; the diameter is infinity."""
-
-    @property
-    def diameter(self) -> Value:
-        """The distance of formulae with different linear parts."""
-        return ONE if self is FormulaScale.ADDITIVE else None
-
-    @property
-    def nothing(self) -> fmpq:
-        """The value of distance 0."""
-        return ZERO if self is FormulaScale.ADDITIVE else ONE
-
-    def between(self, x: fmpq, y: fmpq) -> Value:
-        """Return the distance of two probabilities."""
-        if self is FormulaScale.ADDITIVE:
-            return abs(x - y)
-        if x == y:
-            return ONE
-        return None if x == 0 or y == 0 else max(x / y, y / x)
-
-
-def _larger(x: Value, y: Value) -> Value:
-    return None if x is None or y is None else max(x, y)
-
-
-def _smaller(x: Value, y: Value) -> Value:
-    if x is None or y is None:
-        return y if x is None else x
-    return min(x, y)
+FormulaScale = Scale
+"""How two probabilities are compared; what is the greatest is the distance of different linear parts."""
 
 
 def formula_distance(
@@ -111,7 +73,7 @@ def formula_distance(
     """
     chosen = FormulaScale(scale)
     if first.linear != second.linear:
-        return chosen.diameter
+        return chosen.greatest
     return chosen.between(first.probability, second.probability)
 
 
@@ -132,14 +94,14 @@ def hausdorff_distance(
     """
     chosen = FormulaScale(scale)
     one, two = _by_linear_part(first), _by_linear_part(second)
-    result: Value = chosen.nothing
+    result: Value = chosen.least
     for mine, other in ((one, two), (two, one)):
         for linear, numbers in mine.items():
             for x in numbers:
-                nearest = chosen.diameter
+                nearest = chosen.greatest
                 for y in other.get(linear, ()):
-                    nearest = _smaller(nearest, chosen.between(x, y))
-                result = _larger(result, nearest)
+                    nearest = smaller(nearest, chosen.between(x, y))
+                result = larger(result, nearest)
     return result
 
 
@@ -375,13 +337,13 @@ class TraceSemantics:
         chosen = FormulaScale(scale)
         one = dict(self._traces(self._start(first), depth, deadline))
         two = dict(self._traces(self._start(second), depth, deadline))
-        strict: Value = chosen.nothing
-        best: Value = chosen.nothing
+        strict: Value = chosen.least
+        best: Value = chosen.least
         witness: tuple[str, ...] = ()
         for word in sorted({**one, **two}, key=lambda word: (len(word), word)):
             x, y = one.get(word, ZERO), two.get(word, ZERO)
             here = chosen.between(x, y)
-            strict = _larger(strict, here if x != 0 and y != 0 else chosen.diameter)
+            strict = larger(strict, here if x != 0 and y != 0 else chosen.greatest)
             if best is not None and (here is None or here > best):
                 best, witness = here, word
         return LogicalDistances(strict, best, witness)

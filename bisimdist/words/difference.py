@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from flint import fmpq
 
 from bisimdist.errors import Interruption
+from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.progress import UNBOUNDED, Limits
 from bisimdist.words.graph import Effort
 from bisimdist.words.system import Vector, WordSystem, direction_of, mass_of
@@ -28,7 +29,7 @@ CLOSE = fmpq(1, 2**96)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceDifference:
+class TraceDifference(Bounds):
     """Bounds on the largest difference of the probabilities of one trace.
 
     Parameters
@@ -56,9 +57,9 @@ class TraceDifference:
     interrupted: bool = False
 
     @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return bool(self.lower == self.upper)
+    def scale(self) -> Scale:
+        """What the numbers are."""
+        return Scale.ADDITIVE
 
 
 def _lookahead(system: WordSystem, vector: Vector, length: int | None) -> fmpq:

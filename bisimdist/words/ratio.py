@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from flint import fmpq
 
 from bisimdist.errors import Interruption, LimitError
+from bisimdist.exact.scale import Bounds
 from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.words.drift import DriftTrace, find_drift_trace
 from bisimdist.words.graph import BeliefGraph, Effort, one_sided_trace
@@ -58,7 +59,7 @@ class RatioProof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceRatio:
+class TraceRatio(Bounds):
     """Bounds on the largest quotient of the probabilities of one trace, of whichever side over the other.
 
     Parameters
@@ -80,21 +81,12 @@ class TraceRatio:
         Whether the work was broken off from outside: who asked should start nothing more.
     """
 
-    lower: fmpq | None
-    upper: fmpq | None
     word: Word
     probabilities: tuple[fmpq, fmpq]
     infinite: LoopTrace | PumpTrace | DriftTrace | None = None
     proof: RatioProof | None = field(default=None, repr=False)
     nodes: int = 0
     interrupted: bool = False
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        if self.lower is None or self.upper is None:
-            return self.lower is self.upper
-        return bool(self.lower == self.upper)
 
 
 def largest_ratio(  # noqa: PLR0913

@@ -261,7 +261,7 @@ def test_bad_questions_are_refused() -> None:
         metric(PA(("s",), ()), "amortised")
     with pytest.raises(ModelError, match="state 'x': there is no such state"):
         metric(pin_checking(), "amortised", pairs=[("x", "s1")])
-    with pytest.raises(UsageError, match="expected lower <= upper"):
+    with pytest.raises(UsageError, match="expected 1 <= lower <= upper"):
         MetricBound(source="s", target="t", lower=fmpq(2), upper=ONE)
 
 

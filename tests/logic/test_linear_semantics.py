@@ -129,10 +129,10 @@ def hausdorff_by_definition(
     def order(value: Value) -> tuple[bool, fmpq]:
         return (True, fmpq(0)) if value is None else (False, value)
 
-    farthest: Value = scale.nothing
+    farthest: Value = scale.least
     for mine, other in ((one, two), (two, one)):
         for x in mine:
-            near = min((formula_distance(x, y, scale) for y in other), key=order, default=scale.diameter)
+            near = min((formula_distance(x, y, scale) for y in other), key=order, default=scale.greatest)
             farthest = max(farthest, near, key=order)
     return farthest
 

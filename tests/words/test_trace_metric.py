@@ -10,10 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.hmm import epsilon
-from bisimdist.analysis.thresholds import below_exponential
 from bisimdist.analysis.trace_metric import trace_metric, weak_anonymity
 from bisimdist.analysis.trace_metric_answer import TraceBound, TraceKind, TraceMetricAnswer
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.exact.thresholds import below_exponential
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
