@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from bisimdist.models.io import load_model as load_model
     from bisimdist.models.io import parse_model as parse_model
     from bisimdist.models.io import write_model as write_model
+    from bisimdist.models.io import write_umb as write_umb
     from bisimdist.models.io.graph import from_networkx as from_networkx
     from bisimdist.models.io.graph import to_networkx as to_networkx
     from bisimdist.models.library.registry import build_any_example as build_any_example
@@ -185,7 +186,7 @@ _HOMES = {
     "bisimdist.analysis.answer": ("DistanceAnswer", "PairBound", "Status", "ThresholdAnswer"),
     "bisimdist.analysis.distances": ("bd_threshold", "bound"),
     "bisimdist.models.bisimilarity": ("bisimilarity_classes", "quotient"),
-    "bisimdist.models.io": ("Reading", "load_model", "parse_model", "write_model"),
+    "bisimdist.models.io": ("Reading", "load_model", "parse_model", "write_model", "write_umb"),
     "bisimdist.models.library.registry": ("build_any_example", "build_example", "list_examples"),
     "bisimdist.models.lmc": ("LMC",),
     "bisimdist.models.pa": ("PA", "action_labelled_lmc"),
@@ -291,6 +292,7 @@ __all__ = [
     "verify",
     "weak_anonymity",
     "write_model",
+    "write_umb",
 ]
 
 

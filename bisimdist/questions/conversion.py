@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Writing", "WritingModel", "Written", "chosen_format"]
 
-FORMATS = ("json", "yaml", "dot", "prism")
+FORMATS = ("json", "yaml", "dot", "prism", "umb")
 EXTENSIONS = {
     ".json": "json",
     ".yaml": "yaml",
@@ -25,6 +26,7 @@ EXTENSIONS = {
     ".dot": "dot",
     ".gv": "dot",
     ".tra": "prism",
+    ".umb": "umb",
 }
 PRISM_FILES = ("tra", "lab", "sta")
 
@@ -68,7 +70,7 @@ def chosen_format(given: Given, *, more: str | None = None) -> str:
 class Written:
     """The text of a model, or the texts of its files by their extensions, and what is said of it."""
 
-    texts: dict[str, str]
+    texts: Mapping[str, str | bytes]
     notes: tuple[str, ...] = ()
 
 
@@ -98,9 +100,9 @@ class Writing(Question[Written]):
         return self.report(answer)
 
     def report(self, answer: Written) -> str:
-        return answer.texts[""] if self.output is None else ""
+        return str(answer.texts[""]) if self.output is None else ""
 
-    def content(self, option: Option[Any], path: str, answer: Written) -> str:
+    def content(self, option: Option[Any], path: str, answer: Written) -> str | bytes:
         del option
         return answer.texts[PurePath(path).suffix[1:] if self.format == "prism" else ""]
 
@@ -130,6 +132,12 @@ class WritingModel(Writing):
             raise UsageError(f"--format {self.format}: hidden Markov models are written as json or yaml only")
         if self.format == "prism":
             return Written(self._prism(model), notes)
+        if self.format == "umb":
+            from bisimdist.models.io import write_umb
+
+            if self.output is None:
+                raise UsageError("--format umb: makes no text; say where with -o, such as -o model.umb")
+            return Written({"": write_umb(model)}, notes)
         if self.format == "dot" and not isinstance(model, HMM):
             return Written({"": write_dot(model)}, notes)
         return Written({"": write_model(model, self.format)}, notes)

@@ -10,5 +10,15 @@ from bisimdist.models.io.layout import write_model
 from bisimdist.models.io.load import load_model, parse_model
 from bisimdist.models.io.prism import read_prism, write_prism
 from bisimdist.models.io.reading import Reading
+from bisimdist.models.io.umb import write_umb
 
-__all__ = ["Reading", "load_model", "parse_model", "read_prism", "write_dot", "write_model", "write_prism"]
+__all__ = [
+    "Reading",
+    "load_model",
+    "parse_model",
+    "read_prism",
+    "write_dot",
+    "write_model",
+    "write_prism",
+    "write_umb",
+]

@@ -55,6 +55,8 @@ class Explicit:
         By variable its value in every state, as a text.
     initial
         The initial states, ascending.
+    neighbours
+        Pairs that the file itself names, by index.
     """
 
     names: tuple[str, ...]
@@ -64,6 +66,7 @@ class Explicit:
     own: frozenset[str] = OWN_LABELS
     variables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     initial: tuple[int, ...] = ()
+    neighbours: tuple[tuple[int, int], ...] = ()
 
     def state(self, text: str) -> int:
         """Return the state that a text means: by its name, ``#number``, a valuation or a label.
@@ -121,6 +124,8 @@ class Explicit:
         """Return the neighbouring states: those that are asked for, else of the initial ones."""
         if reading.pairs:
             return tuple((self.state(s), self.state(t)) for s, t in reading.pairs)
+        if self.neighbours and reading.initial_pairs == "first":
+            return self.neighbours
         if reading.initial_pairs == "all":
             return tuple(combinations(self.initial, 2))
         if reading.initial_pairs == "self":

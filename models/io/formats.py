@@ -16,11 +16,12 @@ from bisimdist.models.io.ccsp import automaton_from_ccsp, looks_like_ccsp
 from bisimdist.models.io.json_or_yaml import begins_json, model_of, read_document
 from bisimdist.models.io.prism import looks_like_prism, read_prism
 from bisimdist.models.io.reading import Reading
-from bisimdist.models.io.storm import (
+from bisimdist.models.io.tools import (
     looks_like_drn,
     looks_like_jani,
     looks_like_prism_language,
-    read_by_storm,
+    looks_like_umb,
+    read_by_tool,
 )
 from bisimdist.models.kinds import AnyModel, with_pairs
 
@@ -111,8 +112,8 @@ def _beside(path: Path, expected: str) -> str:
         raise error.with_source(str(path)) from None
 
 
-def _by_storm(language: str) -> Callable[[Input], AnyModel]:
-    return lambda given: read_by_storm(given.content, language, given.reading)
+def _by_tool(language: str) -> Callable[[Input], AnyModel]:
+    return lambda given: read_by_tool(given.content, language, given.reading)
 
 
 FORMATS = (
@@ -120,7 +121,7 @@ FORMATS = (
         name="jani",
         extensions=(".jani",),
         begins=looks_like_jani,
-        read=_by_storm("jani"),
+        read=_by_tool("jani"),
         foreign=True,
         symbolic=True,
     ),
@@ -128,7 +129,7 @@ FORMATS = (
         name="prism-language",
         extensions=(".prism", ".pm", ".nm", ".sm"),
         begins=looks_like_prism_language,
-        read=_by_storm("prism"),
+        read=_by_tool("prism"),
         foreign=True,
         symbolic=True,
     ),
@@ -136,7 +137,14 @@ FORMATS = (
         name="drn",
         extensions=(".drn",),
         begins=looks_like_drn,
-        read=_by_storm("drn"),
+        read=_by_tool("drn"),
+        foreign=True,
+    ),
+    Format(
+        name="umb",
+        extensions=(".umb",),
+        begins=looks_like_umb,
+        read=_by_tool("umb"),
         foreign=True,
     ),
     Format(

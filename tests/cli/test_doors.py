@@ -99,3 +99,13 @@ def test_a_program_is_never_run_as_a_file(command: Command, tmp_path: Path) -> N
     for arguments in (["show", str(path)], ["show", str(path), "--input-format", "prism-language"]):
         assert command(*arguments).code == 2
     assert not (tmp_path / "ran").exists()
+
+
+def test_umb(command: Command, tmp_path: Path) -> None:
+    pytest.importorskip("umbi")
+    path, again = tmp_path / "model.umb", tmp_path / "again.umb"
+    assert command("show", "example:figure1", "-o", str(path)).code == 0
+    assert command("convert", str(path), "--to", "lmc", "-o", str(again)).code == 0
+    assert path.read_bytes() == again.read_bytes()
+    assert "1/5" in command("delta", str(again), "--alpha", "1").out
+    command("show", "example:figure1", "--format", "umb").assert_refused("say where with -o")

@@ -36,8 +36,8 @@ def named(folder: Path, name: str, extension: str) -> Path:
 
 
 def test_every_format_is_covered() -> None:
-    by_storm = {"jani", "prism-language", "drn"}  # tests/models/io/test_storm.py
-    assert set(TEXTS) | by_storm == {known.name for known in FORMATS}
+    by_tools = {"jani", "prism-language", "drn", "umb"}  # test_tools.py, test_umb.py
+    assert set(TEXTS) | by_tools == {known.name for known in FORMATS}
 
 
 @pytest.mark.parametrize("extension", ["", ".txt", ".dat", ".json~"])

@@ -1,14 +1,16 @@
-"""The half of the reader of other tools' languages that runs in a process of its own, with Storm.
+"""The half of the reader of other tools' formats that runs in a process of its own: with Storm, or umbi.
 
 Storm is a large program in C++: it cannot be interrupted, and what a stranger wrote may make it take all
-memory, or crash. So it runs here, under limits, and writes what it made as one JSON object. This file is run
-as a script, by its path, and imports nothing of the package.
+memory, or crash; umbi believes the sizes that a file states. So they run here, under limits, and what they
+made is written as one JSON object. This file is run as a script, by its path, and imports nothing of the
+package.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +23,114 @@ class RefusedError(Exception):
 
 def work(request: dict[str, Any]) -> dict[str, Any]:
     """Return the model that a request names as plain data, or why there is none."""
-    import stormpy  # noqa: PLC0415
-
+    tool = "umbi" if request["language"] == "umb" else "Storm"
     try:
+        if tool == "umbi":
+            return _umb(request)
+        import stormpy  # noqa: PLC0415
+
         return _data(_built(stormpy, request), request["state_limit"])
     except RefusedError as error:
         return {"error": str(error)}
+    except MemoryError:
+        return {"error": f"the model takes more memory than the {request['memory'] >> 30} GiB allowed"}
     except Exception as error:
-        return {"error": f"{str(error).strip() or type(error).__name__} (said by Storm)"}
+        return {"error": f"{str(error).strip() or type(error).__name__} (said by {tool})"}
+
+
+def _umb(request: dict[str, Any]) -> dict[str, Any]:
+    """Return the model of a UMB file."""
+    from umbi import umb  # noqa: PLC0415
+
+    found = umb.read(request["path"])
+    system = found.index.transition_system
+    kind = {("discrete", 0): "dtmc", ("discrete", 1): "mdp", ("stochastic", 0): "jumps"}.get(
+        (system.time, system.num_players)
+    )
+    if kind is None:
+        raise RefusedError(
+            f"time is {system.time}, and there are {system.num_players} players; expected a DTMC, CTMC or MDP"
+        )
+    count = system.num_states
+    _check_states(count, request["state_limit"])
+    values: dict[str, int] = {}
+    doubles = False
+    rows = []
+    ends = found.choice_to_branches or [0]
+    for first, last in pairwise(ends):
+        row = []
+        for branch in range(first, last):
+            p = 1 if found.branch_to_probability is None else found.branch_to_probability[branch]
+            doubles = doubles or isinstance(p, float)
+            text = repr(p) if isinstance(p, float) else str(p)
+            row.append((found.branch_to_target[branch], values.setdefault(text, len(values))))
+        rows.append(sorted(row))
+    choices = found.state_to_choices or list(range(count + 1))
+    actions = [""] * len(rows)
+    if system.num_choice_actions > 0:
+        names = found.choice_action_to_string
+        actions = [names[k] if names else str(k) for k in found.choice_to_choice_action]
+    labels = {}
+    for name, described in ((found.index.annotations or {}).get("aps") or {}).items():
+        carried = found.annotations["aps"][name].get("states")
+        if carried is not None:
+            labels[described.alias or name] = [state for state, holds in enumerate(carried) if holds]
+    valuations = (found.valuations or {}).get("states") or []
+    file_data = found.index.file_data
+    own = file_data.parameters if file_data is not None and file_data.tool == "bisimdist" else None
+    made = {
+        "kind": kind,
+        "states": count,
+        "rows": rows,
+        "groups": [[choices[state], choices[state + 1]] for state in range(count)],
+        "actions": actions,
+        "values": list(values),
+        "doubles": doubles,
+        "initial": [state for state, first in enumerate(found.state_is_initial) if first],
+        "labels": labels,
+        "variables": {name: [_text(one[name]) for one in valuations] for name in (valuations or [{}])[0]},
+        "own": own,
+    }
+    _check(made)
+    return made
+
+
+def _check(made: dict[str, Any]) -> None:
+    """Refuse a file whose parts contradict one another."""
+    count, rows, groups = made["states"], made["rows"], made["groups"]
+    states = set(range(count))
+    numbered = [first for first, _ in groups] + [last for _, last in groups[-1:]]
+    fits = (
+        numbered == sorted(numbered)
+        and numbered[:1] == [0] * bool(count)
+        and numbered[-1:] == [len(rows)] * bool(count)
+        and len(made["actions"]) == len(rows)
+        and all(target in states for row in rows for target, _ in row)
+        and states.issuperset(made["initial"])
+        and all(states.issuperset(carried) for carried in made["labels"].values())
+        and all(len(values) == count for values in made["variables"].values())
+    )
+    own = made["own"]
+    if own is not None and fits:
+        names, pairs = own.get("states"), own.get("pairs")
+        fits = (
+            isinstance(names, list)
+            and len(names) == count
+            and all(isinstance(name, str) for name in names)
+            and isinstance(pairs, list)
+            and all(isinstance(pair, list) and len(pair) == 2 and states.issuperset(pair) for pair in pairs)
+        )
+    if not fits:
+        raise RefusedError("the parts of the file contradict one another")
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _check_states(count: int, limit: int) -> None:
+    if count > limit:
+        raise RefusedError(f"the model has {count} states; allowed are {limit} (--state-limit)")
 
 
 def _built(stormpy: Any, request: dict[str, Any]) -> Any:
@@ -71,8 +173,7 @@ def _data(model: Any, limit: int) -> dict[str, Any]:
     kind = KINDS.get(model.model_type.name)
     if kind is None:
         raise RefusedError(f"this is a {model.model_type.name}; expected a DTMC, a CTMC or an MDP")
-    if model.nr_states > limit:
-        raise RefusedError(f"the model has {model.nr_states} states; allowed are {limit} (--state-limit)")
+    _check_states(model.nr_states, limit)
     matrix, labels = model.transition_matrix, model.labeling
     values: dict[str, int] = {}
     rows = [

@@ -14,7 +14,7 @@ from flint import fmpq
 from bisimdist import LMC, PA, ModelError, UsageError, bound, delta, load_model, parse_model
 from bisimdist.models.against import side_by_side
 from bisimdist.models.io.formats import format_of_content
-from bisimdist.models.io.storm import looks_like_prism_language
+from bisimdist.models.io.tools import looks_like_prism_language
 
 COIN = """// a coin, thrown until it shows heads
 dtmc
@@ -153,7 +153,7 @@ class TestWithStorm:
             (COIN, {"constants": {"p": "3/2"}}, "."),
             (MDP.replace("mdp", "pomdp"), {}, "."),
             (MDP, {"state_limit": 2}, "the model has 3 states; allowed are 2"),
-            (MDP, {"seconds": 0.01}, "Storm did not build the model within 0.01 s"),
+            (MDP, {"seconds": 0.01}, "the model was not built within 0.01 s"),
             ("dtmc\nmodule m\n s:[0..1];\n [] " + "(" * 100_000 + "s=0", {}, "."),
             (DRN.replace("1 : 2/3", "7 : 2/3"), {}, "."),
             (DRN.replace("1 : 2/3", "1 : 1/3"), {}, "the probabilities sum to 2/3"),
@@ -196,7 +196,7 @@ class TestWithStorm:
 
 
 def test_a_missing_storm_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bisimdist.models.io.storm.find_spec", lambda _: None)
+    monkeypatch.setattr("bisimdist.models.io.tools.find_spec", lambda _: None)
     monkeypatch.setitem(sys.modules, "stormpy", None)
     with pytest.raises(UsageError, match=r"pip install 'bisimdist\[storm\]'"):
         parse_model(MDP)

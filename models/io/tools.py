@@ -1,7 +1,7 @@
-"""PRISM's language, JANI and DRN, through Storm (the extra ``storm``), with exact rationals.
+"""PRISM's language, JANI and DRN through Storm (the extra ``storm``), UMB through umbi (the extra ``umb``).
 
-Storm builds the state space in a process of its own, under limits of time, memory and states, and this half
-takes it from there.
+They work in a process of its own, under limits of time, memory and states, with exact rationals, and this
+half takes it from there.
 
 References
 ----------
@@ -12,12 +12,17 @@ References
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
 import json
+import lzma
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,6 +30,7 @@ from typing import Any
 
 from flint import fmpq
 
+from bisimdist.bounded import MAX_BYTES, read_at_most
 from bisimdist.errors import ModelError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, to_fmpq
@@ -36,7 +42,7 @@ from bisimdist.models.labelled import Row
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 
-__all__ = ["looks_like_drn", "looks_like_jani", "looks_like_prism_language", "read_by_storm"]
+__all__ = ["looks_like_drn", "looks_like_jani", "looks_like_prism_language", "looks_like_umb", "read_by_tool"]
 
 STATES = 2_000_000
 """How many states a model may have, unless somebody says otherwise."""
@@ -79,27 +85,35 @@ def looks_like_drn(content: bytes) -> bool:
     return _DRN.match(content) is not None
 
 
-def read_by_storm(content: bytes, language: str, reading: Reading) -> LMC | PA | Interactive:
-    """Return the model that a text stands for.
+def looks_like_umb(content: bytes) -> bool:
+    """Tell whether a content is an archive, compressed or not: what no other format is."""
+    return content.startswith((b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh")) or content[257:262] == b"ustar"
+
+
+def read_by_tool(content: bytes, language: str, reading: Reading) -> LMC | PA | Interactive:
+    """Return the model that the content of a file stands for.
 
     Parameters
     ----------
     content
-        The text.
+        The content.
     language
-        ``"prism"``, ``"jani"`` or ``"drn"``.
+        ``"prism"``, ``"jani"``, ``"drn"`` or ``"umb"``.
     reading
         How it is to be taken. A CTMC is taken as the chain of its jumps.
 
     Raises
     ------
     UsageError
-        If Storm is not installed.
+        If the tool is not installed.
     ModelError
         If the text makes no model, or not within the limits.
     """
-    if find_spec("stormpy") is None:
-        needed("stormpy", "storm")
+    package, extra = ("umbi", "umb") if language == "umb" else ("stormpy", "storm")
+    if find_spec(package) is None:
+        needed(package, extra)
+    if language == "umb":
+        content = _unpacked(content)
     request = {
         "language": language,
         "constants": {name: _constant(value) for name, value in reading.constants.items()},
@@ -107,10 +121,10 @@ def read_by_storm(content: bytes, language: str, reading: Reading) -> LMC | PA |
         "state_limit": reading.state_limit or STATES,
         "memory": MEMORY,
     }
-    data = _answer(content, request, SECONDS if reading.seconds is None else reading.seconds)
+    data: Any = _answer(content, request, SECONDS if reading.seconds is None else reading.seconds)
     if "error" in data:
         raise ModelError(data["error"])
-    if data["kind"] == "ctmc":
+    if data["kind"] in {"ctmc", "jumps"}:
         reading.note(
             "a CTMC is taken as the chain of its jumps: an observer does not see how long a state lasts"
         )
@@ -128,6 +142,24 @@ def _as_declared(variables: Mapping[str, list[str]], text: str) -> dict[str, lis
     return dict(sorted(variables.items(), key=lambda entry: place.get(entry[0], len(text))))
 
 
+def _unpacked(content: bytes) -> bytes:
+    """Return an archive without its compression, which may hide how large it is."""
+    file: Any = io.BytesIO(content)
+    openers: dict[bytes, Callable[[Any], Any]] = {
+        b"\x1f\x8b": gzip.open,
+        b"\xfd7": lzma.open,
+        b"BZ": bz2.open,
+    }
+    opener = openers.get(content[:2])
+    try:
+        plain = read_at_most(opener(file) if opener else file, MAX_BYTES)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise ModelError(f"the archive cannot be read ({error}); expected a UMB file") from None
+    if plain is None:
+        raise ModelError(f"the archive unpacks to more than the {MAX_BYTES >> 20} MiB allowed")
+    return plain
+
+
 def _constant(value: ExactNumber | bool) -> str | int | bool:
     """Return a constant as the worker takes it: a text is a rational."""
     if isinstance(value, bool):
@@ -143,7 +175,7 @@ def _answer(content: bytes, request: Mapping[str, Any], seconds: float) -> Any:
         source = folder / f"model.{request['language']}"
         source.write_bytes(content)
         (folder / "request.json").write_text(json.dumps({**request, "path": str(source)}), encoding="utf-8")
-        worker = Path(__file__).with_name("storm_worker.py")
+        worker = Path(__file__).with_name("tool_worker.py")
         command = [sys.executable, "-P", str(worker), name]
         with subprocess.Popen(
             command,
@@ -156,7 +188,7 @@ def _answer(content: bytes, request: Mapping[str, Any], seconds: float) -> Any:
                 code = process.wait(max(seconds, 0))
             except subprocess.TimeoutExpired:
                 raise ModelError(
-                    f"Storm did not build the model within {seconds:g} s; expected a smaller one, or more "
+                    f"the model was not built within {seconds:g} s; expected a smaller one, or more "
                     "time (--timeout)"
                 ) from None
             finally:
@@ -164,7 +196,7 @@ def _answer(content: bytes, request: Mapping[str, Any], seconds: float) -> Any:
         answer = folder / "answer.json"
         if code != 0 or not answer.exists():
             raise ModelError(
-                f"Storm ended without a model ({_ending(code)}); expected a smaller one, or one that is "
+                f"the tool ended without a model ({_ending(code)}); expected a smaller one, or one that is "
                 "nested less deeply"
             )
         return json.loads(answer.read_bytes())
@@ -178,18 +210,25 @@ def _ending(code: int) -> str:
 
 def _explicit(data: Any, reading: Reading) -> Explicit:
     values = [parse_rational(text) for text in data["values"]]
+    if data.get("doubles") and not reading.rationalise:
+        raise ModelError(
+            "the probabilities are doubles; expected rationals, or --rationalise for the simplest ones "
+            "within one unit in the last place"
+        )
     if reading.rationalise:
         rationaliser = Rationaliser()
         values = [rationaliser.of_decimal(value) for value in values]
         if rationaliser.changed:
             reading.note(rationaliser.remark())
-    rows: list[Row] = [tuple((target, values[k]) for target, k in row if values[k]) for row in data["rows"]]
+    rows = [_row(row, values) for row in data["rows"]]
     if data["kind"] == "ctmc":
         rows = [_jumps(row) for row in rows]
     actions = data["actions"]
     variables = data["variables"]
+    own = data.get("own") or {}
     return Explicit(
-        names=_names(variables, data["states"]),
+        names=tuple(own["states"]) if "states" in own else _names(variables, data["states"]),
+        neighbours=tuple((s, t) for s, t in own.get("pairs", ())),
         choices=tuple(
             tuple(Choice(actions[k], rows[k]) for k in range(first, last)) for first, last in data["groups"]
         ),
@@ -198,6 +237,14 @@ def _explicit(data: Any, reading: Reading) -> Explicit:
         variables=variables,
         initial=tuple(data["initial"]),
     )
+
+
+def _row(row: list[tuple[int, int]], values: list[fmpq]) -> Row:
+    """Return a row with one entry for each state, where a file may list several."""
+    made: dict[int, fmpq] = {}
+    for target, number in row:
+        made[target] = made.get(target, fmpq(0)) + values[number]
+    return tuple((target, p) for target, p in sorted(made.items()) if p)
 
 
 def _jumps(row: Row) -> Row:
