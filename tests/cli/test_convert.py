@@ -69,7 +69,7 @@ def test_standard_input(command: Command, monkeypatch: pytest.MonkeyPatch) -> No
         (["example:figure1", "--to", "pa", "--unfold"], "--unfold"),
         (["example:figure1", "--to", "pa", "--format", "xml"], "no such format"),
         (["example:figure1", "--to", "pa", "--format", "yaml", "--json"], "both given"),
-        (["example:figure1", "--to", "pa", "--format", "prism", "-o", "x.tra"], "expected a Markov chain"),
+        (["example:figure1", "--to", "pa", "--format", "prism", "-o", "x.tra"], "only Markov chains"),
         (["example:figure1", "--to", "hmm", "--format", "dot"], "hidden Markov models are written"),
         (["example:figure1", "--to", "pa", "-o", "/nowhere/at/all.json"], "/nowhere/at/all.json"),
         (["example:pin-checking", "--to", "lmc"], "example:pin-checking: state 's1': the state has several"),
