@@ -19,7 +19,17 @@ from typing import Literal, ParamSpec, TypeVar
 
 from bisimdist.errors import Interruption, StoppedError
 
-__all__ = ["OnInterrupt", "asked_to_stop", "deferred", "forget", "interruptible", "listening"]
+__all__ = [
+    "OnInterrupt",
+    "alarm",
+    "asked_to_stop",
+    "deferred",
+    "forget",
+    "interruptible",
+    "listening",
+    "time_is_over",
+    "why",
+]
 
 OnInterrupt = Literal["raise", "return"]
 """What Ctrl-C does: raise ``KeyboardInterrupt``, as in every program, or return what is known by then."""
@@ -38,15 +48,23 @@ class _Listener:
         self.active = False
         self.waiting = False
         self.since: float | None = None
+        self.reason = "interrupted"
+        self.due: float | None = None
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         del frame
         if self.since is None:
             self.since = time.monotonic()
             if not self.waiting:
-                raise Interruption("interrupted")
+                raise Interruption(self.reason)
         elif number == signal.SIGINT and time.monotonic() - self.since > IMPATIENT:
             raise KeyboardInterrupt
+
+    def late(self, number: int, frame: FrameType | None) -> None:
+        """Hear the alarm, unless somebody has seen that the time is over, and is about to end."""
+        if self.due is not None and self.since is None:
+            self.reason = "the time limit was reached"
+            self(number, frame)
 
 
 _listener = _Listener()
@@ -57,9 +75,55 @@ def asked_to_stop() -> bool:
     return _listener.since is not None and not _listener.waiting
 
 
+def why() -> str:
+    """Return why the work was asked to stop."""
+    return _listener.reason
+
+
 def forget() -> None:
     """Let the next signal count as the first: what it asked for has been done."""
-    _listener.since = None
+    _listener.since, _listener.reason = None, "interrupted"
+
+
+def time_is_over(moment: float) -> None:
+    """Say that whoever works has seen that a deadline has passed: no alarm is needed then."""
+    if _listener.due is not None and moment >= _listener.due:
+        _listener.due = None
+
+
+@contextmanager
+def alarm(due: float | None, grace: float) -> Iterator[None]:
+    """Ask the work inside to stop where it looks at no deadline, as a signal asks it.
+
+    Only inside a listener, in the main thread, and where there is an alarm clock that nobody needs sooner.
+
+    Parameters
+    ----------
+    due
+        When the time is over, by the monotonic clock; None for never.
+    grace
+        How many seconds later the alarm comes, unless somebody saw before that the time is over.
+    """
+    here = threading.current_thread() is threading.main_thread()
+    if due is None or not (_listener.active and here and hasattr(signal, "setitimer")):
+        yield
+        return
+    begun = time.monotonic()
+    delay, (sooner, _) = max(due + grace - begun, 0.001), signal.getitimer(signal.ITIMER_REAL)
+    if 0 < sooner < delay:
+        yield
+        return
+    _listener.due = due
+    before = signal.signal(signal.SIGALRM, _listener.late)
+    signal.setitimer(signal.ITIMER_REAL, delay)
+    try:
+        yield
+    finally:
+        _listener.due = None
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        if sooner:
+            signal.setitimer(signal.ITIMER_REAL, max(sooner + begun - time.monotonic(), 0.001))
 
 
 @contextmanager
@@ -74,7 +138,8 @@ def listening(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[None]:
         return
     before = {number: signal.getsignal(number) for number in signals}
     heard = {number: old for number, old in before.items() if old not in (signal.SIG_IGN, None)}
-    _listener.active, _listener.waiting, _listener.since = True, False, None
+    _listener.active, _listener.waiting = True, False
+    forget()
     try:
         for number in heard:
             signal.signal(number, _listener)

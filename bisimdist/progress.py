@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bisimdist.errors import LimitError, StoppedError
-from bisimdist.interruption import asked_to_stop
+from bisimdist.interruption import asked_to_stop, time_is_over, why
 
 __all__ = ["NEVER", "UNBOUNDED", "Deadline", "Limits", "Progress", "silent"]
 
@@ -35,12 +35,16 @@ class Deadline:
 
     def passed(self) -> bool:
         """Tell whether the moment has come."""
-        return asked_to_stop() or (self.moment is not None and time.monotonic() >= self.moment)
+        now = time.monotonic()
+        late = self.moment is not None and now >= self.moment
+        if late:
+            time_is_over(now)
+        return late or asked_to_stop()
 
     def check(self) -> None:
         """Raise `LimitError` if the moment has come."""
         if asked_to_stop():
-            raise StoppedError("interrupted")
+            raise StoppedError(why())
         if self.passed():
             raise LimitError("the time limit was reached")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +15,7 @@ from bisimdist.errors import ENDINGS, Interruption, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.hmm.parametric import ParametricProof, prove_for_all
-from bisimdist.interruption import OnInterrupt, asked_to_stop, deferred, interruptible
+from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.words.beam import guessed_words
@@ -39,7 +39,7 @@ ENGINES = ("auto", "exact", "smt", "both")
 
 MAX_LENGTH = 100_000
 
-GRACE = 2.0
+GRACE = 0.8
 """How many seconds a guess may take after the time limit, to have a lower bound to show."""
 
 ROUNDINGS = (None, 128, 512)
@@ -252,9 +252,15 @@ class _Verification:
         )
 
     def smt(self, ratio: fmpq) -> PairVerdict:
+        """Ask Z3, if there is time."""
+        try:
+            self.limits.deadline.check()
+            return self.asked_of_z3(ratio)
+        except LimitError as error:
+            return self.unknown(ratio, str(error))
+
+    def asked_of_z3(self, ratio: fmpq) -> PairVerdict:
         """Ask Z3; an unsatisfiable nonlinear question is asked in the other form too."""
-        if asked_to_stop():
-            return self.unknown(ratio, "interrupted")
         from bisimdist.hmm.smt import decide_by_smt  # noqa: PLC0415  (slow to load)
 
         confirmed = True
@@ -346,21 +352,24 @@ def epsilon(  # noqa: PLR0913
             f"the model has the parameters {', '.join(model.parameter_names)}; expected one without "
             "(a budget for all values is a question for verify)"
         )
-    limits = Limits(deadline=deadline, progress=progress)
+    limits, ends = Limits(deadline=deadline, progress=progress), list[Deadline]()
     return BudgetAnswer(
         model=model,
         length=length,
         up_to=up_to,
-        pairs=tuple(_pair_budget(model, pair, length, up_to, limits) for pair in asked),
+        pairs=tuple(_pair_budget(model, pair, length, up_to, limits, ends) for pair in asked),
     )
 
 
-def _pair_budget(model: HMM, pair: tuple[str, str], length: int, up_to: bool, limits: Limits) -> PairBudget:
+def _pair_budget(  # noqa: PLR0913, PLR0917
+    model: HMM, pair: tuple[str, str], length: int, up_to: bool, limits: Limits, ends: list[Deadline]
+) -> PairBudget:
     try:
         found = least_ratio(model, pair, length, up_to=up_to, limits=limits)
     except ENDINGS:
         with deferred():
-            return _lower_bound(model, pair, length, up_to)
+            ends.append(ends[0] if ends else Deadline.after(GRACE))  # of all pairs together
+            return _lower_bound(model, pair, length, up_to, ends[0])
     chances = found.witness.probabilities
     return PairBudget(
         source=pair[0],
@@ -375,19 +384,28 @@ def _pair_budget(model: HMM, pair: tuple[str, str], length: int, up_to: bool, li
     )
 
 
-def _lower_bound(model: HMM, pair: tuple[str, str], length: int, up_to: bool) -> PairBudget:
-    """Return what one beam search finds."""
-    resolved = IntegerModel.from_model(model, length, up_to=up_to)
-    first, second = (resolved.start(model.distribution(name)) for name in pair)
-    words: list[tuple[int, ...]] = []
+def _guesses(
+    model: HMM, pair: tuple[str, str], length: int, up_to: bool, deadline: Deadline
+) -> Iterator[tuple[tuple[int, ...], fmpq, fmpq]]:
+    """Iterate over what beam searches find, with both probabilities, while there is time."""
     with suppress(LimitError):
+        deadline.check()
+        resolved = IntegerModel.from_model(model, length, up_to=up_to)
+        first, second = (resolved.start(model.distribution(name)) for name in pair)
         for here, there in ((first, second), (second, first)):
-            words.extend(guessed_words(resolved, here, there, deadline=Deadline.after(GRACE))[:4])
+            for word in guessed_words(resolved, here, there, deadline=deadline)[:4]:
+                one, two = (word_probability(model, name, word, deadline=deadline) for name in pair)
+                yield word, one, two
+
+
+def _lower_bound(
+    model: HMM, pair: tuple[str, str], length: int, up_to: bool, deadline: Deadline
+) -> PairBudget:
+    """Return what beam searches find while there is time."""
     word: tuple[int, ...] = ()
     chances: tuple[fmpq, fmpq] | None = None
     at_least: fmpq | None = fmpq(1)
-    for candidate in words:
-        one, two = (word_probability(model, name, candidate) for name in pair)
+    for candidate, one, two in _guesses(model, pair, length, up_to, deadline):
         small, large = sorted((one, two))
         ratio = None if small == 0 else large / small
         better = chances is None or ratio is None or (at_least is not None and ratio > at_least)

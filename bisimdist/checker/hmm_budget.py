@@ -179,6 +179,12 @@ def _proved(frame: _Frame, proofs: list[dict[str, Any]]) -> dict[tuple[str, str]
     if not proofs:
         return result
     model = frame.model.numeric()
+    for number, proof in enumerate(proofs, 1):  # at first: nothing below is longer than the document
+        layers, covers = len(proof["layers"]), len(proof["covers"])
+        if layers != frame.length or covers != frame.length - 1:
+            raise RuleViolation(
+                f"proof {number}: L1: there are {layers} layers and {covers} layers of covers"
+            )
     live = _live(model, frame)
     for number, proof in enumerate(proofs, 1):
         _check_layers(model, frame, live, proof, f"proof {number}")
@@ -211,8 +217,6 @@ def _check_layers(
     model: NumericMarkov, frame: _Frame, live: list[set[str]], proof: Mapping[str, Any], where: str
 ) -> None:
     layers, covers = proof["layers"], proof["covers"]
-    if len(layers) != frame.length or len(covers) != frame.length - 1:
-        raise RuleViolation(f"{where}: L1: there are {len(layers)} layers and {len(covers)} layers of covers")
     if not layers[0]:
         raise RuleViolation(f"{where}: L1: the first layer is empty")
     ratio, factor = (Mass.of(proof[key], f"{where}: {rule}: the {key}") for key, rule in MASSES)

@@ -13,7 +13,7 @@ import click
 
 from bisimdist.cli.room import out_of_memory
 from bisimdist.errors import BisimdistError, LimitError, LinearProgramError, StoppedError
-from bisimdist.interruption import asked_to_stop, listening
+from bisimdist.interruption import asked_to_stop, listening, why
 
 __all__ = ["ExitCode", "guarded", "note", "note_with_answer", "write_notes"]
 
@@ -108,7 +108,7 @@ def _guarded(work: Callable[[], int]) -> int:
 
 
 def _interrupted() -> int:
-    note("interrupted before anything was known")
+    note(f"{why()} before anything was known")
     return ExitCode.UNDECIDED
 
 

@@ -12,7 +12,7 @@ from bisimdist.cli.output import OutputFile, emit, output_files
 from bisimdist.cli.progress import shown_progress
 from bisimdist.cli.room import out_of_memory
 from bisimdist.errors import BisimdistError, LimitError, UsageError
-from bisimdist.interruption import asked_to_stop, deferred, forget
+from bisimdist.interruption import alarm, asked_to_stop, deferred, forget, why
 from bisimdist.progress import Deadline, Limits
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import JOBS, JSON, MEMORY, TIMEOUT, Option
@@ -21,6 +21,10 @@ from bisimdist.questions.question import Plain, Question, Settled
 __all__ = ["run_question"]
 
 A = TypeVar("A")
+
+READING, ASKING = 1.0, 0.9
+"""How many seconds beyond its time work has that does not look at the clock: there is nothing to show before
+the model is read."""
 
 CODES: dict[tuple[Settled, bool], ExitCode] = {
     (True, True): ExitCode.ANSWERED,
@@ -56,10 +60,12 @@ def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
         memory=given[MEMORY],
         jobs=given[JOBS],
     )
-    question = kind.read(given)
+    with alarm(limits.deadline.moment, _grace(seconds, READING)):
+        question = kind.read(given)
     places = question.places(given)
     with output_files(places, given.inputs(model=kind.argument.endswith(("MODEL", "MECHANISM")))) as files:
-        answer = _answered(question, limits)
+        with alarm(limits.deadline.moment, _grace(seconds, ASKING)):
+            answer = _answered(question, limits)
         try:
             with deferred():
                 _show(question, answer, as_json=given[JSON])
@@ -69,6 +75,11 @@ def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
             written = [_write(question, answer, option, file) for (option, _), file in pairs]
         settled = answer.settled if isinstance(answer, Plain) else question.settled(answer)
     return CODES[settled, all(written)]
+
+
+def _grace(seconds: float | None, least: float) -> float:
+    """Return how much longer than so many seconds work may take before it is torn from its place."""
+    return max(least, (seconds or 0) / 20)
 
 
 def _answered(question: Question[A], limits: Limits) -> A | Plain:
@@ -81,7 +92,7 @@ def _answered(question: Question[A], limits: Limits) -> A | Plain:
         if not (stopped or isinstance(error, LimitError | KeyboardInterrupt) or out_of_memory(error)):
             raise
         with deferred():
-            reason = "interrupted" if stopped else _reason(error)
+            reason = why() if stopped else _reason(error)
             known = question.unknown(reason)
             if known is None:
                 raise
@@ -91,7 +102,7 @@ def _answered(question: Question[A], limits: Limits) -> A | Plain:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
+        return why()
     return "the memory is exhausted" if out_of_memory(error) else str(error)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import z3
 from flint import fmpq, fmpq_mpoly
 
-from bisimdist.errors import UsageError
+from bisimdist.errors import LimitError, UsageError
 from bisimdist.hmm.cleared import ClearedPair, differences
 from bisimdist.models.hmm import HMM
 from bisimdist.models.polynomial import evaluate_entry
@@ -82,7 +82,7 @@ class _Question:
         self.model = model
         self.pair = pair
         self.ratio = ratio
-        self.moment = time.monotonic() + SECONDS if deadline.moment is None else deadline.moment
+        self.deadline = Deadline.after(SECONDS) if deadline.moment is None else deadline
         self.cleared = ClearedPair.of(model, *pair)
         # A context of its own, because one that threads share crashes the interpreter.
         self.context = z3.Context()
@@ -116,15 +116,15 @@ class _Question:
 
     def check(self, solver: Any) -> Any:
         self.queries += 1
-        left = self.moment - time.monotonic()
-        if left <= 0:
+        if self.deadline.passed():
             return z3.unknown
+        left = (self.deadline.moment or 0) - time.monotonic()
         solver.set("timeout", max(1, int(1000 * left)))
         return solver.check()
 
     def given_up(self, solver: Any) -> str:
         """Return why Z3 did not decide."""
-        if time.monotonic() >= self.moment:
+        if self.deadline.passed():
             return "the time limit was reached before Z3 had decided"
         return "Z3 gave up: " + (solver.reason_unknown() or "it does not say why")
 
@@ -208,7 +208,10 @@ def decide_by_smt(  # noqa: PLR0913
     if variant not in VARIANTS:
         raise UsageError(f"variant={variant!r} is not usable; expected {' or '.join(VARIANTS)}")
     question = _Question(model, pair, ratio, deadline)
-    return _chosen(question, length) if variant == "chosen" else _sequences(question, length)
+    try:
+        return _chosen(question, length) if variant == "chosen" else _sequences(question, length)
+    except LimitError as error:
+        return question.ended(None, str(error))
 
 
 def _chosen(question: _Question, length: int) -> SmtAnswer:
@@ -246,6 +249,7 @@ def _forward(
     seen = [[(o, question.term(p)) for o, p in row.items()] for row in cleared.emissions]
     current = {state: question.term(mass) for state, mass in start.items()}
     for position, chosen in enumerate(word):
+        question.deadline.check()
         if position:
             moved: dict[int, list[Any]] = {}
             for state, mass in current.items():
@@ -271,7 +275,7 @@ def _sequences(question: _Question, length: int) -> SmtAnswer:
         question.ratio,
         length,
         len(question.model.observations),
-        deadline=Deadline(question.moment),
+        deadline=question.deadline,
     )
     for difference in islice(polynomials, MAX_SEQUENCES):
         solver = question.solver()

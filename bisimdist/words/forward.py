@@ -9,6 +9,7 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM, SparseRow
 from bisimdist.models.polynomial import Entry
+from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["is_possible", "joint_states", "probability", "sequence_indices", "word_probability"]
 
@@ -24,7 +25,9 @@ def sequence_indices(model: HMM, sequence: Sequence[str]) -> tuple[int, ...]:
     return tuple(model.observation(name) for name in sequence)
 
 
-def joint_states(model: HMM, start: SparseRow, word: Sequence[int]) -> dict[int, Entry]:
+def joint_states(
+    model: HMM, start: SparseRow, word: Sequence[int], *, deadline: Deadline = NEVER
+) -> dict[int, Entry]:
     """Return for each state s the probability of making the word and making its last symbol in s.
 
     Parameters
@@ -35,11 +38,15 @@ def joint_states(model: HMM, start: SparseRow, word: Sequence[int]) -> dict[int,
         The distribution of the first state.
     word
         Indices of observations, at least one.
+    deadline
+        When to give up.
 
     Raises
     ------
     UsageError
         If the word is empty, or holds anything but indices of observations, such as their names.
+    LimitError
+        If the deadline passes.
 
     References
     ----------
@@ -57,6 +64,7 @@ def joint_states(model: HMM, start: SparseRow, word: Sequence[int]) -> dict[int,
     emissions = [dict(row) for row in model.emissions]
     current: dict[int, Entry] = dict(start)
     for position, symbol in enumerate(word):
+        deadline.check()
         if position:
             moved: dict[int, Entry] = {}
             for state, mass in current.items():
@@ -72,7 +80,7 @@ def joint_states(model: HMM, start: SparseRow, word: Sequence[int]) -> dict[int,
     return current
 
 
-def probability(model: HMM, start: SparseRow, word: Sequence[int]) -> Entry:
+def probability(model: HMM, start: SparseRow, word: Sequence[int], *, deadline: Deadline = NEVER) -> Entry:
     """Return Pr(word | start), a function of the parameters where the model has some.
 
     Parameters and errors are those of `joint_states`.
@@ -85,12 +93,12 @@ def probability(model: HMM, start: SparseRow, word: Sequence[int]) -> Entry:
     1/6
     """
     total: Entry = fmpq(0)
-    for mass in joint_states(model, start, word).values():
+    for mass in joint_states(model, start, word, deadline=deadline).values():
         total = total + mass
     return total
 
 
-def word_probability(model: HMM, name: str, word: Sequence[int]) -> fmpq:
+def word_probability(model: HMM, name: str, word: Sequence[int], *, deadline: Deadline = NEVER) -> fmpq:
     """Return Pr(word | an information state), of a model without parameters.
 
     Raises
@@ -99,8 +107,10 @@ def word_probability(model: HMM, name: str, word: Sequence[int]) -> fmpq:
         If there is no such information state.
     UsageError
         If the word is empty, or the model has parameters.
+    LimitError
+        If the deadline passes.
     """
-    found = probability(model, model.distribution(name), word)
+    found = probability(model, model.distribution(name), word, deadline=deadline)
     if not isinstance(found, fmpq):
         raise UsageError("the model has parameters; expected one without (give them values)")
     return found

@@ -92,11 +92,11 @@ class IntegerModel:
         live = [everything]
         for _ in range(length - 1):
             after = live[-1]
-            live.append(
-                everything
-                if up_to
-                else frozenset(s for s, row in enumerate(steps) if any(t in after for t, _ in row))
-            )
+            before = frozenset(s for s, row in enumerate(steps) if any(t in after for t, _ in row))
+            if up_to or before == after:
+                live += [after] * (length - len(live))
+                break
+            live.append(before)
         live.reverse()
         return cls(
             len(model),

