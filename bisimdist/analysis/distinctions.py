@@ -177,16 +177,10 @@ def explain(
 
     Parameters
     ----------
-    model
-        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
-    pairs
-        Pairs of names of states; by default those of the model.
+    model, pairs, progress, on_interrupt
+        As in `bisimdist.metric`.
     deadline
         When to give up; pairs that are not decided by then are returned as such.
-    progress
-        Told what is being done.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------
@@ -295,15 +289,6 @@ def distinguishing_formula(
     model: PA | LMC, source: str, target: str, *, deadline: Deadline = NEVER
 ) -> Distinction:
     """Return a formula of least depth that one state satisfies and another one does not.
-
-    Parameters
-    ----------
-    model
-        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
-    source, target
-        The names of the states.
-    deadline
-        When to give up.
 
     Returns
     -------

@@ -183,21 +183,15 @@ def satisfying_transitions(
 
     Parameters
     ----------
-    model
-        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
+    model, deadline
+        As in `bisimdist.satisfying`, and so are the errors.
     formula
         A formula such as ``(2/3 <yes>T + 1/3 T)``, or its text; ``T`` is satisfied by all transitions.
-    deadline
-        When to give up.
 
     Raises
     ------
-    ModelError
-        If the text is no such formula, with line and column.
     UsageError
         If a variable occurs in the formula.
-    LimitError
-        If the time is over.
 
     Examples
     --------
@@ -285,14 +279,10 @@ def distribution_satisfies(
 
     Parameters
     ----------
-    model
-        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
     masses
         The masses of the states, by name; they sum to at most one.
-    formula
-        A formula such as ``(2/3 <yes>T + 1/3 T)``, or its text.
-    deadline
-        When to give up.
+    model, formula, deadline
+        As in `satisfying_transitions`.
 
     Raises
     ------
@@ -304,8 +294,6 @@ def distribution_satisfies(
         If a mass is no exact number.
     UsageError
         If a variable occurs in the formula.
-    LimitError
-        If the time is over.
 
     Examples
     --------

@@ -328,10 +328,8 @@ def epsilon(  # noqa: PLR0913
     ----------
     model
         A model without parameters.
-    length, up_to, pairs, deadline, progress
+    length, up_to, pairs, deadline, progress, on_interrupt
         As in `verify`. A limit leaves a lower bound.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------

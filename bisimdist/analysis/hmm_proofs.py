@@ -227,14 +227,10 @@ def for_all_lengths(  # noqa: PLR0913
         The budget, at least 1, or epsilon for e**epsilon; neither asks whether there is any budget, and the
         smallest one that is found. e**epsilon is irrational: what holds is proved for a rational below it,
         what is violated exceeds one above it, and what lies between is unknown.
-    pairs
-        Names of distributions; by default the pairs of the model.
     method
         ``"auto"``, or the one invariant to look for.
-    deadline, progress
-        As everywhere. A limit makes a verdict unknown.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    pairs, deadline, progress, on_interrupt
+        As in `bisimdist.verify`.
 
     Raises
     ------

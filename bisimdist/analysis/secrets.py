@@ -60,16 +60,8 @@ def secret_privacy(  # noqa: PLR0913
         Ask whether this epsilon is enough; nothing more is examined once a pair says no.
     every_pair
         Whether to examine all pairs, also those that follow from others.
-    ends
-        Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``, as in `trace_metric`.
-    limits
-        How far to look for each pair.
-    deadline
-        When to give up; what is proved by then is returned with ``Status.LIMIT``.
-    progress
-        Told what is being done.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    ends, limits, deadline, progress, on_interrupt
+        As in `trace_metric`.
 
     Raises
     ------

@@ -190,19 +190,11 @@ def trace_equivalence(  # noqa: PLR0913
 
     Parameters
     ----------
-    model
-        A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
-    pairs
-        Pairs of names of states; by default those of the model.
     ends
         Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``. It makes no difference
         to the verdict, and the traces are made of actions alone.
-    deadline
-        When to give up; what is proved by then is returned with ``Status.LIMIT``.
-    progress
-        Told what is being done.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    model, pairs, deadline, progress, on_interrupt
+        As in `bisimdist.trace_metric`.
 
     Raises
     ------

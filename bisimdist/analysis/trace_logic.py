@@ -133,13 +133,9 @@ def satisfies_trace_formula(
 
     Parameters
     ----------
-    model
-        A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
-    state
-        The name of the state.
     formula
         The formula, or its text.
-    ends
+    model, state, ends
         As in `trace_formulae`.
 
     Raises
@@ -207,19 +203,13 @@ def logical_distances(  # noqa: PLR0913
 
     Parameters
     ----------
-    model
-        A fully probabilistic automaton; a chain is taken as the automaton with its labels as actions.
     pair
         The names of the states.
-    depth
-        How long formulae may be.
     scale
         ``additive``, or ``multiplicative``: then distances are given by their ratio, e to the distance, None
         for infinity.
-    ends
+    model, depth, ends, deadline
         As in `trace_formulae`.
-    deadline
-        When to give up.
 
     Raises
     ------

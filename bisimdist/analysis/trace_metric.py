@@ -235,16 +235,10 @@ def weak_anonymity(  # noqa: PLR0913
 
     Parameters
     ----------
-    model
-        A fully probabilistic automaton; a labelled Markov chain is taken with its labels as actions.
     eps
         An exact number of at least 0.
-    pairs
-        Pairs of names of states; by default those of the model.
-    length, ends, deadline, progress
+    model, pairs, length, ends, deadline, progress, on_interrupt
         As in `trace_metric`.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
     Raises
     ------

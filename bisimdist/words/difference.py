@@ -191,18 +191,7 @@ def largest_difference(  # noqa: PLR0913
 ) -> TraceDifference:
     """Return bounds on sup_w |Pr(first, w) - Pr(second, w)|, equal wherever the search comes to an end.
 
-    Parameters
-    ----------
-    system
-        The automaton.
-    first, second
-        Two of its classes.
-    length
-        The longest trace that counts; None for all.
-    effort
-        How far to look.
-    limits
-        As everywhere; a passing deadline leaves bounds that are not equal.
+    The arguments are those of `bisimdist.words.ratio.largest_ratio`.
 
     Examples
     --------
