@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from bisimdist.analysis.audit import distinguisher as distinguisher
     from bisimdist.analysis.compare import Comparison as Comparison
     from bisimdist.analysis.compare import compare as compare
-    from bisimdist.analysis.crosscheck import CheckedPair as CheckedPair
-    from bisimdist.analysis.crosscheck import CrosscheckAnswer as CrosscheckAnswer
     from bisimdist.analysis.crosscheck import crosscheck as crosscheck
+    from bisimdist.analysis.crosscheck_answer import CheckedPair as CheckedPair
+    from bisimdist.analysis.crosscheck_answer import CrosscheckAnswer as CrosscheckAnswer
     from bisimdist.analysis.delta import DeltaAnswer as DeltaAnswer
     from bisimdist.analysis.delta import delta as delta
     from bisimdist.analysis.distances import bd_threshold as bd_threshold
@@ -120,7 +120,8 @@ _HOMES = {
         "satisfying_transitions",
     ),
     "bisimdist.analysis.compare": ("compare", "Comparison"),
-    "bisimdist.analysis.crosscheck": ("CheckedPair", "CrosscheckAnswer", "crosscheck"),
+    "bisimdist.analysis.crosscheck": ("crosscheck",),
+    "bisimdist.analysis.crosscheck_answer": ("CheckedPair", "CrosscheckAnswer"),
     "bisimdist.analysis.distinctions": (
         "Distinction",
         "DistinctionAnswer",

@@ -9,9 +9,11 @@ from flint import fmpq
 
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.distances import bound
+from bisimdist.analysis.proved import Shown
 from bisimdist.analysis.standing import Measure, Relation, Standing, relate
 from bisimdist.errors import LimitError
 from bisimdist.exact.rational import ExactNumber
+from bisimdist.exact.scale import Value
 from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
 from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
@@ -24,9 +26,12 @@ from bisimdist.models.lmc import LMC
 from bisimdist.privacy.greatest import greatest_solution
 from bisimdist.programs.cutting import inner, masses_of, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.report.numbers import at_least, at_most, is_long, short_rational
+from bisimdist.report.tables import Report
 
 __all__ = [
     "ORDER",
+    "Compared",
     "Comparison",
     "Directed",
     "Measure",
@@ -55,6 +60,16 @@ ORDER: tuple[tuple[str, str], ...] = (
     ("bd_quotient", "bd"),
 )
 """What is at most what, always (docs/theory/delta.md)."""
+
+
+TITLES = {
+    "delta": "delta, the truth",
+    "lbd_quotient": "lbd of the quotient",
+    "lbd": "lbd",
+    "greatest": "greatest solution",
+    "bd_quotient": "bd of the quotient",
+    "bd": "bd",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +107,93 @@ class Comparison:
         return any(standing.relation is Relation.VIOLATED for standing in self.standings()) or any(
             not measure.possible for measure in self.measures
         )
+
+    def data(self) -> dict[str, object]:
+        """Return the comparison as plain data."""
+        measures = [measure.data() for measure in self.measures]
+        return {
+            "from": self.source,
+            "to": self.target,
+            "measures": [{k: v for k, v in data.items() if k != "scale"} for data in measures],
+            "order": [
+                {"smaller": s.smaller, "larger": s.larger, "relation": s.relation.value}
+                for s in self.standings()
+            ],
+            "left_out": dict(self.left_out),
+            "violated": self.violated,
+        }
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The measures for a person."""
+        where = f"{self.source}, {self.target}"
+        return [
+            (where, TITLES[m.name], _shown(*m.bounds), *(_shown(*way) for way in m.directions or ((), ())))
+            for m in self.measures
+        ]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is said about the pair."""
+        where = f"({self.source}, {self.target})"
+        titles = [(TITLES[s.smaller], TITLES[s.larger], s.relation) for s in self.standings()]
+        strict = [f"{low} < {high}" for low, high, relation in titles if relation is Relation.LESS]
+        return [
+            f"{where} {'strictly: ' + '; '.join(strict) if strict else 'no strict gap is proved'}.",
+            *(
+                f"{where} ERROR of this program: {low} is above {high}."
+                for low, high, relation in titles
+                if relation is Relation.VIOLATED
+            ),
+            *(f"{where} {TITLES[name]} was left out: {why}." for name, why in self.left_out),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(Shown):
+    """The comparisons of all pairs.
+
+    Parameters
+    ----------
+    alpha
+        The skew.
+    pairs
+        The comparisons.
+    complete
+        Whether the time was enough for them.
+    """
+
+    alpha: fmpq
+    pairs: Sequence[Comparison]
+    complete: bool
+
+    @property
+    def violated(self) -> bool:
+        """Whether an order is violated, which would be an error of this program."""
+        return any(pair.violated for pair in self.pairs)
+
+    def data(self) -> dict[str, object]:
+        return {"pairs": [pair.data() for pair in self.pairs], "violated": self.violated}
+
+    def report(self) -> Report:
+        remarks = [remark for pair in self.pairs for remark in pair.remarks]
+        values = [value for pair in self.pairs for measure in pair.measures for value in measure.bounds]
+        if any(value is not None and is_long(value) for value in values):
+            remarks.append(
+                "Long rationals are shown rounded in the safe direction; --json gives them in full."
+            )
+        return Report(
+            heading=f"delta and what bounds it, at alpha = {short_rational(self.alpha)}",
+            columns=("pair", "measure", "value", "this direction", "other direction"),
+            rows=tuple(row for pair in self.pairs for row in pair.rows),
+            remarks=tuple(remarks),
+        )
+
+
+def _shown(lower: Value = None, upper: Value = None) -> str:
+    if lower is None or upper is None:
+        return ""
+    return at_most(upper) if lower == upper else f"{at_least(lower)}; {at_most(upper)}"
 
 
 def _relation(smaller: Measure, larger: Measure) -> Relation:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from flint import fmpq
 
+from bisimdist.analysis.crosscheck_answer import FAILED, CheckedPair, CrosscheckAnswer
 from bisimdist.analysis.crosscheck_measures import MEASURES, SOURCES, Source, Task
-from bisimdist.analysis.crosscheck_orders import order_list, standings_of
 from bisimdist.analysis.crosscheck_subject import Fact, Subject, subject_of
-from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
+from bisimdist.analysis.standing import Measure
 from bisimdist.errors import BisimdistError, Interruption, StoppedError, UsageError
-from bisimdist.exact.rational import ExactNumber, shorten_rational
+from bisimdist.exact.rational import ExactNumber
 from bisimdist.fixpoint.question import checked_alpha
 from bisimdist.interruption import OnInterrupt, asked_to_stop, interruptible
 from bisimdist.models.ends import Ends
@@ -23,158 +23,14 @@ from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline, Progress, silent
-from bisimdist.report.tables import html_table
 
-__all__ = ["DEFAULT_ALPHA", "DEFAULT_LENGTH", "CheckedPair", "CrosscheckAnswer", "crosscheck", "shown_value"]
+__all__ = ["DEFAULT_ALPHA", "DEFAULT_LENGTH", "CheckedPair", "CrosscheckAnswer", "crosscheck"]
 
 DEFAULT_ALPHA = fmpq(11, 10)
 DEFAULT_LENGTH = 4
 MAX_LENGTH = 100
 INTERRUPTED = "interrupted"
-FAILED = "internal error"
 NOTHING = "nothing was proved within its share of the time"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedPair:
-    """All measures of a pair, and how they stand.
-
-    Parameters
-    ----------
-    source, target
-        The names that were asked for.
-    facts
-        What holds of the pair; see `bisimdist.analysis.crosscheck_subject.Fact`.
-    aliases
-        Names of measures that are another measure of this pair under a second name.
-    measures
-        The measures, smaller ones first.
-    left_out
-        Measures that were not computed, and why.
-    alpha
-        The skew.
-    """
-
-    source: str
-    target: str
-    facts: frozenset[str]
-    aliases: Mapping[str, str]
-    measures: tuple[Measure, ...]
-    left_out: tuple[tuple[str, str], ...]
-    alpha: fmpq
-
-    def standings(self) -> tuple[Standing, ...]:
-        """Return how the measures stand, wherever theory says how they have to."""
-        known = {measure.name: measure for measure in self.measures}
-        return standings_of(known, order_list(self.facts, self.aliases), self.alpha)
-
-    def upward(self, name: str) -> tuple[Standing, ...]:
-        """Return how a measure stands to the next larger ones of its scale, every equality told once."""
-        direct = [standing for standing in self.standings() if standing.direct]
-        both = {(standing.smaller, standing.larger) for standing in direct}
-        place = {measure.name: number for number, measure in enumerate(self.measures)}
-        return tuple(
-            standing
-            for standing in direct
-            if standing.smaller == name
-            and not (
-                (standing.larger, name) in both
-                and place[standing.larger] < place[name]
-                and standing.relation is not Relation.VIOLATED
-            )
-        )
-
-    @property
-    def errors(self) -> tuple[str, ...]:
-        """What is violated, in words: every one is an error of this program."""
-        found = [
-            f"{standing.below or standing.smaller} is above {standing.above or standing.larger}, "
-            f"and must not be: {standing.reason}"
-            for standing in self.standings()
-            if standing.relation is Relation.VIOLATED
-        ]
-        found += [
-            f"the bounds of {measure.name} contradict each other or its scale"
-            for measure in self.measures
-            if not measure.possible
-        ]
-        return tuple(found)
-
-    @property
-    def failed(self) -> bool:
-        """Whether an engine failed by an error of this program."""
-        return any(reason.startswith(FAILED) for _, reason in self.left_out)
-
-    @property
-    def violated(self) -> bool:
-        """Whether some order is violated, which no model can bring about."""
-        return bool(self.errors)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrosscheckAnswer:
-    """All measures of all pairs.
-
-    Parameters
-    ----------
-    model
-        The model.
-    alpha, length
-        The skew, and up to which length sequences are enumerated.
-    pairs
-        The answers, in the order in which the pairs were asked.
-    interrupted
-        Whether somebody stopped the work.
-    """
-
-    model: LMC | PA | HMM
-    alpha: fmpq
-    length: int
-    pairs: tuple[CheckedPair, ...]
-    interrupted: bool = field(default=False, compare=False)
-
-    @property
-    def violated(self) -> bool:
-        """Whether some order is violated."""
-        return any(pair.violated for pair in self.pairs)
-
-    def symbol(self, name: str) -> str:
-        """Return the short name of a measure, with the length and the skew in it."""
-        info = MEASURES.get(name)
-        return name if info is None else info.symbol.format(K=self.length, alpha=shorten_rational(self.alpha))
-
-    def _repr_html_(self) -> str:
-        rows: list[tuple[str, ...]] = []
-        orders = violated = 0
-        for pair in self.pairs:
-            standings = pair.standings()
-            orders += len(standings)
-            violated += sum(standing.relation is Relation.VIOLATED for standing in standings)
-            for measure in pair.measures:
-                stands = "; ".join(
-                    f"{s.relation.value} {self.symbol(s.larger)}" for s in pair.upward(measure.name)
-                )
-                where = f"{pair.source}, {pair.target}"
-                rows.append((where, self.symbol(measure.name), shown_value(measure), stands))
-            rows += [(f"{pair.source}, {pair.target}", "ERROR", text, "") for text in pair.errors]
-        verdict = "VIOLATED" if self.violated else f"{orders - violated} of {orders} orders hold"
-        caption = f"crosscheck at alpha = {shorten_rational(self.alpha)}, K = {self.length}: {verdict}"
-        return html_table(caption, ("pair", "measure", "value", "stands"), rows)
-
-
-def shown_value(measure: Measure) -> str:
-    """Return the bounds of a measure for a person, long ones shortened.
-
-    Examples
-    --------
-    >>> from bisimdist.analysis.standing import Scale
-    >>> shown_value(Measure("m_D", fmpq(2), None, scale=Scale.RATIO))
-    '2 .. inf'
-    """
-    if measure.scale is Scale.KERNEL and measure.exact:
-        return "yes" if measure.upper == 1 else "no"
-    texts = ["inf" if value is None else shorten_rational(value) for value in measure.bounds]
-    return texts[0] if measure.exact else " .. ".join(texts)
 
 
 @interruptible
@@ -227,7 +83,7 @@ def crosscheck(  # noqa: PLR0913
     >>> (pair,) = crosscheck(figure1(), alpha=1).pairs
     >>> pair.violated
     False
-    >>> [shown_value(measure) for measure in pair.measures if measure.name in {"delta", "bd", "m_D"}]
+    >>> [str(measure.upper) for measure in pair.measures if measure.name in {"delta", "bd", "m_D"}]
     ['3/2', '1/5', '1/5']
     """
     if isinstance(model, Interactive):

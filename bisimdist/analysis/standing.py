@@ -9,7 +9,11 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-from bisimdist.fixpoint.liftings import Value, at_most
+from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.rational import format_rational
+from bisimdist.exact.scale import Value, at_most
+from bisimdist.report.numbers import at_most as at_most_text
+from bisimdist.report.numbers import interval
 
 __all__ = ["Bounds", "Measure", "Relation", "Scale", "Standing", "relate"]
 
@@ -95,6 +99,46 @@ class Measure:
             at_most(least, self.lower) and at_most(self.lower, self.upper) and at_most(self.upper, greatest)
         )
 
+    @property
+    def decimals(self) -> tuple[str, str]:
+        """Decimals below and above the logarithm of a ratio.
+
+        Examples
+        --------
+        >>> Measure("m_D", fmpq(2), None, scale=Scale.RATIO).decimals
+        ('0.69314', 'inf')
+        """
+        below = "inf" if self.lower is None else log_enclosure(self.lower)[0]
+        above = "inf" if self.upper is None else log_enclosure(self.upper)[1]
+        return below, above
+
+    @property
+    def logarithm(self) -> str:
+        """The same as one text; empty where the measure is no ratio."""
+        low, high = self.decimals if self.scale is Scale.RATIO else ("", "")
+        return low if low == high else f"[{low}, {high}]"
+
+    def __str__(self) -> str:
+        if self.scale is Scale.KERNEL and self.exact:
+            return "yes" if self.upper == 1 else "no"
+        if self.exact:
+            return "inf" if self.upper is None else at_most_text(self.upper)
+        return interval(self.lower, self.upper)
+
+    def data(self) -> dict[str, object]:
+        """Return the measure as plain data."""
+
+        def sides(low: Value, high: Value) -> dict[str, object]:
+            texts = ("inf" if value is None else format_rational(value) for value in (low, high))
+            return dict(zip(("lower", "upper"), texts, strict=True))
+
+        data = {"name": self.name, "scale": self.scale.value, **sides(*self.bounds), "exact": self.exact}
+        if self.scale is Scale.RATIO:
+            data["epsilon"] = list(self.decimals)
+        if self.directions is not None:
+            data["directions"] = [sides(*way) for way in self.directions]
+        return {**data, "note": self.note} if self.note else data
+
     def through(self, mapped: Monotone) -> tuple[Bounds, ...]:
         """Return the bounds, and those of the directions, after a map that keeps their order."""
         everything = (self.bounds, *(self.directions or ()))
@@ -128,6 +172,21 @@ class Standing:
     def direct(self) -> bool:
         """Whether the measures themselves are compared, not functions of them."""
         return not self.below and not self.above
+
+    @property
+    def compared(self) -> list[str]:
+        """The texts of both sides."""
+        return [self.below or self.smaller, self.above or self.larger]
+
+    def data(self) -> dict[str, object]:
+        """Return the standing as plain data."""
+        data: dict[str, object] = {
+            "smaller": self.smaller,
+            "larger": self.larger,
+            "relation": self.relation.value,
+            "reason": self.reason,
+        }
+        return data if self.direct else {**data, "compared": self.compared}
 
 
 def relate(pairs: Iterable[tuple[Bounds, Bounds]]) -> Relation:

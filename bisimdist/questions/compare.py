@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,29 +13,15 @@ from bisimdist.questions.question import Group, Plain, Question, Settled, nothin
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from bisimdist.analysis.compare import Comparison
+    from bisimdist.analysis.compare import Compared
     from bisimdist.models.lmc import LMC
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
-__all__ = ["Compare", "Compared"]
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """The comparisons of all pairs, and whether the time was enough for them."""
-
-    pairs: Sequence[Comparison]
-    complete: bool
-
-    @property
-    def violated(self) -> bool:
-        """Whether an order is violated, which would be an error of this program."""
-        return any(pair.violated for pair in self.pairs)
+__all__ = ["Compare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compare(Question[Compared]):
+class Compare(Question["Compared"]):
     """Show delta and all distances of a pair side by side, in the order in which they have to stand.
 
     A violated order would be an error of this program: the exit code is 1 then. MODEL is a file, '-' for
@@ -68,7 +53,7 @@ class Compare(Question[Compared]):
         return cls(model=model, pairs=given.pairs(model), alpha=alpha, gap=gap)
 
     def ask(self, limits: Limits) -> Compared:
-        from bisimdist.analysis.compare import compare
+        from bisimdist.analysis.compare import Compared, compare
         from bisimdist.programs.chain import ProgramChain
 
         found = compare(
@@ -82,7 +67,7 @@ class Compare(Question[Compared]):
         )
         whole = not (isinstance(self.model, ProgramChain) and self.model.origin.ended)
         known = all(measure.lower == measure.upper for each in found for measure in each.measures)
-        return Compared(found, complete=known or (whole and not limits.deadline.passed()))
+        return Compared(self.alpha, found, complete=known or (whole and not limits.deadline.passed()))
 
     def frame(self) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational
@@ -94,20 +79,6 @@ class Compare(Question[Compared]):
         truth = {"name": "delta", "lower": "0", "upper": "1", "exact": False}
         known = {"measures": [truth], "order": [], "left_out": {}, "violated": False}
         return nothing_known({**self.frame(), "violated": False}, self.pairs, known)
-
-    def data(self, answer: Compared) -> dict[str, object]:
-        from bisimdist.report.compare import compare_data
-
-        return {
-            **self.frame(),
-            "pairs": [compare_data(pair) for pair in answer.pairs],
-            "violated": answer.violated,
-        }
-
-    def report(self, answer: Compared) -> Report:
-        from bisimdist.report.compare import compare_report
-
-        return compare_report(answer.pairs, self.alpha)
 
     def settled(self, answer: Compared) -> Settled:
         if answer.violated:

@@ -14,12 +14,11 @@ from bisimdist.questions.question import Group, Plain, Question, Settled, identi
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from bisimdist.analysis.crosscheck import CrosscheckAnswer
+    from bisimdist.analysis.crosscheck_answer import CrosscheckAnswer
     from bisimdist.models.hmm import HMM
     from bisimdist.models.lmc import LMC
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["Crosscheck"]
 
@@ -100,16 +99,6 @@ class Crosscheck(Question["CrosscheckAnswer"]):
         del reason
         known: dict[str, object] = {"measures": [], "left_out": []}
         return nothing_known({**self.frame(), "interrupted": True}, self.pairs, known)
-
-    def data(self, answer: CrosscheckAnswer) -> dict[str, object]:
-        from bisimdist.report.crosscheck import crosscheck_data
-
-        return {**self.frame(), **crosscheck_data(answer)}
-
-    def report(self, answer: CrosscheckAnswer) -> Report:
-        from bisimdist.report.crosscheck import crosscheck_report
-
-        return crosscheck_report(answer)
 
     def settled(self, answer: CrosscheckAnswer) -> Settled:
         if answer.violated:

@@ -8,12 +8,11 @@ from html import escape
 
 from flint import fmpq
 
-from bisimdist.analysis.crosscheck import CheckedPair, CrosscheckAnswer
+from bisimdist.analysis.crosscheck_answer import SIGNS, CheckedPair, CrosscheckAnswer, gap_text
 from bisimdist.analysis.crosscheck_measures import MEASURES
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
 from bisimdist.exact.decimals import decimal_above, decimal_below
-from bisimdist.fixpoint.liftings import Value, at_most
-from bisimdist.report.crosscheck import SIGNS, decimals, gap_text, left_out_text, symbol, value_text
+from bisimdist.exact.scale import Value, at_most
 from bisimdist.report.hasse import Edge, Node, hasse_svg
 from bisimdist.report.numbers import short_rational, visible
 
@@ -125,15 +124,14 @@ def _table(measures: Sequence[Measure], pair: CheckedPair, answer: CrosscheckAns
         info = MEASURES.get(measure.name)
         title = "" if info is None else info.title.format(K=answer.length, alpha=short_rational(answer.alpha))
         cells = [
-            f"<td><b>{escape(symbol(measure.name, answer))}</b></td>",
-            f'<td class="number">{escape(value_text(measure))}</td>',
+            f"<td><b>{escape(answer.symbol(measure.name))}</b></td>",
+            f'<td class="number">{escape(str(measure))}</td>',
         ]
         if ratio:
-            low, high = decimals(measure)
-            cells.append(f'<td class="number">{escape(low if low == high else f"[{low}, {high}]")}</td>')
+            cells.append(f'<td class="number">{escape(measure.logarithm)}</td>')
         stands = (
             f'<span class="{CLASSES[s.relation]}">{escape(SIGNS[s.relation])} '
-            f"{escape(symbol(s.larger, answer))}</span>"
+            f"{escape(answer.symbol(s.larger))}</span>"
             for s in pair.upward(measure.name)
         )
         note = f'<br><span class="about">{escape(visible(measure.note))}</span>' if measure.note else ""
@@ -158,7 +156,7 @@ def _drawing(measures: Sequence[Measure], pair: CheckedPair, answer: CrosscheckA
         wrong = any(
             s.relation is Relation.VIOLATED and group[s.smaller] == group[s.larger] == first for s in direct
         )
-        title = " = ".join(symbol(member.name, answer) for member in members)
+        title = " = ".join(answer.symbol(member.name) for member in members)
         wrong = wrong or not all(member.possible for member in members)
         value = "contradictory" if wrong else _box_text(bounds[first])
         nodes.append(Node(first, title, value, wrong))
@@ -175,7 +173,7 @@ def _drawing(measures: Sequence[Measure], pair: CheckedPair, answer: CrosscheckA
 
 def _box_text(measure: Measure) -> str:
     """Return bounds that fit into a box: decimals where the numbers are long."""
-    text = value_text(measure)
+    text = str(measure)
     if len(text) <= BOX:
         return text
     low = "inf" if measure.lower is None else decimal_below(measure.lower, DIGITS)[0]
@@ -239,11 +237,11 @@ def _links(pair: CheckedPair, answer: CrosscheckAnswer) -> str:
 
 def _named(text: str, answer: CrosscheckAnswer) -> str:
     """Return a text with the names of measures as the tables write them."""
-    return re.sub(r"\w+", lambda word: symbol(word[0], answer), text)
+    return re.sub(r"\w+", lambda word: answer.symbol(word[0]), text)
 
 
 def _left_out(pair: CheckedPair, answer: CrosscheckAnswer) -> str:
-    lines = left_out_text(pair, answer)
+    lines = answer.left_out(pair)
     if not lines:
         return ""
     items = "".join(f"<li>{escape(visible(line))}</li>" for line in lines)

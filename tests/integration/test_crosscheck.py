@@ -8,7 +8,8 @@ import pytest
 from flint import fmpq
 from hypothesis import HealthCheck, given, settings
 
-from bisimdist.analysis.crosscheck import CheckedPair, crosscheck, shown_value
+from bisimdist.analysis.crosscheck import crosscheck
+from bisimdist.analysis.crosscheck_answer import CheckedPair
 from bisimdist.analysis.crosscheck_measures import MEASURES, SOURCES, Source, Task
 from bisimdist.analysis.crosscheck_orders import ORDERS, Order, through_missing
 from bisimdist.analysis.crosscheck_subject import Fact, subject_of
@@ -133,7 +134,7 @@ def test_orders_only_name_measures() -> None:
 
 def checked(model: AnyModel, alpha: fmpq, names: tuple[str, str], seconds: float = 20) -> CheckedPair:
     (found,) = crosscheck(model, pairs=[names], alpha=alpha, length=3, seconds=seconds).pairs
-    values = {measure.name: shown_value(measure) for measure in found.measures}
+    values = {measure.name: str(measure) for measure in found.measures}
     assert not found.violated, (found.errors, values, model)
     assert not found.failed, (found.left_out, model)
     return found
