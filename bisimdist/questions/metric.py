@@ -9,8 +9,9 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.metric_kinds import GENERALISED, KINDS, GeneralisedMetric, RelationCheck
-from bisimdist.questions.options import DISCOUNT, METRIC_KIND, PRECISION, RELATION
+from bisimdist.questions.options import DISCOUNT, METRIC_KIND, PRECISION, RELATION, THRESHOLD
 from bisimdist.questions.question import Group, Plain, Question, identity, nothing_known
+from bisimdist.questions.threshold import AtMost
 
 if TYPE_CHECKING:
     from bisimdist.analysis.metric import MetricAnswer
@@ -41,6 +42,7 @@ class Metric(Question["MetricAnswer"]):
         PRECISION.but(help="Be content with bounds at most P apart, for the same kinds."),
         options.PAIR,
         RELATION,
+        THRESHOLD.but(help="Ask whether the distance is at most EPS."),
         options.QUOTIENT,
         options.STATE_LIMIT,
         options.TIMEOUT,
@@ -63,6 +65,16 @@ class Metric(Question["MetricAnswer"]):
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
+        threshold = given[THRESHOLD]
+        asked = cls._unthresholded(given)
+        if threshold is None:
+            return asked
+        if isinstance(asked, RelationCheck):
+            raise UsageError("--relation is checked by itself; --threshold does not apply")
+        return AtMost(asked=asked, threshold=threshold, logarithmic=given[METRIC_KIND] != "additive")
+
+    @classmethod
+    def _unthresholded(cls, given: Given) -> Question[Any]:
         kind = _checked_kind(given)
         model = given.automaton()
         if given[RELATION] is not None:
