@@ -206,6 +206,7 @@ def delta(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]] | None = None,
     gap: ExactNumber | None = None,
     worst: bool = False,
+    threshold: ExactNumber | None = None,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     distances: bool = True,
@@ -228,6 +229,9 @@ def delta(  # noqa: PLR0913
         is a finite sum, and ``DEFAULT_GAP`` otherwise. With 0 the work ends only where the interval closes.
     worst
         Refine only what the largest delta of all pairs depends on.
+    threshold
+        Stop at each pair as soon as the bounds tell on which side of this delta is; where neither this nor a
+        gap ends the work, only equal bounds do.
     deadline, memory
         When to give up, and how many bytes the process may hold. What is proved by then is returned with
         ``Status.LIMIT``.
@@ -272,9 +276,10 @@ def delta(  # noqa: PLR0913
     wanted = None if gap is None else to_fmpq(gap)
     if wanted is not None and wanted < 0:
         raise UsageError(f"the gap is {format_rational(wanted)}; expected at least 0")
+    limit = None if threshold is None else to_fmpq(threshold)
     asked = named_pairs(model, pairs, cut=True)
     two = TwoSided(model, above, below, memory)
-    work = _Work(two, asked, wanted, worst, deadline, distances, progress)
+    work = _Work(two, asked, wanted, worst, deadline, distances, progress, threshold=limit)
     status = work.run()
     if work.cut:
         status = work.status_of_cut(status)
@@ -312,11 +317,14 @@ class _Work:
     cut: Mapping[int, fmpq] = field(default_factory=dict)
     inner_gap: fmpq | None = None
     """What is left of the gap when runs that are cut off have taken their part."""
+    threshold: fmpq | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.two.model, ProgramChain):
             self.cut = self.two.model.cut
         self.inner_gap = self.gap
+        if self.cut:
+            self.threshold = None  # bounds that allow for the cut decide less than these
         if self.cut and self.gap is not None:
             masses = [mass for pair in self.asked for mass in self._masses(*pair) or ()]
             left = self.gap - max(masses) * (2 + self.two.alpha_lower)
@@ -347,13 +355,15 @@ class _Work:
     def _refine(self, gap: fmpq) -> bool:
         deadline = refining_deadline(self.deadline)
         rest = {"gap": gap, "worst": self.worst, "deadline": deadline, "progress": self.progress}
+        near = self.threshold
         if self.distances:
             most = WITHOUT_DISTANCES * len(self.questions)
-            if self.two.refine(self.questions, most=most, **rest) and self._narrow(gap):
+            if self.two.refine(self.questions, most=most, threshold=near, **rest) and self._narrow(gap):
                 return True
             self._ask_distances(deadline)
         while True:
-            self.two.refine(self.questions, **{**rest, "gap": gap})
+            self.two.refine(self.questions, threshold=near, **{**rest, "gap": gap})
+            near = None  # where doubles said that the threshold decides and it does not, the gap has to
             if self._narrow(self.inner_gap if self.inner_gap is not None else gap):
                 return True
             if gap == 0:
@@ -365,8 +375,13 @@ class _Work:
         self.closure = self.two.close(self.questions, deadline=self.deadline)
         found = self._all()
         most = max(low for low, _, _ in found)
+        if self.threshold is not None and self.gap is None:
+            gap = fmpq(0)
         return all(
-            high - low <= gap or (self.worst and high - max(low, most) <= gap) for low, high, _ in found
+            high - low <= gap
+            or (self.worst and high - max(low, most) <= gap)
+            or (self.threshold is not None and not low <= self.threshold < high)
+            for low, high, _ in found
         )
 
     def _closing_deadline(self, reached: bool) -> Deadline:

@@ -135,8 +135,10 @@ class TwoSided:
     def _part(self, root: Root) -> float:
         return self._node(root).mass / root.divisor
 
-    def _active(self, questions: Sequence[PairQuestion], gap: float, worst: bool) -> list[Root]:
-        """Return the roots that may still change an interval that is wider than the gap."""
+    def _active(
+        self, questions: Sequence[PairQuestion], gap: float, worst: bool, threshold: float | None
+    ) -> list[Root]:
+        """Return the roots that may still change an interval that is wider than the gap and undecided."""
         roots = []
         least = max(self.interval(question).low for question in questions) if worst else 0.0
         for question in questions:
@@ -144,6 +146,8 @@ class TwoSided:
             if not question.below or (gap > 0 and interval.high - max(interval.low, least) <= gap * NEARLY):
                 continue
             if interval.high < least * NEARLY:
+                continue
+            if threshold is not None and not interval.low <= threshold < interval.high:
                 continue
             for _, root in (*question.below, *question.above):
                 if self._part(root) * self._node(root).high >= interval.low * NEARLY:
@@ -157,12 +161,13 @@ class TwoSided:
         gap: fmpq,
         most: int | None = None,
         worst: bool = False,
+        threshold: fmpq | None = None,
         deadline: Deadline = NEVER,
         progress: Progress = silent,
     ) -> bool:
         """Refine until the intervals are as narrow as the gap, closed, or `most` nodes are expanded.
 
-        With `worst`, only the largest delta of all pairs counts.
+        With `worst`, only the largest delta of all pairs counts; with a threshold, intervals that contain it.
 
         Returns
         -------
@@ -175,17 +180,18 @@ class TwoSided:
             If a limit ends the work; what has been found stays.
         """
         wide = float(gap)
+        limit = None if threshold is None else float(threshold)
 
         def choose() -> Sequence[Root]:
             # before the first sweep nothing is known of the roots: all of them matter
-            return self._active(questions, wide, worst)
+            return self._active(questions, wide, worst, limit)
 
         reached = False
 
         def enough(closed: bool) -> bool:
             nonlocal reached
             self._report(questions, progress)
-            reached = closed or not self._active(questions, wide, worst)
+            reached = closed or not self._active(questions, wide, worst, limit)
             return reached or (most is not None and self.refinement.expanded >= most)
 
         self.refinement.refine(choose, enough=enough, deadline=deadline)

@@ -72,7 +72,7 @@ class AuditQuestion(Question["Audit"]):
                 "sample and a model"
             )
         claim, confidence, samples = given[CLAIM], given[CONFIDENCE], given[SAMPLES]
-        asked = Delta.read(given)
+        asked = Delta.of(given)
         if len(asked.pairs) != 1:
             raise UsageError(
                 f"the model has {len(asked.pairs)} pairs; name the one that is sampled: --pair S T"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.question import Group, Plain, Question, nothing_known
 from bisimdist.questions.skew import Skew, read_skew
+from bisimdist.questions.threshold import AtMost
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -37,6 +38,7 @@ class Delta(Question["DeltaAnswer"]):
         options.PAIR,
         options.GAP,
         options.WORST,
+        options.UNIT_THRESHOLD.but(help="Ask only whether delta is at most THETA."),
         options.TIMEOUT,
         options.MEMORY,
         options.CERTIFICATE,
@@ -49,13 +51,28 @@ class Delta(Question["DeltaAnswer"]):
     skew: Skew
     gap: fmpq | None
     worst: bool
+    threshold: fmpq | None = None
 
     @classmethod
-    def read(cls, given: Given) -> Delta:
+    def read(cls, given: Given) -> Question[Any]:
+        asked = cls.of(given)
+        return asked if asked.threshold is None else AtMost(asked=asked, threshold=asked.threshold)
+
+    @classmethod
+    def of(cls, given: Given) -> Delta:
+        """Make the question about the bounds, whatever they are for."""
+        threshold = given[options.UNIT_THRESHOLD]
         skew = read_skew(given)
         gap = given[options.GAP]
         model = given.chain(cuts=True)
-        return cls(model=model, pairs=given.pairs(model), skew=skew, gap=gap, worst=given[options.WORST])
+        return cls(
+            model=model,
+            pairs=given.pairs(model),
+            skew=skew,
+            gap=gap,
+            worst=given[options.WORST],
+            threshold=threshold,
+        )
 
     def ask(self, limits: Limits) -> DeltaAnswer:
         from bisimdist.analysis.delta import delta
@@ -67,6 +84,7 @@ class Delta(Question["DeltaAnswer"]):
             pairs=self.pairs,
             gap=self.gap,
             worst=self.worst,
+            threshold=self.threshold,
             deadline=limits.deadline,
             memory=limits.memory,
             progress=limits.progress,

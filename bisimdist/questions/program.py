@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
 from bisimdist.questions.delta import Delta
 from bisimdist.questions.given import Given
 from bisimdist.questions.program_source import is_program
-from bisimdist.questions.question import Group
+from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.analysis.delta import DeltaAnswer
@@ -31,11 +31,10 @@ class Program(Delta):
     group = Group.DELTA
 
     @classmethod
-    def read(cls, given: Given) -> Program:
+    def read(cls, given: Given) -> Question[Any]:
         if not is_program(given.argument):
             raise UsageError(f"{given.argument[:60]}: expected FILE.py:FUNCTION")
-        found = Delta.read(given)
-        return cls(model=found.model, pairs=found.pairs, skew=found.skew, gap=found.gap, worst=found.worst)
+        return super(Program, cls).read(given)
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
         from bisimdist.report.program import program_data, ratio_data

@@ -51,7 +51,7 @@ class AtMost(Question[Any]):
         return self.asked.notes(answer)
 
     def _below(self, bound: fmpq | None) -> bool:
-        from bisimdist.analysis.thresholds import below_exponential
+        from bisimdist.exact.thresholds import below_exponential
 
         if bound is None:
             return False
@@ -70,11 +70,12 @@ class AtMost(Question[Any]):
         from bisimdist.exact.rational import format_rational
 
         words = [verdict_word(verdict) for verdict in verdicts]
-        pairs = [
-            {**pair, "verdict": word} for pair, word in zip(data["pairs"], words, strict=True)
-        ]
-        first = {"threshold": format_rational(self.threshold), "verdict": verdict_word(joint(verdicts))}
-        named = {name: data[name] for name in ("command", "model") if name in data}
+        pairs = [{**pair, "verdict": word} for pair, word in zip(data["pairs"], words, strict=True)]
+        first: dict[str, object] = {
+            "threshold": format_rational(self.threshold),
+            "verdict": verdict_word(joint(verdicts)),
+        }
+        named: dict[str, object] = {name: data[name] for name in ("command", "model") if name in data}
         return {**named, **first, **data, "pairs": pairs}
 
     def unknown(self, reason: str) -> Plain | None:
