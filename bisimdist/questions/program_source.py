@@ -14,11 +14,11 @@ from bisimdist.questions.options import (
     EPSILON,
     GAP,
     INPUT,
-    INPUT_FORMAT,
     NEIGHBOURS,
     OBSERVE,
     PAIR,
     PROGRAM_OPTIONS,
+    READING_OPTIONS,
     TIMEOUT,
     Option,
 )
@@ -88,8 +88,9 @@ def program_chain(
     from bisimdist.programs.inputs import literal_inputs
     from bisimdist.progress import Deadline
 
-    if given[INPUT_FORMAT] is not None:
-        raise UsageError(f"{INPUT_FORMAT.flag} is for files of models; {given.argument[:60]} names a program")
+    for option in READING_OPTIONS:
+        if given.values.get(option.name, option.default) not in {option.default, None}:
+            raise UsageError(f"{option.flag} is for files of models; {given.argument[:60]} names a program")
     chosen = given[INPUT]
     named: Sequence[str] = inputs or chosen
     if not named:

@@ -12,7 +12,7 @@ from bisimdist.models.conversions import observed_chain
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.io.reading import Reading
-from bisimdist.models.kinds import AnyModel, with_pairs
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
 from bisimdist.models.visible import only_sight
@@ -96,13 +96,14 @@ def read_any_model(model: str, reading: Reading, *, format: str | None = None) -
 def _read(model: str, format: str | None, reading: Reading) -> AnyModel:
     # Imported here: an example needs no readers of files, and a file no examples.
     if model.startswith(EXAMPLE_PREFIX):
+        from bisimdist.models.io.explicit import taken
         from bisimdist.models.library.registry import build_any_example
 
         unused = format or reading.unused() or ("constants" if reading.constants else None)
         if unused is not None:
             what = f"--format {unused}" if unused == format else unused
             raise UsageError(f"{what}: is for files; {model[:60]} is built in")
-        return with_pairs(build_any_example(model.removeprefix(EXAMPLE_PREFIX)), reading.pairs)
+        return taken(build_any_example(model.removeprefix(EXAMPLE_PREFIX)), reading)
     from bisimdist.models.io.load import load_model, parse_model
 
     if model == STANDARD_INPUT:

@@ -14,11 +14,12 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.io.silent import without_silent_steps
+from bisimdist.models.kinds import AnyModel, with_pairs
 from bisimdist.models.labelled import Row
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["OWN_LABELS", "Choice", "Explicit", "observed"]
+__all__ = ["OWN_LABELS", "Choice", "Explicit", "observed", "taken"]
 
 OWN_LABELS = frozenset({"init", "deadlock"})
 """What PRISM and Storm declare themselves."""
@@ -215,6 +216,24 @@ def observed(model: Explicit, reading: Reading) -> LMC | PA | Interactive:
         for choice in choices
     )
     return PA(model.names, tuple(steps), pairs)
+
+
+def taken(model: AnyModel, reading: Reading) -> AnyModel:
+    """Return a model of a format of our own as it is to be taken: with other pairs, without silent steps.
+
+    Raises
+    ------
+    ModelError
+        If a pair names no state.
+    UsageError
+        If silent steps are to be left out of what is no chain.
+    """
+    found = with_pairs(model, reading.pairs)
+    if not reading.hide_silent:
+        return found
+    if not isinstance(found, LMC):
+        raise UsageError("silent steps are left out of Markov chains only; 'bisimdist convert' makes one")
+    return without_silent_steps(found.whole())
 
 
 def _action(label: str, action: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from bisimdist.bounded import decoded, read_file
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.io.ccsp import automaton_from_ccsp, looks_like_ccsp
+from bisimdist.models.io.explicit import taken
 from bisimdist.models.io.json_or_yaml import begins_json, model_of, read_document
 from bisimdist.models.io.prism import looks_like_prism, read_prism
 from bisimdist.models.io.reading import Reading
@@ -23,7 +24,7 @@ from bisimdist.models.io.tools import (
     looks_like_umb,
     read_by_tool,
 )
-from bisimdist.models.kinds import AnyModel, with_pairs
+from bisimdist.models.kinds import AnyModel
 
 __all__ = [
     "FORMATS",
@@ -199,7 +200,7 @@ def read_as(known: Format, given: Input) -> AnyModel:
             f"{unused}: this is for models in the formats {', '.join(formats)}, not {known.name}"
         )
     model = known.read(given)
-    return model if known.foreign else with_pairs(model, reading.pairs)
+    return model if known.foreign else taken(model, reading)
 
 
 def format_called(name: str) -> Format:

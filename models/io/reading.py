@@ -88,7 +88,6 @@ class Reading:
             "rationalise": self.rationalise,
             "observe variables": self.observe_variables is not None,
             "observe labels": self.observe_labels is not None,
-            "hide silent": self.hide_silent,
             "initial pairs": self.initial_pairs == "all",
             "choices": self.choices != "automaton",
         }

@@ -89,7 +89,17 @@ def test_doubles_are_said_to_be_replaced(command: Command, model: Path) -> None:
 
 
 def test_other_models_have_no_variables(command: Command) -> None:
-    command("delta", "example:figure1", "--alpha", "1", "--hide-silent").assert_refused("is built in")
+    command("delta", "example:figure1", "--alpha", "1", "--rationalise").assert_refused("is built in")
+    program = ("delta", "walk.py:walk", "--input", "0", "--input", "1", "--alpha", "1")
+    for more in (["--hide-silent"], ["--against", "example:figure1"], ["--choices", "interactive"]):
+        command(*program, *more).assert_refused(more[0], "is for files of models")
+
+
+def test_silent_steps_of_any_chain(command: Command) -> None:
+    ask = ("delta", "example:leaky-retry", "--alpha", "1", "--json")
+    seen, hidden = (json.loads(command(*ask, *more).out) for more in ([], ["--hide-silent"]))
+    assert float(seen["pairs"][0]["lower"].split("/")[0]) > 0
+    assert hidden["model"]["states"] <= seen["model"]["states"]
     command("show", "example:figure1", "--constants", "N=1").assert_refused("constants: is for files")
 
 

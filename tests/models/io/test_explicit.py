@@ -266,7 +266,7 @@ def test_staying_for_ever_is_seen() -> None:
 
 def test_other_formats_know_nothing_of_this() -> None:
     text = "{kind: lmc, states: {s: a, t: a}, transitions: {s: {s: 1}, t: {t: 1}}}"
-    for options in ({"observe_variables": ["x"]}, {"hide_silent": True}, {"rationalise": True}):
+    for options in ({"observe_variables": ["x"]}, {"choices": "interactive"}, {"rationalise": True}):
         with pytest.raises(UsageError, match=r"this is for models in the formats .*prism.*, not yaml"):
             parse_model(text, **options)
     with pytest.raises(UsageError, match="constants: this is for models in the formats jani, prism-language"):
@@ -274,5 +274,9 @@ def test_other_formats_know_nothing_of_this() -> None:
     assert parse_model(text, pairs=[("s", "#1")]).pairs == ((0, 1),)
     with pytest.raises(ModelError, match="there is no such state"):
         parse_model(text, pairs=[("s", "#2")])
+    waiting = "{kind: lmc, states: {s: a, t: a, u: b}, transitions: {s: {t: 1}, t: {u: 1}, u: {u: 1}}}"
+    assert parse_model(waiting, pairs=[("s", "t")], hide_silent=True).states == ("s", "t", "u")
+    with pytest.raises(UsageError, match="Markov chains only"):
+        parse_model("{kind: pa, states: [s], transitions: []}", hide_silent=True)
     with pytest.raises(TypeError, match="unexpected keyword"):
         parse_model(text, colour="red")
