@@ -121,8 +121,9 @@ def read_chain(document: Mapping[str, object], *, interactive: bool = False) -> 
     """
     kind = document.get("kind")
     if kind != "lmc" and not (interactive and kind == "interactive"):
-        expected = "'lmc' or 'interactive'" if interactive else "'lmc'"
-        raise MalformedCertificate(f"the model's kind is {shown(kind)}; expected {expected}")
+        raise MalformedCertificate(
+            f"the model's kind is {shown(kind)}; expected 'lmc'{' or interactive' if interactive else ''}"
+        )
     states, transitions = document.get("states"), document.get("transitions")
     if not isinstance(states, dict) or not isinstance(transitions, dict):
         raise MalformedCertificate("the model's states and transitions are not two objects")
@@ -175,7 +176,7 @@ def _check_rows(labels: Mapping[str, str], rows: Rows) -> None:
         for name in row:
             if name not in labels:
                 raise RuleViolation(f"G1: the transitions name {shown(name)}, which is no state of the model")
-        if min(row.values(), default=0) < 0:
+        if any(p < 0 for p in row.values()):
             raise RuleViolation(f"G1: state {shown(state)} has a negative probability")
         if sum(row.values()) != 1:
             raise RuleViolation(f"G1: the probabilities of state {shown(state)} do not sum to 1")

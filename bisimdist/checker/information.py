@@ -11,6 +11,7 @@ from fractions import Fraction
 from bisimdist.checker.chain import ONLY, Chain
 from bisimdist.checker.quantities import Skew
 from bisimdist.checker.reading import RuleViolation, shown
+from bisimdist.checker.steps import lumped
 
 __all__ = ["check_merged", "check_ratios", "merge", "stays_below"]
 
@@ -26,19 +27,11 @@ def check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str
             seen.add(state)
             representative[state] = members[0]
     for members in merged:
-        rows = [_row(chain, representative, state) for state in members]
+        rows = [lumped(chain.rows[state], representative) for state in members]
         labels = {chain.labels[state] for state in members}
         if len(labels) > 1 or any(row != rows[0] for row in rows):
             raise RuleViolation(f"D1: the states merged with {shown(members[0])} are not alike")
     return representative
-
-
-def _row(chain: Chain, representative: Mapping[str, str], state: str) -> dict[str, Fraction]:
-    row: dict[str, Fraction] = {}
-    for target, probability in chain.rows[state].items():
-        name = representative[target]
-        row[name] = row.get(name, Fraction(0)) + probability
-    return row
 
 
 def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
@@ -46,7 +39,7 @@ def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
     kept = [state for state, name in representative.items() if state == name]
     return Chain(
         {state: chain.labels[state] for state in kept},
-        {ONLY: {state: _row(chain, representative, state) for state in kept}},
+        {ONLY: {state: lumped(chain.rows[state], representative) for state in kept}},
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from bisimdist.checker.reading import RuleViolation, shown
 
 __all__ = ["Classes", "Step", "lumped", "only_steps", "refinements", "seen", "steps_of"]
 
+Class = TypeVar("Class", bound=Hashable)
 Classes = dict[str, int]
 Step = tuple[str, Mapping[str, Fraction]]
 """An action, and the probabilities of the successors."""
@@ -40,9 +42,9 @@ def only_steps(transitions: Transitions, rule: str) -> dict[str, Step]:
     return steps
 
 
-def lumped(row: Mapping[str, Fraction], of: Mapping[str, int]) -> dict[int, Fraction]:
+def lumped(row: Mapping[str, Fraction], of: Mapping[str, Class]) -> dict[Class, Fraction]:
     """Return the masses of a row on classes."""
-    result: dict[int, Fraction] = {}
+    result: dict[Class, Fraction] = {}
     for target, mass in row.items():
         result[of[target]] = result.get(of[target], Fraction(0)) + mass
     return result

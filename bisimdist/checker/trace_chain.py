@@ -33,9 +33,7 @@ def total(masses: Mapping[int, Fraction]) -> Fraction:
 
 def direction(masses: Mapping[int, Fraction]) -> tuple[Direction, Fraction]:
     """Return a vector as integers without common divisor, and the positive factor that they stand with."""
-    entries = sorted((state, mass) for state, mass in masses.items() if mass)
-    if not entries:
-        return (), _ZERO
+    entries = sorted(masses.items())
     common = lcm(*(mass.denominator for _, mass in entries))
     spend(fraction_work(common.bit_length(), len(entries)))
     values = [mass.numerator * (common // mass.denominator) for _, mass in entries]

@@ -9,7 +9,8 @@ from tests.checker.mutation import Corpus, compiled, explained, reason_for, run,
 
 FINISHED = frozenset(
     {"automaton_document", "formulae", "hidden_markov", "mechanism_budget", "mimicking", "other"}
-    | {"polynomials", "reading", "satisfaction", "steps"}
+    | {"chain", "delta", "delta_document", "document", "effort", "information", "polynomials", "quantities"}
+    | {"reading", "satisfaction", "steps", "words"}
     | {f"trace_{name}" for name in ("chain", "difference", "equivalence", "formulae", "infinite", "metric")}
     | {"trace_ratio"}
     | {f"formula_{name}" for name in ("graph", "states", "text")}
