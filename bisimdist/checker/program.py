@@ -17,12 +17,13 @@ from fractions import Fraction
 from bisimdist.checker.chain import Chain, read_chain
 from bisimdist.checker.delta import check_document as check_delta
 from bisimdist.checker.other import OtherReport
-from bisimdist.checker.quantities import Mass, Share, Skew
+from bisimdist.checker.quantities import Mass, Share
 from bisimdist.checker.reading import (
-    MalformedCertificate,
     RuleViolation,
+    choice,
     item,
     items,
+    mapping,
     rational,
     record,
     shown,
@@ -62,11 +63,10 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     whole = record(document, "the certificate", _FRAME, ())
     _check_program(whole["program"])
     claims = [_claim(value, f"claim {k}") for k, value in enumerate(items(whole["claims"], "the claims"), 1)]
-    proof = whole["proof"]
-    if not isinstance(proof, dict) or proof.get("kind") != "delta":
-        raise MalformedCertificate("the proof is no certificate of kind 'delta'")
+    proof = mapping(whole["proof"], "the proof")
+    choice(proof.get("kind"), "the kind of the proof", ("delta",))
     alphas = record(proof.get("alpha"), "alpha of the proof", ("lower", "upper"), ())
-    skews = [Skew.read(alphas[key], f"alpha of the {key} bounds", "P1") for key in ("lower", "upper")]
+    skews = [rational(alphas[key], f"alpha of the {key} bounds") for key in ("lower", "upper")]
     plain = tuple(_plain(claim, skews) for claim in claims)
     about = ("lmc", item(whole["digest"], "the digest"))
     try:
@@ -80,9 +80,7 @@ def _check_program(value: object) -> None:
     program = record(value, "the program", ("function", "observe", "sources"), ())
     for key in ("function", "observe"):
         item(program[key], f"the {key} of the program")
-    if not isinstance(program["sources"], dict):
-        raise MalformedCertificate("the sources of the program are no object")
-    for name, digest in program["sources"].items():
+    for name, digest in mapping(program["sources"], "the sources of the program").items():
         item(digest, f"the digest of {shown(name)}")
 
 
@@ -96,7 +94,7 @@ def _claim(value: object, where: str) -> _Claim:
     )
 
 
-def _plain(claim: _Claim, skews: list[Skew]) -> dict[str, object]:
+def _plain(claim: _Claim, skews: list[Fraction]) -> dict[str, object]:
     lower, upper = (text_of(skew) for skew in skews)
     return {
         "from": claim.source,
@@ -113,7 +111,7 @@ def _check(
     whole: Mapping[str, object],
     proof: dict[str, object],
     claims: list[_Claim],
-    alpha: Skew,
+    alpha: Fraction,
     model: object | None,
 ) -> None:
     inner = check_delta(proof, model)
@@ -121,10 +119,7 @@ def _check(
         raise RuleViolation(f"P2: the proof is not valid: {inner.reason}")
     if whole["digest"] != proof.get("digest"):
         raise RuleViolation("P2: the digest is not that of the proof")
-    document = proof["model"]
-    if not isinstance(document, dict):
-        raise MalformedCertificate("the model of the proof is no object")
-    chain = read_chain(document)
+    chain = read_chain(mapping(proof["model"], "the model of the proof"))
     masses = _masses(whole["cut"], chain)
     _check_masses(masses, chain)
     proved = {(found["from"], found["to"]): found for found in inner.claims}
@@ -133,10 +128,8 @@ def _check(
 
 
 def _masses(value: object, chain: Chain) -> dict[str, Mass]:
-    if not isinstance(value, dict):
-        raise MalformedCertificate("the masses that are cut off are no object")
     masses = {}
-    for name, number in value.items():
+    for name, number in mapping(value, "the masses that are cut off").items():
         if name not in chain.labels:
             raise RuleViolation(f"P3: {shown(name)} is no state of the model")
         masses[name] = Mass.read(number, f"the mass of {shown(name)}", "P3")
@@ -159,7 +152,7 @@ def _check_claim(
     where: str,
     proved: Mapping[tuple[object, object], Mapping[str, object]],
     masses: Mapping[str, Mass],
-    alpha: Skew,
+    alpha: Fraction,
 ) -> None:
     found = proved.get((claim.source, claim.target))
     if found is None:

@@ -119,18 +119,18 @@ def check_coupling(
     setting: Setting, upper: Bounds, c: Mapping[str, Fraction], value: int, coupling: Coupling
 ) -> None:
     """Check one direction of an entry: by weak duality the lifting is at most the cost of the coupling."""
-    surplus = {state: -mass for state, mass in c.items()}
+    surplus = defaultdict(Fraction, {state: -mass for state, mass in c.items()})
     costs = []  # (amount, numerator of the cost of one unit)
     for i, j, amount in coupling.moves:
         setting.known((i, j), "U2: a move")
         if i == j:
             raise RuleViolation(f"U2: a move from {shown(i)} to itself")
-        surplus[i] = surplus.get(i, Fraction(0)) + amount
-        surplus[j] = surplus.get(j, Fraction(0)) - setting.alpha * amount
+        surplus[i] += amount
+        surplus[j] -= setting.alpha * amount
         costs.append((amount, upper.at(i, j)))
     for i, amount in coupling.given_up:
         setting.known((i,), "U2: a given-up mass")
-        surplus[i] = surplus.get(i, Fraction(0)) + amount
+        surplus[i] += amount
         costs.append((amount, upper.denominator))
     for state, excess in surplus.items():
         if excess < 0:
@@ -140,15 +140,20 @@ def check_coupling(
         raise RuleViolation("U4: the coupling costs more than the value")
 
 
+def sides(c: Mapping[str, Fraction]) -> tuple[set[str], set[str]]:
+    """Return the states that count for the value, and those that count against it."""
+    sinks = {state for state, value in c.items() if value < 0}
+    return set(c) - sinks, sinks
+
+
 def check_lower(setting: Setting, table: Table[LowerEntry]) -> Bounds:
     """Check that the table is a post-fixed point that no mass can hold up, so that it bounds from below."""
     lower = Bounds(setting, table, "lower", unlisted=0)
-    equals: dict[int, Partners] = defaultdict(lambda: defaultdict(list))  # the ranked pairs of equal value
+    equals: dict[int, Partners] = defaultdict(lambda: defaultdict(list))  # the pairs of equal value
     for entry in table.entries:
-        if entry.progress is not None:
-            for i, j in setting.orders(entry.pair):
-                for state in (i, j):
-                    equals[entry.value][state].append((i, j, entry.rank))
+        for i, j in setting.orders(entry.pair):
+            for state in (i, j):
+                equals[entry.value][state].append((i, j, entry.rank))
     costs: dict[int, Costs | None] = {}
     for number, entry in enumerate(table.entries, 1):
         try:
@@ -174,12 +179,13 @@ def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, costs: dic
         if not 0 <= value <= N * scale:
             raise RuleViolation(f"L2: f is outside of [0, 1] at {shown(x)}")
     touched = {kind[x] for x in f}
-    for x in c:
-        if c[x] < 0 and kind[x] in touched and x not in f:
+    sources, sinks = sides(c)
+    for x in sinks:
+        if kind[x] in touched and x not in f:
             raise RuleViolation(f"L3: f has no value at {shown(x)}, which counts against it")
     for x in f:
         for y in f:
-            needed = kind[x] == kind[y] and (p > q or c.get(x, 0) > 0 > c.get(y, 0))
+            needed = kind[x] == kind[y] and (p > q or (x in sources and y in sinks))
             if needed and q * f[x] - p * f[y] > q * scale * lower.at(x, y):
                 raise RuleViolation(f"L4: f differs by more than the table allows at {shown(x)}, {shown(y)}")
     if p > q:
@@ -268,7 +274,6 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
     """Check L7: no coupling keeps all mass among ranked pairs of the same value and at least this rank."""
     alpha, kind, c = setting.alpha, setting.kind, setting.difference(entry.pair, entry.action)
     if progress.stuck is not None:
-        setting.known((progress.stuck,), "L7: the progress")
         held = any(rank >= entry.rank for _, _, rank in partners.get(progress.stuck, ()))
         if progress.stuck not in c or held:
             raise RuleViolation(f"L7: {shown(progress.stuck)} is not stuck")
@@ -288,9 +293,10 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
     def y(state: str) -> Fraction:
         return progress.states.get(state, default.get(kind[state], Fraction(0)))
 
+    sources, sinks = sides(c)
     for x in progress.states:
         for i, j, rank in partners.get(x, ()):
-            needed = rank >= entry.rank and (alpha > 1 or c.get(i, 0) > 0 > c.get(j, 0))
+            needed = rank >= entry.rank and (alpha > 1 or (i in sources and j in sinks))
             if needed and y(i) > alpha * y(j):
                 raise RuleViolation(f"L7: y is more than alpha times as large at {shown(i)} as at {shown(j)}")
     if sum(y(state) * value for state, value in c.items()) <= 0:

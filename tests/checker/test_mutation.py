@@ -16,6 +16,7 @@ FINISHED = frozenset(
     | {f"formula_{name}" for name in ("graph", "states", "text")}
     | {"generalised", *(f"generalised_{name}" for name in ("arena", "lower", "upper"))}
     | {"metric", "metric_arena", "metric_claims"}
+    | {"delta", "delta_document", "effort", "program", "quantities", "rules"}
     | {f"hmm_{name}" for name in ("all_lengths", "budget", "no_budget", "parametric", "several")}
 )
 UNFINISHED = frozenset(modules()) - FINISHED
