@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import heapq
 import itertools
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf, log2
@@ -14,6 +14,7 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.errors import LimitError
+from bisimdist.programs.code import Segment
 from bisimdist.programs.control import ListValues, Outside, SplitInterval
 from bisimdist.programs.interval import plain
 from bisimdist.programs.machine import Drawing, Ended, Machine, Outcome, State
@@ -114,6 +115,8 @@ class Exploration:
     _costs: list[float] = field(default_factory=list)
     _queue: list[tuple[float, int]] = field(default_factory=list)
     _work: int = 0
+    _cuts: dict[tuple[Segment, Hashable], list[int]] = field(default_factory=dict)
+    """Where values of a draw began to lead elsewhere the last time that it was met: a guess for the next."""
 
     def start(
         self, name: str, function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
@@ -266,9 +269,17 @@ class Exploration:
             self._work += sum(map(len, node.state.contents))
         gathered: dict[tuple[int, int], Any] = {}
         total = node.request.count if isinstance(node, AtDraw) else 1
-        for _, _, weight, target, steps in self.branches(node):
+        parts: list[tuple[int, tuple[int, int]]] = []
+        for answer, _, weight, target, steps in self.branches(node):
             key = (target, steps)
             gathered[key] = gathered.get(key, 0) + weight
+            if type(answer) is tuple:
+                parts.append((answer[0], key))
+        if parts and isinstance(node, AtDraw):
+            parts.sort()
+            self._cuts[node.state.segment, node.request.key] = [
+                low for (_, before), (low, key) in itertools.pairwise(parts) if key != before
+            ]
         edges = []
         for (target, steps), weight in gathered.items():
             if weight == total:
@@ -288,9 +299,11 @@ class Exploration:
             return
         machine = self.machine
         work: list[tuple[Any, Bounds, int | fmpq]]
-        work = [(None, {}, 1)] if isinstance(node, AtObservation) else list(answers(node.request))
-        work.reverse()
         state = node.state
+        work = [(None, {}, 1)]
+        if isinstance(node, AtDraw):
+            work = list(answers(node.request, self._cuts.get((state.segment, node.request.key), ())))
+        work.reverse()
         while work:
             answer, bounds, weight = work.pop()
             value = plain(_CURRENT, *answer) if type(answer) is tuple else answer
@@ -324,8 +337,8 @@ class _Value:
         self.value = value
 
 
-def answers(request: Request) -> Iterator[tuple[Any, Bounds, int]]:
-    """Yield what the source may answer: values or intervals of them, with their weights."""
+def answers(request: Request, cuts: Iterable[int] = ()) -> Iterator[tuple[Any, Bounds, int]]:
+    """Yield what the source may answer: values or intervals of them between cuts, with their weights."""
     if request.values is not None:
         for value, weight in zip(request.values, request.weights, strict=True):
             yield _Value(value), {}, weight
@@ -337,7 +350,10 @@ def answers(request: Request) -> Iterator[tuple[Any, Bounds, int]]:
         for k in range(request.count):
             yield _Value(request.start + k * request.step), {}, 1
     else:
-        yield (request.start, request.start + request.count), {}, request.count
+        low, high = request.start, request.start + request.count
+        marks = sorted({low, high, *(cut for cut in cuts if low < cut < high)})
+        for lower, upper in itertools.pairwise(marks):
+            yield (lower, upper), {}, upper - lower
 
 
 def _share(weight: int | fmpq, total: int | fmpq) -> fmpq:

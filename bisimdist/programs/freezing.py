@@ -8,7 +8,7 @@ states are the same whatever their objects are called.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from enum import Enum
 from fractions import Fraction
 from types import BuiltinFunctionType, FunctionType, MethodType
@@ -24,6 +24,7 @@ from bisimdist.programs.objects import (
     ConstantList,
     ConstantSet,
     ListPosition,
+    Rest,
 )
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Freezer:
             Closure: self._closure,
             MethodType: self._method,
             ListPosition: self._position,
+            Rest: self._rest,
         }
 
     def simple(self, values: Sequence[object]) -> tuple[Frozen, ...] | None:
@@ -182,6 +184,25 @@ class Freezer:
     def _position(self, value: ListPosition, heap: Heap | None) -> Frozen:
         return self._of_parts(ListPosition, (self.freeze(value.items, heap), value.position), value)
 
+    def _rest(self, value: Rest, heap: Heap | None) -> Frozen:
+        if value.box is not None:
+            return value.box  # type: ignore[no-any-return]
+        fresh: list[Rest] = []
+        place: Rest | None = value
+        while place is not None and place.box is None:
+            fresh.append(place)
+            place = place.rest
+        try:
+            firsts = [self.freeze(cell.first, None) for cell in fresh]
+        except Mutable:
+            if heap is None:
+                raise
+            return self._whole(Rest.of, tuple(self.freeze(cell.first, heap) for cell in _cells(value)))
+        box = None if place is None else place.box
+        for cell, first in zip(reversed(fresh), reversed(firsts), strict=True):
+            box = cell.box = self._box((Rest, first, box), cell)
+        return box
+
     def _other(self, value: Any, kind: type, heap: Heap | None) -> Frozen:
         if isinstance(value, self._atoms) or id(value) in self.constants:
             return self._box(("atom", id(value)), value)
@@ -218,6 +239,12 @@ class Freezer:
         while index >= len(self._refs):
             self._refs.append(Ref(len(self._refs)))
         return self._refs[index]
+
+
+def _cells(value: Rest | None) -> Iterator[Rest]:
+    while value is not None:
+        yield value
+        value = value.rest
 
 
 _builders: dict[Hashable, Callable[..., Any]] = {}

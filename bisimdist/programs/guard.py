@@ -171,10 +171,9 @@ class _Guard:
             answers = iter(script)
             path, last = self._run(lambda _, answers=answers: next(answers), len(script))  # type: ignore[misc]
             paths.append(path)
-            if last is not None and len(script) < SHORT:
-                values = _values(last)
-                if len(values) <= SHORT:
-                    scripts.extend((*script, value) for value in values)
+            few = last is not None and (last.count if last.values is None else len(last.values)) <= SHORT
+            if last is not None and few and len(script) < SHORT:
+                scripts.extend((*script, value) for value in _values(last))
         return paths
 
     def random(self, chooser: random.Random) -> _Path:

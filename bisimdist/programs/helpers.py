@@ -10,7 +10,7 @@ from typing import Any
 from bisimdist.programs.control import ListValues, Outside
 from bisimdist.programs.interval import Interval
 from bisimdist.programs.machine_source import Source, SourceClass
-from bisimdist.programs.objects import UNBOUND, ConstantDict, ConstantList, ConstantSet, ListPosition
+from bisimdist.programs.objects import UNBOUND, ConstantDict, ConstantList, ConstantSet, ListPosition, Rest
 
 __all__ = ["HELPERS", "Ticker", "first_and_rest", "is_kind", "items_of", "over", "type_of"]
 
@@ -18,6 +18,7 @@ MOST_BITS = 1_000_000
 MOST_ITEMS = 10_000_000
 MOST_TICKS = 1_000_000
 
+_SMALL = 1 << 12
 _SETS = (set, frozenset)
 _PLAIN_NUMBERS = (int, bool)
 
@@ -58,15 +59,17 @@ def over(value: Any) -> Any:
 def items_of(value: Any) -> Any:
     """Return what a loop that draws runs over, as something that can be kept from draw to draw."""
     over(value)
-    if type(value) in (tuple, str, range):
+    if type(value) in (str, range):
         return value
     if isinstance(value, list):
         return ListPosition(value, 0)
-    return tuple(value)
+    return Rest.of(*value)
 
 
 def first_and_rest(items: Any) -> tuple[Any, ...]:
     """Return the next item of a loop and what is left, or nothing at its end."""
+    if type(items) is Rest:
+        return items.first, items.rest
     if type(items) is ListPosition:
         if items.position < len(items.items):
             return items.items[items.position], ListPosition(items.items, items.position + 1)
@@ -117,6 +120,8 @@ def _divide(a: Any, b: Any) -> Any:
 
 
 def _power(a: Any, b: Any) -> Any:
+    if type(a) is int and type(b) is int and -_SMALL < a < _SMALL and 0 <= b < _SMALL:
+        return a**b
     if type(a) in _PLAIN_NUMBERS and type(b) in _PLAIN_NUMBERS:
         if b < 0 and a != 0:
             raise Outside("a negative power of an integer is a float", "write Fraction(a) ** b")
@@ -135,7 +140,7 @@ def _shift(a: Any, b: Any) -> Any:
 
 def _augment(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def run(a: Any, b: Any) -> Any:
-        if isinstance(a, list | deque | ConstantList | ConstantSet | ConstantDict):
+        if type(a) is not int and isinstance(a, list | deque | ConstantList | ConstantSet | ConstantDict):
             if operation is _add:
                 if isinstance(b, Sized):
                     _long(len(a) + len(b))

@@ -18,6 +18,7 @@ __all__ = [
     "ConstantList",
     "ConstantSet",
     "ListPosition",
+    "Rest",
     "Thrown",
     "constant",
 ]
@@ -82,6 +83,28 @@ class ListPosition:
     def __init__(self, items: list[Any], position: int) -> None:
         self.items = items
         self.position = position
+
+
+class Rest:
+    """What is left to go through of items that do not change: the first of them, and the rest or None.
+
+    `box` is what it is frozen to, once it has been.
+    """
+
+    __slots__ = ("box", "first", "rest")
+
+    def __init__(self, first: Any, rest: Rest | None) -> None:
+        self.first = first
+        self.rest = rest
+        self.box: Any = None
+
+    @staticmethod
+    def of(*items: Any) -> Rest | None:
+        """Return all that is left of items that nobody has seen yet."""
+        made = None
+        for item in reversed(items):
+            made = Rest(item, made)
+        return made
 
 
 class Thrown:

@@ -188,3 +188,17 @@ def test_costs_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture
     assert json.loads(capsys.readouterr().out)["pairs"][0]["lower"] == "1"
     assert run([*asked, "--cost", "Assign=0", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pairs"][0]["upper"] == "0"
+
+
+def rare(x: int, rng: Any) -> int:
+    for k in range(50):
+        if rng.randrange(2**64) < 2 ** (k + 8) + x:
+            return k
+    return -1
+
+
+def test_a_huge_range_that_is_only_compared_is_not_listed() -> None:
+    chain = explore(rare, [0, 1])
+    first = [chain.rows[chain.index(name)] for name in "01"]
+    assert [dict(row)[chain.index("return 0")] for row in first] == [fmpq(2**8, 2**64), fmpq(2**8 + 1, 2**64)]
+    assert chain.origin.explored <= 151
