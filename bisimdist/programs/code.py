@@ -54,6 +54,8 @@ class Code:
         Its first segment, which takes those, behind the cells of a closure.
     defaults
         Names of parameters whose defaults a closure carries.
+    generates
+        Whether calling it makes a generator.
     """
 
     name: str
@@ -63,3 +65,4 @@ class Code:
     bind: Callable[..., tuple[Any, ...]] | None = None
     entry: Segment | None = None
     defaults: tuple[str, ...] = ()
+    generates: bool = False

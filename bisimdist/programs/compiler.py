@@ -20,8 +20,9 @@ from bisimdist.programs.helpers import HELPERS, Ticker
 from bisimdist.programs.machine_source import DrawMethod, LibraryMethod
 from bisimdist.programs.meaning import Meanings, unwrapped
 from bisimdist.programs.native import HELPER_PREFIX, Native, refuse_forms
-from bisimdist.programs.objects import UNBOUND, Cell, Closure, Thrown
+from bisimdist.programs.objects import NEXT, UNBOUND, YIELD, Cell, Closure, Thrown
 from bisimdist.programs.sources import Sources
+from bisimdist.programs.syntax import free_names
 from bisimdist.programs.unit import UNKNOWN, Unit
 from bisimdist.programs.vocabulary import (
     BUILTINS,
@@ -68,6 +69,8 @@ class Compiler(Meanings):
             ".isinstance": isinstance,
             ".Exception": Exception,
             ".closure": self._make_closure,
+            ".yield": YIELD,
+            ".next": NEXT,
             **{HELPER_PREFIX + name: function for name, function in HELPERS.items()},
         }
         super().__init__(sources, ticker, space, constants)
@@ -76,6 +79,7 @@ class Compiler(Meanings):
         self._units: dict[Any, Unit] = {}
         self._codes: dict[Unit, Code] = {}
         self._draws: dict[Unit, bool] = {}
+        self._classes: dict[ast.ClassDef, type] = {}
 
     def _make_closure(self, code: Code, cells: tuple[Cell, ...], defaults: tuple[object, ...]) -> Closure:
         return Closure(code, cells, defaults, self.run)
@@ -115,6 +119,34 @@ class Compiler(Meanings):
         if isinstance(node, ast.FunctionDef) and node.decorator_list:
             self.refuse(node, outer, "a function inside a function is decorated", "leave the decorator out")
         return self._compiled(self.unit_of_node(node, outer), drawing=True)
+
+    def local_class(self, node: ast.ClassDef, unit: Unit) -> type:
+        """Return a class that is defined inside a function: one for all calls, as it takes nothing from them.
+
+        Raises
+        ------
+        ModelError
+            If it does, or does more than define methods and constants.
+        """
+        if node not in self._classes:
+            variables = unit.locals | set(unit.taken)
+            for part in node.body:
+                simple = isinstance(part, ast.FunctionDef | ast.Pass) or isinstance(
+                    getattr(part, "value", None), ast.Constant | None
+                )
+                taken = free_names(part) if isinstance(part, ast.FunctionDef) else set()
+                if not simple or taken & variables:
+                    self.refuse(
+                        part,
+                        unit,
+                        "a class inside a function has more than constants and methods of its own",
+                        "define the class in the module",
+                    )
+            tree = ast.fix_missing_locations(ast.Module([copy.deepcopy(node)], []))
+            made: dict[str, Any] = {}
+            exec(compile(tree, unit.file, "exec", dont_inherit=True), unit.space, made)
+            self._classes[node] = made[node.name]
+        return self._classes[node]
 
     def code_of(self, function: FunctionType) -> Code:
         """Return the code of a function.
@@ -161,6 +193,8 @@ class Compiler(Meanings):
             return True, []
         called: list[Unit] = []
         for node in (inner for part in unit.body for inner in ast.walk(part)):
+            if isinstance(node, ast.With):
+                return True, []
             if not isinstance(node, ast.Call):
                 continue
             value = self._called(node, unit)
@@ -221,7 +255,7 @@ class Compiler(Meanings):
         if unit in self._codes:
             return self._codes[unit]
         line = unit.node.lineno
-        code = self._codes[unit] = Code(unit.name, unit.file, line)
+        code = self._codes[unit] = Code(unit.name, unit.file, line, generates=unit.generates)
         self.sources.used(unit.file)
         refuse_forms(self, unit)
         if isinstance(unit.node, ast.FunctionDef) and real is None and unit.outer is None:

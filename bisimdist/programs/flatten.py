@@ -91,6 +91,7 @@ class Flattener(Expressions):
             ast.Assert: self._assert,
             ast.Raise: self._raise,
             ast.FunctionDef: self._function,
+            ast.With: self._with,
         }
         make = makers.get(type(node))
         if make is None:
@@ -240,8 +241,20 @@ class Flattener(Expressions):
         self.current = head
         self.emit(ast.Expr(call(".tick")), node)
         step = self.temporary()
-        self.emit(assign(step, helper("first_and_rest", load(items))), node)
-        head.end = Branch(load(step), body, end)
+        if self.compiler.sources.generates:
+            other, have = self.block(), self.block()
+            self.current.end = Branch(helper("is_generator", load(items)), other, have)
+            self.current = other
+            self.emit(assign(step, self.invoke(".next", load(items), node)), node)
+            test = self.block()
+            self.jump(test)
+            self.current = have
+            self.emit(assign(step, helper("first_and_rest", load(items))), node)
+            self.jump(test)
+            self.current = test
+        else:
+            self.emit(assign(step, helper("first_and_rest", load(items))), node)
+        self.current.end = Branch(load(step), body, end)
         self.current = body
         pair = ast.Tuple([self.native.visit(copy.deepcopy(target)), store(items)], ast.Store())
         self.emit(ast.Assign([pair], load(step)), node)
@@ -314,6 +327,27 @@ class Flattener(Expressions):
         self.current.end = Leave(None)
         self.current = after
 
+    def _with(self, node: ast.With) -> None:
+        """Write 'with' as the try statement that it stands for."""
+        item, *others = node.items
+        manager = self.keep(self.value(item.context_expr), node)
+        entered = self.keep(self.value(_method_of(manager, "__enter__", [], node)), node)
+        if item.optional_vars is not None:
+            self._assign(ast.copy_location(ast.Assign([item.optional_vars], entered), node))
+        left, error = self.temporary(), self.temporary()
+        self.emit(assign(left, ast.Constant(False)), node)
+        body: list[ast.stmt] = [ast.With(others, node.body)] if others else node.body
+        seen = [call("type", load(error)), load(error), ast.Constant(None)]
+        swallowed = _method_of(manager, "__exit__", seen, node)
+        caught = [
+            assign(left, ast.Constant(True)),
+            ast.If(ast.UnaryOp(ast.Not(), swallowed), [ast.Raise(None, None)], []),
+        ]
+        leave = _method_of(manager, "__exit__", [ast.Constant(None)] * 3, node)
+        inner = ast.Try(body, [ast.ExceptHandler(load("Exception"), error, caught)], [], [])
+        unless = ast.If(ast.UnaryOp(ast.Not(), load(left)), [ast.Expr(leave)], [])
+        self.statement(copy_of(ast.Try([inner], [], [], [unless]), node))  # type: ignore[arg-type]
+
     def _guarded(self, catch: Block, body: Sequence[ast.stmt], outer: Block | None) -> None:
         self.handler = catch
         inside = self.block()
@@ -342,6 +376,11 @@ class Flattener(Expressions):
             self.emit(ast.Raise(load(catch.caught), None), node)
             self.current.end = Leave(None)
         self.current = after
+
+
+def _method_of(owner: ast.expr, name: str, arguments: list[ast.expr], place: ast.AST) -> ast.expr:
+    made = ast.Call(ast.Attribute(owner, name, ast.Load()), arguments, [])
+    return copy_of(made, place)  # type: ignore[return-value]
 
 
 def _as_read(target: ast.expr) -> ast.expr:

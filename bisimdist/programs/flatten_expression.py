@@ -20,12 +20,15 @@ from bisimdist.programs.syntax import (
     store,
 )
 from bisimdist.programs.unit import UNKNOWN
+from bisimdist.programs.vocabulary import BUILTINS
 
 if TYPE_CHECKING:
     from bisimdist.programs.compiler import Compiler
     from bisimdist.programs.unit import Unit
 
 __all__ = ["Expressions"]
+
+GOES_THROUGH = ("list", "tuple", "set", "frozenset", "sorted", "sum", "any", "all", "min", "max")
 
 
 class Expressions:
@@ -81,10 +84,20 @@ class Expressions:
                 if part not in self.unit.callbacks:
                     return True
                 continue
-            if isinstance(part, ast.Call) and self.compiler.suspends(part, self.unit):
+            if isinstance(part, ast.ClassDef):
+                continue
+            if isinstance(part, ast.Yield | ast.YieldFrom | ast.With) or (
+                isinstance(part, ast.Call) and self.compiler.suspends(part, self.unit)
+            ):
+                return True
+            if isinstance(part, ast.For | ast.comprehension) and self._may_generate(part.iter):
                 return True
             stack.extend(ast.iter_child_nodes(part))
         return False
+
+    def _may_generate(self, items: ast.expr) -> bool:
+        """Tell whether a loop may go through a generator that draws."""
+        return self.compiler.sources.generates and isinstance(items, ast.Name | ast.Attribute | ast.Subscript)
 
     def value(self, node: ast.expr) -> ast.expr:
         """Return plain code for the value of an expression."""
@@ -101,6 +114,8 @@ class Expressions:
             ast.SetComp: self._comprehension,
             ast.DictComp: self._comprehension,
             ast.GeneratorExp: self._comprehension,
+            ast.Yield: self._yield,
+            ast.YieldFrom: self._yield_from,
         }
         make = makers.get(type(node), self._parts)
         return copy_of(make(node), node)  # type: ignore[return-value]
@@ -281,6 +296,31 @@ class Expressions:
         self.current = then
         return load(result)
 
+    def invoke(self, function: str, argument: ast.expr, node: ast.AST) -> ast.expr:
+        """Let the machine do something with a value, and return what comes of it."""
+        result, then = self.temporary(), self.block()
+        if self.current.end is None:
+            parts = [copy_of(part, node) for part in (load(function), argument)]
+            self.current.end = Invoke(result, parts[0], [parts[1]], [], then, getattr(node, "lineno", 0))  # type: ignore[arg-type, list-item]
+        self.current = then
+        return load(result)
+
+    def _yield(self, node: ast.Yield) -> ast.expr:
+        value = self.value(node.value) if node.value is not None else ast.Constant(None)
+        return self.invoke(".yield", value, node)
+
+    def _yield_from(self, node: ast.YieldFrom) -> ast.expr:
+        items, item = self.temporary(), self.temporary()
+        self.emit(assign(items, self.items(node.value)), node)
+        self.each(items, store(item), node, self._yielding(load(item), node))
+        return ast.Constant(None)
+
+    def _yielding(self, item: ast.expr, node: ast.AST) -> Callable[[], None]:
+        def inside() -> None:
+            self.invoke(".yield", item, node)
+
+        return inside
+
     def _method(self, owner: ast.expr, function: ast.Attribute) -> ast.expr:
         shape = ast.copy_location(ast.Attribute(load(".owner"), function.attr, ast.Load()), function)
         made = self.native.visit(shape)
@@ -302,17 +342,34 @@ class Expressions:
 
     def _unfolded(self, node: ast.Call) -> ast.expr | None:
         """Write out sum, any and all of a generator that draws, which need not keep what it gives."""
-        if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.GeneratorExp):
-            return None
-        if not self.suspends(node.args[0]):
+        comprehension = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        if isinstance(comprehension, ast.Call) and self.compiler.sources.generates:
+            return self._gone_through(node, comprehension)
+        if not isinstance(comprehension, ast.GeneratorExp) or not self.suspends(comprehension):
             return None
         known = self.unit.known(node.func)
-        comprehension = node.args[0]
         if known is sum:
             return self._accumulated(comprehension)
         if known is any or known is all:
             return self._searched(comprehension, until=known is any)
         return None
+
+    def _gone_through(self, node: ast.Call, items: ast.Call) -> ast.expr | None:
+        """Write out what goes through all that a call gives, which may be a generator."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if (
+            name not in GOES_THROUGH
+            or self.unit.known(node.func) is not BUILTINS[name]
+            or not self.suspends(items)
+        ):
+            return None
+        item = self.temporary()
+        form = ast.GeneratorExp if name in ("sum", "any", "all") else ast.ListComp
+        made = form(load(item), [ast.comprehension(store(item), items, [], 0)])
+        copy_of(made, node)
+        if name == "list":
+            return self.value(made)
+        return self._call(ast.copy_location(ast.Call(node.func, [made], []), node))
 
     def _accumulated(self, node: ast.GeneratorExp) -> ast.expr:
         total = self.keep(ast.Constant(0), node).id

@@ -38,9 +38,11 @@ class _Scripted(ExactRandom):
         self.asked: list[tuple[object, ...]] = []
         self.seen: list[str] = []
         self.steps = 0
+        self.over = False
 
     def _answer(self, *asked: object) -> Any:
         if len(self.asked) >= len(self.script):
+            self.over = True  # also where the program swallows what comes now
             raise _ScriptEnded
         self.asked.append(asked)
         return self.script[len(self.asked) - 1]
@@ -77,11 +79,12 @@ class _Scripted(ExactRandom):
 
     def step(self, cost: int) -> None:
         """Count an executed step."""
-        self.steps += cost
+        self.steps += cost * (not self.over)
 
     def observe(self, *values: object) -> None:
         """Write down what is announced."""
-        self.seen.append(text_of(values[0] if len(values) == 1 else values))
+        if not self.over:
+            self.seen.append(text_of(values[0] if len(values) == 1 else values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +217,8 @@ class _Guard:
                 end = None
             except Exception as error:
                 end = "raises " + text_of(error)
+        if source.over:
+            end = None
         seen = tuple(source.seen) if self.machine.announces else ()
         same = tuple(source.asked) == path.asked and end == path.end and seen == path.seen
         if same and (source.steps == path.steps or not self.counts_steps):

@@ -5,12 +5,21 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Sized
+from types import GeneratorType
 from typing import Any
 
 from bisimdist.programs.control import ListValues, Outside
 from bisimdist.programs.interval import Interval
 from bisimdist.programs.machine_source import Source, SourceClass
-from bisimdist.programs.objects import UNBOUND, ConstantDict, ConstantList, ConstantSet, ListPosition, Rest
+from bisimdist.programs.objects import (
+    UNBOUND,
+    ConstantDict,
+    ConstantList,
+    ConstantSet,
+    Generator,
+    ListPosition,
+    Rest,
+)
 
 __all__ = ["HELPERS", "Ticker", "first_and_rest", "is_kind", "items_of", "over", "type_of"]
 
@@ -59,8 +68,12 @@ def over(value: Any) -> Any:
 def items_of(value: Any) -> Any:
     """Return what a loop that draws runs over, as something that can be kept from draw to draw."""
     over(value)
-    if type(value) in (str, range):
+    if type(value) in (str, range, Generator):
         return value
+    if type(value) is GeneratorType:
+        raise Outside(
+            "a loop with a draw goes through a generator without", "write list(...) around the generator"
+        )
     if isinstance(value, list):
         return ListPosition(value, 0)
     return Rest.of(*value)
@@ -258,6 +271,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "over": over,
     "items_of": items_of,
     "first_and_rest": first_and_rest,
+    "is_generator": lambda items: type(items) is Generator,
     "Mult": _multiply,
     "Add": _add,
     "Div": _divide,

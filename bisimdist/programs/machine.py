@@ -17,7 +17,7 @@ from bisimdist.programs.heap import Contents, Heap, attributes, thaw, thawed
 from bisimdist.programs.helpers import MOST_TICKS, Ticker
 from bisimdist.programs.interval import Interval
 from bisimdist.programs.machine_source import SOURCE, DrawMethod, LibraryMethod, Request, Source, SourceClass
-from bisimdist.programs.objects import Closure, Thrown
+from bisimdist.programs.objects import NEXT, YIELD, Closure, Generator, Thrown
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.texts import text_of
 from bisimdist.programs.vocabulary import OBSERVE
@@ -98,7 +98,7 @@ class Machine:
     def __init__(self, sources: Sources, *, announces: bool = False) -> None:
         self.ticker = Ticker()
         self.sources = sources
-        self.freezer = Freezer((Source, SourceClass, DrawMethod, LibraryMethod, type(OBSERVE)))
+        self.freezer = Freezer((Source, SourceClass, DrawMethod, LibraryMethod, Segment, type(OBSERVE)))
         self.compiler = Compiler(sources, self.ticker, self._call_natively, self.freezer.constants)
         self.announces = announces
         self.frames: list[tuple[Segment, tuple[Any, ...], int]] = []
@@ -107,6 +107,7 @@ class Machine:
         self._states: dict[tuple[Any, ...], State] = {}
         leave = Code("", "", 0)
         self._made = Segment(leave, 0, ("object",), run=lambda _, made: (LEAVE, made))
+        self._ended = Segment(leave, 0, ("generator",), run=lambda *_: (LEAVE, ()))
         self._return = Segment(leave, 0, (), run=lambda value: (LEAVE, value))
         self.place = self._return
         """Where the last call was made."""
@@ -216,7 +217,7 @@ class Machine:
     def _line(self, segment: Segment) -> int | None:
         return segment.line or None
 
-    def _enter(  # noqa: PLR0911
+    def _enter(  # noqa: PLR0911, PLR0912
         self, function: Any, arguments: Sequence[Any], keywords: dict[str, Any], frames: list[_Frame]
     ) -> Any:
         """Begin a call: return a segment and what it takes, or what the source is asked for."""
@@ -225,13 +226,20 @@ class Machine:
             code = function.code
             if code.entry is None:
                 return self._return, (code.native(*arguments, **keywords),)
-            bound = code.bind(*function.defaults, *arguments, **keywords)
-            return code.entry, (*function.cells, *bound)
+            return self._begun(
+                code, (*function.cells, *code.bind(*function.defaults, *arguments, **keywords))
+            )
         if kind is DrawMethod:
             return function.request(*arguments, **keywords)
         if function is OBSERVE:
             value = arguments[0] if len(arguments) == 1 else tuple(arguments)
             return Announced(None, value) if self.announces else (self._return, (None,))  # type: ignore[arg-type]
+        if function is NEXT:
+            return self._resume_generator(arguments[0], frames)
+        if function is YIELD:
+            own, (_, (generator,)) = frames.pop(), frames.pop()
+            generator.segment, generator.given = own[0], (None, *own[1])
+            return self._return, ((arguments[0], generator),)
         if kind is LibraryMethod:
             return self._enter(function.function, (SOURCE, *arguments), keywords, frames)
         if kind is FunctionType:
@@ -268,7 +276,20 @@ class Machine:
         if code.entry is None or code.bind is None:
             native = code.native
             return self._return, (native(*arguments, **keywords) if native is not None else None,)
-        return code.entry, code.bind(*arguments, **keywords)
+        return self._begun(code, code.bind(*arguments, **keywords))
+
+    def _begun(self, code: Code, given: tuple[Any, ...]) -> Any:
+        """Begin to run a function that may draw, or make a generator of it."""
+        return (self._return, (Generator(code.entry, given),)) if code.generates else (code.entry, given)
+
+    def _resume_generator(self, generator: Generator, frames: list[_Frame]) -> Any:
+        """Go on with a generator: it gives a value and itself, or nothing where it has ended."""
+        segment, given = generator.segment, generator.given
+        if segment is None:
+            return self._return, ((),)
+        generator.segment, generator.given = None, ()
+        frames.append((self._ended, (generator,)))
+        return segment, given
 
     def _code(self, function: FunctionType) -> Code:
         try:

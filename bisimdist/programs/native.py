@@ -7,7 +7,16 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bisimdist.programs.code import LEAVE
-from bisimdist.programs.syntax import bound_names, call, copy_of, load, parameters, tuple_of
+from bisimdist.programs.syntax import (
+    bound_names,
+    call,
+    copy_of,
+    load,
+    parameters,
+    same_scope,
+    store,
+    tuple_of,
+)
 from bisimdist.programs.unit import UNKNOWN
 
 if TYPE_CHECKING:
@@ -26,14 +35,10 @@ _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
         "it declares a global variable",
         "keep the value in a variable of the function, or return it",
     ),
-    ast.With: ("it uses 'with'", "write try and finally, or leave it out"),
-    ast.Yield: ("it is a generator", "return a list, or write the loop where it is used"),
-    ast.YieldFrom: ("it is a generator", "return a list, or write the loop where it is used"),
     ast.Await: ("it uses 'await'", "write an ordinary function"),
     ast.AsyncFunctionDef: ("it uses 'async'", "write an ordinary function"),
     ast.AsyncFor: ("it uses 'async'", "write an ordinary loop"),
     ast.AsyncWith: ("it uses 'async'", "write an ordinary function"),
-    ast.ClassDef: ("it defines a class inside a function", "define the class in the module"),
     ast.TryStar: ("it uses 'except*'", "write 'except'"),
 }
 
@@ -53,6 +58,14 @@ def refuse_forms(compiler: Compiler, unit: Unit) -> None:
     """
     nodes = (node for part in unit.body for node in ast.walk(part))
     refused = [node for node in nodes if type(node) in _REFUSED]
+    if unit.generates:
+        for node in same_scope(unit.body):
+            if isinstance(node, ast.Return) and node.value is not None:
+                compiler.refuse(
+                    node, unit, "a generator returns a value", "yield it, or write 'return' alone"
+                )
+            if isinstance(node, ast.With) or (isinstance(node, ast.Try) and node.finalbody):
+                compiler.refuse(node, unit, "a generator cleans up after itself", "do it where the loop is")
     if refused:
         first = min(refused, key=lambda node: getattr(node, "lineno", 0))
         compiler.refuse(first, unit, *_REFUSED[type(first)])
@@ -179,7 +192,7 @@ class Native(ast.NodeTransformer):
             if known is not UNKNOWN:
                 return self.value(known, node)
         if node.attr.startswith("__"):
-            if node.attr.endswith("__") and node.attr != "__init__":
+            if node.attr.endswith("__") and node.attr not in ("__init__", "__enter__", "__exit__"):
                 self.refuse(node, f"it uses {node.attr}", "use the operation that it stands for")
             if self.unit.owner is not None and not node.attr.endswith("__"):
                 node.attr = f"_{self.unit.owner.__name__.lstrip('_')}{node.attr}"
@@ -274,6 +287,10 @@ class Native(ast.NodeTransformer):
     def visit_Return(self, node: ast.Return) -> ast.stmt:
         value = self.visit(node.value) if node.value is not None else ast.Constant(None)
         return ast.Return(tuple_of([ast.Constant(LEAVE), value]) if self.segmented else value)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        made = self.value(self.compiler.local_class(node, self.unit), node)
+        return ast.Assign([self.visit(ast.copy_location(store(node.name), node))], made)
 
     def visit_Nonlocal(self, _: ast.Nonlocal) -> None:
         return None

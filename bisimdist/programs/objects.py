@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from bisimdist.programs.control import Outside
 
 if TYPE_CHECKING:
-    from bisimdist.programs.code import Code
+    from bisimdist.programs.code import Code, Segment
 
 __all__ = [
+    "NEXT",
     "UNBOUND",
+    "YIELD",
     "Cell",
     "Closure",
     "ConstantDict",
     "ConstantList",
     "ConstantSet",
+    "Generator",
     "ListPosition",
     "Rest",
     "Thrown",
@@ -105,6 +108,51 @@ class Rest:
         for item in reversed(items):
             made = Rest(item, made)
         return made
+
+
+class Generator:
+    """A generator of the program that may draw: where it waits, until it has ended.
+
+    Parameters
+    ----------
+    segment, given
+        What goes on, and what it takes; None when it has ended, or is running.
+    """
+
+    __slots__ = ("given", "segment")
+
+    def __init__(self, segment: Segment | None, given: tuple[Any, ...]) -> None:
+        self.segment = segment
+        self.given = given
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Outside(f"it uses {name} of a generator", "go through it with a for loop")
+
+    def __iter__(self) -> NoReturn:
+        raise Outside(
+            "built-in code goes through a generator that draws",
+            "write the loop out, with the draw in its body",
+        )
+
+
+class Mark:
+    """Something that only generated code calls.
+
+    Parameters
+    ----------
+    name
+        What it does.
+    """
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+YIELD, NEXT = Mark("yield"), Mark("next")
 
 
 class Thrown:

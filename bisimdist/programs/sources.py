@@ -84,6 +84,21 @@ class Sources:
             return True
         return Path(file).is_file() and Path(file).absolute().is_relative_to(self._root)
 
+    @cached_property
+    def _all_nodes(self) -> list[ast.AST]:
+        """All nodes of the files of the program."""
+        if self.program is not None:
+            trees = [text.tree for text in self.program.texts.values()]
+        else:
+            files = {space.get("__file__") for space in self.spaces()} | {self.function.__code__.co_filename}
+            trees = [found[0] for file in files if file and (found := self._tree(file)) is not None]
+        return [node for tree in trees for node in ast.walk(tree)]
+
+    @cached_property
+    def generates(self) -> bool:
+        """Whether there is a generator in any file of the program."""
+        return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in self._all_nodes)
+
     def find(self, function: FunctionType) -> Found | None:
         """Return the tree of a function; None if it is not part of the program.
 
@@ -163,7 +178,8 @@ class Sources:
     @cached_property
     def methods(self) -> frozenset[str]:
         """The names of all methods of classes of the program."""
-        names: set[str] = set()
+        classes = (node for node in self._all_nodes if isinstance(node, ast.ClassDef))
+        names = {part.name for node in classes for part in node.body if isinstance(part, ast.FunctionDef)}
         for space in self._spaces:
             for value in space.values():
                 if isinstance(value, type) and self.is_ours(value):

@@ -71,6 +71,8 @@ def same_scope(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while stack:
         node = stack.pop()
         yield node
+        if isinstance(node, ast.ClassDef):
+            continue
         if isinstance(node, NESTED):
             stack.extend(node.args.defaults)
             stack.extend(default for default in node.args.kw_defaults if default is not None)
@@ -97,7 +99,9 @@ def bound_names(nodes: Iterable[ast.AST]) -> set[str]:
     for node in same_scope(nodes):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             names.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+        elif isinstance(
+            node, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
+        ):
             names.update([node.name] if node.name else [])
         elif isinstance(node, ast.MatchMapping) and node.rest:
             names.add(node.rest)

@@ -58,6 +58,11 @@ class Unit:
         return self.node.body
 
     @cached_property
+    def generates(self) -> bool:
+        """Whether calling it makes a generator."""
+        return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in same_scope(self.body))
+
+    @cached_property
     def parameters(self) -> list[str]:
         """The names of the parameters."""
         return parameters(self.node.args)

@@ -58,13 +58,39 @@ REFUSED: dict[str, tuple[str, str]] = {
     "eval": ("def f(x, rng):\n    return eval('x')  # here\n", "write the expression"),
     "getattr": ("def f(x, rng):\n    return getattr(rng, 'randrange')(2)  # here\n", "attribute"),
     "unknown name": ("def f(x, rng):\n    return xx  # here\n", "not defined"),
-    "generator": (
-        "def g(rng):\n    yield rng.randrange(2)  # here\ndef f(x, rng):\n    return list(g(rng))\n",
-        "return a list",
+    "generator returns": (
+        "def g(rng):\n    yield rng.randrange(2)\n    return 1  # here\n"
+        "def f(x, rng):\n    return list(g(rng))\n",
+        "returns a value",
     ),
-    "with": ("def f(x, rng):\n    with x:  # here\n        return rng.randrange(2)\n", "'with'"),
+    "generator cleans up": (
+        "def g(rng):\n    try:  # here\n        yield rng.randrange(2)\n    finally:\n        pass\n"
+        "def f(x, rng):\n    return list(g(rng))\n",
+        "cleans up",
+    ),
+    "generator sent to": (
+        "def g(rng):\n    yield rng.randrange(2)\ndef f(x, rng):\n    return g(rng).send(None)  # here\n",
+        "for loop",
+    ),
+    "generator in built-in code": (
+        "def g(rng):\n    yield rng.randrange(2)\n"
+        "def f(x, rng):\n    return dict(enumerate(g(rng)))  # here\n",
+        "write the loop out",
+    ),
+    "generator without draws": (
+        "def g():\n    yield 1\ndef f(x, rng):\n    for y in g():  # here\n        rng.randrange(2)\n",
+        "write list(...)",
+    ),
+    "with a file": (
+        "def f(x, rng):\n    with open(x) as y:  # here\n        return rng.randrange(2)\n",
+        "open",
+    ),
     "async": ("def f(x, rng):\n    async def g():  # here\n        pass\n    return x\n", "async"),
-    "class inside": ("def f(x, rng):\n    class C:  # here\n        pass\n    return C\n", "in the module"),
+    "class that takes a variable": (
+        "def f(x, rng):\n    class C:\n        def g(self):  # here\n            return x\n"
+        "    return C().g()\n",
+        "in the module",
+    ),
     "callback draws": (
         "def f(x, rng):\n    return sorted([1, 2], key=lambda k: rng.randrange(2))  # here\n",
         "write the loop out",

@@ -11,10 +11,11 @@ import pytest
 
 from bisimdist.programs.front import explore
 from bisimdist.programs.texts import text_of
-from tests.programs import samples
+from tests.programs import more_samples, samples
 from tests.programs.exhaustive import Branching, distribution
 
 INPUTS = (0, 1)
+SAMPLES = [*samples.SAMPLES, *more_samples.SAMPLES]
 
 
 def explored(function: Callable[..., Any], value: Any, observe: str = "output") -> dict[str, Fraction]:
@@ -44,7 +45,7 @@ class _Shown:
 
 
 @pytest.mark.parametrize("value", INPUTS)
-@pytest.mark.parametrize("function", samples.SAMPLES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", SAMPLES, ids=lambda f: f.__name__)
 def test_results_have_the_probabilities_of_plain_python(function: Callable[..., Any], value: int) -> None:
     wanted: dict[str, Fraction] = defaultdict(Fraction)
     for (text, _), p in expected(function, value).items():
@@ -52,7 +53,7 @@ def test_results_have_the_probabilities_of_plain_python(function: Callable[..., 
     assert explored(function, value) == dict(wanted)
 
 
-@pytest.mark.parametrize("function", samples.SAMPLES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", SAMPLES, ids=lambda f: f.__name__)
 def test_numbers_of_draws_have_the_probabilities_of_plain_python(function: Callable[..., Any]) -> None:
     chain = explore(function, [1], observe="draws", replays=50)
     found: dict[tuple[str, int], Fraction] = defaultdict(Fraction)

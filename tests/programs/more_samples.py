@@ -1,0 +1,171 @@
+"""Generators, context managers and local classes; each program is explored and compared with plain Python."""
+
+# ruff: noqa
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+def coins(n, rng):
+    for k in range(n):
+        yield rng.randrange(2) + k
+
+
+def until(rng, n):
+    while True:
+        drawn = rng.randrange(n)
+        if drawn == 0:
+            return
+        yield drawn
+
+
+def both(x, rng):
+    yield x
+    yield from coins(2, rng)
+    for drawn in coins(1, rng):
+        try:
+            if drawn:
+                raise ValueError(drawn)
+        except ValueError:
+            yield -1
+        yield drawn
+
+
+def squares(n):
+    for k in range(n):
+        yield k * k
+
+
+def gone_through(x, rng):
+    total = 0
+    for drawn in coins(3, rng):
+        if rng.randrange(2):
+            total += drawn
+        elif total > 2:
+            break
+    else:
+        total += 100
+    return total + x
+
+
+def two_at_once(x, rng):
+    outer, inner = coins(2, rng), coins(3, rng)
+    total = 0
+    for a in outer:
+        for b in inner:
+            total += a * b
+            if rng.randrange(2):
+                break
+    for b in inner:
+        total += 10
+    for a in outer:
+        total += 1000
+    return total + x
+
+
+def nested(x, rng):
+    return [drawn for drawn in both(x, rng)], tuple(coins(2, rng))
+
+
+def consumed(x, rng):
+    found = sum(coins(2, rng)) + max(coins(2, rng)) + len(list(coins(x, rng)))
+    return found + any(drawn == 2 for drawn in coins(3, rng)), sorted(coins(2, rng)), all(coins(3, rng))
+
+
+def failing(x, rng):
+    def inner():
+        yield rng.randrange(2)
+        if x:
+            raise KeyError(x)
+        yield 2
+
+    found = []
+    made = inner()
+    try:
+        for drawn in made:
+            found.append(drawn)
+    except KeyError as error:
+        found.append(str(error))
+    found.extend([drawn for drawn in made])
+    return found
+
+
+def closed_over(x, rng):
+    seen = []
+
+    def inner(n=2):
+        for k in range(n):
+            seen.append(k)
+            yield rng.randrange(2) * x
+
+    for drawn in inner():
+        seen.append(drawn)
+    return seen
+
+
+def plain_ones(x, rng):
+    return sum(squares(3)) * rng.randrange(2) + x + len([k for k in squares(2)])
+
+
+class Guarded:
+    def __init__(self, log, swallow, rng):
+        self.log = log
+        self.swallow = swallow
+        self.rng = rng
+
+    def __enter__(self):
+        self.log.append(self.rng.randrange(2))
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.log.append(self.rng.randrange(2) if kind is None else str(error))
+        return self.swallow
+
+
+def with_managers(x, rng):
+    log = []
+    for k in range(2):
+        with Guarded(log, k == 0, rng) as guarded, Guarded(log, False, rng):
+            if rng.randrange(2):
+                raise ValueError(x)
+            if k:
+                continue
+            log.append(guarded.swallow)
+    return log
+
+
+def with_return(x, rng):
+    log = []
+    with Guarded(log, False, rng):
+        return log, rng.randrange(2)
+
+
+def local_class(x, rng):
+    @dataclass
+    class Pair:
+        first: int
+        second: int = 3
+
+        def total(self, rng):
+            return self.first + self.second * rng.randrange(2)
+
+    pair = Pair(x)
+    pair.first += rng.randrange(2)
+    other = pair if rng.randrange(2) else Pair(rng.randrange(3), 1)
+    return other.total(rng), other, isinstance(other, Pair)
+
+
+SAMPLES = [
+    gone_through,
+    two_at_once,
+    nested,
+    consumed,
+    failing,
+    closed_over,
+    plain_ones,
+    with_managers,
+    with_return,
+    local_class,
+]
