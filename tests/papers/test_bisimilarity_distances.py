@@ -14,9 +14,11 @@ from bisimdist.lp.problem import SkewedProblem, skewed_difference
 from bisimdist.lp.simplex import solve_simplex
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
+from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
 from tests.integration.certified import certified, check_answer, upper_bounds
+from tests.reference.fig4_formula import least_prefixed_point, printed_formula_holds
 from tests.reference.printed_dual import printed_dual, printed_least_fixed_point
 from tests.reference.test_bd_is_not_antitone import CHAIN
 from tests.reference.traces import true_delta
@@ -116,3 +118,17 @@ def test_states_of_other_labels_do_not_mend_lemma_3(others: int) -> None:
         SkewedProblem(fmpq(2), tuple(left), tuple(right), tuple(map(tuple, distance)))
     ).value == fmpq(13, 20)
     assert printed_dual(left, right, fmpq(2), distance) == 1
+
+
+@pytest.mark.parametrize(
+    ("lmc", "alpha"), [(figure1(), "1"), (figure1(), "6/5"), (leaky_retry(), "101/100"), (leaky_retry(), "1")]
+)
+def test_the_formula_of_figure_4(lmc: LMC, alpha: str) -> None:
+    """With f quantified inside the premise the distances solve it; as printed nothing does."""
+    found = least_prefixed_point(lmc, to_fmpq(alpha))
+    assert found is not None
+    assert found
+    pairs = {(i, j): (lmc.states[i], lmc.states[j]) for i, j in found}
+    bounds = upper_bounds(certified(lmc, alpha, list(pairs.values())))
+    assert found == {key: bounds[pair] for key, pair in pairs.items()}
+    assert not printed_formula_holds(lmc, to_fmpq(alpha))
