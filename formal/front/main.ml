@@ -15,12 +15,19 @@ let given_model name =
   try Chain.canonical (Chain.read (Json.parse ~numbers:true (contents name)))
   with Malformed why | Reading.Not_valid why -> malformed ("model file: " ^ why)
 
+(* Claims about an interactive model, whose rules are not proved here. *)
+let interactive whole =
+  match Reading.find whole "model" with
+  | Some (Object model) -> Reading.find model "kind" = Some (String "interactive")
+  | _ -> false
+
 let read document =
   match document with
   | Object whole ->
       (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
       (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
       (match Reading.find whole "kind" with
+      | None when interactive whole -> None
       | None -> Some (Distance_document.read document)
       | Some (String "delta") -> Some (Delta_document.read document)
       | Some (String _) -> None
