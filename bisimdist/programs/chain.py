@@ -62,6 +62,10 @@ class Origin:
         Whether a limit ended the exploration before the cut was as fine as asked.
     partings
         By pair of starts, where the two runs part.
+    files
+        By path of a file the digest of its bytes.
+    drawn
+        The files and lines that draw.
     """
 
     function: str
@@ -70,6 +74,8 @@ class Origin:
     explored: int = 0
     partings: Mapping[tuple[str, str], tuple[Parting, ...]] = field(default_factory=dict)
     ended: bool = False
+    files: Mapping[str, str] = field(default_factory=dict, compare=False)
+    drawn: frozenset[tuple[str, int]] = field(default=frozenset(), compare=False)
 
     def data(self) -> dict[str, object]:
         """Return what identifies the program as plain data."""

@@ -303,13 +303,16 @@ def _explored(  # noqa: PLR0913, PLR0917
                 runs=max(10, replays // len(inputs)) if replays else 0,
                 source_name=source_name,
             )
+        files = dict(sorted(machine.sources.digests.items()))
         origin = Origin(
             function.__qualname__,
             request.observe,
-            {Path(file).name: digest for file, digest in sorted(machine.sources.digests.items())},
+            {Path(file).name: digest for file, digest in files.items()},
             len(exploration.nodes),
             {pair: partings(exploration, *pair) for pair in pairs[:20]},
             ended,
+            files if machine.sources.program is not None else {},
+            frozenset((file, line) for file, line in exploration.lines if file and line),
         )
     return _chain(exploration, request, pairs, origin)
 

@@ -24,14 +24,15 @@ class Parting:
 
     Parameters
     ----------
-    line
-        The line of the last draw that they have in common, where there is one.
+    line, file
+        The line of the last draw that they have in common, where there is one, and its file.
     text
         What happens there.
     """
 
     line: int | None
     text: str
+    file: str = ""
 
 
 def partings(exploration: Exploration, first: str, second: str) -> tuple[Parting, ...]:
@@ -58,10 +59,10 @@ def partings(exploration: Exploration, first: str, second: str) -> tuple[Parting
         for following in _together(graph, pair):
             text = _difference(graph, following, _place(graph, pair[0]))
             if text:
-                line = graph.lines[pair[0]][1]
+                file, line = graph.lines[pair[0]]
                 ends = all(isinstance(graph.nodes[number], AtEnd) for number in following)
                 found.setdefault(
-                    (line, ends) if ends else text, Parting(line, text)
+                    (line, ends) if ends else text, Parting(line, text, file)
                 )  # one for each line is enough
             elif following not in seen and following[0] != following[1]:
                 seen.add(following)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
+from bisimdist.questions.options import Option
 from bisimdist.questions.question import Group, Plain, Question, nothing_known
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
@@ -32,7 +33,7 @@ class Delta(Question["DeltaAnswer"]):
 
     command = "delta"
     group = Group.DELTA
-    options = (
+    options: ClassVar[tuple[Option[Any], ...]] = (
         options.ALPHA,
         options.EPSILON.but(help="Stands for alpha = e^E, rounded outwards to stay sound."),
         options.PAIR,

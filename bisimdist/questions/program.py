@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions.delta import Delta
 from bisimdist.questions.given import Given
+from bisimdist.questions.options import HTML, Option
 from bisimdist.questions.program_source import is_program
 from bisimdist.questions.question import Group, Question
 
@@ -29,6 +30,7 @@ class Program(Delta):
 
     command = "program"
     group = Group.DELTA
+    options = (*Delta.options, HTML.but(help="Write the source with what leaks, line by line, as a page."))
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -45,6 +47,13 @@ class Program(Delta):
             for pair, ratio in zip(shown, ratio_data(answer), strict=True):
                 pair.update(ratio)
         return {**data, **program_data(answer)}
+
+    def content(self, option: Option[Any], path: str, answer: DeltaAnswer) -> str | bytes:
+        if option.name != HTML.name:
+            return super(Program, self).content(option, path, answer)
+        from bisimdist.report.program_page import program_page
+
+        return program_page(answer, self.report(answer))
 
     def report(self, answer: DeltaAnswer) -> Report:
         from bisimdist.report.program import program_report

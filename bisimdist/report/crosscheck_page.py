@@ -15,19 +15,11 @@ from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.scale import Value, at_most
 from bisimdist.report.hasse import Edge, Node, hasse_svg
 from bisimdist.report.numbers import short_rational, visible
+from bisimdist.report.page import page
 
 __all__ = ["crosscheck_page"]
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1c2330; --paper: #ffffff; --soft: #5b6575; --line: #c9d0da;
-  --box: #f3f6fa; --gap: #a14b00; --same: #24693d; --bad: #b00020; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e8ef; --paper: #14181f; --soft: #9aa5b5;
-  --line: #3a4453; --box: #1e2530; --gap: #ffa657; --same: #7ddc9a; --bad: #ff7b8a; } }
-body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
-table { border-collapse: collapse; margin: 1rem 0; }
-th, td { text-align: left; padding: .25rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .less { color: var(--gap); } .equal { color: var(--same); }
 .violated { color: var(--bad); font-weight: bold; }
@@ -89,14 +81,13 @@ def crosscheck_page(answer: CrosscheckAnswer, title: str) -> str:
         verdict += "<p>The work was interrupted: this is what was known by then.</p>"
     legend = "".join(f'<li class="{kind}">{escape(text)}</li>' for kind, text in LEGEND)
     body = "".join(_pair(pair, answer) for pair in answer.pairs)
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>crosscheck of {name}</title><style>{STYLE}</style></head><body>"
+    return page(
+        f"crosscheck of {title}",
         f"<h1>Everything against everything: {name}</h1>"
         f'<p class="about">alpha = {escape(short_rational(answer.alpha))}, sequences to '
         f"length {answer.length}; model {escape(answer.model.digest())}</p>{verdict}"
-        f"<p>In a diagram what must be smaller stands below.</p><ul>{legend}</ul>{body}</body></html>\n"
+        f"<p>In a diagram what must be smaller stands below.</p><ul>{legend}</ul>{body}",
+        STYLE,
     )
 
 
