@@ -42,8 +42,8 @@ def judged(report: CheckReport, certificate: str | bytes, model: str | bytes | N
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stdout.strip() or done.stderr.strip() or f"it ended with code {done.returncode}"
     if done.returncode == NOT_COVERED:
-        what = f"of kind {report.kind!r}" if report.kind else f"about models of kind {report.model_kind!r}"
-        raise UsageError(f"--with formal: certificates {what} are not covered")
+        about = f" about models of kind {report.model_kind!r}" if report.model_kind else ""
+        raise UsageError(f"--with formal: certificates of kind {report.kind!r}{about} are not covered")
     if done.returncode not in CODES:
         raise UsageError(f"--with formal: the proved checker gave no verdict: {said}")
     reason = said.partition(": ")[2]

@@ -51,7 +51,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "--with", "formal", "--json", str(forged)]) == 1
     assert "proved checker" in json.loads(capsys.readouterr().out)["reason"]
     assert run(["check", "--with", "formal", str(next((CORRECT / "metric").glob("*.json")))]) == 2
-    assert "'metric' are not covered" in capsys.readouterr().err
+    assert "'metric' about models of kind 'pa' are not covered" in capsys.readouterr().err
     assert run(["check", "--with", "formal", str(CORRECT / "interactive-bracket.json")]) == 2
     assert "about models of kind 'interactive' are not covered" in capsys.readouterr().err
 
