@@ -230,14 +230,19 @@ def stale(reasons: Mapping[str, str]) -> list[str]:
 
 
 def run(
-    chosen: Iterable[str], state: Path | None = None, *, sample: int = 0, seed: int = 0
+    chosen: Iterable[str],
+    state: Path | None = None,
+    *,
+    sample: int = 0,
+    seed: int = 0,
+    corpus: Corpus | None = None,
 ) -> Iterator[tuple[Mutant, Result]]:
     """Yield every mutant of some modules, or a sample of them, with its result.
 
     With `state`, what an interrupted run has found is not done again, and each mutant meets the file first
     that has killed it before.
     """
-    corpus = Corpus(compiled())
+    corpus = corpus or Corpus(compiled())
     digest = corpus.digest()
     before = _read_state(state)
     todo = [mutant for module in chosen for mutant in mutants(module)]

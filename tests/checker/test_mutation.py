@@ -7,20 +7,10 @@ import pytest
 from tests.checker.mutants import modules, mutants
 from tests.checker.mutation import Corpus, compiled, explained, reason_for, run, stale
 
-FINISHED = frozenset(
-    {"automaton_document", "formulae", "hidden_markov", "mechanism_budget", "mimicking", "other"}
-    | {"chain", "delta", "delta_document", "document", "effort", "information", "polynomials", "quantities"}
-    | {"reading", "satisfaction", "steps", "words"}
-    | {f"trace_{name}" for name in ("chain", "difference", "equivalence", "formulae", "infinite", "metric")}
-    | {"trace_ratio"}
-    | {f"formula_{name}" for name in ("graph", "states", "text")}
-    | {"generalised", *(f"generalised_{name}" for name in ("arena", "lower", "upper"))}
-    | {"metric", "metric_arena", "metric_claims"}
-    | {"delta", "delta_document", "effort", "program", "quantities", "rules"}
-    | {f"hmm_{name}" for name in ("all_lengths", "budget", "no_budget", "parametric", "several")}
-)
-UNFINISHED = frozenset(modules()) - FINISHED
-"""Modules with conditions that no file shows to be needed, yet."""
+
+@pytest.fixture(scope="module")
+def whole() -> Corpus:
+    return Corpus(compiled())
 
 
 def test_mutants_have_different_names_and_compile() -> None:
@@ -44,14 +34,8 @@ def test_a_refusal_that_a_file_needs_is_missed() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "module",
-    [
-        pytest.param(name, marks=[pytest.mark.xfail(strict=True)] if name in UNFINISHED else [])
-        for name in modules()
-    ],
-)
-def test_nothing_survives_without_a_reason(module: str) -> None:
+@pytest.mark.parametrize("module", modules())
+def test_nothing_survives_without_a_reason(module: str, whole: Corpus) -> None:
     reasons = explained()
-    survivors = [mutant.key for mutant, result in run([module]) if result == "survived"]
+    survivors = [mutant.key for mutant, result in run([module], corpus=whole) if result == "survived"]
     assert [key for key in survivors if not reason_for(key, reasons)] == []
