@@ -13,6 +13,10 @@ from bisimdist.analysis.delta import CLOSING_SECONDS, DEFAULT_GAP, refining_dead
 from bisimdist.analysis.leakage_answer import LeakageAnswer
 from bisimdist.analysis.leakage_bounds import LeakageBound, Unending
 from bisimdist.analysis.leakage_measures import LeakageMeasure, read_measure
+from bisimdist.certificates.frame import Document
+from bisimdist.certificates.leakage import leakage_certificate
+from bisimdist.certificates.numbers import rational_text
+from bisimdist.certificates.writer import CLAIM_DIGITS
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.question import named_pairs
@@ -114,6 +118,7 @@ def leakage(  # noqa: PLR0913
         pairs=work.bounds(),
         status=status,
         statistics=work.statistics(),
+        make_certificate=work.certificate,
     )
 
 
@@ -272,6 +277,26 @@ class _Work:
         found = find_unending(self.graph.refinement, [root.node for _, root in one.roots], closure)
         first = self.graph.model.labels[case.states[0]]
         return None if found is None else Unending((first, *found[0]), found[1])
+
+    def certificate(self) -> Document:
+        """Return the proof of all bounds."""
+        claims = []
+        for bound in self.bounds():
+            claim: Document = {"states": list(bound.states)}
+            if bound.prior is not None:
+                claim["prior"] = [rational_text(p) for p in bound.prior]
+            for name, value in (("lower", bound.lower), ("upper", bound.upper)):
+                claim[name] = "inf" if value is None else rational_text(value, digits=CLAIM_DIGITS)
+            claims.append(claim)
+        about: Document = {"measure": self.measure.name if self.measure.gains else self.measure.shown}
+        if self.measure.gains is not None:
+            about["gains"] = {
+                guess: {secret: rational_text(x) for secret, x in row.items()}
+                for guess, row in self.measure.gains.items()
+            }
+        if self.closure is None:  # pragma: no cover  (bounds are worked out before)
+            raise UsageError("nothing was proved")
+        return leakage_certificate(self.graph, self.asked, self.closure, claims, **about)
 
     def statistics(self) -> dict[str, int]:
         """Return counts of what was done."""

@@ -18,7 +18,7 @@ from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
 from bisimdist.privacy.event import Event
 
-__all__ = ["DeltaClaim", "delta_certificate"]
+__all__ = ["DeltaClaim", "delta_certificate", "merged_states"]
 
 Pair = tuple[int, int]
 
@@ -89,14 +89,14 @@ def delta_certificate(
         "kind": "delta",
         "model": two.model.canonical(),
         "digest": two.model.digest(),
-        "merged": _merged(two.model, two.classes),
+        "merged": merged_states(two.model, two.classes),
         "alpha": {"lower": rational_text(two.alpha_lower), "upper": rational_text(two.alpha_upper)},
         "claims": claims,
         **writer.data(),
     }
 
 
-def _merged(model: LMC, classes: Sequence[int]) -> list[list[str]]:
+def merged_states(model: LMC, classes: Sequence[int]) -> list[list[str]]:
     """Return the classes of bisimilar states that have several members; the first names the class."""
     members: dict[int, list[str]] = {}
     for state, kind in zip(model.states, classes, strict=True):

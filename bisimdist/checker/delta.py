@@ -23,9 +23,8 @@ from bisimdist.checker.delta_document import (
     read_delta_document,
     read_said,
 )
-from bisimdist.checker.information import check_merged, check_ratios, merge
+from bisimdist.checker.information import check_cover, check_merged, check_ratios, merge
 from bisimdist.checker.other import OtherReport
-from bisimdist.checker.quantities import Amount
 from bisimdist.checker.reading import RuleViolation, shown, text_of
 from bisimdist.checker.rules import Setting, check_upper
 from bisimdist.checker.words import Masses, WholeRow, whole_row
@@ -267,7 +266,9 @@ class _Graph:
         """Return what the coupling of a node proves (rule D6)."""
         whole = Fraction(sum(node.vector.values()) if bound.complement else 0)
         if bound.covers is not None:
-            self._check_cover(node, bound.complement, bound.covers, where)
+            sign = -1 if bound.complement else 1
+            masses = {state: Fraction(sign * value) for state, value in node.vector.items()}
+            check_cover(self.ratios, masses, bound.covers, where)
             return whole
         if not bound.moves and not bound.given_up and not bound.complement:
             return Fraction(sum(max(0, value) for value in node.vector.values()))
@@ -290,21 +291,6 @@ class _Graph:
         if min(surplus.values()) < 0:
             raise RuleViolation(f"{where}: D6: the coupling carries less away than it has to")
         return cost + whole
-
-    def _check_cover(
-        self, node: DeltaNode, complement: bool, covers: Sequence[tuple[str, str, Amount]], where: str
-    ) -> None:
-        """Check that negative masses cover the positive ones at the rates of the ratios (rule D9)."""
-        sign = -1 if complement else 1
-        rest = {state: Fraction(sign * value) for state, value in node.vector.items()}
-        for i, j, amount in covers:
-            ratio = self.ratios.get((i, j))
-            if ratio is None or i not in rest or j not in rest:
-                raise RuleViolation(f"{where}: D9: a move is not one at a known ratio")
-            rest[i] -= amount
-            rest[j] += amount * ratio
-        if max(rest.values()) > 0:
-            raise RuleViolation(f"{where}: D9: not all positive mass is covered")
 
     def _check_lower(self, node: DeltaNode, lower: Fraction, edges: Sequence[_Edge], where: str) -> None:
         if node.stop or node.then is None:

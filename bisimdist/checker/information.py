@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from bisimdist.checker.chain import ONLY, Chain
-from bisimdist.checker.quantities import Skew
+from bisimdist.checker.quantities import Amount, Skew
 from bisimdist.checker.reading import RuleViolation, shown
 from bisimdist.checker.steps import lumped
 
-__all__ = ["check_merged", "check_ratios", "merge", "stays_below"]
+__all__ = ["check_cover", "check_merged", "check_ratios", "merge", "stays_below"]
 
 
 def check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str]:
@@ -81,3 +81,21 @@ def stays_below(
             return False
         total += p / reach
     return total <= ratio
+
+
+def check_cover(
+    ratios: Mapping[tuple[str, str], Skew],
+    masses: Mapping[str, Fraction],
+    covers: Sequence[tuple[str, str, Amount]],
+    where: str,
+) -> None:
+    """Check that negative masses cover the positive ones at the rates of the ratios (rule D9)."""
+    rest = dict(masses)
+    for i, j, amount in covers:
+        ratio = ratios.get((i, j))
+        if ratio is None or i not in rest or j not in rest:
+            raise RuleViolation(f"{where}: D9: a move is not one at a known ratio")
+        rest[i] -= amount
+        rest[j] += amount * ratio
+    if max(rest.values(), default=0) > 0:
+        raise RuleViolation(f"{where}: D9: not all positive mass is covered")

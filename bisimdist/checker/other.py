@@ -38,6 +38,7 @@ KINDS: dict[str, str] = {
     "hmm-several": "bisimdist.checker.hmm_several",
     "mechanism-budget": "bisimdist.checker.mechanism_budget",
     "delta": "bisimdist.checker.delta",
+    "leakage": "bisimdist.checker.leakage",
     "metric": "bisimdist.checker.metric",
     "trace-equivalence": "bisimdist.checker.trace_equivalence",
     "distinguishing-formula": "bisimdist.checker.formulae",

@@ -42,12 +42,15 @@ class Closure:
     lower_leaves, upper_leaves
         The nodes whose bounds do not come from what follows them: below |c|+ counts, above the least of the
         positive mass and the ceiling.
+    rests
+        The nodes of cycles whose value is what is seen by then.
     """
 
     lower: Mapping[int, fmpq]
     upper: Mapping[int, fmpq]
     lower_leaves: frozenset[int]
     upper_leaves: frozenset[int]
+    rests: frozenset[int] = frozenset()
 
 
 def close(refinement: Refinement[NodeT], roots: Sequence[int], *, deadline: Deadline = NEVER) -> Closure:
@@ -79,7 +82,7 @@ def _closed(
     nodes = refinement.nodes
     lower: dict[int, fmpq] = {}
     upper: dict[int, fmpq] = lower if not rounded else {}
-    work = _Work(refinement, lower, upper, rounded, set(), set())
+    work = _Work(refinement, lower, upper, rounded, set(), set(), set())
     for group, cyclic in groups:
         if cyclic:
             work.cycle([nodes[number] for number in group], deadline)
@@ -87,7 +90,9 @@ def _closed(
             work.leaf(nodes[group[0]])
         else:
             work.inner(nodes[group[0]])
-    return Closure(lower, upper, frozenset(work.lower_leaves), frozenset(work.upper_leaves))
+    return Closure(
+        lower, upper, frozenset(work.lower_leaves), frozenset(work.upper_leaves), frozenset(work.rests)
+    )
 
 
 def _put(values: dict[int, fmpq], node: Node, value: fmpq | None) -> None:
@@ -110,6 +115,7 @@ class _Work(Generic[NodeT]):
     rounded: bool
     lower_leaves: set[int]
     upper_leaves: set[int]
+    rests: set[int]
 
     def cap(self, node: NodeT) -> fmpq | None:
         """Return the bound from above that a node has by itself."""
@@ -151,6 +157,7 @@ class _Work(Generic[NodeT]):
                 _put(self.lower, node, measure.own(node, up=False))
                 _put(self.upper, node, measure.own(node, up=True))
                 self.lower_leaves.add(node.index)
+                self.rests.add(node.index)
             return
         try:
             self._solve(group, deadline)

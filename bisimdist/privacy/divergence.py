@@ -346,11 +346,14 @@ def logarithm(value: fmpq) -> Enclosed:
 
 
 def root(value: fmpq, *, up: bool) -> fmpq:
-    """Return a rational below or above the square root; the root itself where that is rational."""
-    product = int(value.p * value.q)
-    shift = max(0, BITS - product.bit_length() // 2)
-    shifted = product << (2 * shift)
+    """Return a rational below or above the square root; a root that is rational and short is exact.
+
+    The reader of a certificate has more bits, so that its bounds lie within these.
+    """
+    product, below = int(value.p * value.q), int(value.q)
+    shift = BITS - product.bit_length() // 2
+    shifted = product << (2 * shift) if shift >= 0 else product >> (-2 * shift)
     floor = isqrt(shifted)
-    if up and floor * floor != shifted:
+    if up and (shift < 0 or floor * floor != shifted):
         floor += 1
-    return fmpq(floor, int(value.q) << shift)
+    return fmpq(floor, below << shift) if shift >= 0 else fmpq(floor << -shift, below)

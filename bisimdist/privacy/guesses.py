@@ -9,12 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from flint import fmpq
+
 from bisimdist.privacy.domination import Domination
 from bisimdist.privacy.gain import Gain, GainNode
 from bisimdist.privacy.masses import Matrix, by_one_factor, followers
 from bisimdist.privacy.signed import SignedChain
 
 __all__ = ["GuessNode", "Guesses"]
+
+
+Covers = dict[int, list[tuple[int, int, fmpq]]]
+"""By row the moves that cover it."""
 
 
 class GuessNode(GainNode):
@@ -60,20 +66,30 @@ class Guesses(Gain):
             node.high = node.low
         return node
 
-    def leader(self, vector: Matrix) -> int | None:
-        """Return the guess that is best whatever follows, 0 for the first one; None if none is known."""
+    def leader(self, vector: Matrix) -> tuple[int, Covers] | None:
+        """Return the guess that is best whatever follows, 0 for the first one, and what covers all others.
+
+        None if no such guess is known.
+        """
+        if self.domination is None:
+            return None
         rows = [(0,) * len(vector), *zip(*(row for _, row in vector), strict=True)]
         sums = [sum(row) for row in rows]
         best = sums.index(max(sums))
+        covers: Covers = {}
         for number, row in enumerate(rows):
+            if number == best:
+                continue
             behind = tuple(
                 (state, entry - ahead)
                 for (state, _), entry, ahead in zip(vector, row, rows[best], strict=True)
                 if entry != ahead
             )
-            if number != best and (self.domination is None or self.domination.cover(behind, 1) is None):
+            moves = self.domination.cover(behind, 1)
+            if moves is None:
                 return None
-        return best
+            covers[number] = moves
+        return best, covers
 
     def options(self, node: GainNode) -> Sequence[Sequence[tuple[int, int, Any]]]:
         return (list(self._steps(node.vector)),)

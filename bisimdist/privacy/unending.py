@@ -9,7 +9,7 @@ from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.measure import NodeT
 from bisimdist.privacy.refinement import Refinement
 
-__all__ = ["find_unending", "growing_groups"]
+__all__ = ["find_unending", "growing_groups", "way_out"]
 
 Path = tuple[str, ...]
 
@@ -40,7 +40,8 @@ def find_unending(
     infinite = [root for root in roots if root not in closure.lower]
     if not infinite:
         return None
-    trace, end = _path(refinement, infinite, bases, closure)
+    trace, way = _path(refinement, infinite, bases, closure)
+    end = way[-1]
     edges = refinement.nodes[end].edges or ()
     if not edges:
         return trace, ()
@@ -71,8 +72,8 @@ def _reached(refinement: Refinement[NodeT], roots: Iterable[int], closure: Closu
 
 def _path(
     refinement: Refinement[NodeT], starts: Sequence[int], goals: set[int], closure: Closure
-) -> tuple[Path, int]:
-    """Return the labels of a shortest path through infinite nodes to one of some nodes, and that node."""
+) -> tuple[Path, list[int]]:
+    """Return the labels of a shortest path through infinite nodes to one of some nodes, and its nodes."""
     labels = refinement.measure.labels
     came: dict[int, tuple[int, str] | None] = dict.fromkeys(starts)
     queue = list(starts)
@@ -84,9 +85,15 @@ def _path(
                 came[child] = number, labels[label]
                 queue.append(child)
     path: list[str] = []
-    here, step = number, came[number]
+    way, step = [number], came[number]
     while step is not None:
         path.append(step[1])
-        here, step = step[0], came[step[0]]
-    del here
-    return tuple(reversed(path)), number
+        way.append(step[0])
+        step = came[step[0]]
+    return tuple(reversed(path)), way[::-1]
+
+
+def way_out(refinement: Refinement[NodeT], roots: Sequence[int], closure: Closure) -> list[int]:
+    """Return the nodes from an infinite root to where it shows why."""
+    bases = {number for group in growing_groups(refinement, roots, closure) for number in group}
+    return _path(refinement, [root for root in roots if root not in closure.lower], bases, closure)[1]

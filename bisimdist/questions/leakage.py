@@ -42,6 +42,7 @@ class Leakage(Question["LeakageAnswer"]):
         options.GAP,
         options.TIMEOUT,
         options.MEMORY,
+        options.CERTIFICATE,
         options.JSON,
     )
 

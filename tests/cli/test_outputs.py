@@ -36,6 +36,7 @@ def roundabout(model: Path, other: Path) -> Path:
 COMMANDS = {
     "bound": ("figure1", "--alpha", "2"),
     "delta": ("figure1", "--alpha", "2"),
+    "leakage": ("figure1", "--measure", "kl"),
     "metric": ("pin-checking", "--kind", "amortised"),
     "equivalence": ("figure1",),
     "explain": ("figure1",),

@@ -54,7 +54,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "crosscheck": ("example:figure1", "--length", "1"),
 }
 FILES = {"profile": "--csv", "crosscheck": "--html"}
-UNFILED = {"compare", "distance", "leakage", "schedule"}
+UNFILED = {"compare", "distance", "schedule"}
 WRITES = {"convert", "show", "example"}
 """Those that compute next to nothing; their files are tested elsewhere."""
 

@@ -1,0 +1,172 @@
+"""What shows that a bound on a cycle is sound: weights that shrink with every round, or growth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from bisimdist.errors import LimitError
+from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
+from bisimdist.privacy.divergence import Divergence, DivergenceNode, Relative
+from bisimdist.privacy.measure import Edge, Measure
+
+__all__ = ["growth_of", "weights_of"]
+
+MOST_DENSE = 1000
+DIGITS = 30
+ROUNDS = 64
+"""A bound that has not begun to grow after so many rounds over all nodes is given up."""
+
+
+def _edge(measure: Measure[Any], edge: Edge, *, up: bool) -> tuple[fmpq, fmpq]:
+    """Return (factor, constant) of an edge, rounded for bounds from above or from below."""
+    found = measure.equation([edge], {edge[2]: 0}, {}, up=up)
+    if found is None:  # pragma: no cover  (nothing is known)
+        raise LimitError("an edge has no weight")
+    constant, ((_, factor),) = found
+    return factor, constant
+
+
+def _inside(measure: Measure[Any], group: Sequence[Any], *, up: bool) -> list[list[tuple[int, fmpq]]]:
+    """Return the factors between the nodes of a group."""
+    place = {node.index: k for k, node in enumerate(group)}
+    return [
+        [(place[e[2]], _edge(measure, e, up=up)[0]) for e in node.edges or () if e[2] in place]
+        for node in group
+    ]
+
+
+def _short(value: float) -> fmpq:
+    mantissa, exponent = np.frexp(value)
+    return fmpq(int(mantissa * 2**DIGITS)) * fmpq(2) ** (int(exponent) - DIGITS)
+
+
+def _times(rows: Sequence[Sequence[tuple[int, fmpq]]], values: Sequence[fmpq]) -> list[fmpq]:
+    return [sum((factor * values[k] for k, factor in row), fmpq(0)) for row in rows]
+
+
+def weights_of(measure: Measure[Any], group: Sequence[Any]) -> Mapping[int, fmpq]:
+    """Return weights h > A h of the nodes of a cycle.
+
+    Raises
+    ------
+    LimitError
+        If there are none.
+    """
+    rows = _inside(measure, group, up=False)
+    size = len(group)
+    if size <= MOST_DENSE:
+        matrix = np.eye(size)
+        for k, row in enumerate(rows):
+            for j, factor in row:
+                matrix[k, j] -= int(factor.p) / int(factor.q)
+        try:
+            guess = [_short(float(x)) for x in np.linalg.solve(matrix, np.ones(size))]
+        except np.linalg.LinAlgError:
+            guess = [fmpq(0)]
+        if min(guess) > 0 and all(x > y for x, y in zip(guess, _times(rows, guess), strict=True)):
+            return {node.index: x for node, x in zip(group, guess, strict=True)}
+    try:
+        solution = solve_exact(SparseSystem.from_rationals([(fmpq(1), row) for row in rows]))
+    except SingularSystemError:
+        raise LimitError("a cycle has no weights that shrink") from None
+    found = [solution.entry(k) for k in range(size)]
+    if min(found) <= 0:
+        raise LimitError("a cycle has no weights that shrink")
+    return {node.index: x for node, x in zip(group, found, strict=True)}
+
+
+def growth_of(
+    measure: Any, group: Sequence[DivergenceNode], nodes: Sequence[Any]
+) -> Mapping[int, tuple[fmpq, fmpq]]:
+    """Return (z, h) by node of a cycle on which sums grow: z + h <= A z + b, h <= A h, and z <= V.
+
+    Raises
+    ------
+    LimitError
+        If none were found.
+    """
+    rows = _inside(measure, group, up=False)
+    own = [_known(measure, node) for node in group]
+    steady = _harmonic(measure, group, rows)
+    if steady is None:
+        guess = _perron(rows)
+        image = _times(rows, guess)
+        rate = min(x / y for x, y in zip(image, guess, strict=True))
+        if rate <= 1:
+            raise LimitError("no bound was found that grows on a cycle")
+        scale = min(x / y for x, y in zip(own, guess, strict=True))
+        return {node.index: (scale * x, scale * (rate - 1) * x) for node, x in zip(group, guess, strict=True)}
+    place = {node.index for node in group}
+    gains = []
+    for node in group:
+        gain = fmpq(0)
+        for edge in node.edges or ():
+            factor, constant = _edge(measure, edge, up=False)
+            gain += constant
+            if edge[2] not in place:
+                gain += factor * _known(measure, nodes[edge[2]])
+        gains.append(gain)
+    return _risen(group, rows, gains, own, steady)
+
+
+def _risen(
+    group: Sequence[DivergenceNode],
+    rows: Sequence[Sequence[tuple[int, fmpq]]],
+    gains: Sequence[fmpq],
+    own: Sequence[fmpq],
+    steady: Sequence[fmpq],
+) -> Mapping[int, tuple[fmpq, fmpq]]:
+    """Take the mean of bounds that rise from the own ones: it gains with a round what they did on average."""
+    sums, values = [fmpq(0)] * len(group), list(own)
+    for rounds in range(1, ROUNDS * len(group) + 1):
+        sums = [x + y for x, y in zip(sums, values, strict=True)]
+        values = [x + y for x, y in zip(_times(rows, values), gains, strict=True)]
+        step = min((x - y) / u for x, y, u in zip(values, own, steady, strict=True)) / rounds
+        if step > 0 and rounds >= len(group):
+            mean = [x / rounds for x in sums]
+            down = max((x - y) / u for x, y, u in zip(mean, own, steady, strict=True))
+            return {
+                node.index: (x - max(down, fmpq(0)) * u, step * u)
+                for node, x, u in zip(group, mean, steady, strict=True)
+            }
+    raise LimitError("no bound was found that grows on a cycle")
+
+
+def _known(measure: Divergence, node: DivergenceNode) -> fmpq:
+    found = measure.own(node, up=False)
+    return fmpq(0) if found is None else found
+
+
+def _harmonic(
+    measure: Divergence, group: Sequence[DivergenceNode], rows: Sequence[Sequence[tuple[int, fmpq]]]
+) -> list[fmpq] | None:
+    """Return u > 0 with u = A u, if there is such a vector."""
+    if isinstance(measure, Relative):
+        return [fmpq(node.x) for node in group]
+    rest = [
+        (sum((f for k, f in row if not k), fmpq(0)), [(k - 1, f) for k, f in row if k]) for row in rows[1:]
+    ]
+    try:
+        solution = solve_exact(SparseSystem.from_rationals(rest))
+    except SingularSystemError:
+        return None
+    found = [fmpq(1), *(solution.entry(k) for k in range(len(rest)))]
+    return found if min(found) > 0 and _times(rows, found) == found else None
+
+
+def _perron(rows: Sequence[Sequence[tuple[int, fmpq]]]) -> list[fmpq]:
+    """Return a vector near the one that grows alike everywhere."""
+    size = len(rows)
+    matrix = np.zeros((size, size))
+    for k, row in enumerate(rows):
+        for j, factor in row:
+            matrix[k, j] += int(factor.p) / int(factor.q)
+    values = np.ones(size)
+    for _ in range(200 * size):
+        values = matrix @ values + values
+        values /= values.max()
+    return [_short(float(max(x, 1e-300))) for x in values]
