@@ -86,11 +86,21 @@ def read_any_model(model: str, reading: Reading, *, format: str | None = None) -
             PA: "step is the action",
             HMM: "state shows the observation",
         }
-        hint = ""
-        if (format == "prism" or model.lower().endswith(".tra")) and not reading.prism_labels:
-            hint = "; PRISM's own labels init and deadlock do not count, unless --prism-labels is given"
+        hint = (
+            "; --observe-variables, --observe-labels and --prism-labels say more"
+            if _foreign(model, format)
+            else ""
+        )
         reading.note(f"every {what[type(found)]} {sight!r}: nothing tells two runs apart{hint}")
     return found
+
+
+def _foreign(model: str, format: str | None) -> bool:
+    """Tell whether a model is one of another tool, as far as its name says."""
+    from bisimdist.models.io.formats import format_called, format_of
+
+    known = format_of(Path(model)) if format is None else format_called(format)
+    return known is not None and known.foreign
 
 
 def _read(model: str, format: str | None, reading: Reading) -> AnyModel:

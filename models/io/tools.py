@@ -31,7 +31,7 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.bounded import MAX_BYTES, read_at_most
-from bisimdist.errors import ModelError
+from bisimdist.errors import LimitError, ModelError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, to_fmpq
 from bisimdist.extras import needed
@@ -107,7 +107,9 @@ def read_by_tool(content: bytes, language: str, reading: Reading) -> LMC | PA | 
     UsageError
         If the tool is not installed.
     ModelError
-        If the text makes no model, or not within the limits.
+        If the content makes no model, or it is too large.
+    LimitError
+        If the tool takes too long.
     """
     package, extra = ("umbi", "umb") if language == "umb" else ("stormpy", "storm")
     if find_spec(package) is None:
@@ -187,9 +189,9 @@ def _answer(content: bytes, request: Mapping[str, Any], seconds: float) -> Any:
             try:
                 code = process.wait(max(seconds, 0))
             except subprocess.TimeoutExpired:
-                raise ModelError(
-                    f"the model was not built within {seconds:g} s; expected a smaller one, or more "
-                    "time (--timeout)"
+                raise LimitError(
+                    f"the model was not built within {seconds:g} s; a smaller one, or more time (--timeout), "
+                    "would do"
                 ) from None
             finally:
                 process.kill()
