@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from bisimdist.questions.options import MODEL_OPTIONS, Option
+from bisimdist.questions.options import Option
 from bisimdist.questions.question import Question
+from bisimdist.questions.reading_options import MODEL_OPTIONS
 
 __all__ = ["CODES", "command_of", "parameter"]
 

@@ -11,8 +11,9 @@ from typing import Any, NoReturn
 import click
 
 from bisimdist.cli.commands import CODES, command_of, parameter
-from bisimdist.questions.options import JSON, PAIR, READING_OPTIONS
+from bisimdist.questions.options import JSON, PAIR
 from bisimdist.questions.question import Group
+from bisimdist.questions.reading_options import READING_OPTIONS
 from bisimdist.questions.registry import HOMES, question_of
 
 __all__ = ["command_line", "main", "run"]

@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.errors import UsageError
 from bisimdist.questions.options import (
+    CERTIFICATE,
+    INPUT_FORMAT,
+    PAIR,
+    PRISM_LABELS,
+    STATE_LIMIT,
+    TIMEOUT,
+    Option,
+)
+from bisimdist.questions.reading_options import (
     AGAINST,
     AGAINST_CONSTANTS,
-    CERTIFICATE,
     CHOICES,
     CONSTANTS,
     HIDE_SILENT,
     INITIAL_PAIRS,
-    INPUT_FORMAT,
     OBSERVE_LABELS,
     OBSERVE_VARIABLES,
-    PAIR,
-    PRISM_LABELS,
     RATIONALISE,
-    STATE_LIMIT,
-    TIMEOUT,
-    Option,
 )
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -11,8 +11,6 @@ from bisimdist.questions import numbers
 
 if TYPE_CHECKING:
     from flint import fmpq
-
-    from bisimdist.exact.rational import ExactNumber
 
 T = TypeVar("T")
 TRACE_KINDS = ("multiplicative", "additive")
@@ -213,7 +211,7 @@ def _number(
     return Option(name=name, flags=(f"--{name}",), metavar=metavar, help=help, read=read)
 
 
-def _one_of(*names: str, what: str) -> Callable[[str, str], str]:
+def one_of(*names: str, what: str) -> Callable[[str, str], str]:
     """Return a reader that takes one of some names."""
 
     def read(flag: str, text: str) -> str:
@@ -231,7 +229,7 @@ ENDS: Option[str] = Option(
     metavar="SEEN",
     help="Does an observer see that a run has ended: visible or hidden.",
     default="visible",
-    read=_one_of("visible", "hidden", what="no such way to see ends"),
+    read=one_of("visible", "hidden", what="no such way to see ends"),
 )
 PRECISION = _number(
     "precision", "P", "Be content with bounds at most P apart, in short rationals.", _positive
@@ -250,7 +248,7 @@ SKEWED_DISTANCE: Option[str] = Option(
     metavar="NAME",
     help="bd or lbd.",
     default="bd",
-    read=_one_of("bd", "lbd", what="no such distance"),
+    read=one_of("bd", "lbd", what="no such distance"),
 )
 WORST = _switch("worst", "--worst", "Refine only what the largest delta of all pairs depends on.")
 ALPHAS: Option[tuple[fmpq, ...]] = Option(
@@ -464,92 +462,3 @@ SAMPLES: Option[int] = Option(
 )
 PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, NEIGHBOURS, OBSERVE, COST, CUT)
 """What says which chain FILE.py:FUNCTION stands for."""
-
-
-def _listed(flag: str, text: str | None) -> tuple[str, ...] | None:
-    if text is None:
-        return None
-    names = tuple(part.strip() for part in text.split(","))
-    if not all(names):
-        raise UsageError(f"{flag} {text}: expected names with commas between them")
-    return names
-
-
-def _constants(flag: str, text: str | None) -> Mapping[str, ExactNumber | bool]:
-    found: dict[str, ExactNumber | bool] = {}
-    for part in () if text is None else text.split(","):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not (name and equals) or name in found:
-            raise UsageError(f"{flag} {text}: expected values such as N=5,p=1/2, each constant once")
-        found[name] = value == "true" if value in {"true", "false"} else numbers.numbered(flag, value)
-    return found
-
-
-CONSTANTS: Option[Mapping[str, ExactNumber | bool]] = Option(
-    name="constants",
-    flags=("--constants",),
-    metavar="N=5,...",
-    help="Constants that a PRISM or JANI model leaves open.",
-    read=_constants,
-)
-OBSERVE_VARIABLES: Option[tuple[str, ...] | None] = Option(
-    name="observe_variables",
-    flags=("--observe-variables",),
-    metavar="X,...",
-    help="Variables of another tool's model that an observer sees (in place of its labels).",
-    read=_listed,
-)
-OBSERVE_LABELS: Option[tuple[str, ...] | None] = Option(
-    name="observe_labels",
-    flags=("--observe-labels",),
-    metavar="L,...",
-    help="Labels of another tool's model that an observer sees (by default all).",
-    read=_listed,
-)
-HIDE_SILENT = _switch("hide_silent", "--hide-silent", "Leave out steps that do not change what is seen.")
-INITIAL_PAIRS: Option[str] = Option(
-    name="initial_pairs",
-    flags=("--initial-pairs",),
-    metavar="WHICH",
-    help="Pairs of initial states: first (the first with every other) or all.",
-    default="first",
-    read=_one_of("first", "all", what="no such choice of pairs"),
-)
-CHOICES: Option[str] = Option(
-    name="choices",
-    flags=("--choices",),
-    metavar="KIND",
-    help="An MDP of another tool as an automaton, or as an interactive model.",
-    default="automaton",
-    read=_one_of("automaton", "interactive", what="no such kind"),
-)
-RATIONALISE = _switch(
-    "rationalise", "--rationalise", "Replace doubles by the simplest rationals in reach of rounding."
-)
-AGAINST = _text(
-    "against",
-    "--against",
-    "OTHER",
-    "Hold MODEL against another one; --pair names a state of each.",
-)
-AGAINST_CONSTANTS = CONSTANTS.but(
-    name="against_constants",
-    flags=("--against-constants",),
-    help="Constants of OTHER that differ from those of MODEL.",
-)
-READING_OPTIONS: tuple[Option[Any], ...] = (
-    INPUT_FORMAT,
-    PRISM_LABELS,
-    CONSTANTS,
-    OBSERVE_VARIABLES,
-    OBSERVE_LABELS,
-    HIDE_SILENT,
-    INITIAL_PAIRS,
-    CHOICES,
-    RATIONALISE,
-    AGAINST,
-    AGAINST_CONSTANTS,
-)
-"""How the file of a model is read."""
-MODEL_OPTIONS: tuple[Option[Any], ...] = (*READING_OPTIONS, *PROGRAM_OPTIONS)
-"""What every command that takes a model says of how it is read."""

@@ -18,10 +18,10 @@ from bisimdist.questions.options import (
     OBSERVE,
     PAIR,
     PROGRAM_OPTIONS,
-    READING_OPTIONS,
     TIMEOUT,
     Option,
 )
+from bisimdist.questions.reading_options import READING_OPTIONS
 
 if TYPE_CHECKING:
     from flint import fmpq

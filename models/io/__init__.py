@@ -8,7 +8,8 @@ what was expected.
 from bisimdist.models.io.dot import write_dot
 from bisimdist.models.io.layout import write_model
 from bisimdist.models.io.load import load_model, parse_model
-from bisimdist.models.io.prism import read_prism, write_prism
+from bisimdist.models.io.prism import read_prism
+from bisimdist.models.io.prism_writer import write_prism
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.io.umb import write_umb
 

@@ -1,0 +1,110 @@
+"""The options that say how a model is read, which every command has that takes one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import numbers
+from bisimdist.questions.options import INPUT_FORMAT, PRISM_LABELS, PROGRAM_OPTIONS, Option, one_of
+
+if TYPE_CHECKING:
+    from bisimdist.exact.rational import ExactNumber
+
+
+def _listed(flag: str, text: str | None) -> tuple[str, ...] | None:
+    if text is None:
+        return None
+    names = tuple(part.strip() for part in text.split(","))
+    if not all(names):
+        raise UsageError(f"{flag} {text}: expected names with commas between them")
+    return names
+
+
+def _constants(flag: str, text: str | None) -> Mapping[str, ExactNumber | bool]:
+    found: dict[str, ExactNumber | bool] = {}
+    for part in () if text is None else text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (name and equals) or name in found:
+            raise UsageError(f"{flag} {text}: expected values such as N=5,p=1/2, each constant once")
+        found[name] = value == "true" if value in {"true", "false"} else numbers.numbered(flag, value)
+    return found
+
+
+CONSTANTS: Option[Mapping[str, ExactNumber | bool]] = Option(
+    name="constants",
+    flags=("--constants",),
+    metavar="N=5,...",
+    help="Constants that a PRISM or JANI model leaves open.",
+    read=_constants,
+)
+OBSERVE_VARIABLES: Option[tuple[str, ...] | None] = Option(
+    name="observe_variables",
+    flags=("--observe-variables",),
+    metavar="X,...",
+    help="Variables of another tool's model that an observer sees (in place of its labels).",
+    read=_listed,
+)
+OBSERVE_LABELS: Option[tuple[str, ...] | None] = Option(
+    name="observe_labels",
+    flags=("--observe-labels",),
+    metavar="L,...",
+    help="Labels of another tool's model that an observer sees (by default all).",
+    read=_listed,
+)
+HIDE_SILENT: Option[bool] = Option(
+    name="hide_silent",
+    flags=("--hide-silent",),
+    help="Leave out steps that do not change what is seen.",
+    default=False,
+)
+INITIAL_PAIRS: Option[str] = Option(
+    name="initial_pairs",
+    flags=("--initial-pairs",),
+    metavar="WHICH",
+    help="Pairs of initial states: first (the first with every other) or all.",
+    default="first",
+    read=one_of("first", "all", what="no such choice of pairs"),
+)
+CHOICES: Option[str] = Option(
+    name="choices",
+    flags=("--choices",),
+    metavar="KIND",
+    help="An MDP of another tool as an automaton, or as an interactive model.",
+    default="automaton",
+    read=one_of("automaton", "interactive", what="no such kind"),
+)
+RATIONALISE: Option[bool] = Option(
+    name="rationalise",
+    flags=("--rationalise",),
+    help="Replace doubles by the simplest rationals in reach of rounding.",
+    default=False,
+)
+AGAINST: Option[str | None] = Option(
+    name="against",
+    flags=("--against",),
+    metavar="OTHER",
+    help="Hold MODEL against another one; --pair names a state of each.",
+)
+AGAINST_CONSTANTS = CONSTANTS.but(
+    name="against_constants",
+    flags=("--against-constants",),
+    help="Constants of OTHER that differ from those of MODEL.",
+)
+READING_OPTIONS: tuple[Option[Any], ...] = (
+    INPUT_FORMAT,
+    PRISM_LABELS,
+    CONSTANTS,
+    OBSERVE_VARIABLES,
+    OBSERVE_LABELS,
+    HIDE_SILENT,
+    INITIAL_PAIRS,
+    CHOICES,
+    RATIONALISE,
+    AGAINST,
+    AGAINST_CONSTANTS,
+)
+"""How the file of a model is read."""
+MODEL_OPTIONS: tuple[Option[Any], ...] = (*READING_OPTIONS, *PROGRAM_OPTIONS)
+"""What every command that takes a model says of how it is read."""
