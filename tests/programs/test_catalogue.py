@@ -94,6 +94,14 @@ def test_the_clip_breaks_the_bound_of_noisy_max() -> None:
     assert fmpq(40742, 10**4) < found < fmpq(40743, 10**4)
 
 
+@pytest.mark.slow
+def test_a_wider_clip_keeps_the_bound_of_noisy_max() -> None:
+    first, second = (1,) * 9 + (0,), (0,) * 9 + (1,)
+    wide = ratio(partial(noisy_max.noisy_max_clipped, most=12), first, second)
+    assert wide is not None
+    assert fmpq(39993, 10**4) < wide < fmpq(39994, 10**4)
+
+
 def test_the_value_of_the_maximum_tells_more_with_more_counts() -> None:
     found = []
     for n in (1, 3):
