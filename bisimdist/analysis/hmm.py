@@ -11,9 +11,11 @@ from flint import fmpq
 
 from bisimdist.analysis.asked import asked_distributions
 from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget, PairVerdict, Verdict, VerifyAnswer
+from bisimdist.analysis.hmm_sampling import narrow_budget
 from bisimdist.errors import ENDINGS, Interruption, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.hmm.critical import only_candidate
 from bisimdist.hmm.parametric import ParametricProof, prove_for_all
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.models.hmm import HMM
@@ -318,6 +320,7 @@ def epsilon(  # noqa: PLR0913
     length: int,
     up_to: bool = False,
     pairs: Sequence[tuple[str, str]] | None = None,
+    precision: ExactNumber = "1/1000",
     deadline: Deadline = NEVER,
     progress: Progress = silent,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
@@ -327,14 +330,17 @@ def epsilon(  # noqa: PLR0913
     Parameters
     ----------
     model
-        A model without parameters.
+        The model. With parameters the budget is one for all their values, and bracketed.
+    precision
+        How narrow that bracket is to be. With one parameter the value itself is known where the bracket holds
+        one candidate only: a rational, or a zero of a polynomial.
     length, up_to, pairs, deadline, progress, on_interrupt
         As in `verify`. A limit leaves a lower bound.
 
     Raises
     ------
     UsageError
-        If the model has parameters, the length is out of range, or no sequence of it is possible.
+        If the length is out of range, no sequence of it is possible, or the precision is not positive.
     ModelError
         If a name is not that of a distribution.
 
@@ -345,17 +351,61 @@ def epsilon(  # noqa: PLR0913
     [2, 2]
     """
     asked = _asked(model, pairs, length, up_to)
-    if model.parametric:
-        raise UsageError(
-            f"the model has the parameters {', '.join(model.parameter_names)}; expected one without "
-            "(a budget for all values is a question for verify)"
-        )
     limits, ends = Limits(deadline=deadline, progress=progress), list[Deadline]()
-    return BudgetAnswer(
-        model=model,
-        length=length,
-        up_to=up_to,
-        pairs=tuple(_pair_budget(model, pair, length, up_to, limits, ends) for pair in asked),
+    lengths = range(1 if up_to else length, length + 1)
+    found = (
+        _for_all_values(model, pair, lengths, precision, limits)
+        if model.parametric
+        else _pair_budget(model, pair, length, up_to, limits, ends)
+        for pair in asked
+    )
+    return BudgetAnswer(model=model, length=length, up_to=up_to, pairs=tuple(found))
+
+
+def _for_all_values(
+    model: HMM, pair: tuple[str, str], lengths: range, precision: ExactNumber, limits: Limits
+) -> PairBudget:
+    """Bracket the least budget for all values of the parameters, and name it where the bracket says which."""
+    parts = []
+    high: fmpq | None = fmpq(1)
+    for length in lengths:
+        part = narrow_budget(
+            model,
+            pair,
+            length,
+            precision,
+            start=high or 1,
+            deadline=limits.deadline,
+            progress=limits.progress,
+        )
+        parts.append(part)
+        high = part.high if high is not None else None
+        if high is None:
+            break
+    best = max(parts, key=lambda part: part.low)
+    polynomial = None
+    if high is not None:
+        with suppress(*ENDINGS):
+            polynomial = only_candidate(model, pair, lengths, (best.low, high), deadline=limits.deadline)
+    ratio = None
+    if polynomial is not None and polynomial.degree() == 1:
+        ratio = fmpq(-polynomial[0], polynomial[1])
+    proofs = [part.proof for part in parts if part.proof is not None]
+    if best.refutation is not None:
+        proofs.append(best.refutation)
+    witness = best.witness
+    return PairBudget(
+        source=pair[0],
+        target=pair[1],
+        ratio=ratio,
+        exact=ratio is not None,
+        witness=() if witness is None else witness.word,
+        probabilities=None if witness is None else witness.probabilities,
+        at_least=best.low,
+        at_most=high,
+        parameters={} if witness is None else witness.parameters,
+        polynomial=None if ratio is not None or polynomial is None else str(polynomial).replace("x", "C"),
+        parametric=tuple(proofs),
     )
 
 

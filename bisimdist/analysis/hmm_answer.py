@@ -17,7 +17,7 @@ from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
 from bisimdist.hmm.parametric import ParametricProof
 from bisimdist.models.hmm import HMM
-from bisimdist.report.numbers import short_rational
+from bisimdist.report.numbers import interval, short_rational
 from bisimdist.report.tables import Report
 from bisimdist.words.search import DirectedProof
 
@@ -242,6 +242,15 @@ class PairBudget:
         Its exact probabilities from `source` and from `target`.
     at_least
         A proved lower bound; None where it is infinite.
+    at_most
+        A proved upper bound of a model with parameters; None where there is none.
+    parameters
+        The values for which `witness` has its probabilities.
+    polynomial
+        Where the value is irrational, and known: an irreducible polynomial of which it is the only zero
+        between the bounds.
+    parametric
+        The proofs for all parameter values: that `at_most` holds, and that less does not.
     proofs
         Why no sequence exceeds the value, in each direction.
     rounds
@@ -255,6 +264,10 @@ class PairBudget:
     witness: tuple[str, ...]
     probabilities: tuple[fmpq, fmpq] | None
     at_least: fmpq | None
+    at_most: fmpq | None = None
+    parameters: Mapping[str, fmpq] = field(default_factory=dict)
+    polynomial: str | None = None
+    parametric: tuple[ParametricProof, ...] = field(default=(), repr=False, compare=False)
     proofs: tuple[DirectedProof, ...] = field(default=(), repr=False, compare=False)
     rounds: int = field(default=0, compare=False)
 
@@ -268,24 +281,31 @@ class PairBudget:
         """The value for a person."""
         if self.ratio is not None:
             return short_rational(self.ratio)
+        if self.at_most is not None:
+            return interval(self.at_least, self.at_most)
         return "inf" if self.exact else f"at least {short_rational(self.at_least or fmpq(1))}"
 
     @property
     def epsilon(self) -> tuple[str, str] | None:
-        """Decimals below and above the logarithm of the value, where it is known and finite."""
+        """Decimals below and above the logarithm of the value, where it is finite and known or enclosed."""
+        if self.ratio is None and self.at_least is not None and self.at_most is not None:
+            return log_enclosure(self.at_least)[0], log_enclosure(self.at_most)[1]
         return None if self.ratio is None else log_enclosure(self.ratio)
 
     def data(self) -> dict[str, object]:
         """Return the budget as plain data."""
         epsilon = None if self.epsilon is None else list(self.epsilon)
-        least = {} if self.exact or self.at_least is None else {"at_least": format_rational(self.at_least)}
+        bounds = {} if self.exact else {"at_least": self.at_least, "at_most": self.at_most}
+        where = {name: format_rational(value) for name, value in self.parameters.items()}
         return {
             "from": self.source,
             "to": self.target,
             "ratio": "inf" if self.infinite else None if self.ratio is None else format_rational(self.ratio),
             "epsilon": "inf" if self.infinite else epsilon,
             "exact": self.exact,
-            **least,
+            **{name: format_rational(bound) for name, bound in bounds.items() if bound is not None},
+            **({} if self.polynomial is None else {"polynomial": self.polynomial}),
+            **({"parameters": where} if where else {}),
             "witness": list(self.witness),
             "probabilities": _listed(self.probabilities),
         }
@@ -321,6 +341,8 @@ class BudgetAnswer(Shown):
         return all(pair.exact for pair in self.pairs)
 
     def report(self) -> Report:
+        if self.model.parametric:
+            return self._for_all_values()
         remark = (
             "Every ratio is exact: attained by its witness, and exceeded by no sequence."
             if self.exact
@@ -333,6 +355,23 @@ class BudgetAnswer(Shown):
             remarks=(remark,),
         )
 
+    def _for_all_values(self) -> Report:
+        remarks = []
+        for pair in self.pairs:
+            who = f"({pair.source}, {pair.target})"
+            where = ", ".join(f"{name} = {short_rational(v)}" for name, v in pair.parameters.items())
+            if where and pair.at_least is not None:
+                remarks.append(f"{who}: the witness reaches {short_rational(pair.at_least)} where {where}.")
+            if pair.polynomial is not None:
+                remarks.append(f"{who}: the only zero of {pair.polynomial} between the bounds.")
+        values = "for all values of the parameters"
+        return Report(
+            heading=f"Least budgets {values}, sequences of {_lengths(self.length, self.up_to)}",
+            columns=("from", "to", "ratio", "epsilon", "witness"),
+            rows=tuple(pair.row for pair in self.pairs),
+            remarks=tuple(remarks),
+        )
+
     def certificate(self) -> dict[str, object]:
         """Return the proof of the values, as plain data that ``json.dumps`` writes.
 
@@ -341,6 +380,8 @@ class BudgetAnswer(Shown):
         UsageError
             If a value is not known.
         """
+        if self.model.parametric:
+            return several_certificate([parametric_certificate(p) for q in self.pairs for p in q.parametric])
         claims = []
         for pair in self.pairs:
             names = pair.source, pair.target

@@ -120,12 +120,15 @@ class NarrowedBudget:
         The sequence behind `low`.
     proof
         The proof behind `high`.
+    refutation
+        The proof that a smaller budget than `low` does not hold.
     """
 
     low: fmpq
     high: fmpq | None
     witness: SequenceVerdict | None
     proof: ParametricProof | None
+    refutation: ParametricProof | None = None
 
 
 def narrow_budget(  # noqa: PLR0913
@@ -181,14 +184,14 @@ def narrow_budget(  # noqa: PLR0913
         if answer is True:
             break
         if answer is None or answer is False:
-            return NarrowedBudget(low=work.low, high=None, witness=work.witness, proof=None)
+            return work.found(None)
         high = 2 * max(high, answer)
     else:
-        return NarrowedBudget(low=work.low, high=None, witness=work.witness, proof=None)
+        return work.found(None)
     if work.low < high and work.refute(work.low) is True:
         high = work.low
     _, high = narrow(work.refute, work.low, high, width)
-    return NarrowedBudget(low=work.low, high=high, witness=work.witness, proof=work.proof)
+    return work.found(high)
 
 
 @dataclass(slots=True)
@@ -202,6 +205,16 @@ class _Narrowing:
     low: fmpq = field(default_factory=lambda: fmpq(1))
     witness: SequenceVerdict | None = None
     proof: ParametricProof | None = None
+    refutation: ParametricProof | None = None
+
+    def found(self, high: fmpq | None) -> NarrowedBudget:
+        return NarrowedBudget(
+            low=self.low,
+            high=high,
+            witness=self.witness,
+            proof=None if high is None else self.proof,
+            refutation=self.refutation,
+        )
 
     def refute(self, budget: fmpq) -> fmpq | bool | None:
         answer = prove_for_all(self.model, self.pair, budget, self.length, limits=self.limits)
@@ -215,5 +228,5 @@ class _Narrowing:
             self.witness = answer.violation
             return None  # no budget holds at all
         if large / small > self.low:
-            self.low, self.witness = large / small, answer.violation
+            self.low, self.witness, self.refutation = large / small, answer.violation, answer
         return large / small

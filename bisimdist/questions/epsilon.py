@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import LENGTH, UP_TO
+from bisimdist.questions.options import LENGTH, PRECISION, UP_TO
 from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
 
 if TYPE_CHECKING:
-    from bisimdist.analysis.hmm_answer import BudgetAnswer
+    from flint import fmpq
+
+    from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget
     from bisimdist.models.hmm import HMM
     from bisimdist.progress import Limits
 
@@ -22,7 +24,8 @@ __all__ = ["Epsilon"]
 class Epsilon(Question["BudgetAnswer"]):
     """Compute the least privacy budget of a hidden Markov model exactly, for sequences of a length.
 
-    MODEL, without parameters, is a file, '-' for standard input, or example:NAME[,key=value...].
+    With parameters it is bracketed, for all their values. MODEL is a file, '-' for standard input, or
+    example:NAME[,key=value...].
     """
 
     command = "epsilon"
@@ -31,6 +34,7 @@ class Epsilon(Question["BudgetAnswer"]):
         LENGTH.but(required=True),
         UP_TO,
         options.DISTRIBUTIONS,
+        PRECISION.but(help="With parameters: how narrow the bounds are to be (1/1000).", default="1/1000"),
         options.TIMEOUT.but(help="Stop after so many seconds with a lower bound."),
         options.CERTIFICATE,
         options.JSON,
@@ -40,11 +44,19 @@ class Epsilon(Question["BudgetAnswer"]):
     pairs: tuple[tuple[str, str], ...]
     length: int
     up_to: bool
+    precision: fmpq | str = "1/1000"
 
     @classmethod
     def read(cls, given: Given) -> Epsilon:
+        precision = given[PRECISION]
         model = given.hmm()
-        return cls(model=model, pairs=given.distributions(model), length=given[LENGTH], up_to=given[UP_TO])
+        return cls(
+            model=model,
+            pairs=given.distributions(model),
+            length=given[LENGTH],
+            up_to=given[UP_TO],
+            precision=precision,
+        )
 
     def ask(self, limits: Limits) -> BudgetAnswer:
         from bisimdist.analysis.hmm import epsilon
@@ -54,6 +66,7 @@ class Epsilon(Question["BudgetAnswer"]):
             length=self.length,
             up_to=self.up_to,
             pairs=self.pairs or None,
+            precision=self.precision,
             deadline=limits.deadline,
             progress=limits.progress,
         )
@@ -73,4 +86,12 @@ class Epsilon(Question["BudgetAnswer"]):
         return nothing_known(self.frame(), self.pairs, {**known, "witness": [], "probabilities": None})
 
     def settled(self, answer: BudgetAnswer) -> Settled:
-        return True if answer.exact else None
+        from bisimdist.exact.rational import to_fmpq
+
+        def known(pair: PairBudget) -> bool:
+            if pair.exact:
+                return True
+            width = None if pair.at_most is None else pair.at_most - (pair.at_least or 1)
+            return width is not None and bool(width <= to_fmpq(self.precision))
+
+        return True if all(map(known, answer.pairs)) else None

@@ -100,7 +100,6 @@ def test_a_limit_leaves_a_lower_bound(command: Command, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("example:independent-disease", "--length", "1"), ("parameters p", "question for verify")),
         (("example:geometric",), ("--length",)),
         (("example:geometric", "--length", "-3"), ("length is -3",)),
         (("example:geometric", "--length", "3"), ("mean nothing",)),
