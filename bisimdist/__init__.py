@@ -6,7 +6,8 @@ The names below are imported when they are first used: ``import bisimdist`` alon
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+
+TYPE_CHECKING = False  # typing takes longer to load than all the rest, and no signal is heard meanwhile
 
 if TYPE_CHECKING:
     from bisimdist.analysis.answer import DistanceAnswer as DistanceAnswer

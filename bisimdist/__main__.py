@@ -7,7 +7,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False  # nothing is loaded before the signals that they do not need
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 __all__ = ["main"]
 

@@ -38,6 +38,8 @@ def test_importing_the_package_loads_nothing_else() -> None:
     modules = loaded_by("import bisimdist")
     assert not modules.intersection(HEAVY)
     assert {name for name in modules if name.startswith("bisimdist.")} == set()
+    # before the command line hears signals, nothing is loaded that takes long
+    assert not (loaded_by("import bisimdist.__main__") - loaded_by("pass")) & {"typing", "re", "json"}
 
 
 def test_help_loads_nothing_that_computes() -> None:
