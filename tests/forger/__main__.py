@@ -16,6 +16,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100, help="how many models")
     parser.add_argument("--from", type=int, default=0, dest="first", help="the number of the first model")
     parser.add_argument("--chances", type=int, default=20, help="changes by chance for each certificate")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of computing, for each search by Z3")
     parser.add_argument("--no-solver", action="store_true", help="changes by chance only")
     parser.add_argument("--kind", choices=KINDS, action="append", help="only these kinds")
     parser.add_argument(
@@ -33,6 +34,7 @@ def main() -> int:
                 kinds=tuple(options.kind or KINDS),
                 chances=options.chances,
                 solver=not options.no_solver,
+                seconds=options.seconds,
                 folder=options.forgeries,
             )
             if options.state:

@@ -6,19 +6,25 @@ import json
 import random
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bisimdist.checker import check_certificate
 from bisimdist.checker.quantities import Skew
+from tests.certificates.test_tables import switchable
+from tests.checker.mutation import checker
 from tests.forger.filed import filed, tightened
-from tests.forger.forge import Attack, attack, lies, number_places
+from tests.forger.forge import Attack, Lie, attack, lies, number_places
 from tests.forger.logic import logic_lies
 from tests.forger.raid import Raid, raid
 from tests.forger.symbols import Ending, Explorer, Symbol
-from tests.forger.templates import KINDS, templates
+from tests.forger.templates import KINDS, Template, templates
 from tests.forger.weakened import weakened
+
+INCORRECT = Path(__file__).parents[1] / "certificates" / "incorrect"
 
 
 def raided(seed: int, count: int, chances: int, seconds: float) -> Raid:
@@ -83,6 +89,46 @@ def deceive(kind: str, module: str, rule: str, first: int = 0) -> None:
 @pytest.mark.parametrize(("kind", "module", "rule", "first"), QUICK)
 def test_a_weaker_checker_is_deceived(kind: str, module: str, rule: str, first: int) -> None:
     deceive(kind, module, rule, first)
+
+
+FORMS = (
+    ("metric", "M3", "another-model", "lower", "1"),
+    ("metric", "M4", "upper-below-one-amortised", "upper", "1"),
+    ("metric", "M7", "too-small", "upper", "3/2"),
+    ("metric", "M8", "too-large", "lower", "3/2"),
+    ("mechanism-budget", "M3", "not-attained", "ratio", "2"),
+    ("mechanism-budget", "M4", "more-elsewhere-first", "ratio", "4"),
+    ("hmm-all-lengths", "F4", "factor-too-small", "ratio", "5/2"),
+    ("hmm-budget", "W4", "not-attained", "ratio", "68/27"),
+    ("trace-metric", "T9", "less-by-a-negative-move", "upper", "2"),
+    ("delta", "D6", "cost", "upper", "1/2"),
+)
+"""Kinds and rules, files that only these stop, a bound of their claims, and what nothing beyond is true."""
+
+
+@pytest.mark.parametrize(("kind", "rule", "name", "bound", "truth"), FORMS)
+def test_without_a_rule_numbers_are_found_for_a_form_that_it_stops(
+    kind: str, rule: str, name: str, bound: str, truth: str
+) -> None:
+    path = INCORRECT / kind / f"{rule}-{name}.json"
+    document = json.loads(path.read_bytes())
+    given = path.with_suffix(".model")
+    model = given.read_text() if given.exists() else None
+    above = bound == "lower" or name == "not-attained"
+    lie = Lie(("claims", 0, bound), above, Fraction(truth))
+    template = Template(kind, path.stem, document, None, None)
+    with checker(switchable()):
+        weaker: Any = import_module("bisimdist.checker.reading")
+        weaker.RuleViolation.off = rule
+        tries = (
+            attack(template, lie, document, random.Random(0), model=model, only_claim=only_claim)
+            for only_claim in (False, True)
+        )
+        forgery = next((found.forgery for found in tries if found.forgery is not None), None)
+    assert forgery is not None
+    report = check_certificate(json.dumps(forgery), model)
+    assert not report.valid
+    assert rule in report.reason
 
 
 def test_a_ceiling_of_any_alpha_would_deceive(monkeypatch: pytest.MonkeyPatch) -> None:
