@@ -167,7 +167,7 @@ def _check_claim(
     if claim.prior is None:
         if len(claim.states) != 2:
             raise RuleViolation(f"{where}: V1: expected a pair")
-    elif len(claim.prior) != len(claim.states) or sum(claim.prior) != 1:
+    elif len(claim.prior) != len(claim.states) or sum(claim.prior) != 1 or any(p < 0 for p in claim.prior):
         raise RuleViolation(f"{where}: V1: the prior is no distribution on the secrets")
     if said.name in {"bayes", "min-entropy"} and len(claim.states) != graph.width + 1:
         raise RuleViolation(f"{where}: V1: all claims of a certificate have as many secrets")
@@ -237,7 +237,7 @@ def _worlds(said: _Said, claim: LeakageClaim) -> list[list[tuple[str, Fraction]]
         return [[(state, _ONE)] for state in claim.states]
     secrets = list(zip(claim.states, claim.prior, strict=True))
     if said.gains is None:
-        return [[(state, Fraction(p))] for state, p in secrets]
+        return [[(state, p)] for state, p in secrets]
     return [[(s, p * row.get(s, _ZERO)) for s, p in secrets] for row in said.gains.values()]
 
 

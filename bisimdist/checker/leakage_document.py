@@ -46,7 +46,7 @@ class LeakageClaim:
     """That a measure of some states lies between two bounds; with a prior the states are secrets."""
 
     states: tuple[str, ...]
-    prior: tuple[Mass, ...] | None
+    prior: tuple[Fraction, ...] | None
     lower: Bound
     upper: Bound
 
@@ -108,8 +108,6 @@ def read_claims(document: object) -> tuple[dict[str, Any], tuple[LeakageClaim, .
     ------
     MalformedCertificate
         If it does not have the shape of a certificate of kind ``leakage``.
-    RuleViolation
-        If a prior is negative.
     """
     needed = ("format", "version", "kind", "model", "digest", "merged", "measure", "claims", "nodes")
     whole = record(document, "the certificate", needed, ("gains", "cycles", "ratios"))
@@ -122,7 +120,7 @@ def _claim(value: object, where: str) -> LeakageClaim:
     prior = None
     if "prior" in claim:
         parts = items(claim["prior"], f"the prior of {where}")
-        prior = tuple(Mass.read(p, f"a probability of {where}", "V1") for p in parts)
+        prior = tuple(rational(p, f"a probability of {where}") for p in parts)
     return LeakageClaim(
         tuple(item(state, where) for state in items(claim["states"], f"the states of {where}")),
         prior,
