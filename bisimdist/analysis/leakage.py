@@ -22,9 +22,8 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.models.conversions import observed_chain
-from bisimdist.models.hmm import HMM
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.leakages import Asked, Leakages, measure_of
 from bisimdist.privacy.unending import find_unending
@@ -38,7 +37,7 @@ BATCH = 4_000
 
 @interruptible
 def leakage(  # noqa: PLR0913
-    model: LMC | PA | HMM,
+    model: AnyModel,
     measure: str | LeakageMeasure,
     *,
     pairs: Sequence[tuple[str, str]] | None = None,

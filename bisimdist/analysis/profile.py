@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from flint import fmpq
 
@@ -23,6 +24,9 @@ from bisimdist.privacy.losses import LossDistribution, exact_losses
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.cutting import inner, masses_of, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.renyi_curve import RenyiCurve
 
 __all__ = ["ProfileAnswer", "ProfilePoint", "all_losses", "profile"]
 
@@ -79,6 +83,8 @@ class ProfileAnswer:
         By pair the exact losses, where they are finitely many: then delta is known for every alpha.
     runs
         How many independent runs the answer is about.
+    renyi
+        Rényi divergences, where they were asked for.
     """
 
     model: LMC
@@ -87,6 +93,7 @@ class ProfileAnswer:
     status: Status
     losses: tuple[LossDistribution, ...] | None = field(default=None, compare=False)
     runs: int = 1
+    renyi: RenyiCurve | None = None
 
     def upper_at(self, alpha: ExactNumber) -> fmpq:
         """Return an upper bound on delta at any alpha: delta is convex and does not increase.

@@ -16,6 +16,7 @@ __all__ = [
     "memory_bytes",
     "nonnegative_number",
     "numbered",
+    "order_number",
     "positive_number",
     "seconds",
     "unit_number",
@@ -23,6 +24,7 @@ __all__ = [
 
 MAX_SECONDS = 10**9
 MEBIBYTE = 2**20
+MOST_ORDER = 1000
 
 
 def _short(text: str) -> str:
@@ -44,6 +46,16 @@ def numbered(option: str, text: str) -> fmpq:
         return parse_rational(text)
     except NumberError as error:
         raise UsageError(f"{option}: {error}") from error
+
+
+def order_number(option: str, text: str) -> int:
+    """Return an order of Rényi's divergence, an integer of at least 2."""
+    if (
+        not (text.strip().isascii() and text.strip().isdigit())
+        or not 2 <= int(text.strip()[:9]) <= MOST_ORDER
+    ):
+        raise UsageError(f"{option} {_short(text)}: expected integers from 2 to {MOST_ORDER}, such as 2,3,8")
+    return int(text)
 
 
 def alpha_number(option: str, text: str | None) -> fmpq:

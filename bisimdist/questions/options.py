@@ -274,6 +274,16 @@ LARGEST = _number("to", "E", "The largest epsilon of the points to choose.", _po
 RUNS: Option[int] = Option(
     name="runs", flags=("--runs",), metavar="K", help="Of K independent runs.", type=int, default=1
 )
+RENYI: Option[tuple[int, ...]] = Option(
+    name="orders",
+    flags=("--renyi",),
+    metavar="ORDERS",
+    help="Rényi divergences of these orders too, with commas, and the bound on delta that follows.",
+    repeatable=True,
+    read=lambda flag, texts: tuple(
+        numbers.order_number(flag, part) for text in texts or () for part in text.split(",")
+    ),
+)
 CSV = _text("csv", "--csv", "FILE", "Write the points as CSV.", writes=True)
 PLOT = _text("plot", "--plot", "FILE", "Draw the curve (.svg, .png, .pdf).", writes=True)
 LOG = _switch("logarithmic", "--log", "Draw with logarithmic axes.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from bisimdist.questions.options import (
     LOG,
     PLOT,
     POINTS,
+    RENYI,
     RUNS,
     TRADE_OFF,
     Option,
@@ -63,6 +64,7 @@ class Profile(Question[Profiled]):
         LARGEST,
         options.UNIT_THRESHOLD.but(help="Find the least epsilon with delta <= THETA."),
         RUNS,
+        RENYI,
         options.GAP.but(help="How narrow intervals have to be where delta is not exact."),
         options.TIMEOUT,
         options.MEMORY,
@@ -82,6 +84,7 @@ class Profile(Question[Profiled]):
     largest: fmpq | None
     threshold: fmpq | None
     runs: int
+    orders: tuple[int, ...]
     gap: fmpq | None
     logarithmic: bool
     trade_off: bool
@@ -110,12 +113,14 @@ class Profile(Question[Profiled]):
             largest=largest,
             threshold=threshold,
             runs=given[RUNS],
+            orders=given[RENYI],
             gap=gap,
             logarithmic=given[LOG],
             trade_off=given[TRADE_OFF],
         )
 
     def ask(self, limits: Limits) -> Profiled:
+        from bisimdist.analysis.answer import Status
         from bisimdist.analysis.profile import profile
         from bisimdist.analysis.threshold_search import least_alpha
 
@@ -133,6 +138,21 @@ class Profile(Question[Profiled]):
             jobs=limits.jobs,
             progress=limits.progress,
         )
+        if self.orders:
+            from bisimdist.analysis.renyi_curve import renyi_curve
+
+            renyi = renyi_curve(
+                self.model,
+                self.orders,
+                pairs=self.pairs,
+                runs=self.runs,
+                gap=self.gap,
+                deadline=limits.deadline,
+                memory=limits.memory,
+                progress=limits.progress,
+            )
+            status = renyi.status if renyi.status is Status.LIMIT else curve.status
+            curve = replace(curve, renyi=renyi, status=status)
         if self.threshold is None:
             return Profiled(curve, None)
         least = least_alpha(

@@ -110,6 +110,9 @@ def _profile_panel(axis: Any, answer: ProfileAnswer, logarithmic: bool) -> None:
     if not exact:
         axis.plot(epsilons, lower, color="#c0562b", linewidth=1.2, linestyle="--", label="lower bound")
         axis.fill_between(epsilons, lower, upper, color="#1f4e9c", alpha=0.15, linewidth=0)
+    if answer.renyi is not None:
+        follows = [_float(answer.renyi.delta_upper(alpha) or fmpq(1)) for alpha in alphas]
+        axis.plot(epsilons, follows, color="0.4", linewidth=1.2, linestyle="-.", label="from Rényi")
     shown = [point for point in answer.points if point.alpha > 1 or not logarithmic]
     axis.plot(
         [math.log1p(_float(point.alpha - 1)) for point in shown],

@@ -36,14 +36,32 @@ def profile_data(answer: ProfileAnswer) -> dict[str, object]:
     data: dict[str, object] = {
         "pairs": [{"from": source, "to": target} for source, target in answer.pairs],
         "runs": answer.runs,
-        "points": [_point(point) for point in answer.points],
+        "points": [{**_point(point), **_from_renyi(answer, point)} for point in answer.points],
         "status": answer.status.value,
     }
     if answer.losses is not None:
         for entry, losses in zip(data["pairs"], answer.losses, strict=True):  # type: ignore[call-overload]
             entry["losses"] = [[format_rational(p), format_rational(q)] for p, q in losses.points]
             entry["trade_off"] = [[format_rational(a), format_rational(b)] for a, b in losses.trade_off()]
+    if answer.renyi is not None:
+        data["renyi"] = [
+            {
+                "order": point.order,
+                "lower": "inf" if point.lower is None else format_rational(point.lower),
+                "upper": "inf" if point.upper is None else format_rational(point.upper),
+                "divergence": list(point.divergence),
+            }
+            for point in answer.renyi.points
+        ]
     return data
+
+
+def _from_renyi(answer: ProfileAnswer, point: ProfilePoint) -> dict[str, str]:
+    """Return the bound on delta that follows from Rényi divergences, where they were asked for."""
+    if answer.renyi is None:
+        return {}
+    bound = answer.renyi.delta_upper(point.alpha)
+    return {"renyi": "1" if bound is None else format_rational(bound)}
 
 
 def least_data(least: LeastAlpha) -> dict[str, object]:
@@ -66,8 +84,9 @@ def profile_csv(answer: ProfileAnswer) -> str:
     """Return a profile as CSV: decimals rounded in the safe direction, and the exact rationals."""
     drawn = io.StringIO()
     writer = csv.writer(drawn, lineterminator="\n")
+    more = () if answer.renyi is None else ("renyi",)
     writer.writerow(
-        ("epsilon_below", "epsilon_above", "delta_lower", "delta_upper", "alpha", "lower", "upper")
+        ("epsilon_below", "epsilon_above", "delta_lower", "delta_upper", "alpha", "lower", "upper", *more)
     )
     for point in answer.points:
         writer.writerow(
@@ -78,6 +97,7 @@ def profile_csv(answer: ProfileAnswer) -> str:
                 format_rational(point.alpha),
                 format_rational(point.lower),
                 format_rational(point.upper),
+                *_from_renyi(answer, point).values(),
             )
         )
     return drawn.getvalue()
@@ -91,8 +111,9 @@ def profile_report(answer: ProfileAnswer, least: LeastAlpha | None = None) -> Re
         epsilon = log_enclosure(point.alpha)[0]
         shown = "0" if point.alpha == 1 else f">= {epsilon}"
         bounds = (at_most(point.upper),) if exact else (at_least(point.lower), at_most(point.upper))
-        rows.append((shown, short_rational(point.alpha), *bounds))
-    remarks = []
+        follows = () if answer.renyi is None else (at_most(answer.renyi.delta_upper(point.alpha) or fmpq(1)),)
+        rows.append((shown, short_rational(point.alpha), *bounds, *follows))
+    remarks = _orders(answer)
     if answer.losses is not None:
         count = sum(len(losses.points) for losses in answer.losses)
         remarks.append(
@@ -109,10 +130,23 @@ def profile_report(answer: ProfileAnswer, least: LeastAlpha | None = None) -> Re
     runs = f" of {answer.runs} runs" if answer.runs > 1 else ""
     return Report(
         heading=f"privacy profile{runs}: {what} as a function of epsilon = ln(alpha)",
-        columns=("epsilon", "alpha", *(("delta (exact)",) if exact else ("lower bound", "upper bound"))),
+        columns=(
+            "epsilon",
+            "alpha",
+            *(("delta (exact)",) if exact else ("lower bound", "upper bound")),
+            *(() if answer.renyi is None else ("from Rényi",)),
+        ),
         rows=tuple(rows),
         remarks=tuple(remarks),
     )
+
+
+def _orders(answer: ProfileAnswer) -> list[str]:
+    """Say what Rényi's divergences are."""
+    if answer.renyi is None:
+        return []
+    orders = ", ".join(f"{point.order}: {' to '.join(point.divergence)}" for point in answer.renyi.points)
+    return [f"Rényi's divergence by order is {orders}; delta is at most what follows from the best of them."]
 
 
 def _least_sentence(least: LeastAlpha) -> str:

@@ -71,6 +71,18 @@ def test_a_report_for_people(command: Command, chain: str) -> None:
     assert command("leakage", "example:figure1", "--measure", "kl", "--timeout", "0").code in {0, 3}
 
 
+def test_the_renyi_curve_beside_the_profile(command: Command, tmp_path: Path) -> None:
+    table = tmp_path / "curve.csv"
+    ask = ("profile", "example:randomised-response", "--alpha", "2", "--renyi", "2,3", "--renyi", "8")
+    data = json.loads(command(*ask, "--json", "--csv", str(table)).out)
+    assert [entry["order"] for entry in data["renyi"]] == [2, 3, 8]
+    assert (data["renyi"][0]["upper"], data["points"][0]["renyi"]) == ("7/3", "61/243")
+    assert table.read_text().splitlines()[0].endswith(",renyi")
+    assert table.read_text().splitlines()[1].endswith(",61/243")
+    assert "from Rényi" in command(*ask).out
+    command(*ask, "--renyi", "1").assert_refused("--renyi 1", "integers from 2")
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -15,6 +15,8 @@ from bisimdist.analysis.delta import delta
 from bisimdist.analysis.leakage import leakage
 from bisimdist.analysis.leakage_bounds import LeakageBound
 from bisimdist.analysis.leakage_measures import read_measure
+from bisimdist.analysis.profile import profile
+from bisimdist.analysis.renyi_curve import renyi_curve
 from bisimdist.checker import check_certificate
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.precision import working_precision
@@ -25,7 +27,7 @@ from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline
 from tests.reference.traces import trace_distribution
-from tests.strategies import lmcs, weights
+from tests.strategies import alphas, lmcs, weights
 
 FEW = settings(max_examples=40)
 DIVERGENCES = ("tv", "chi2", "kl", "hellinger", "renyi:2", "renyi:3")
@@ -334,3 +336,41 @@ def test_unknown_states_are_refused() -> None:
     with pytest.raises(ModelError):
         leakage(SOON_INFINITE, "bayes", secrets=["s", "nobody"])
     assert read_measure("renyi:02").shown == "renyi:2"
+
+
+@FEW
+@given(chain=lmcs(5, cyclic=False), order=st.integers(2, 9), alpha=alphas())
+def test_delta_is_at_most_what_follows_from_renyi(chain: LMC, order: int, alpha: fmpq) -> None:
+    curve = renyi_curve(chain, [order], pairs=[("s0", "s1")])
+    bound = curve.delta_upper(alpha)
+    assert bound is None or delta(chain, alpha, pairs=[("s0", "s1")]).upper <= bound
+
+
+def test_the_bound_from_renyi_is_attained() -> None:
+    """Where p/q is alpha b / (b - 1) on all that counts, and p is 0 on the rest."""
+    chain = LMC.from_mappings(
+        {"s": "a", "t": "a", "x": "x", "y": "y"},
+        {"s": {"x": 1}, "t": {"x": "1/4", "y": "3/4"}, "x": {"x": 1}, "y": {"y": 1}},
+        [("s", "t")],
+    )
+    forward = leakage(chain, "renyi:2").pairs[0].upper
+    assert forward == 4
+    assert forward / 2 / 4 == fmpq(1, 2) == 1 - 2 * fmpq(1, 4)  # alpha = 2, order 2
+    assert renyi_curve(chain, [2]).delta_upper(2) is None  # the other direction is infinite
+    with pytest.raises(UsageError, match="no orders"):
+        renyi_curve(chain, [])
+
+
+def test_runs_add_up_and_go_to_the_accountant() -> None:
+    chain = randomised_response(2, "3/4")
+    once, twice = renyi_curve(chain, [2, 4]), renyi_curve(chain, [2, 4], runs=2)
+    first, second = once.points[0].upper, twice.points[0].upper
+    assert first is not None
+    assert second == first**2
+    orders, rdp = twice.doubles()
+    assert orders == [2.0, 4.0]
+    assert math.isclose(rdp[0], 2 * math.log(float_of(first)))
+    accountant = pytest.importorskip("dp_accounting.rdp")
+    epsilon, _ = accountant.compute_epsilon(orders, rdp, 1e-2)
+    exact = profile(chain, epsilons=[f"{epsilon:.6f}"], runs=2).points[0].upper
+    assert float_of(exact) <= 1e-2

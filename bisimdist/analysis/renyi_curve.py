@@ -1,0 +1,143 @@
+"""Rényi divergences of a model at several orders, and the bound on delta that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.leakage import leakage
+from bisimdist.analysis.leakage_bounds import LeakageBound
+from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.models.kinds import AnyModel
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["RenyiCurve", "RenyiPoint", "renyi_curve"]
+
+
+@dataclass(frozen=True, slots=True)
+class RenyiPoint:
+    """Bounds on the sum of ``p^b q^(1-b)``, the largest of all pairs and directions; None is infinity."""
+
+    order: int
+    lower: fmpq | None
+    upper: fmpq | None
+    bound: LeakageBound
+
+    def delta_upper(self, alpha: ExactNumber) -> fmpq | None:
+        """Return the bound on delta that follows.
+
+        For all p, q: ``max(0, p - alpha q) <= c p^b q^(1-b)`` with c such that the two touch, which is
+        where p/q is alpha b / (b - 1). None where the divergence may be infinite.
+
+        References
+        ----------
+        .. [1] Canonne, Kamath, Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020,
+           Proposition 12.
+        """
+        if self.upper is None:
+            return None
+        b, value = self.order, to_fmpq(alpha)
+        return self.upper / value ** (b - 1) * fmpq(b - 1) ** (b - 1) / fmpq(b) ** b
+
+    @property
+    def divergence(self) -> tuple[str, str]:
+        """Two decimals around the largest divergence."""
+        found = self.bound.enclosure
+        return found if found is not None else ("0", "inf")
+
+
+@dataclass(frozen=True, slots=True)
+class RenyiCurve:
+    """Rényi differential privacy of a model at some orders.
+
+    Parameters
+    ----------
+    points
+        By ascending order.
+    status
+        How the work ended.
+    """
+
+    points: tuple[RenyiPoint, ...]
+    status: Status
+
+    def delta_upper(self, alpha: ExactNumber) -> fmpq | None:
+        """Return the best bound on delta that follows; None where all orders may be infinite."""
+        found = [bound for point in self.points if (bound := point.delta_upper(alpha)) is not None]
+        return min((*found, fmpq(1))) if found else None
+
+    def doubles(self) -> tuple[list[float], list[float]]:
+        """Return orders and divergences in doubles, rounded up: what dp_accounting calls orders and rdp."""
+        orders = [float(point.order) for point in self.points]
+        return orders, [float(point.divergence[1]) for point in self.points]
+
+
+def renyi_curve(  # noqa: PLR0913
+    model: AnyModel,
+    orders: Sequence[int],
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    runs: int = 1,
+    gap: ExactNumber | None = None,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> RenyiCurve:
+    """Bound Rényi's divergence of all pairs, in both directions, at several orders.
+
+    Parameters
+    ----------
+    model
+        The chain, or what stands for one.
+    orders
+        Integers of at least 2.
+    pairs
+        Pairs of names; by default those of the model.
+    runs
+        Of so many independent runs: divergences add up.
+    gap, deadline, memory, progress
+        As for `leakage`, of every order.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.figure1 import figure1
+    >>> curve = renyi_curve(figure1(), [2, 3])
+    >>> str(curve.points[0].upper), str(curve.delta_upper("5/4"))
+    ('7/6', '7/30')
+    """
+    if not orders:
+        raise UsageError("there are no orders; expected integers of at least 2")
+    points, statuses = [], set()
+    for order in sorted(set(orders)):
+        answer = leakage(
+            model,
+            f"renyi:{order}",
+            pairs=pairs,
+            both=True,
+            gap=gap,
+            deadline=deadline,
+            memory=memory,
+            progress=progress,
+        )
+        statuses.add(answer.status)
+        lowers = [bound.lower for bound in answer.pairs]
+        largest = None if None in lowers else max(x for x in lowers if x is not None)
+        worst = answer.worst
+        powers = [None if x is None else x**runs for x in (largest, worst.upper)]
+        bound = LeakageBound(
+            measure=worst.measure,
+            states=worst.states,
+            prior=None,
+            before=None,
+            lower=powers[0],
+            upper=powers[1],
+        )
+        points.append(RenyiPoint(order, powers[0], powers[1], bound))
+    for status in (Status.LIMIT, Status.BRACKET):
+        if status in statuses:
+            return RenyiCurve(tuple(points), status)
+    return RenyiCurve(tuple(points), Status.EXACT)
