@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from bisimdist.analysis.hmm_proofs import mechanism_budget as mechanism_budget
     from bisimdist.analysis.leakage import leakage as leakage
     from bisimdist.analysis.leakage_answer import LeakageAnswer as LeakageAnswer
-    from bisimdist.analysis.metric import MetricAnswer as MetricAnswer
     from bisimdist.analysis.metric import metric as metric
+    from bisimdist.analysis.metric_answer import MetricAnswer as MetricAnswer
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
     from bisimdist.analysis.profile import profile as profile
     from bisimdist.analysis.satisfaction import SatisfactionAnswer as SatisfactionAnswer

@@ -10,7 +10,7 @@ from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
-from bisimdist.report.numbers import short_rational
+from bisimdist.report.numbers import exact_value, short_rational
 
 __all__ = ["AdditiveBudget", "Budget"]
 
@@ -68,8 +68,7 @@ class Budget:
 
     def data(self) -> dict[str, object]:
         """Return the number as plain data."""
-        ratio = "inf" if self.ratio is None else format_rational(self.ratio)
-        return {"ratio": ratio, "distance": format_rational(self.distance)}
+        return {"ratio": exact_value(self.ratio), "distance": format_rational(self.distance)}
 
     def __str__(self) -> str:
         if self.infinite or self.ratio is None:

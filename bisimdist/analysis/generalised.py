@@ -8,20 +8,23 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved, no_certificate
+from bisimdist.analysis.asked import asked_states
+from bisimdist.analysis.proved import Proved, Shown, no_certificate
 from bisimdist.bisimulation.strong import bisimilarity_quotient
-from bisimdist.certificates.generalised import ProvedPair, generalised_certificate
+from bisimdist.certificates.frame import bounds_claim
+from bisimdist.certificates.generalised import generalised_certificate
 from bisimdist.errors import ENDINGS, UsageError
-from bisimdist.exact.rational import ExactNumber, to_fmpq
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.fixpoint.generalised_engine import Solution, least_fixed_point
 from bisimdist.fixpoint.hausdorff import Arena
-from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value
+from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
-from bisimdist.report.tables import html_table
+from bisimdist.report.numbers import between, exact_value, interval, short_value
+from bisimdist.report.tables import Report
 
 __all__ = [
     "GeneralisedAnswer",
@@ -30,6 +33,11 @@ __all__ = [
     "generalised_metric",
 ]
 
+
+REMARKS = {
+    Status.BRACKET: "The bounds are certified and as close to the distances as was asked.",
+    Status.LIMIT: "The bounds are certified; the distance itself was not found, or is irrational.",
+}
 
 GeneralisedKind = Scale
 """By what two probabilities are compared; multiplicative distances are given as ratios."""
@@ -75,9 +83,27 @@ class GeneralisedBound(Bounds):
             raise UsageError("an additive distance is no logarithm")
         return Bounds.epsilon(self, digits)
 
+    def data(self) -> dict[str, object]:
+        """Return the bounds as plain data."""
+        data: dict[str, object] = {"from": self.source, "to": self.target}
+        if self.kind is GeneralisedKind.ADDITIVE:
+            data["distance"] = exact_value(self.upper)
+        else:
+            data |= {"ratio": exact_value(self.upper), "epsilon": list(self.epsilon())}
+        lower, upper = exact_value(self.lower), exact_value(self.upper)
+        return {**data, "exact": self.exact, "lower": lower, "upper": upper}
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The pair, the bounds, and whether they meet, for a person."""
+        shown = short_value(self.upper) if self.exact else f"from {interval(self.lower, self.upper)}"
+        ratio = self.kind is GeneralisedKind.MULTIPLICATIVE
+        logarithm = (between(*self.epsilon()),) if ratio else ()
+        return self.source, self.target, shown, *logarithm, "yes" if self.exact else "no"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GeneralisedAnswer(Proved):
+class GeneralisedAnswer(Shown, Proved):
     """Bounds on a generalised bisimilarity metric for each pair that was asked, with their proof.
 
     Parameters
@@ -111,29 +137,19 @@ class GeneralisedAnswer(Proved):
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
 
-    def _repr_html_(self) -> str:
+    def report(self) -> Report:
         ratios = self.kind is GeneralisedKind.MULTIPLICATIVE
-        names = ("from", "to", "lower ratio", "upper ratio", "epsilon") if ratios else _ADDITIVE_HEAD
-        rows = (
-            (
-                pair.source,
-                pair.target,
-                _shown(pair.lower),
-                _shown(pair.upper),
-                *([" .. ".join(pair.epsilon())] if ratios else []),
-            )
-            for pair in self.pairs
+        heading = f"{self.kind.value} bisimilarity metric"
+        if self.discount != 1:
+            heading += f", discount {format_rational(self.discount)}"
+        if ratios:
+            heading += " (the distance is the logarithm of the ratio)"
+        return Report(
+            heading=heading,
+            columns=("from", "to", *(("ratio",) if ratios else ()), "distance", "exact"),
+            rows=tuple(bound.row for bound in self.pairs),
+            remarks=tuple(REMARKS[status] for status in (self.status,) if status in REMARKS),
         )
-        ended = "certified bounds" if self.status is Status.LIMIT else self.status.value
-        what = f"{self.kind.value} bisimilarity metric, discount {self.discount} ({ended})"
-        return html_table(what, names, rows)
-
-
-_ADDITIVE_HEAD = ("from", "to", "lower", "upper")
-
-
-def _shown(value: Value) -> str:
-    return "inf" if value is None else str(value)
 
 
 @interruptible
@@ -157,23 +173,15 @@ def generalised_metric(  # noqa: PLR0913
 
     Parameters
     ----------
-    model
-        The automaton; a labelled Markov chain is taken as the automaton with its labels as actions.
     kind
         ``"additive"`` or ``"multiplicative"``.
     discount
         The factor of a step, more than 0 and at most 1.
-    pairs
-        Pairs of names of states; by default those of the model.
     precision
         None for exact values where they can be had; else how far apart bounds on the distance may be, in
         short rationals, where there are cycles.
-    deadline
-        When to give up; what is proved by then is returned with ``Status.LIMIT``.
-    progress
-        Told what is being done.
-    on_interrupt
-        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+    model, pairs, deadline, progress, on_interrupt
+        As in `bisimdist.metric`.
 
     Raises
     ------
@@ -198,13 +206,7 @@ def generalised_metric(  # noqa: PLR0913
     """
     chosen, lifting, wanted = _question(kind, discount, precision)
     automaton = automaton_of(model)
-    asked = (
-        list(automaton.pairs)
-        if pairs is None
-        else [(automaton.index(s), automaton.index(t)) for s, t in pairs]
-    )
-    if not asked:
-        raise UsageError("the model has no pairs of its own; say which states to compare")
+    asked = asked_states(automaton, pairs)
     solution: Solution | None = None
     classes: tuple[int, ...] = tuple(range(len(automaton)))
     try:
@@ -214,21 +216,20 @@ def generalised_metric(  # noqa: PLR0913
         solution = least_fixed_point(arena, precision=wanted, deadline=deadline, progress=progress)
     except ENDINGS:
         pass
-    proved = []
+    found = []
+    names = automaton.states
     for s, t in asked:
         low, high = lifting.zero, lifting.zero if s == t else lifting.top
         if solution is not None:
             low, high = solution.bounds(classes[s], classes[t])
-        proved.append(ProvedPair(automaton.states[s], automaton.states[t], low, high))
-    bounds = tuple(
-        GeneralisedBound(source=p.source, target=p.target, kind=chosen, lower=p.lower, upper=p.upper)
-        for p in proved
-    )
+        found.append(GeneralisedBound(source=names[s], target=names[t], kind=chosen, lower=low, upper=high))
+    bounds = tuple(found)
 
     def certificate() -> dict[str, object]:
         if solution is None:
             return no_certificate()
-        return generalised_certificate(automaton, classes, solution, proved)
+        claims = [bounds_claim(one.source, one.target, one.lower, one.upper) for one in bounds]
+        return generalised_certificate(automaton, classes, solution, claims)
 
     return GeneralisedAnswer(
         model=automaton,

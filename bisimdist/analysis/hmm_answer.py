@@ -17,7 +17,7 @@ from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
 from bisimdist.hmm.parametric import ParametricProof
 from bisimdist.models.hmm import HMM
-from bisimdist.report.numbers import interval, short_rational
+from bisimdist.report.numbers import between, interval, short_rational
 from bisimdist.report.tables import Report
 from bisimdist.words.search import DirectedProof
 
@@ -313,8 +313,7 @@ class PairBudget:
     @property
     def row(self) -> tuple[str, ...]:
         """The pair, the value, its logarithm and the witness, for a person."""
-        low, high = self.epsilon or (("inf", "inf") if self.exact else ("", ""))
-        decimals = low if low == high else f"[{low}, {high}]"
+        decimals = between(*(self.epsilon or (("inf", "inf") if self.exact else ("", ""))))
         return self.source, self.target, self.shown, decimals, " ".join(self.witness)
 
 

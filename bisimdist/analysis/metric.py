@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import Enum
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved
+from bisimdist.analysis.asked import asked_states
+from bisimdist.analysis.metric_answer import KINDS, Kind, MetricAnswer, MetricBound, Triple
 from bisimdist.bisimulation.accumulative import Accumulated, accumulative_values
 from bisimdist.bisimulation.amortised import Amortised, amortised_values
 from bisimdist.bisimulation.game import SAME, Arena
@@ -27,98 +26,16 @@ from bisimdist.certificates.metric import (
     amortised_certificate,
 )
 from bisimdist.errors import ENDINGS, LimitError, UsageError
-from bisimdist.exact.scale import Bounds
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
-from bisimdist.report.tables import html_table
 
 __all__ = ["KINDS", "Kind", "MetricAnswer", "MetricBound", "Triple", "metric"]
 
 ONE = fmpq(1)
 BISECTIONS = 12
 CLOSE = fmpq(1001, 1000)
-
-Triple = tuple[str, str, fmpq, fmpq]
-"""Two states and the ends of an interval of ratios, a single ratio where they agree."""
-
-
-class Kind(Enum):
-    """Which of the two metrics."""
-
-    ACCUMULATIVE = "accumulative"
-    AMORTISED = "amortised"
-
-
-KINDS = tuple(kind.value for kind in Kind)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricBound(Bounds):
-    """Bounds on the distance of a pair; both are ratios, the distance is the logarithm.
-
-    Parameters
-    ----------
-    source, target
-        The names of the two states.
-    lower, upper
-        Proved bounds, at least 1; None stands for infinity.
-    play
-        A play of the challenger that shows the lower bound; None where it is 1.
-    relation
-        Triples that are a bisimulation for the upper bound; empty where that is infinite or they are many.
-    """
-
-    source: str
-    target: str
-    play: Play | None = field(default=None, compare=False)
-    relation: tuple[Triple, ...] = field(default=(), compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricAnswer(Proved):
-    """Bounds on one of the metrics for each pair that was asked, with their proof.
-
-    Parameters
-    ----------
-    model
-        The automaton.
-    kind
-        Which metric.
-    pairs
-        The bounds, in the order in which the pairs were asked.
-    status
-        ``EXACT`` or ``LIMIT``.
-    statistics
-        Counts of what was done, without any timing.
-    make_certificate
-        Writes the proof when it is asked for.
-
-    References
-    ----------
-    .. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014.
-    """
-
-    model: PA
-    kind: Kind
-    pairs: tuple[MetricBound, ...]
-    status: Status
-    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
-
-    def _repr_html_(self) -> str:
-        rows = (
-            (
-                pair.source,
-                pair.target,
-                "inf" if pair.lower is None else str(pair.lower),
-                "inf" if pair.upper is None else str(pair.upper),
-                " .. ".join(pair.epsilon()),
-            )
-            for pair in self.pairs
-        )
-        caption = f"{self.kind.value} bisimulation metric ({self.status.value})"
-        return html_table(caption, ("from", "to", "lower ratio", "upper ratio", "epsilon"), rows)
 
 
 @interruptible
@@ -175,13 +92,7 @@ def metric(  # noqa: PLR0913
             raise UsageError(f"there is no metric {kind!r}; expected {' or '.join(KINDS)}")
         kind = Kind(kind)
     automaton = automaton_of(model)
-    asked = (
-        list(automaton.pairs)
-        if pairs is None
-        else [(automaton.index(s), automaton.index(t)) for s, t in pairs]
-    )
-    if not asked:
-        raise UsageError("the model has no pairs of its own; say which states to compare")
+    asked = asked_states(automaton, pairs)
     try:
         arena = Arena(automaton, asked, deadline)
         work = (_Accumulative if kind is Kind.ACCUMULATIVE else _Amortised)(arena, deadline, progress)

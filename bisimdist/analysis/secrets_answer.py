@@ -15,7 +15,7 @@ from bisimdist.analysis.trace_metric_answer import TraceBound, TraceKind
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.models.pa import PA
 from bisimdist.report.ends import ends_data, ends_remarks
-from bisimdist.report.numbers import short_rational
+from bisimdist.report.numbers import between, short_rational
 from bisimdist.report.tables import Report
 from bisimdist.verdicts import joint, verdict_word
 
@@ -82,13 +82,12 @@ class SecretPair:
 
     def row(self, threshold: fmpq | None) -> tuple[str, ...]:
         """Return the pair for a person."""
-        low, high = self.lower.epsilon()[0], self.upper.epsilon()[1]
         return (
             str(self.first),
             str(self.second),
             short_rational(self.distance),
             str(self.upper) if self.bound.exact else f"{self.lower} .. {self.upper}",
-            low if low == high else f"[{low}, {high}]",
+            between(self.lower.epsilon()[0], self.upper.epsilon()[1]),
             *(() if threshold is None else (verdict_word(self.at_most(threshold)),)),
         )
 

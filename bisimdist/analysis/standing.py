@@ -10,10 +10,9 @@ from typing import TypeAlias
 from flint import fmpq
 
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.exact.rational import format_rational
 from bisimdist.exact.scale import Value, at_most
 from bisimdist.report.numbers import at_most as at_most_text
-from bisimdist.report.numbers import interval
+from bisimdist.report.numbers import between, exact_value, interval
 
 __all__ = ["Bounds", "Measure", "Relation", "Scale", "Standing", "relate"]
 
@@ -115,8 +114,7 @@ class Measure:
     @property
     def logarithm(self) -> str:
         """The same as one text; empty where the measure is no ratio."""
-        low, high = self.decimals if self.scale is Scale.RATIO else ("", "")
-        return low if low == high else f"[{low}, {high}]"
+        return between(*self.decimals) if self.scale is Scale.RATIO else ""
 
     def __str__(self) -> str:
         if self.scale is Scale.KERNEL and self.exact:
@@ -129,8 +127,7 @@ class Measure:
         """Return the measure as plain data."""
 
         def sides(low: Value, high: Value) -> dict[str, object]:
-            texts = ("inf" if value is None else format_rational(value) for value in (low, high))
-            return dict(zip(("lower", "upper"), texts, strict=True))
+            return {"lower": exact_value(low), "upper": exact_value(high)}
 
         data = {"name": self.name, "scale": self.scale.value, **sides(*self.bounds), "exact": self.exact}
         if self.scale is Scale.RATIO:

@@ -13,7 +13,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.models.pa import PA
 from bisimdist.report.ends import ends_data, ends_remarks
-from bisimdist.report.numbers import short_rational
+from bisimdist.report.numbers import between, exact_value, short_rational, short_value
 from bisimdist.report.tables import Report
 from bisimdist.verdicts import joint, verdict_word
 
@@ -48,14 +48,6 @@ def word_text(word: Sequence[str]) -> str:
     shown = " ".join(word[:ACTIONS_SHOWN])
     more = len(word) - ACTIONS_SHOWN
     return shown if more <= 0 else f"{shown} ... ({more} more actions)"
-
-
-def _exactly(value: fmpq | None) -> str:
-    return "inf" if value is None else format_rational(value)
-
-
-def _short(value: fmpq | None) -> str:
-    return "inf" if value is None else short_rational(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +130,11 @@ class TraceBound(Bounds):
         """Return the bounds as plain data, with the verdict on a threshold where there is one."""
         data: dict[str, object] = {"from": self.source, "to": self.target}
         if self.kind is TraceKind.MULTIPLICATIVE:
-            data |= {"ratio": _exactly(self.upper), "epsilon": list(self.epsilon())}
+            data |= {"ratio": exact_value(self.upper), "epsilon": list(self.epsilon())}
         data |= {
             "exact": self.exact,
-            "lower": _exactly(self.lower),
-            "upper": _exactly(self.upper),
+            "lower": exact_value(self.lower),
+            "upper": exact_value(self.upper),
             "witness": list(self.witness),
             "probabilities": [format_rational(p) for p in self.probabilities],
         }
@@ -155,17 +147,11 @@ class TraceBound(Bounds):
     @property
     def row(self) -> tuple[str, ...]:
         """The pair, the bounds, and whether they meet, for a person."""
-        low, high = self.epsilon()
-        shown = _short(self.upper) if self.exact else f"from {_short(self.lower)} to {_short(self.upper)}"
-        decimals = (low if low == high else f"[{low}, {high}]",)
-        multiplicative = self.kind is TraceKind.MULTIPLICATIVE
-        return (
-            self.source,
-            self.target,
-            shown,
-            *decimals[: int(multiplicative)],
-            "yes" if self.exact else "no",
-        )
+        shown = short_value(self.upper)
+        if not self.exact:
+            shown = f"from {short_value(self.lower)} to {shown}"
+        logarithm = (between(*self.epsilon()),) if self.kind is TraceKind.MULTIPLICATIVE else ()
+        return self.source, self.target, shown, *logarithm, "yes" if self.exact else "no"
 
     @property
     def evidence(self) -> str:
@@ -183,7 +169,11 @@ class TraceBound(Bounds):
             return f"{pair} was not looked at: the work was stopped"
         if self.lower is None or self.repeated is not None:
             return f"{pair} is infinite: {self.evidence}"
-        least = f"ln {_short(self.lower)}" if self.kind is TraceKind.MULTIPLICATIVE else _short(self.lower)
+        least = (
+            f"ln {short_value(self.lower)}"
+            if self.kind is TraceKind.MULTIPLICATIVE
+            else short_value(self.lower)
+        )
         return f"{pair} is {'' if self.exact else 'at least '}{least}: {self.evidence}"
 
 

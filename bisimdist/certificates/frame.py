@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["Document", "document"]
+from bisimdist.certificates.numbers import value_text
+from bisimdist.exact.scale import Value
+
+__all__ = ["Document", "bounds_claim", "document"]
 
 Document = dict[str, object]
 """Plain data that ``json.dumps`` writes."""
@@ -25,3 +28,8 @@ def document(kind: str, model: _Model, **rest: object) -> Document:
         "digest": model.digest(),
         **rest,
     }
+
+
+def bounds_claim(source: str, target: str, lower: Value, upper: Value) -> Document:
+    """Return the claim that a distance of two states is between two bounds."""
+    return {"from": source, "to": target, "upper": value_text(upper), "lower": value_text(lower)}

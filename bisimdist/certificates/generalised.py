@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from flint import fmpq
 
-from bisimdist.certificates.numbers import rational_text
+from bisimdist.certificates.frame import Document, document
+from bisimdist.certificates.numbers import rational_text, value_text
 from bisimdist.fixpoint.evaluation import Evaluation
 from bisimdist.fixpoint.generalised_engine import Solution
 from bisimdist.fixpoint.growth import FAR, reason_to_grow
@@ -16,24 +16,12 @@ from bisimdist.fixpoint.liftings import Direction, Value, larger
 from bisimdist.fixpoint.lower_proof import Block, Entry, Rule, reason_to_leave
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["ProvedPair", "generalised_certificate"]
-
-Data = dict[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class ProvedPair:
-    """A claim: two states by name and the bounds of their distance (None is infinity)."""
-
-    source: str
-    target: str
-    lower: Value
-    upper: Value
+__all__ = ["generalised_certificate"]
 
 
 def generalised_certificate(
-    automaton: PA, classes: Sequence[int], solution: Solution, proved: Sequence[ProvedPair]
-) -> Data:
+    automaton: PA, classes: Sequence[int], solution: Solution, claims: Sequence[Document]
+) -> Document:
     """Return the certificate of the claims: a table for the upper bounds, blocks for the lower ones.
 
     Parameters
@@ -44,35 +32,20 @@ def generalised_certificate(
         For each of its states the state of the merged automaton that the solution is about.
     solution
         The bounds.
-    proved
-        The claims.
+    claims
+        The claims (`bounds_claim`).
     """
     arena = solution.arena
     writer = _Writer(automaton, classes, arena)
-    return {
-        "format": "bisimdist-certificate",
-        "version": 1,
-        "kind": "generalised-metric",
-        "model": automaton.canonical(),
-        "digest": automaton.digest(),
-        "metric": arena.lifting.name,
-        "discount": rational_text(arena.lifting.discount),
-        "claims": [
-            {
-                "from": pair.source,
-                "to": pair.target,
-                "upper": _value(pair.upper),
-                "lower": _value(pair.lower),
-            }
-            for pair in proved
-        ],
-        "upper": writer.upper(solution.upper),
-        "lower": writer.lower(solution.blocks),
-    }
-
-
-def _value(value: Value) -> str:
-    return "inf" if value is None else rational_text(value)
+    return document(
+        "generalised-metric",
+        automaton,
+        metric=arena.lifting.name,
+        discount=rational_text(arena.lifting.discount),
+        claims=list(claims),
+        upper=writer.upper(solution.upper),
+        lower=writer.lower(solution.blocks),
+    )
 
 
 class _Writer:
@@ -88,22 +61,22 @@ class _Writer:
         s, t = self.arena.positions[position]
         return [self.names[s], self.names[t]]
 
-    def masses(self, masses: Mapping[int, fmpq]) -> Data:
+    def masses(self, masses: Mapping[int, fmpq]) -> Document:
         return {self.names[state]: rational_text(mass) for state, mass in masses.items() if mass}
 
     # ----------------------------------------------------------------------------------------------- upper
 
-    def upper(self, values: Sequence[Value]) -> list[Data]:
+    def upper(self, values: Sequence[Value]) -> list[Document]:
         evaluation = Evaluation(self.arena, values)
-        result: list[Data] = []
+        result: list[Document] = []
         for position, value in enumerate(values):
             if value == self.arena.lifting.top:
                 continue
             answers = [self._answer(evaluation, challenge) for challenge in self.arena.challenges[position]]
-            result.append({"pair": self.pair(position), "value": _value(value), "answers": answers})
+            result.append({"pair": self.pair(position), "value": value_text(value), "answers": answers})
         return result
 
-    def _answer(self, evaluation: Evaluation, challenge: Challenge) -> Data:
+    def _answer(self, evaluation: Evaluation, challenge: Challenge) -> Document:
         duel = evaluation.best_answer(challenge)
         transition = next(m for number, m in challenge.answers if number == duel)
         directions = () if duel == SAME else evaluation.lifted(duel).directions
@@ -131,9 +104,9 @@ class _Writer:
 
     # ----------------------------------------------------------------------------------------------- lower
 
-    def lower(self, blocks: Sequence[Block]) -> list[Data]:
+    def lower(self, blocks: Sequence[Block]) -> list[Document]:
         values: list[Value] = [self.arena.lifting.zero] * len(self.arena.positions)
-        result: list[Data] = []
+        result: list[Document] = []
         for block in blocks:
             result.append({"rule": block.rule.value, "entries": self._entries(block, values)})
             for entry in block.entries:
@@ -141,7 +114,7 @@ class _Writer:
                 values[entry.position] = larger(values[entry.position], value)
         return result
 
-    def _entries(self, block: Block, known: Sequence[Value]) -> list[Data]:
+    def _entries(self, block: Block, known: Sequence[Value]) -> list[Document]:
         values = list(known)
         weights: dict[int, fmpq] = {}
         for entry in block.entries:
@@ -154,7 +127,7 @@ class _Writer:
         ranks = {entry.position: entry.rank for entry in block.entries}
         result = []
         for entry in block.entries:
-            data: Data = {"pair": self.pair(entry.position), "value": _value(entry.value)}
+            data: Document = {"pair": self.pair(entry.position), "value": value_text(entry.value)}
             if entry.rank:
                 data["rank"] = entry.rank
             data["side"] = entry.challenge.side
@@ -174,14 +147,14 @@ class _Writer:
 
     def _shown(
         self, evaluation: Evaluation, entry: Entry, answer: tuple[int, int], ranks: Mapping[int, int]
-    ) -> Data:
+    ) -> Document:
         duel, transition = answer
         lifted = evaluation.lifted(duel)
         direction, reason = lifted.best, None
         if entry.rank and self.arena.lifting.compare(lifted.value, entry.value) == 0:
             reason = reason_to_leave(evaluation, duel, {p for p, r in ranks.items() if r >= entry.rank})
             direction = direction if reason is None else reason.direction
-        data: Data = {
+        data: Document = {
             "answer": self.numbers[transition],
             "direction": self._direction(entry.challenge, duel, direction),
             "prices": self.masses(direction.prices),
@@ -198,11 +171,11 @@ class _Writer:
         weights: Mapping[int, fmpq],
         known: Sequence[Value],
         earlier: set[int],
-    ) -> Data:
+    ) -> Document:
         duel, transition = answer
         found = reason_to_grow(evaluation, duel, entry.position, weights, known, earlier)
         direction = evaluation.lifted(duel).best if found is None else found.direction
-        data: Data = {
+        data: Document = {
             "answer": self.numbers[transition],
             "direction": self._direction(entry.challenge, duel, direction),
             "prices": self.masses(direction.prices),

@@ -12,12 +12,11 @@ from bisimdist.bisimulation.amortised import Amortised
 from bisimdist.bisimulation.game import SAME, Arena, Challenge
 from bisimdist.bisimulation.windows import Credits
 from bisimdist.bisimulation.witness import Loss
-from bisimdist.certificates.numbers import rational_text
+from bisimdist.certificates.frame import Document, bounds_claim, document
+from bisimdist.certificates.numbers import rational_text, value_text
 from bisimdist.models.reach import all_reached
 
 __all__ = ["ProvedPair", "accumulative_certificate", "amortised_certificate"]
-
-Entry = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +46,10 @@ class ProvedPair:
     losses: Mapping[tuple[int, fmpq], Loss] = field(default_factory=dict)
 
 
-def _ratio(value: fmpq | None) -> str:
-    return "inf" if value is None else rational_text(value)
-
-
-def _frame(arena: Arena, metric: str, proved: Sequence[ProvedPair]) -> Entry:
-    automaton = arena.automaton
-    return {
-        "format": "bisimdist-certificate",
-        "version": 1,
-        "kind": "metric",
-        "model": automaton.canonical(),
-        "digest": automaton.digest(),
-        "metric": metric,
-        "claims": [
-            {
-                "from": automaton.states[pair.source],
-                "to": automaton.states[pair.target],
-                "upper": _ratio(pair.upper),
-                "lower": _ratio(pair.lower),
-            }
-            for pair in proved
-        ],
-    }
+def _frame(arena: Arena, metric: str, proved: Sequence[ProvedPair]) -> Document:
+    names = arena.automaton.states
+    claims = [bounds_claim(names[pair.source], names[pair.target], pair.lower, pair.upper) for pair in proved]
+    return document("metric", arena.automaton, metric=metric, claims=claims)
 
 
 def _names(arena: Arena, position: int) -> list[str]:
@@ -82,21 +62,21 @@ def _challenge(challenge: Challenge) -> int:
     return challenge.transition + 1
 
 
-def accumulative_certificate(values: Accumulated, proved: Sequence[ProvedPair]) -> Entry:
+def accumulative_certificate(values: Accumulated, proved: Sequence[ProvedPair]) -> Document:
     """Return the certificate: one table of values, with ranks and challenges for the lower bounds."""
     arena = values.arena
     result = _frame(arena, "accumulative", proved)
     starts = [arena.position(pair.source, pair.target) for pair in proved]
     needed = _reachable(arena, (p for p in starts if p is not None and p != SAME))
     result["upper"] = [
-        {"pair": _names(arena, position), "value": _ratio(values.values[position])}
+        {"pair": _names(arena, position), "value": value_text(values.values[position])}
         for position in needed
         if values.values[position] is not None
     ]
     result["lower"] = [
         {
             "pair": _names(arena, position),
-            "value": _ratio(values.values[position]),
+            "value": value_text(values.values[position]),
             "rank": values.ranks[position],
             "side": values.challenges[position].side,
             "challenge": _challenge(values.challenges[position]),
@@ -115,7 +95,7 @@ def _reachable(arena: Arena, starts: Iterable[int]) -> list[int]:
     return sorted(all_reached(starts, after))
 
 
-def amortised_certificate(values: Amortised, proved: Sequence[ProvedPair]) -> Entry:
+def amortised_certificate(values: Amortised, proved: Sequence[ProvedPair]) -> Document:
     """Return the certificate: infinite positions once, a relation and a losing play for each claim."""
     arena = values.arena
     result = _frame(arena, "amortised", proved)

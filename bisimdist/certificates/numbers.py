@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import fmpq, fmpz
 
-__all__ = ["integer_text", "rational_text"]
+__all__ = ["integer_text", "rational_text", "value_text"]
 
 DECIMAL_DIGITS = 60
 """Longer integers are written in hexadecimal."""
@@ -34,3 +34,8 @@ def rational_text(value: fmpq, *, digits: int = DECIMAL_DIGITS) -> str:
     """
     numerator = integer_text(value.p, digits=digits)
     return numerator if value.q == 1 else f"{numerator}/{integer_text(value.q, digits=digits)}"
+
+
+def value_text(value: fmpq | None) -> str:
+    """Write a value; None is infinity."""
+    return "inf" if value is None else rational_text(value)

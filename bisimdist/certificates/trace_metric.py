@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from flint import fmpq
 
 from bisimdist.certificates.frame import Document, document
-from bisimdist.certificates.numbers import rational_text
+from bisimdist.certificates.numbers import rational_text, value_text
 from bisimdist.models.ends import Completed
 from bisimdist.words.difference import TraceDifference
 from bisimdist.words.drift import DriftTrace
@@ -57,8 +57,8 @@ def trace_metric_certificate(
         {
             "from": automaton.states[s],
             "to": automaton.states[t],
-            "lower": _bound(entry.lower),
-            "upper": _bound(entry.upper),
+            "lower": value_text(entry.lower),
+            "upper": value_text(entry.upper),
         }
         for (s, t), entry in zip(pairs, found, strict=True)
     ]
@@ -70,10 +70,6 @@ def trace_metric_certificate(
     else:
         result["upper"] = [_tree(entry) for entry in found if isinstance(entry, TraceDifference)]
     return result
-
-
-def _bound(value: fmpq | None) -> str:
-    return "inf" if value is None else rational_text(value)
 
 
 def _lower(system: WordSystem, entry: TraceRatio | TraceDifference) -> Document:

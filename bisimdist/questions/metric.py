@@ -14,7 +14,7 @@ from bisimdist.questions.question import Group, Plain, Question, identity, nothi
 from bisimdist.questions.threshold import AtMost
 
 if TYPE_CHECKING:
-    from bisimdist.analysis.metric import MetricAnswer
+    from bisimdist.analysis.metric_answer import MetricAnswer
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
@@ -117,22 +117,10 @@ class Metric(Question["MetricAnswer"]):
         return nothing_known(self.frame(), self.asked, known)
 
     def data(self, answer: MetricAnswer) -> dict[str, object]:
-        from bisimdist.report.metric import bound_data, mass_is_missing
-
-        return {
-            **self.frame(),
-            "pairs": [
-                bound_data(self.model, bound, name)
-                for bound, name in zip(answer.pairs, self.asked, strict=True)
-            ],
-            "status": answer.status.value,
-            **({"missing_mass": True} if mass_is_missing(answer) else {}),
-        }
+        return {**self.frame(), **answer.data(self.asked)}
 
     def report(self, answer: MetricAnswer) -> Report:
-        from bisimdist.report.metric import metric_report
-
-        return metric_report(answer, self.asked)
+        return answer.report(self.asked)
 
 
 def _checked_kind(given: Given) -> str:

@@ -23,6 +23,8 @@ __all__ = ["GENERALISED", "KINDS", "GeneralisedMetric", "RelationCheck"]
 KINDS = ("accumulative", "amortised")
 GENERALISED = ("additive", "multiplicative")
 
+VIOLATIONS_SHOWN = 10
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneralisedMetric(Question["GeneralisedAnswer"]):
@@ -84,22 +86,6 @@ class GeneralisedMetric(Question["GeneralisedAnswer"]):
             known = {"ratio": "inf", "epsilon": ["0", "inf"], "exact": False, "lower": "1", "upper": "inf"}
         return nothing_known(self.frame(), self.pairs, known)
 
-    def data(self, answer: GeneralisedAnswer) -> dict[str, object]:
-        from bisimdist.report.generalised import generalised_data
-
-        return {
-            **self.frame(),
-            "pairs": [
-                generalised_data(bound, name) for bound, name in zip(answer.pairs, self.pairs, strict=True)
-            ],
-            "status": answer.status.value,
-        }
-
-    def report(self, answer: GeneralisedAnswer) -> Report:
-        from bisimdist.report.generalised import generalised_report
-
-        return generalised_report(answer, self.pairs)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationCheck(Question["RelationVerdict"]):
@@ -127,14 +113,60 @@ class RelationCheck(Question["RelationVerdict"]):
         return check_relation(self.model, self.kind, self.relation)
 
     def data(self, answer: RelationVerdict) -> dict[str, object]:
-        from bisimdist.report.metric import relation_data
+        from bisimdist.exact.logarithm import log_enclosure
+        from bisimdist.exact.rational import format_rational
 
-        return relation_data(self.model, self.kind, self.relation, answer)
+        names = self.model.states
+        return {
+            "command": "metric",
+            "model": identity(self.model),
+            "kind": self.kind,
+            "verdict": "holds" if answer.holds else "violated",
+            "ratio": format_rational(answer.ratio),
+            "epsilon": list(log_enclosure(answer.ratio)),
+            "triples": len(self.relation.triples),
+            "violations": [
+                {
+                    "triple": [
+                        names[violation.triple[0]],
+                        names[violation.triple[1]],
+                        format_rational(violation.triple[2]),
+                    ],
+                    "clause": violation.clause,
+                    "text": violation.text,
+                }
+                for violation in answer.violations
+            ],
+            "pairs": [
+                {"from": names[s], "to": names[t], "ratio": format_rational(answer.ratio), "exact": False}
+                for s, t in answer.proved
+            ]
+            if answer.holds
+            else [],
+        }
 
     def report(self, answer: RelationVerdict) -> Report:
-        from bisimdist.report.metric import relation_report
+        from bisimdist.exact.logarithm import log_enclosure
+        from bisimdist.exact.rational import format_rational
+        from bisimdist.report.numbers import short_rational
+        from bisimdist.report.tables import Report
 
-        return relation_report(self.model, self.kind, self.relation, answer)
+        names = self.model.states
+        low, high = log_enclosure(answer.ratio)
+        epsilon = f"ln({short_rational(answer.ratio)})" + (f", in [{low}, {high}]" if low != high else ", 0")
+        what = f"an epsilon-{self.kind} bisimulation, epsilon = {epsilon}"
+        if answer.holds:
+            remarks = [f"The relation ({len(self.relation.triples)} triples) is {what}."]
+            for s, t in answer.proved:
+                remarks.append(f"The {self.kind} distance of ({names[s]}, {names[t]}) is at most epsilon.")
+            return Report(remarks=tuple(remarks))
+        remarks = [f"The relation is NOT {what}:"]
+        for violation in answer.violations[:VIOLATIONS_SHOWN]:
+            s, t, credit = violation.triple
+            remarks.append(f"({names[s]}, {names[t]}, {format_rational(credit)}): {violation.text}")
+        if len(answer.violations) > VIOLATIONS_SHOWN:
+            remarks.append(f"and {len(answer.violations) - VIOLATIONS_SHOWN} more clauses fail")
+        return Report(remarks=tuple(remarks))
 
     def settled(self, answer: RelationVerdict) -> Settled:
         return answer.holds

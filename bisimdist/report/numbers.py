@@ -7,7 +7,17 @@ from flint import fmpq
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.rational import format_rational
 
-__all__ = ["at_least", "at_most", "interval", "is_long", "short_rational", "visible"]
+__all__ = [
+    "at_least",
+    "at_most",
+    "between",
+    "exact_value",
+    "interval",
+    "is_long",
+    "short_rational",
+    "short_value",
+    "visible",
+]
 
 LONG = 32
 DIGITS = 6
@@ -94,4 +104,25 @@ def short_rational(value: fmpq) -> str:
     if not is_long(value):
         return format_rational(value)
     low, high = decimal_below(value, LONG_DIGITS)[0], decimal_above(value, LONG_DIGITS)[0]
+    return low if low == high else f"[{low}, {high}]"
+
+
+def exact_value(value: fmpq | None) -> str:
+    """Return a value in full; None is infinity."""
+    return "inf" if value is None else format_rational(value)
+
+
+def short_value(value: fmpq | None) -> str:
+    """Return a value as `short_rational` does; None is infinity."""
+    return "inf" if value is None else short_rational(value)
+
+
+def between(low: str, high: str) -> str:
+    """Return two decimals as an interval, one where they agree.
+
+    Examples
+    --------
+    >>> between("0", "0"), between("0.69314", "0.69315")
+    ('0', '[0.69314, 0.69315]')
+    """
     return low if low == high else f"[{low}, {high}]"

@@ -267,4 +267,4 @@ def test_bad_questions_are_refused() -> None:
 
 def test_the_answer_shows_itself() -> None:
     answer = metric(pin_checking(), "amortised")
-    assert "<td>9/4</td><td>0.81093 .. 0.81094</td>" in answer._repr_html_()
+    assert "<td>9/4</td><td>[0.81093, 0.81094]</td>" in answer._repr_html_()
