@@ -197,6 +197,27 @@ class TestWithStorm:
         assert isinstance(model, LMC)
         assert [pair.upper for pair in delta(model, 1).pairs] == [0, 1]
 
+    @pytest.mark.slow
+    @pytest.mark.skipif(not DATA.exists(), reason="needs models of PRISM")
+    @pytest.mark.parametrize(("n", "most", "published"), [(16, 2, 4.23333443e-4), (64, 5, 4.48205879e-8)])
+    def test_errors_of_retransmission_as_published(self, n: int, most: int, published: float) -> None:
+        constants = {"N": n, "MAX": most, "pk": "0.98"}
+        options: dict[str, Any] = {"observe_labels": ["error"], "hide_silent": True}
+        model = load_model(DATA / "brpp.pm", constants=constants, **options)
+        assert isinstance(model, LMC)
+        error = sum((p for t, p in model.rows[0] if model.labels[t] == "error"), fmpq(0))
+        assert float(int(error.p) / int(error.q)) == pytest.approx(published, rel=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not DATA.exists(), reason="needs models of PRISM")
+def test_contracts_are_as_unfair_as_published() -> None:
+    """Norman, Shmatikov, "Analysis of Probabilistic Contract Signing", with 5 pairs of 2 bits."""
+    model = load_model(DATA / "egl5_2.tra", hide_silent=True)
+    assert isinstance(model, LMC)
+    first = sum((p for t, p in model.rows[0] if model.labels[t] == "knowB"), fmpq(0))
+    assert first == fmpq(33, 64)  # 0.515625
+
 
 def test_a_missing_storm_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bisimdist.models.io.tools.find_spec", lambda _: None)
