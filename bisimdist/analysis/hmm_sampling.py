@@ -9,7 +9,7 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.hmm.parametric import ParametricProof, SequenceVerdict, prove_for_all
-from bisimdist.hmm.sampling import Candidate, narrow, sample_candidates, sampler_of
+from bisimdist.hmm.sampling import Candidate, narrow, p_value, sample_candidates, sampler_of
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.words.forward import word_probability
@@ -33,12 +33,20 @@ class SampledVerdict:
         The larger one divided by the smaller one; None where that is 0.
     violates
         Whether the candidate violates the budget that was asked.
+    samples
+        How many runs each side made.
     """
 
     candidate: Candidate
     probabilities: tuple[fmpq, fmpq]
     ratio: fmpq | None
     violates: bool
+    samples: int = field(default=0, repr=False)
+
+    def p_value(self, ratio: ExactNumber) -> fmpq:
+        """Return what the published testers say of a budget, from the same counts: `sampling.p_value`."""
+        counts = self.candidate.counts
+        return p_value(counts[::-1] if self.candidate.swapped else counts, self.samples, ratio)
 
 
 def sample_and_verify(  # noqa: PLR0913
@@ -101,6 +109,7 @@ def sample_and_verify(  # noqa: PLR0913
                 probabilities=(first, second),
                 ratio=None if small == 0 else large / small,
                 violates=bool(large > budget * small) and len(word) == length,
+                samples=samples,
             )
         )
     return tuple(sorted(verdicts, key=lambda v: (not v.violates, v.ratio is not None, -(v.ratio or fmpq(0)))))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import lcm
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.binomial import binomial_interval
@@ -22,7 +22,7 @@ from bisimdist.exact.simplest import simplest_between
 from bisimdist.models.hmm import HMM, SparseRow
 from bisimdist.progress import UNBOUNDED, Limits
 
-__all__ = ["Candidate", "Sampler", "narrow", "sample_candidates", "sampler_of"]
+__all__ = ["Candidate", "Sampler", "narrow", "p_value", "sample_candidates", "sampler_of"]
 
 Sampler = Callable[[random.Random], tuple[str, ...]]
 """Runs a mechanism once, with the given source of randomness, and returns what is observed."""
@@ -219,3 +219,64 @@ def narrow(
         else:
             low = max(low, min(answer, high))
     return low, high
+
+
+def p_value(
+    counts: tuple[int, int], samples: int, ratio: ExactNumber, *, thinnings: int = 20, seed: int = 0
+) -> fmpq:
+    """Return the p-value of the published testers: how unlikely the counts are if a budget holds.
+
+    The first count is thinned, each case kept with probability 1/ratio, and compared with the second by
+    Fisher's exact test; the tails of several thinnings are averaged. A small value speaks against
+    ``Pr(first) <= ratio Pr(second)``, a large one for nothing: it is a statement about samples, to be held
+    beside the exact answer.
+
+    Parameters
+    ----------
+    counts
+        How often the event came from the first and from the second side.
+    samples
+        How many runs each side made.
+    ratio
+        The budget, at least 1.
+    thinnings, seed
+        How many thinnings, and for their source.
+
+    Raises
+    ------
+    UsageError
+        If the counts, the samples, the ratio or the thinnings are out of range.
+
+    References
+    ----------
+    .. [1] Ding, Wang, Wang, Zhang, Kifer, "Detecting Violations of Differential Privacy", CCS 2018.
+    .. [2] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", long version, Section 7.
+
+    Examples
+    --------
+    >>> p_value((3, 0), 3, 1)
+    1/20
+    """
+    budget = to_fmpq(ratio)
+    if not (min(counts) >= 0 and max(counts) <= samples and samples > 0 and budget >= 1 and thinnings > 0):
+        raise UsageError(
+            f"counts {counts} of {samples} samples, ratio {budget}, {thinnings} thinnings; expected counts "
+            "up to the samples, a ratio of at least 1 and some thinnings"
+        )
+    source = random.Random(seed)
+    keep, of = int(budget.q), int(budget.p)
+    total = fmpq(0)
+    for _ in range(thinnings):
+        kept = sum(source.randrange(of) < keep for _ in range(counts[0]))
+        total += _fisher(kept, counts[1], samples)
+    return total / thinnings
+
+
+def _fisher(first: int, second: int, samples: int) -> fmpq:
+    """Return how likely the first count is at least as large, of all ways to share both of them out."""
+    both = first + second
+    term, tail = fmpz.bin_uiui(samples, first) * fmpz.bin_uiui(samples, second), fmpz(0)
+    for k in range(first, min(both, samples) + 1):
+        tail += term
+        term = term * (samples - k) * (both - k) // ((k + 1) * (samples - both + k + 1))
+    return fmpq(tail, fmpz.bin_uiui(2 * samples, both))

@@ -4,11 +4,13 @@ import random
 
 import pytest
 from flint import fmpq
+from scipy import stats
 
 from bisimdist.analysis.hmm_sampling import narrow_budget, sample_and_verify
 from bisimdist.errors import UsageError
 from bisimdist.exact.binomial import binomial_interval
-from bisimdist.hmm.sampling import narrow, sample_candidates, sampler_of
+from bisimdist.exact.rational import ExactNumber
+from bisimdist.hmm.sampling import narrow, p_value, sample_candidates, sampler_of
 from bisimdist.models.library.hidden_markov import (
     contagious_disease,
     independent_disease,
@@ -113,3 +115,29 @@ def test_a_budget_for_all_parameters_is_narrowed() -> None:
     assert found.high <= 2
     with pytest.raises(UsageError, match="precision"):
         narrow_budget(model, model.pairs[0], 1, 0)
+
+
+@pytest.mark.parametrize(("counts", "samples"), [((30, 12), 100), ((3, 0), 3), ((50, 50), 50), ((0, 7), 20)])
+def test_p_values_are_those_of_fishers_exact_test(counts: tuple[int, int], samples: int) -> None:
+    first, second = counts
+    table = [[first, second], [samples - first, samples - second]]
+    expected = stats.fisher_exact(table, alternative="greater").pvalue
+    found = p_value(counts, samples, 1)
+    assert float(found.p) / float(found.q) == pytest.approx(float(expected), rel=1e-9)
+
+
+def test_p_values_fall_below_the_budget_and_rise_above_it() -> None:
+    """LWZ22, long version, Figure 4: near 0 for smaller budgets, near 1 for larger ones."""
+    model = noisy_max_neighbours("naive")
+    best = sample_and_verify(model, ("1,1,1", "2,2,0"), 2, 1, samples=3000, seed=7)[0]
+    assert best.ratio == 8
+    assert best.p_value(4) < fmpq(1, 20)
+    assert best.p_value(16) > fmpq(19, 20)
+
+
+@pytest.mark.parametrize(
+    ("counts", "samples", "ratio"), [((5, 1), 4, 2), ((-1, 1), 4, 2), ((1, 1), 0, 2), ((1, 1), 4, "1/2")]
+)
+def test_p_values_of_nothing(counts: tuple[int, int], samples: int, ratio: ExactNumber) -> None:
+    with pytest.raises(UsageError, match="up to the samples"):
+        p_value(counts, samples, ratio)
