@@ -74,8 +74,8 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         raise MalformedCertificate("the length is negative")
     claims = [_claim(value, n) for n, value in enumerate(items(data["claims"], "the claims"), 1)]
     lower, upper = items(data["lower"], "the lower proofs"), items(data["upper"], "the upper proofs")
-    if not claims or len(lower) != len(claims) or len(upper) != len(claims):
-        raise MalformedCertificate("expected at least one claim, and as many proofs of either side")
+    if not len(lower) == len(upper) == len(claims):
+        raise MalformedCertificate("expected as many proofs of either side as claims")
     said = tuple(
         said_of(
             {

@@ -120,7 +120,7 @@ def _check_other(document: dict[str, object], model: object | None) -> CheckRepo
         )
     report: OtherReport = import_module(KINDS[kind]).check_document(document, model)
     if not report.claims:
-        raise MalformedCertificate("there is no claim")
+        raise MalformedCertificate("the certificate claims nothing")
     model_kind = embedded.get("kind") if isinstance(embedded, dict) else None
     names = report.about or (model_kind, document.get("digest"))
     said, digest = (name if isinstance(name, str) else None for name in names)

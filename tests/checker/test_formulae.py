@@ -158,7 +158,6 @@ def test_missing_classes_and_wrong_ones() -> None:
     ("change", "words"),
     [
         ({"extra": 1}, "unknown key"),
-        ({"claims": []}, "claims nothing"),
         ({"claims": [{"from": "s1", "to": "t1"}]}, "has no 'bisimilar'"),
         ({"claims": [{"from": "s1", "to": "t1", "bisimilar": "no"}]}, "expected true or false"),
         ({"claims": [{"from": "s1", "to": "t1", "bisimilar": True, "depth": "1"}]}, "unknown key"),

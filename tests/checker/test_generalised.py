@@ -267,7 +267,6 @@ def test_rules(name: str, path: tuple[str | int, ...], value: object, rule: str)
         (("metric",), "other"),
         (("metric",), 1),
         (("discount",), 1),
-        (("claims",), []),
         (("claims", 0, "upper"), 1),
         (("claims", 0, "upper"), "inf"),
         (("upper", 0, "value"), "1/0"),

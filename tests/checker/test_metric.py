@@ -189,7 +189,6 @@ def test_rules(kind: str, path: tuple[str | int, ...], value: object, rule: str)
     [
         (("metric",), "other"),
         (("metric",), 1),
-        (("claims",), []),
         (("claims", 0, "upper"), 2),
         (("claims", 0, "upper"), "9/4x"),
         (("losses", 0, 0, "rank"), -1),
