@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from bisimdist.errors import ModelError
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 from bisimdist.models.reach import all_reached
@@ -71,7 +72,7 @@ def disjoint_union(
     )
 
 
-def reachable_states(lmc: LMC, starts: Iterable[int]) -> tuple[int, ...]:
+def reachable_states(model: System, starts: Iterable[int]) -> tuple[int, ...]:
     """Return the indices of the states that can be reached from `starts`, themselves included, ascending.
 
     Examples
@@ -80,7 +81,10 @@ def reachable_states(lmc: LMC, starts: Iterable[int]) -> tuple[int, ...]:
     >>> reachable_states(chain, [1])
     (1,)
     """
-    return tuple(sorted(all_reached(starts, lambda state: (target for target, _ in lmc.rows[state]))))
+    arms = model.arms
+    return tuple(
+        sorted(all_reached(starts, lambda state: (target for rows in arms for target, _ in rows[state])))
+    )
 
 
 def reached_states(automaton: PA, starts: Iterable[int]) -> list[int]:

@@ -224,6 +224,8 @@ def audit(  # noqa: PLR0913
         _counted(outputs, name, deadline, progress)
         for name, outputs in zip(names, (first, second), strict=True)
     ]
+    if not isinstance(chain, LMC):
+        raise UsageError("nobody asks while samples are taken; expected a model without actions")
     reader = _Reader(chain, found.event)
     inside = [
         sum(n for output, n in count.items() if reader.inside(name, output))

@@ -6,18 +6,16 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
-from html import escape
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.certificates.delta import delta_certificate
 from bisimdist.certificates.program import program_certificate
 from bisimdist.errors import ENDINGS, LimitError, UsageError
-from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.bracket_engine import prove_bracket
@@ -29,13 +27,13 @@ from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.distinguishable import distinguishable_classes
-from bisimdist.models.hmm import HMM
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.kinds import AnyModel
+from bisimdist.models.unrolling import Unrolled, unrolled
 from bisimdist.privacy.ceiling import ceiling_of
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
-from bisimdist.privacy.event import Event
+from bisimdist.privacy.fixed import FixedSearch
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.cutting import widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -56,6 +54,9 @@ DEFAULT_GAP = fmpq(1, 10**9)
 WITHOUT_DISTANCES = 5_000
 """So many nodes are expanded for each pair before distances are worked out to bound the leaves."""
 
+ALMOST = fmpq(1, 10**12)
+"""Where analysts choose, all that is worse than the best by this or more is left aside at first."""
+
 EXACT_PAIRS = 400
 """Up to so many pairs the exact distances are used, beyond it a bracket in short rationals."""
 
@@ -64,10 +65,6 @@ MAX_CEILING_PAIRS = 50_000
 
 DISTANCE_PRECISION = fmpq(1, 10**9)
 
-DIGITS = 10
-MAX_ROWS = 200
-"""How many pairs a page shows; it says how many it leaves out."""
-
 CLOSING_SECONDS = 5.0
 """How long exact arithmetic may take after somebody stopped the work."""
 
@@ -75,131 +72,9 @@ RESERVE = 0.85
 """The part of the time that goes into refinement; the rest is for exact arithmetic at the end."""
 
 
-@dataclass(frozen=True)
-class WitnessEvent:
-    """An event of traces that gains at least a lower bound: ``probability_from - alpha probability_to``.
-
-    Parameters
-    ----------
-    source, target
-        The direction: the event is more likely from `source`.
-    event
-        The event, as an automaton that reads labels.
-    probability_from, probability_to
-        Its probabilities from the two states.
-    """
-
-    source: str
-    target: str
-    event: Event
-    probability_from: fmpq
-    probability_to: fmpq
-
-    def data(self) -> dict[str, object]:
-        """Return the witness as plain data."""
-        return {
-            "from": self.source,
-            "to": self.target,
-            "probabilities": [format_rational(self.probability_from), format_rational(self.probability_to)],
-            "event": self.event.data(),
-        }
-
-
-@dataclass(frozen=True)
-class DeltaBound:
-    """Bounds on the delta of a pair.
-
-    Parameters
-    ----------
-    source, target
-        The names of the states.
-    lower, upper
-        Proved bounds, ``0 <= lower <= upper <= 1``.
-    cut
-        Of a program whose runs are cut off the exact probabilities of that; the bounds allow for it.
-    """
-
-    source: str
-    target: str
-    lower: fmpq
-    upper: fmpq
-    cut: tuple[fmpq, fmpq] | None = field(default=None, kw_only=True)
-    _work: _Work = field(repr=False, compare=False)
-    _question: PairQuestion = field(repr=False, compare=False)
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return bool(self.lower == self.upper)
-
-    @cached_property
-    def witness(self) -> WitnessEvent:
-        """The event behind the lower bound, with its two probabilities."""
-        return self._work.witness(self)
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeltaAnswer:
-    """Two-sided bounds on delta for each pair that was asked.
-
-    Parameters
-    ----------
-    model
-        The chain.
-    alpha_lower, alpha_upper
-        The alpha of the lower and of the upper bounds: the same, unless epsilon was asked. The bounds hold
-        for every alpha between the two.
-    pairs
-        The bounds, in the order in which the pairs were asked.
-    status
-        How the work ended.
-    statistics
-        Counts of what was done.
-    """
-
-    model: LMC
-    alpha_lower: fmpq
-    alpha_upper: fmpq
-    pairs: tuple[DeltaBound, ...]
-    status: Status
-    statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
-    _work: _Work = field(repr=False, compare=False)
-
-    @property
-    def worst(self) -> DeltaBound:
-        """The pair with the largest upper bound: the model is (ln alpha, upper)-differentially private."""
-        return max(self.pairs, key=lambda pair: (pair.upper, pair.lower))
-
-    @property
-    def lower(self) -> fmpq:
-        """A lower bound on the delta of the model: the largest of all pairs."""
-        return max(pair.lower for pair in self.pairs)
-
-    @property
-    def upper(self) -> fmpq:
-        """An upper bound on the delta of the model: the largest of all pairs."""
-        return self.worst.upper
-
-    def certificate(self) -> dict[str, object]:
-        """Return the proof of all bounds, as plain data that ``json.dumps`` writes."""
-        return self._work.certificate(self)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(p.source)}</td><td>{escape(p.target)}</td>"
-            f"<td>{decimal_below(p.lower, DIGITS)[0]}</td><td>{decimal_above(p.upper, DIGITS)[0]}</td>"
-            f"<td>{'yes' if p.exact else 'no'}</td></tr>"
-            for p in self.pairs[:MAX_ROWS]
-        )
-        if len(self.pairs) > MAX_ROWS:
-            rows += f"<tr><td colspan=5>and {len(self.pairs) - MAX_ROWS} more pairs</td></tr>"
-        head = "".join(f"<th>{name}</th>" for name in ("from", "to", "lower", "upper", "exact"))
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
 @interruptible
 def delta(  # noqa: PLR0913
-    model: LMC | PA | HMM,
+    model: AnyModel,
     alpha: ExactNumber | None = None,
     *,
     epsilon: ExactNumber | None = None,
@@ -207,6 +82,8 @@ def delta(  # noqa: PLR0913
     gap: ExactNumber | None = None,
     worst: bool = False,
     threshold: ExactNumber | None = None,
+    rounds: int | None = None,
+    fixed: bool = False,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     distances: bool = True,
@@ -218,7 +95,8 @@ def delta(  # noqa: PLR0913
     Parameters
     ----------
     model
-        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it.
+        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
+        interactive model: then delta is the most that any analyst gains.
     alpha, epsilon
         One of the two. For epsilon, alpha = e^epsilon is rounded up for the lower bounds and down for the
         upper ones.
@@ -232,6 +110,10 @@ def delta(  # noqa: PLR0913
     threshold
         Stop at each pair as soon as the bounds tell on which side of this delta is; where neither this nor a
         gap ends the work, only equal bounds do.
+    rounds
+        How many actions an analyst may ask; None for any number.
+    fixed
+        Whether it has to fix the sequence of actions beforehand; it ends where the next one is not on offer.
     deadline, memory
         When to give up, and how many bytes the process may hold. What is proved by then is returned with
         ``Status.LIMIT``.
@@ -245,13 +127,13 @@ def delta(  # noqa: PLR0913
     Returns
     -------
     DeltaAnswer
-        With an event for every lower bound.
+        With an event for every lower bound; of an interactive model it says what is asked, too.
 
     Raises
     ------
     UsageError
-        If not exactly one of alpha and epsilon is given, alpha is less than 1, the gap is negative, or there
-        is no pair.
+        If not exactly one of alpha and epsilon is given, alpha is less than 1, the gap is negative, there
+        is no pair, or there are rounds where nobody asks.
     ModelError
         If a pair names no state.
 
@@ -264,9 +146,10 @@ def delta(  # noqa: PLR0913
 
     Notes
     -----
-    The proofs are in ``docs/theory/delta.md``.
+    The proofs are in ``docs/theory/delta.md`` and ``docs/theory/interactive.md``.
     """
-    model = observed_chain(model)
+    system = model if isinstance(model, Interactive) else observed_chain(model)
+    _check_rounds(system, rounds, fixed=fixed)
     if (alpha is None) == (epsilon is None):
         raise UsageError("expected one of alpha and epsilon")
     if epsilon is not None:
@@ -276,15 +159,21 @@ def delta(  # noqa: PLR0913
     wanted = None if gap is None else to_fmpq(gap)
     if wanted is not None and wanted < 0:
         raise UsageError(f"the gap is {format_rational(wanted)}; expected at least 0")
-    limit = None if threshold is None else to_fmpq(threshold)
-    asked = named_pairs(model, pairs, cut=True)
-    two = TwoSided(model, above, below, memory)
-    work = _Work(two, asked, wanted, worst, deadline, distances, progress, threshold=limit)
+    limit = None if threshold is None or fixed else to_fmpq(threshold)
+    asked = named_pairs(system, pairs, cut=True)
+    limited = None
+    if rounds is not None and isinstance(system, Interactive):
+        limited = unrolled(system, rounds, (state for pair in asked for state in pair))
+    two = TwoSided(system if limited is None else limited.model, above, below, memory)
+    about = (asked, wanted, worst, deadline, distances, progress)
+    work = _Work(system, two, *about, limited, rounds, threshold=limit)
     status = work.run()
+    if fixed:
+        status = work.fix(status)
     if work.cut:
         status = work.status_of_cut(status)
     return DeltaAnswer(
-        model=model,
+        model=system,
         alpha_lower=above,
         alpha_upper=below,
         pairs=work.bounds(),
@@ -302,8 +191,18 @@ def refining_deadline(deadline: Deadline) -> Deadline:
     return Deadline(now + RESERVE * max(0.0, deadline.moment - now))
 
 
+def _check_rounds(system: System, rounds: int | None, *, fixed: bool) -> None:
+    if not isinstance(system, Interactive) and (rounds is not None or fixed):
+        raise UsageError("rounds and sequences of actions are for interactive models: nobody asks this one")
+    if rounds is not None and rounds < 0:
+        raise UsageError(f"there are {rounds} rounds; expected at least 0")
+    if fixed and rounds is None:
+        raise UsageError("a sequence that is fixed beforehand has an end; say how many rounds there are")
+
+
 @dataclass(slots=True)
 class _Work:
+    model: System
     two: TwoSided
     asked: tuple[tuple[int, int], ...]
     gap: fmpq | None
@@ -311,6 +210,8 @@ class _Work:
     deadline: Deadline
     distances: bool
     progress: Progress
+    limited: Unrolled | None = None
+    rounds: int | None = None
     questions: list[PairQuestion] = field(default_factory=list)
     closure: Closure | None = None
     ceiling_pairs: int = 0
@@ -318,6 +219,8 @@ class _Work:
     inner_gap: fmpq | None = None
     """What is left of the gap when runs that are cut off have taken their part."""
     threshold: fmpq | None = None
+    sequences: dict[int, FixedSearch] = field(default_factory=dict)
+    """By root the best sequence that is fixed beforehand, where one was asked for."""
 
     def __post_init__(self) -> None:
         if isinstance(self.two.model, ProgramChain):
@@ -333,8 +236,8 @@ class _Work:
     def run(self) -> Status:
         """Refine until it is enough; whatever ends the work, exact bounds are worked out at the end."""
         with suppress(LimitError):
-            self.two.use_ratios(self.asked, deadline=refining_deadline(self.deadline))
-        self.questions = [self.two.question(pair) for pair in self.asked]
+            self.two.use_ratios(self._inside(), deadline=refining_deadline(self.deadline))
+        self.questions = [self.two.question(pair) for pair in self._inside()]
         gap = self._gap()
         reached = False
         with suppress(*ENDINGS):
@@ -346,6 +249,26 @@ class _Work:
             return Status.EXACT
         return Status.BRACKET if reached else Status.LIMIT
 
+    def _inside(self) -> Sequence[tuple[int, int]]:
+        """Return the pairs as states of the model that is refined."""
+        if self.limited is None:
+            return self.asked
+        starts = self.limited.starts
+        return [(starts[s], starts[t]) for s, t in self.asked]
+
+    def fix(self, status: Status) -> Status:
+        """Find the best sequences of actions, with what an adaptive analyst gains as a bound."""
+        closure = self._closure()
+        for _, root in (part for q in self.questions for part in (*q.below, *q.above)):
+            if root.node not in self.sequences:
+                search = FixedSearch(self.two.measure, self.two.refinement.nodes, closure, root.node)
+                self.sequences[root.node] = search
+                self.progress("sequences of actions", len(self.sequences), None)
+                search.run(self.deadline)
+        if status is Status.EXACT and all(low == high for low, high, _ in self._all()):
+            return Status.EXACT
+        return Status.LIMIT
+
     def _gap(self) -> fmpq:
         if self.inner_gap is not None:
             return self.inner_gap
@@ -356,6 +279,11 @@ class _Work:
         deadline = refining_deadline(self.deadline)
         rest = {"gap": gap, "worst": self.worst, "deadline": deadline, "progress": self.progress}
         near = self.threshold
+        if gap == 0 and len(self.two.measure.chain.arms) > 1:
+            # what is worse than the best for certain needs no refinement
+            self.two.refine(self.questions, **{**rest, "gap": ALMOST})
+            if self._narrow(gap):
+                return True
         if self.distances:
             most = WITHOUT_DISTANCES * len(self.questions)
             if self.two.refine(self.questions, most=most, threshold=near, **rest) and self._narrow(gap):
@@ -437,8 +365,27 @@ class _Work:
         return prove_bracket(question, guess, DISTANCE_PRECISION, deadline=deadline, progress=self.progress)
 
     def _all(self) -> list[tuple[fmpq, fmpq, tuple[int, int]]]:
-        closure = self._closure()
+        closure = self._bounds_of_nodes()
         return [self.two.bounds(question, closure) for question in self.questions]
+
+    def _bounds_of_nodes(self) -> Closure:
+        """Return the bounds on the nodes of the pairs; on what sequences gain, where these are asked for."""
+        if not self.sequences:
+            return self._closure()
+        lower = {node: search.best for node, search in self.sequences.items()}
+        upper = {node: search.most for node, search in self.sequences.items()}
+        return replace(self._closure(), lower=lower, upper=upper)
+
+    def directions(self, bound: DeltaBound) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
+        """Return bounds on what is gained in each direction; at alpha = 1 both are worth the same."""
+        question, closure = bound._question, self._bounds_of_nodes()
+        if not question.below:
+            return ((bound.lower, bound.upper),) * 2
+        ways = [
+            (closure.lower[low.node] / low.divisor, closure.upper[high.node] / high.divisor)
+            for (_, low), (_, high) in zip(question.below, question.above, strict=False)
+        ]
+        return ways[0], ways[-1]
 
     def _closure(self) -> Closure:
         if self.closure is None:
@@ -447,7 +394,7 @@ class _Work:
 
     def bounds(self) -> tuple[DeltaBound, ...]:
         """Return the proved bounds."""
-        states = self.two.model.states
+        states = self.model.states
         found = []
         for (s, t), question, (low, high, _) in zip(self.asked, self.questions, self._all(), strict=True):
             cut = self._masses(s, t)
@@ -469,30 +416,42 @@ class _Work:
         wide = self.gap is not None and any(pair.upper - pair.lower > self.gap for pair in self.bounds())
         return Status.LIMIT if wide else Status.BRACKET
 
-    def witness(self, bound: DeltaBound) -> WitnessEvent:
-        """Return the event behind a lower bound, with its probabilities."""
-        found = self.two.found(bound._question, self._closure())
-        forward = found.direction == bound._question.pair
+    def witness(self, bound: DeltaBound, *, plain: bool = True) -> WitnessEvent:
+        """Return the event behind a lower bound, with its probabilities; `plain` in the labels as given."""
+        question = bound._question
+        direction = self._all()[self.questions.index(question)][2]
+        event = self.two.event(question, self._proof_of(question, direction), direction)
+        forward = direction == question.pair
         source, target = (bound.source, bound.target) if forward else (bound.target, bound.source)
-        s, t = found.direction
         merged = self.two.merged
-        return WitnessEvent(
-            source,
-            target,
-            found.event,
-            found.event.probability(merged, s),
-            found.event.probability(merged, t),
-        )
+        probabilities = [event.probability(merged, state) for state in direction]
+        if self.limited is not None and plain:
+            event = event.renamed(self.limited.labels)
+        return WitnessEvent(source, target, event, *probabilities)
+
+    def _proof_of(self, question: PairQuestion, direction: tuple[int, int]) -> Closure:
+        """Return the bounds that the lower bound of a pair rests on."""
+        for pair, root in question.below:
+            if pair == direction and root.node in self.sequences:
+                return self.sequences[root.node].strategy()
+        return self._closure()
 
     def certificate(self, answer: DeltaAnswer) -> dict[str, object]:
         """Return the proof of all bounds."""
         inner = [(low, high) for low, high, _ in self._all()]
+        if self.sequences:
+            raise UsageError("no certificate says that no other sequence of actions is better")
         proof = delta_certificate(
+            self.model,
             self.two,
             self.asked,
             self.questions,
             self._closure(),
-            [(*bounds, pair.witness) for bounds, pair in zip(inner, answer.pairs, strict=True)],
+            [
+                (*bounds, self.witness(pair, plain=False))
+                for bounds, pair in zip(inner, answer.pairs, strict=True)
+            ],
+            self.rounds,
         )
         model = self.two.model
         if not isinstance(model, ProgramChain):

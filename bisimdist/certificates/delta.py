@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -12,11 +12,13 @@ from bisimdist.certificates.numbers import integer_text, rational_text
 from bisimdist.certificates.writer import CLAIM_DIGITS, certificate_of
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.strategy import Values
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import Interactive, System
 from bisimdist.privacy.ceiling import Ceiling
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
 from bisimdist.privacy.event import Event
+from bisimdist.privacy.gain import GainNode
+from bisimdist.privacy.measure import Edge
 
 __all__ = ["DeltaClaim", "delta_certificate", "merged_states"]
 
@@ -47,23 +49,25 @@ class DeltaClaim(Protocol):
         """Its probability from `target`."""
 
 
-def delta_certificate(
+def delta_certificate(  # noqa: PLR0913, PLR0917
+    model: System,
     two: TwoSided,
     asked: Sequence[Pair],
     questions: Sequence[PairQuestion],
     closure: Closure,
     bounds: Sequence[tuple[fmpq, fmpq, DeltaClaim]],
+    rounds: int | None = None,
 ) -> dict[str, object]:
     """Return the certificate of bounds (lower, upper, event) on the pairs that were asked.
 
-    Only the nodes that the bounds rest on are written.
+    Only the nodes that the bounds rest on are written. With `rounds` the graph is that of the unrolled model.
     """
     writer = _Nodes(two, closure)
     claims = []
     for pair, question, (lower, upper, found) in zip(asked, questions, bounds, strict=True):
         claim: dict[str, object] = {
-            "from": two.model.states[pair[0]],
-            "to": two.model.states[pair[1]],
+            "from": model.states[pair[0]],
+            "to": model.states[pair[1]],
             "lower": rational_text(lower, digits=CLAIM_DIGITS),
             "upper": rational_text(upper, digits=CLAIM_DIGITS),
         }
@@ -80,15 +84,16 @@ def delta_certificate(
         if upper < 1:
             writer.above(root.node for _, root in question.above)
         if lower > 0 and cyclic:
-            forward = found.source == two.model.states[pair[0]]
+            forward = found.source == model.states[pair[0]]
             directed = question.pair if forward else question.pair[::-1]
             writer.below(root.node for direction, root in question.below if direction == directed)
     return {
         "format": "bisimdist-certificate",
         "version": 1,
         "kind": "delta",
-        "model": two.model.canonical(),
-        "digest": two.model.digest(),
+        "model": model.canonical(),
+        "digest": model.digest(),
+        **({} if rounds is None else {"rounds": rounds}),
         "merged": merged_states(two.model, two.classes),
         "alpha": {"lower": rational_text(two.alpha_lower), "upper": rational_text(two.alpha_upper)},
         "claims": claims,
@@ -96,7 +101,7 @@ def delta_certificate(
     }
 
 
-def merged_states(model: LMC, classes: Sequence[int]) -> list[list[str]]:
+def merged_states(model: System, classes: Sequence[int]) -> list[list[str]]:
     """Return the classes of bisimilar states that have several members; the first names the class."""
     members: dict[int, list[str]] = {}
     for state, kind in zip(model.states, classes, strict=True):
@@ -117,12 +122,22 @@ class _Nodes:
         self.covered = False
 
     def above(self, roots: Iterable[int]) -> None:
-        self._collect(self.upper, roots, self.closure.upper_leaves)
+        self._collect(self.upper, roots, self.closure.upper_leaves, lambda node: node.edges or ())
 
     def below(self, roots: Iterable[int]) -> None:
-        self._collect(self.lower, roots, self.closure.lower_leaves)
+        self._collect(self.lower, roots, self.closure.lower_leaves, self._asked)
 
-    def _collect(self, into: dict[int, None], roots: Iterable[int], leaves: frozenset[int]) -> None:
+    def _asked(self, node: GainNode) -> tuple[Edge, ...]:
+        """Return the edges that the lower bound of a node rests on."""
+        return node.options[self.closure.choice.get(node.index, 0)] if node.options else ()
+
+    def _collect(
+        self,
+        into: dict[int, None],
+        roots: Iterable[int],
+        leaves: frozenset[int],
+        edges: Callable[[GainNode], tuple[Edge, ...]],
+    ) -> None:
         stack = list(roots)
         while stack:
             number = stack.pop()
@@ -130,7 +145,7 @@ class _Nodes:
                 continue
             into[number] = None
             if number not in leaves:
-                stack.extend(child for _, _, child in self.refinement.nodes[number].edges or ())
+                stack.extend(child for _, _, child in edges(self.refinement.nodes[number]))
 
     def data(self) -> dict[str, object]:
         """Return the nodes, and the bounds on pairs that their couplings use."""
@@ -156,14 +171,25 @@ class _Nodes:
         entry: dict[str, object] = {
             "vector": {self.names[state]: integer_text(value) for state, value in node.vector}
         }
-        expanded = (number in self.upper and number not in self.closure.upper_leaves) or (
-            number in self.lower and number not in self.closure.lower_leaves
-        )
-        if expanded and node.edges is not None:
-            entry["then"] = {labels[label]: place[child] for label, _, child in node.edges}
+        above = number in self.upper and number not in self.closure.upper_leaves
+        below = number in self.lower and number not in self.closure.lower_leaves
+        if (above or below) and node.edges is not None:
+            chain = self.measure.chain
+            then = {
+                chain.model.actions[arm]: {labels[label]: place[child] for label, _, child in edges}
+                for arm, edges in zip(chain.offered(node.vector), node.options, strict=True)
+                if above or edges is self._asked(node)
+            }
+            asked = isinstance(chain.model, Interactive)
+            entry["then"] = then if asked else then[chain.model.actions[0]]
+            if asked and below:
+                arm = chain.offered(node.vector)[self.closure.choice.get(number, 0)]
+                entry["ask"] = chain.model.actions[arm]
         if number in self.upper:
             entry["upper"] = rational_text(self.closure.upper[number])
-            if number in self.closure.upper_leaves:
+            if node.ended:
+                entry["then"] = {}
+            elif number in self.closure.upper_leaves:
                 entry["bound"] = self._bound(number, used)
         if number in self.lower:
             entry["lower"] = rational_text(self.closure.lower[number])

@@ -18,7 +18,7 @@ from bisimdist.checker.reading import (
     shown,
 )
 
-__all__ = ["ONLY", "Chain", "given_chain", "read_chain"]
+__all__ = ["ONLY", "Chain", "Rows", "given_chain", "read_chain"]
 
 
 Rows = Mapping[str, Mapping[str, Fraction]]

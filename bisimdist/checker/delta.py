@@ -27,6 +27,7 @@ from bisimdist.checker.information import check_cover, check_merged, check_ratio
 from bisimdist.checker.other import OtherReport
 from bisimdist.checker.reading import RuleViolation, shown, text_of
 from bisimdist.checker.rules import Setting, check_upper
+from bisimdist.checker.unrolling import unrolled, with_rounds
 from bisimdist.checker.words import Masses, WholeRow, whole_row
 
 __all__ = ["check_document"]
@@ -54,7 +55,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     """
     said = read_said(document)
     claims = tuple(_plain(claim, said) for claim in said.claims)
-    given = None if model is None else given_chain(model)
+    given = None if model is None else given_chain(model, interactive=True)
     try:
         _check(read_delta_document(document, said), said.claims, given)
     except RuleViolation as violation:
@@ -78,28 +79,34 @@ def _plain(claim: DeltaClaim, said: Said) -> dict[str, object]:
 
 
 def _check(certificate: DeltaDocument, claims: Sequence[DeltaClaim], given: Chain | None) -> None:
-    original = read_chain(certificate.model)
+    original = read_chain(certificate.model, interactive=True)
     if given is not None and given != original:
         raise RuleViolation("G2: the certificate is about another model than the one that is given")
     if certificate.digest != original.digest():
         raise RuleViolation("G3: the digest is not that of the embedded model")
     if certificate.alpha_upper > certificate.alpha_lower:
         raise RuleViolation("D2: alpha of the upper bounds is more than that of the lower bounds")
-    representative = check_merged(original, certificate.merged)
-    graph = _Graph(merge(original, representative), certificate)
+    rounds = certificate.rounds
+    system = original if rounds is None else unrolled(original, rounds)
+    representative = check_merged(system, certificate.merged)
+    graph = _Graph(merge(system, representative), certificate)
     graph.check_nodes()
+    starts = {
+        state: representative[state if rounds is None else with_rounds(original, state, rounds)]
+        for state in original.labels
+    }
     for number, claim in enumerate(claims, 1):
         where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]"
-        _check_claim(graph, claim, representative, where)
+        _check_claim(graph, claim, starts, where)
 
 
-def _check_claim(graph: _Graph, claim: DeltaClaim, representative: Mapping[str, str], where: str) -> None:
+def _check_claim(graph: _Graph, claim: DeltaClaim, starts: Mapping[str, str], where: str) -> None:
     for state in (claim.source, claim.target):
-        if state not in representative:
+        if state not in starts:
             raise RuleViolation(f"{where}: C1: {shown(state)} is no state of the model")
     if not 0 <= claim.lower <= claim.upper <= 1:
         raise RuleViolation(f"{where}: C1: expected 0 <= lower <= upper <= 1")
-    s, t = representative[claim.source], representative[claim.target]
+    s, t = starts[claim.source], starts[claim.target]
     if claim.upper < 1:
         for pair in ((s, t), (t, s)):
             if graph.upper(pair) > claim.upper:
@@ -107,7 +114,7 @@ def _check_claim(graph: _Graph, claim: DeltaClaim, representative: Mapping[str, 
     if claim.lower > 0:
         if set(claim.direction) != {claim.source, claim.target}:
             raise RuleViolation(f"{where}: C1: the direction is not one of the pair")
-        first, second = (representative[state] for state in claim.direction)
+        first, second = (starts[state] for state in claim.direction)
         if claim.event is None:
             proved = graph.lower((first, second))
         else:
@@ -160,10 +167,13 @@ def _probability(chain: Chain, event: Automaton, start: str) -> Fraction:
             target = event.nodes[int(node)].get(chain.labels[state], REJECT)
             if target == REJECT:
                 return None
-            following = chain.rows[state].items()
-            rows[place] = whole_row(
-                {done: Fraction(1)} if target == ACCEPT else {(target, t): p for t, p in following}
-            )
+            if target == ACCEPT:
+                rows[place] = whole_row({done: Fraction(1)})
+            else:
+                following = chain.arms.get(event.asks[int(target)], {}).get(state)
+                if following is None:
+                    return None  # it asks what is not on offer: it ends, not convinced
+                rows[place] = whole_row({(target, t): p for t, p in following.items()})
         return rows[place]
 
     masses: Masses[Place] = Masses.of({(event.root, start): Fraction(1)})
@@ -189,10 +199,15 @@ class _Graph:
         self.number = {_key(node.vector): k for k, node in enumerate(certificate.nodes)}
         self.ceiling = certificate.ceiling
         self.ratios = certificate.ratios
-        self.denominator = math.lcm(*(p.denominator for row in chain.rows.values() for p in row.values()))
-        self.rows = {
-            state: [(target, int(p * self.denominator)) for target, p in row.items()]
-            for state, row in chain.rows.items()
+        self.denominator = math.lcm(
+            *(p.denominator for rows in chain.arms.values() for row in rows.values() for p in row.values())
+        )
+        self.arms = {
+            action: {
+                state: [(target, int(p * self.denominator)) for target, p in row.items()]
+                for state, row in rows.items()
+            }
+            for action, rows in chain.arms.items()
         }
 
     def check_nodes(self) -> None:
@@ -203,15 +218,19 @@ class _Graph:
         for number, node in enumerate(self.nodes):
             self._check_vector(node, f"node {number}")
         edges = [
-            [] if node.then is None else self._edges(node, node.then, f"node {number}")
+            {
+                action: self._edges(node, action, arm, f"node {number}")
+                for action, arm in (node.then or {}).items()
+            }
             for number, node in enumerate(self.nodes)
         ]
+        asked = [arms.get(node.ask, []) for node, arms in zip(self.nodes, edges, strict=True)]
         for number, node in enumerate(self.nodes):
             if node.upper is not None:
                 self._check_upper(node, node.upper, edges[number], f"node {number}")
             if node.lower is not None:
-                self._check_lower(node, node.lower, edges[number], f"node {number}")
-        self._check_progress(edges)
+                self._check_lower(node, node.lower, asked[number], f"node {number}")
+        self._check_progress(asked)
 
     def _check_vector(self, node: DeltaNode, where: str) -> None:
         for state, value in node.vector.items():
@@ -220,11 +239,12 @@ class _Graph:
         if len({self.chain.labels[state] for state in node.vector}) > 1:
             raise RuleViolation(f"{where}: D3: the states carry different labels")
 
-    def _edges(self, node: DeltaNode, then: Mapping[str, int], where: str) -> list[_Edge]:
-        """Return what follows a node, once it is known to be all that follows (rule D4)."""
+    def _edges(self, node: DeltaNode, action: str, then: Mapping[str, int], where: str) -> list[_Edge]:
+        """Return what follows a node and an action, once it is known to be all that follows (rule D4)."""
+        rows = self.arms.get(action, {})
         seen: dict[str, dict[str, int]] = {}
         for state, value in node.vector.items():
-            for target, weight in self.rows[state]:
+            for target, weight in rows.get(state, []):
                 into = seen.setdefault(self.chain.labels[target], {})
                 into[target] = into.get(target, 0) + value * weight
         result = []
@@ -244,7 +264,9 @@ class _Graph:
             result.append(_Edge(factor / self.denominator, then[label]))
         return result
 
-    def _check_upper(self, node: DeltaNode, upper: Fraction, edges: Sequence[_Edge], where: str) -> None:
+    def _check_upper(
+        self, node: DeltaNode, upper: Fraction, edges: Mapping[str, Sequence[_Edge]], where: str
+    ) -> None:
         if upper < max(0, sum(node.vector.values())):
             raise RuleViolation(f"{where}: D5: the upper bound is less than all continuations gain")
         if node.bound is not None:
@@ -253,14 +275,17 @@ class _Graph:
             return
         if node.then is None:
             raise RuleViolation(f"{where}: D5: an upper bound with neither 'then' nor 'bound'")
-        total = Fraction(0)
-        for edge in edges:
-            above = self.nodes[edge.child].upper
-            if above is None:
-                raise RuleViolation(f"{where}: D5: it leads to a node without upper bound")
-            total += edge.factor * above
-        if total > upper:
-            raise RuleViolation(f"{where}: D5: the upper bound is less than what follows adds up to")
+        for action in self.chain.offered(next(iter(node.vector))):
+            if action not in edges:
+                raise RuleViolation(f"{where}: D10: nothing is said of the action {shown(action)}")
+            total = Fraction(0)
+            for edge in edges[action]:
+                above = self.nodes[edge.child].upper
+                if above is None:
+                    raise RuleViolation(f"{where}: D5: it leads to a node without upper bound")
+                total += edge.factor * above
+            if total > upper:
+                raise RuleViolation(f"{where}: D5: the upper bound is less than what follows adds up to")
 
     def _own_bound(self, node: DeltaNode, bound: OwnBound, where: str) -> Fraction:
         """Return what the coupling of a node proves (rule D6)."""

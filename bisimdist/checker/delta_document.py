@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from bisimdist.checker.chain import ONLY
 from bisimdist.checker.document import Table, UpperEntry, read_upper_table
 from bisimdist.checker.quantities import Amount, Share, Skew
 from bisimdist.checker.reading import (
@@ -35,15 +36,21 @@ __all__ = [
     "read_said",
 ]
 
+MOST_ROUNDS = 100_000
+
 Quantity = TypeVar("Quantity", Amount, Share, Skew)
 
 
 @dataclass(frozen=True)
 class Automaton:
-    """An event: by node where labels lead, to a node, ``"accept"`` or ``"reject"``."""
+    """An event: by node where labels lead, to a node, ``"accept"`` or ``"reject"``.
+
+    In an interactive model nodes ask an action before they read a label, but for the root.
+    """
 
     root: int | str
     nodes: tuple[Mapping[str, int | str], ...]
+    asks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -74,10 +81,11 @@ class OwnBound:
 
 @dataclass(frozen=True)
 class DeltaNode:
-    """A signed vector with what follows it and what is claimed of its value."""
+    """A signed vector with what follows it, by action and label, and what is claimed of its value."""
 
     vector: Mapping[str, int]
-    then: Mapping[str, int] | None
+    then: Mapping[str, Mapping[str, int]] | None
+    ask: str
     upper: Fraction | None
     bound: OwnBound | None
     lower: Fraction | None
@@ -112,6 +120,7 @@ class DeltaDocument:
     merged: tuple[tuple[str, ...], ...]
     alpha_lower: Skew
     alpha_upper: Skew
+    rounds: int | None
     nodes: tuple[DeltaNode, ...]
     ceiling: Ceiling | None
     ratios: Mapping[tuple[str, str], Skew]
@@ -126,13 +135,16 @@ def read_said(document: object) -> Said:
         If it does not have the shape of a certificate of kind ``delta``.
     """
     needed = ("format", "version", "kind", "model", "digest", "merged", "alpha", "claims", "nodes")
-    whole = record(document, "the certificate", needed, ("ceiling", "ratios"))
+    whole = record(document, "the certificate", needed, ("ceiling", "ratios", "rounds"))
+    asked = is_interactive(whole)
+    if "rounds" in whole and not asked:
+        raise MalformedCertificate("there are rounds, but the model is not interactive")
     alpha = record(whole["alpha"], "alpha", ("lower", "upper"))
     claims = items(whole["claims"], "the list of claims")
     return Said(
         alpha_lower=rational(alpha["lower"], "alpha of the lower bounds"),
         alpha_upper=rational(alpha["upper"], "alpha of the upper bounds"),
-        claims=tuple(_claim(claim, f"claim {k}") for k, claim in enumerate(claims, 1)),
+        claims=tuple(_claim(claim, f"claim {k}", asked) for k, claim in enumerate(claims, 1)),
     )
 
 
@@ -146,7 +158,7 @@ def read_delta_document(whole: Mapping[str, Any], said: Said) -> DeltaDocument:
     RuleViolation
         If a number is none of those that are allowed where it stands.
     """
-    nodes = items(whole["nodes"], "the list of nodes")
+    nodes, asked = items(whole["nodes"], "the list of nodes"), is_interactive(whole)
     merged = []
     for group in items(whole["merged"], "the merged states"):
         names = tuple(item(name, "a merged state") for name in items(group, "a group of merged states"))
@@ -159,13 +171,22 @@ def read_delta_document(whole: Mapping[str, Any], said: Said) -> DeltaDocument:
         merged=tuple(merged),
         alpha_lower=Skew.of(said.alpha_lower, "D2: alpha of the lower bounds"),
         alpha_upper=Skew.of(said.alpha_upper, "D2: alpha of the upper bounds"),
-        nodes=tuple(_node(node, f"node {k}", len(nodes)) for k, node in enumerate(nodes)),
-        ceiling=_ceiling(whole["ceiling"]) if "ceiling" in whole else None,
+        rounds=natural(whole["rounds"], "the number of rounds", MOST_ROUNDS + 1)
+        if "rounds" in whole
+        else None,
+        nodes=tuple(_node(node, f"node {k}", len(nodes), asked) for k, node in enumerate(nodes)),
+        ceiling=_ceiling(whole["ceiling"], asked) if "ceiling" in whole else None,
         ratios=by_pair(whole.get("ratios", []), "the ratios", Skew, "D9"),
     )
 
 
-def _claim(value: object, where: str) -> DeltaClaim:
+def is_interactive(whole: Mapping[str, Any]) -> bool:
+    """Tell whether a certificate says to be about an interactive model."""
+    model = whole["model"]
+    return isinstance(model, dict) and model.get("kind") == "interactive"
+
+
+def _claim(value: object, where: str, asked: bool) -> DeltaClaim:
     claim = record(value, where, ("from", "to", "lower", "upper"), ("direction", "event", "probabilities"))
     probabilities = None
     if "probabilities" in claim:
@@ -180,20 +201,26 @@ def _claim(value: object, where: str) -> DeltaClaim:
         rational(claim["lower"], f"the lower bound of {where}"),
         rational(claim["upper"], f"the upper bound of {where}"),
         tuple(strings(claim["direction"], f"the direction of {where}", 2)) if "direction" in claim else (),
-        _automaton(claim["event"], f"the event of {where}") if "event" in claim else None,
+        _automaton(claim["event"], f"the event of {where}", asked) if "event" in claim else None,
         probabilities,
     )
 
 
-def _automaton(value: object, where: str) -> Automaton:
+def _automaton(value: object, where: str, asked: bool) -> Automaton:
     event = record(value, where, ("root", "nodes"))
     nodes = items(event["nodes"], where)
+    asks = [ONLY] * len(nodes)
+    if asked:
+        parts = [record(node, f"a node of {where}", ("then",), ("ask",)) for node in nodes]
+        asks = [item(part["ask"], where) if "ask" in part else ONLY for part in parts]
+        nodes = [part["then"] for part in parts]
     return Automaton(
         _target(event["root"], len(nodes), where),
         tuple(
             {label: _target(target, len(nodes), where) for label, target in _mapping(node, where).items()}
             for node in nodes
         ),
+        tuple(asks),
     )
 
 
@@ -209,8 +236,9 @@ def _mapping(value: object, where: str) -> dict[str, Any]:
     return value
 
 
-def _node(value: object, where: str, count: int) -> DeltaNode:
-    node = record(value, where, ("vector",), ("then", "upper", "bound", "lower", "stop"))
+def _node(value: object, where: str, count: int, asked: bool) -> DeltaNode:
+    optional = ("then", "upper", "bound", "lower", "stop", *(("ask",) if asked else ()))
+    node = record(value, where, ("vector",), optional)
     vector = {
         state: integer(entry, f"an entry of {where}")
         for state, entry in _mapping(node["vector"], f"the vector of {where}").items()
@@ -219,15 +247,20 @@ def _node(value: object, where: str, count: int) -> DeltaNode:
         raise MalformedCertificate(f"the vector of {where} is empty")
     then = None
     if "then" in node:
+        arms = _mapping(node["then"], f"what follows {where}") if asked else {ONLY: node["then"]}
         then = {
-            label: natural(child, where, count)
-            for label, child in _mapping(node["then"], f"what follows {where}").items()
+            action: {
+                label: natural(child, where, count)
+                for label, child in _mapping(arm, f"what follows {where}").items()
+            }
+            for action, arm in arms.items()
         }
     if node.get("stop", True) is not True:
         raise MalformedCertificate(f"'stop' of {where} is not true")
     return DeltaNode(
         vector,
         then,
+        item(node["ask"], f"what {where} asks") if "ask" in node else ONLY,
         rational(node["upper"], f"the upper bound of {where}") if "upper" in node else None,
         _own_bound(node["bound"], f"the coupling of {where}") if "bound" in node else None,
         rational(node["lower"], f"the lower bound of {where}") if "lower" in node else None,
@@ -262,14 +295,14 @@ def _moves(
     return tuple((i, j, quantity.read(amount, where, rule)) for i, j, amount in entries)
 
 
-def _ceiling(value: object) -> Ceiling:
+def _ceiling(value: object, asked: bool) -> Ceiling:
     ceiling = record(value, "the ceiling", ("alpha", "distance", "bounds", "upper"))
     distance = choice(ceiling["distance"], "the distance of the ceiling", ("bd", "lbd"))
     return Ceiling(
         Skew.read(ceiling["alpha"], "alpha of the ceiling", "D6"),
         distance,
         by_pair(ceiling["bounds"], "the bounds of the ceiling", Share, "D6"),
-        read_upper_table(ceiling["upper"], distance, interactive=False),
+        read_upper_table(ceiling["upper"], distance, interactive=asked),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from bisimdist.checker.chain import ONLY, Chain
+from bisimdist.checker.chain import Chain
 from bisimdist.checker.quantities import Amount, Skew
 from bisimdist.checker.reading import RuleViolation, shown
 from bisimdist.checker.steps import lumped
@@ -27,7 +27,10 @@ def check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str
             seen.add(state)
             representative[state] = members[0]
     for members in merged:
-        rows = [lumped(chain.rows[state], representative) for state in members]
+        rows = [
+            [lumped(arm[state], representative) for arm in chain.arms.values() if state in arm]
+            for state in members
+        ]
         labels = {chain.labels[state] for state in members}
         if len(labels) > 1 or any(row != rows[0] for row in rows):
             raise RuleViolation(f"D1: the states merged with {shown(members[0])} are not alike")
@@ -35,12 +38,13 @@ def check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str
 
 
 def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
-    """Return the chain of the classes."""
-    kept = [state for state, name in representative.items() if state == name]
-    return Chain(
-        {state: chain.labels[state] for state in kept},
-        {ONLY: {state: lumped(chain.rows[state], representative) for state in kept}},
-    )
+    """Return the model of the classes."""
+    kept = {state: chain.labels[state] for state, name in representative.items() if state == name}
+    arms = {
+        action: {state: lumped(rows[state], representative) for state in kept if state in rows}
+        for action, rows in chain.arms.items()
+    }
+    return Chain(kept, arms, chain.interactive)
 
 
 def check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
@@ -51,13 +55,14 @@ def check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
             raise RuleViolation(f"{where}: not two merged states of one label")
         if i == j:
             raise RuleViolation(f"{where}: expected two states")
-        for label in {chain.labels[target] for target in chain.rows[i]}:
-            left, right = (
-                {target: p for target, p in chain.rows[state].items() if chain.labels[target] == label}
-                for state in (i, j)
-            )
-            if not stays_below(ratios, left, right, ratio):
-                raise RuleViolation(f"{where}: it does not follow for the label {shown(label)}")
+        for rows in chain.arms.values():
+            for label in {chain.labels[target] for target in rows.get(i, {})}:
+                left, right = (
+                    {target: p for target, p in rows[state].items() if chain.labels[target] == label}
+                    for state in (i, j)
+                )
+                if not stays_below(ratios, left, right, ratio):
+                    raise RuleViolation(f"{where}: it does not follow for the label {shown(label)}")
 
 
 def stays_below(

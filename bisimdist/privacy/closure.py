@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic
 
 from flint import fmpq, fmpz
@@ -19,6 +20,7 @@ from bisimdist.errors import LimitError
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.privacy.measure import Node, NodeT
+from bisimdist.privacy.policy import Policy
 from bisimdist.privacy.refinement import Refinement
 from bisimdist.progress import NEVER, Deadline
 
@@ -44,12 +46,15 @@ class Closure:
         positive mass and the ceiling.
     rests
         The nodes of cycles whose value is what is seen by then.
+    choice
+        By node the number of the option that its bound from below rests on; 0 for those that are not named.
     """
 
     lower: Mapping[int, fmpq]
     upper: Mapping[int, fmpq]
     lower_leaves: frozenset[int]
     upper_leaves: frozenset[int]
+    choice: Mapping[int, int] = field(default_factory=dict)
     rests: frozenset[int] = frozenset()
 
 
@@ -91,7 +96,12 @@ def _closed(
         else:
             work.inner(nodes[group[0]])
     return Closure(
-        lower, upper, frozenset(work.lower_leaves), frozenset(work.upper_leaves), frozenset(work.rests)
+        lower,
+        upper,
+        frozenset(work.lower_leaves),
+        frozenset(work.upper_leaves),
+        work.choice,
+        frozenset(work.rests),
     )
 
 
@@ -116,6 +126,7 @@ class _Work(Generic[NodeT]):
     lower_leaves: set[int]
     upper_leaves: set[int]
     rests: set[int]
+    choice: dict[int, int] = field(default_factory=dict)
 
     def cap(self, node: NodeT) -> fmpq | None:
         """Return the bound from above that a node has by itself."""
@@ -131,17 +142,30 @@ class _Work(Generic[NodeT]):
 
     def _sum(self, node: NodeT, values: Mapping[int, fmpq], *, up: bool) -> fmpq | None:
         """Return the most that what follows adds up to, over all options."""
+        return self._best(node, values, up=up)[0]
+
+    def _best(self, node: NodeT, values: Mapping[int, fmpq], *, up: bool) -> tuple[fmpq | None, int]:
+        """Return the most that what follows adds up to, and the option."""
         best: fmpq | None = None
+        chosen = 0
         for number, edges in enumerate(node.options):
             total = self.refinement.measure.total(edges, values, up=up)
             if total is None:
-                return None
-            if not number or total > best:
-                best = total
-        return self.refinement.measure.rounded(node, best, up=up) if self.rounded else best
+                return None, number
+            if best is None or total > best:
+                best, chosen = total, number
+        if best is not None and self.rounded:
+            best = self.refinement.measure.rounded(node, best, up=up)
+        return best, chosen
+
+    def _chosen(self, node: NodeT, option: int) -> None:
+        if len(node.options) > 1:
+            self.choice[node.index] = option
 
     def inner(self, node: NodeT) -> None:
-        _put(self.lower, node, self._sum(node, self.lower, up=False))
+        below, option = self._best(node, self.lower, up=False)
+        _put(self.lower, node, below)
+        self._chosen(node, option)
         if not self.rounded:
             return
         above, own = self._sum(node, self.upper, up=True), self.cap(node)
@@ -199,12 +223,15 @@ class _Work(Generic[NodeT]):
             moved = False
             for node in group:
                 number, least = node.index, fmpq(node.mass) / fmpq(fmpz(2) ** STILL)
-                below, above = self._sum(node, self.lower, up=False), self._sum(node, self.upper, up=True)
+                below, option = self._best(node, self.lower, up=False)
+                above = self._sum(node, self.upper, up=True)
                 before = self.lower.get(number)
                 if before is not None and (below is None or below >= before):
                     moved |= below is None or below > before + least
+                    if below is None or below > before or len(node.options) == 1:
+                        self._chosen(node, option)
+                        risen.add(number)
                     _put(self.lower, node, below)
-                    risen.add(number)
                 after = self.upper.get(number)
                 if above is not None and (after is None or above < after):
                     moved |= after is None or above < after - least
@@ -219,10 +246,31 @@ class _Work(Generic[NodeT]):
     ) -> dict[int, fmpq]:
         """Return the least solution of the equations of nodes; those of infinite value are left out."""
         measure = self.refinement.measure
+        if any(len(node.options) > 1 for node in group):
+            solve = partial(self._equations, deadline=deadline, up=up)
+            policy = Policy(measure, self.refinement.nodes, group, known, solve)
+            policy.improve()
+            if not up:
+                self.choice.update(policy.choice)
+                self.lower_leaves |= policy.resting
+            return policy.values
+        return self._equations(group, {}, known, deadline=deadline, up=up)
+
+    def _equations(
+        self,
+        group: Sequence[NodeT],
+        choice: Mapping[int, int],
+        known: Mapping[int, fmpq],
+        *,
+        deadline: Deadline,
+        up: bool,
+    ) -> dict[int, fmpq]:
+        """Return the least solution of the equations of nodes by the options that are chosen."""
+        measure = self.refinement.measure
         place = {node.index: k for k, node in enumerate(group)}
         rows = []
         for node in group:
-            (edges,) = node.options
+            edges = node.options[choice.get(node.index, 0)]
             row = measure.equation(edges, place, known, up=up)
             if row is None:
                 return self._component_wise(group, known, deadline, up=up)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.models.bisimilarity import quotient
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import Interactive, System
 from bisimdist.privacy.closure import Closure, close
 from bisimdist.privacy.domination import Domination, find_ratios
 from bisimdist.privacy.event import Event, event_of_labels, find_event
@@ -72,18 +72,18 @@ class TwoSided:
     Parameters
     ----------
     model
-        The chain as it was given.
+        The chain, or interactive model, as it was given.
     alpha_lower, alpha_upper
         The alpha of the lower and of the upper bounds; the same unless alpha = e**epsilon had to be rounded.
     memory
         How many bytes the process may hold.
     """
 
-    model: LMC
+    model: System
     alpha_lower: fmpq
     alpha_upper: fmpq
     memory: int | None = None
-    merged: LMC = field(init=False)
+    merged: System = field(init=False)
     classes: tuple[int, ...] = field(init=False)
     measure: Gain = field(init=False)
     refinement: Refinement[GainNode] = field(init=False)
@@ -225,10 +225,10 @@ class TwoSided:
         first = self.merged.labels[direction[0]]
         for pair, root in question.below:
             if pair == direction:
-                return find_event(self.refinement, root.node, first, closure.lower_leaves)
+                return find_event(self.measure, self.refinement.nodes, root.node, first, closure)
         if question.pair[0] == question.pair[1]:
             return Event((), -2)
-        return event_of_labels(first)
+        return event_of_labels(first, asked=isinstance(self.model, Interactive))
 
     def found(self, question: PairQuestion, closure: Closure) -> Found:
         """Return the proved bounds of a pair with the event."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
 from bisimdist.models.transform import reachable_states
 from bisimdist.privacy.signed import Vector
 from bisimdist.progress import NEVER, Deadline
@@ -61,7 +61,7 @@ class Domination:
         return self.cover(vector, 1 if total <= 0 else -1) is not None
 
 
-def find_ratios(model: LMC, starts: set[int], *, deadline: Deadline = NEVER) -> Ratios | None:
+def find_ratios(model: System, starts: set[int], *, deadline: Deadline = NEVER) -> Ratios | None:
     """Find finite bounds on likelihood ratios by iteration from below; None if that is too much work.
 
     The functional is an upper bound of the true one that has a closed form (`bound_of_block`). Pairs that do
@@ -69,7 +69,7 @@ def find_ratios(model: LMC, starts: set[int], *, deadline: Deadline = NEVER) -> 
     """
     reached = reachable_states(model, starts)
     pairs = [(i, j) for i in reached for j in reached if i != j and model.labels[i] == model.labels[j]]
-    if sum(len(model.rows[i]) * len(model.rows[j]) for i, j in pairs) > MAX_WORK:
+    if sum(len(rows[i]) * len(rows[j]) for rows in model.arms for i, j in pairs) > MAX_WORK:
         return None
     blocks = {state: _blocks(model, state) for state in reached}
     ratios: dict[tuple[int, int], fmpq] = dict.fromkeys(pairs, fmpq(1))
@@ -92,17 +92,20 @@ def find_ratios(model: LMC, starts: set[int], *, deadline: Deadline = NEVER) -> 
             ratios.pop(pair, None)
 
 
-def _blocks(model: LMC, state: int) -> dict[str, dict[int, fmpq]]:
-    blocks: dict[str, dict[int, fmpq]] = {}
-    for target, p in model.rows[state]:
-        blocks.setdefault(model.labels[target], {})[target] = p
+Blocks = Mapping[tuple[int, str], Mapping[int, fmpq]]
+"""By action and label the masses of the successors of a state."""
+
+
+def _blocks(model: System, state: int) -> Blocks:
+    blocks: dict[tuple[int, str], dict[int, fmpq]] = {}
+    for arm, rows in enumerate(model.arms):
+        for target, p in rows[state]:
+            blocks.setdefault((arm, model.labels[target]), {})[target] = p
     return blocks
 
 
-def _bound(
-    ratios: Ratios, left: Mapping[str, Mapping[int, fmpq]], right: Mapping[str, Mapping[int, fmpq]]
-) -> fmpq | None:
-    """Return a bound on the ratio of two rows, the largest of all labels; None where there is none."""
+def _bound(ratios: Ratios, left: Blocks, right: Blocks) -> fmpq | None:
+    """Return a bound on the ratio of two states, the largest of all actions and labels; None for none."""
     largest = fmpq(1)
     for label, masses in left.items():
         others = right.get(label)

@@ -1,8 +1,8 @@
-"""The event behind a lower bound: a set of traces as a small automaton, and its probabilities."""
+"""The event behind a lower bound, and what is asked on the way: a small automaton and its probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,10 +10,11 @@ from flint import fmpq
 
 from bisimdist.linear import SparseSystem, solve_exact
 from bisimdist.linear.components import strongly_connected_components
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.lmc import Row
 from bisimdist.models.reach import all_reached
-from bisimdist.privacy.gain import GainNode
-from bisimdist.privacy.refinement import Refinement
+from bisimdist.privacy.closure import Closure
+from bisimdist.privacy.gain import Gain, GainNode
 
 __all__ = ["ACCEPT", "REJECT", "Event", "event_of_labels", "find_event"]
 
@@ -34,10 +35,14 @@ class Event:
         `REJECT`. A label that is not named leads to `REJECT`.
     root
         Where a trace starts, before its first label.
+    asks
+        In an interactive model for each node the action that is asked before its labels are read; None where
+        nothing is, as at the root. With these the event is a *strategy* too.
     """
 
     nodes: tuple[Mapping[str, int], ...]
     root: int
+    asks: tuple[str | None, ...] = ()
 
     @cached_property
     def order(self) -> tuple[int, ...] | None:
@@ -48,8 +53,16 @@ class Event:
             return None
         return tuple(group[0] for group in reversed(groups))
 
-    def probability(self, chain: LMC, start: int) -> fmpq:
-        """Return the probability that the trace of a run from a state is in the event."""
+    def _rows(self, model: System, node: int) -> tuple[Row, ...]:
+        """Return the rows by which a run goes on from a node."""
+        action = self.asks[node] if self.asks else None
+        return model.arms[0 if action is None else model.actions.index(action)]
+
+    def probability(self, chain: System, start: int) -> fmpq:
+        """Return the probability that the trace of a run from a state is in the event.
+
+        In an interactive model it is that of the traces which the strategy sees.
+        """
         first = self._next(self.root, chain.labels[start])
         if first < 0:
             return fmpq(1 if first == ACCEPT else 0)
@@ -59,8 +72,10 @@ class Event:
         inside: dict[int, dict[int, fmpq]] = {first: {start: fmpq(1)}}
         accepted = fmpq(0)
         for node in order:
-            for state, mass in inside.pop(node, {}).items():
-                for target, p in chain.rows[state]:
+            masses_here = inside.pop(node, {})
+            rows = self._rows(chain, node) if masses_here else ()
+            for state, mass in masses_here.items():
+                for target, p in rows[state]:
                     following = self._next(node, chain.labels[target])
                     if following == ACCEPT:
                         accepted += mass * p
@@ -72,7 +87,7 @@ class Event:
     def _next(self, node: int, label: str) -> int:
         return node if node < 0 else self.nodes[node].get(label, REJECT)
 
-    def _solved(self, chain: LMC, first: int, start: int) -> fmpq:
+    def _solved(self, chain: System, first: int, start: int) -> fmpq:
         """Solve the equations of reaching ACCEPT, for the configurations from which that is possible."""
         found: dict[tuple[int, int], list[tuple[tuple[int, int], fmpq]]] = {}
         gains: dict[tuple[int, int], fmpq] = {}
@@ -83,7 +98,7 @@ class Event:
                 continue
             edges = []
             gains[here] = fmpq(0)
-            for target, p in chain.rows[here[1]]:
+            for target, p in self._rows(chain, here[0])[here[1]]:
                 following = self._next(here[0], chain.labels[target])
                 if following == ACCEPT:
                     gains[here] += p
@@ -111,12 +126,20 @@ class Event:
 
     def data(self) -> dict[str, object]:
         """Return the automaton as plain data."""
-        return {
-            "root": _WORDS.get(self.root, self.root),
-            "nodes": [
-                {label: _WORDS.get(target, target) for label, target in node.items()} for node in self.nodes
-            ],
-        }
+        nodes: list[dict[str, object]] = [
+            {label: _WORDS.get(target, target) for label, target in node.items()} for node in self.nodes
+        ]
+        if self.asks:
+            nodes = [
+                {"then": node} if action is None else {"ask": action, "then": node}
+                for action, node in zip(self.asks, nodes, strict=True)
+            ]
+        return {"root": _WORDS.get(self.root, self.root), "nodes": nodes}
+
+    def renamed(self, labels: Mapping[str, str]) -> Event:
+        """Return the event with other labels."""
+        nodes = tuple({labels[label]: target for label, target in node.items()} for node in self.nodes)
+        return Event(nodes, self.root, self.asks)
 
 
 def _leading_to(
@@ -130,47 +153,64 @@ def _leading_to(
     return set(all_reached(winning, lambda here: backward.get(here, ())))
 
 
-def event_of_labels(label: str) -> Event:
-    """Return the event of all traces that begin with a label."""
-    return Event(({label: ACCEPT},), 0)
+def event_of_labels(label: str, *, asked: bool = False) -> Event:
+    """Return the event of all traces that begin with a label, in which nothing is asked."""
+    return Event(({label: ACCEPT},), 0, (None,) if asked else ())
 
 
-def find_event(refinement: Refinement[GainNode], root: int, first: str, leaves: frozenset[int]) -> Event:
-    """Return the event behind the lower bound of a node, made small.
+def find_event(measure: Gain, nodes: Sequence[GainNode], root: int, first: str, closure: Closure) -> Event:
+    """Return the event behind the lower bound of a node, made small, with what is asked.
 
     Parameters
     ----------
-    refinement
+    measure, nodes
         The graph.
     root
         The node of the pair, after its first label.
     first
         That label.
-    leaves
-        The nodes whose lower bound is |c|+: all continuations belong to the event if |c| > 0.
+    closure
+        The bounds: where the lower one is |c|+ all continuations belong to the event if |c| > 0.
     """
-    builder = _Builder(refinement, root, leaves)
+    builder = _Builder(measure, nodes, root, closure)
     top = builder.build()
     if top == REJECT:
         return Event((), REJECT)
-    builder.made.append({first: top})
-    return _trimmed(builder.made, len(builder.made) - 1)
+    builder.add(None, {first: top})
+    return builder.event()
+
+
+Kept = tuple[tuple[str, int], ...]
 
 
 class _Builder:
     """Makes nodes of an automaton of nodes of a graph; nodes that lead to the same are one."""
 
-    def __init__(self, refinement: Refinement[GainNode], root: int, leaves: frozenset[int]) -> None:
-        self.labels = refinement.measure.labels
-        self.nodes = refinement.nodes
-        self.leaves = leaves
+    def __init__(self, measure: Gain, nodes: Sequence[GainNode], root: int, closure: Closure) -> None:
+        self.measure = measure
+        self.nodes = nodes
+        self.closure = closure
         self.root = root
         self.made: list[dict[str, int]] = []
-        self.known: dict[tuple[tuple[str, int], ...], int] = {}
+        self.asks: list[str | None] = []
+        self.known: dict[tuple[str | None, Kept], int] = {}
         self.becomes: dict[int, int] = {}
 
+    def add(self, action: str | None, targets: dict[str, int]) -> int:
+        """Make a node, and return its number."""
+        self.made.append(targets)
+        self.asks.append(action)
+        return len(self.made) - 1
+
     def _edges(self, number: int) -> tuple[tuple[int, int, int], ...]:
-        return () if number in self.leaves else self.nodes[number].edges or ()
+        """Return what follows a node by the option that is taken."""
+        options = () if number in self.closure.lower_leaves else self.nodes[number].options
+        return options[self.closure.choice.get(number, 0)] if options else ()
+
+    def _action(self, number: int) -> str:
+        chain = self.measure.chain
+        arm = chain.offered(self.nodes[number].vector)[self.closure.choice.get(number, 0)]
+        return chain.model.actions[arm]
 
     def build(self) -> int:
         """Return what the root becomes."""
@@ -191,12 +231,12 @@ class _Builder:
         return self.becomes[self.root]
 
     def _targets(self, number: int) -> list[tuple[str, int]]:
-        return [(self.labels[label], self.becomes[child]) for label, _, child in self._edges(number)]
+        labels = self.measure.labels
+        return [(labels[label], self.becomes[child]) for label, _, child in self._edges(number)]
 
     def _cycle(self, group: list[int]) -> None:
         for number in group:
-            self.becomes[number] = len(self.made)
-            self.made.append({})
+            self.becomes[number] = self.add(self._action(number), {})
         for number in group:
             targets = self._targets(number)
             self.made[self.becomes[number]].update(entry for entry in targets if entry[1] != REJECT)
@@ -210,22 +250,22 @@ class _Builder:
         kept = tuple(entry for entry in targets if entry[1] != REJECT)
         if not kept:
             return REJECT
-        if kept not in self.known:
-            self.known[kept] = len(self.made)
-            self.made.append(dict(kept))
-        return self.known[kept]
+        key = self._action(number), kept
+        if key not in self.known:
+            self.known[key] = self.add(key[0], dict(kept))
+        return self.known[key]
 
-
-def _trimmed(nodes: list[dict[str, int]], root: int) -> Event:
-    """Give the nodes that are reached new numbers, the root first."""
-    number = {root: 0}
-    queue = [root]
-    for node in queue:
-        for target in nodes[node].values():
-            if target >= 0 and target not in number:
-                number[target] = len(number)
-                queue.append(target)
-    return Event(
-        tuple({label: number.get(target, target) for label, target in nodes[node].items()} for node in queue),
-        0,
-    )
+    def event(self) -> Event:
+        """Return the automaton from the last node on: give the nodes that are reached new numbers."""
+        queue = [len(self.made) - 1]
+        number = {queue[0]: 0}
+        for node in queue:
+            for target in self.made[node].values():
+                if target >= 0 and target not in number:
+                    number[target] = len(number)
+                    queue.append(target)
+        nodes = tuple(
+            {label: number.get(target, target) for label, target in self.made[node].items()} for node in queue
+        )
+        asked = isinstance(self.measure.chain.model, Interactive)
+        return Event(nodes, 0, tuple(self.asks[node] for node in queue) if asked else ())

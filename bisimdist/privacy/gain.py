@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 from flint import fmpq
@@ -17,7 +17,7 @@ __all__ = ["Gain", "GainNode"]
 class GainNode(Node):
     """A signed vector without common factor."""
 
-    __slots__ = ("negative", "positive", "ruled")
+    __slots__ = ("ended", "negative", "positive", "ruled")
 
     def __init__(self, index: int, vector: Vector) -> None:
         super().__init__(index, vector)
@@ -27,6 +27,8 @@ class GainNode(Node):
         self.settled = not self.positive or not self.negative
         self.ruled = False
         """Whether likelihood ratios settle the node: either no continuation counts, or all of them do."""
+        self.ended = False
+        """Whether there is nothing to ask."""
         self.low = max(0, self.total) / self.mass if self.mass else 0.0
         self.high = self.positive / self.mass if self.mass else 0.0
 
@@ -54,13 +56,16 @@ class Gain(Measure[GainNode]):
 
     def node(self, index: int, vector: Any) -> GainNode:
         node = GainNode(index, vector)
+        if vector and not self.chain.offered(vector):
+            node.settled = node.ended = True
+            node.high = node.low
         if self.domination is not None and not node.settled and self.domination.settles(vector):
             node.settled = node.ruled = True
             node.high = node.low
         return node
 
     def options(self, node: GainNode) -> Sequence[Sequence[Step]]:
-        return (self.chain.steps(node.vector),)
+        return [self.chain.steps(node.vector, arm) for arm in self.chain.offered(node.vector)]
 
     def share(self, node: GainNode, factor: int, child: GainNode) -> float:
         return factor * child.mass / (self.chain.denominator * node.mass)
@@ -69,7 +74,7 @@ class Gain(Measure[GainNode]):
         return fmpq(max(0, node.total))
 
     def most(self, node: GainNode) -> fmpq:
-        return self.own(node) if node.ruled else fmpq(node.positive)
+        return self.own(node) if node.ruled or node.ended else fmpq(node.positive)
 
     def floor(self, node: GainNode) -> fmpq:
         return fmpq(0)
@@ -98,17 +103,20 @@ class Gain(Measure[GainNode]):
         return constant / self.chain.denominator, entries
 
     def rests(self, group: Sequence[GainNode], nodes: Sequence[GainNode]) -> bool:
-        """Tell whether no mass leaves a cycle or cancels on it."""
+        """Tell whether no mass leaves a cycle or cancels on it, whatever is asked."""
         members = {node.index for node in group}
-        for node in group:
-            carried = 0
-            for _, factor, child in node.edges or ():
-                if child not in members:
-                    return False
-                carried += factor * nodes[child].mass
-            if carried != self.chain.denominator * node.mass:
+        return all(self.keeps(node, edges, members, nodes) for node in group for edges in node.options)
+
+    def keeps(
+        self, node: GainNode, edges: Sequence[Edge], members: Container[int], nodes: Sequence[GainNode]
+    ) -> bool:
+        """Tell whether edges of a node lead to members only, and no mass cancels."""
+        carried = 0
+        for _, factor, child in edges:
+            if child not in members:
                 return False
-        return True
+            carried += factor * nodes[child].mass
+        return carried == self.chain.denominator * node.mass
 
     def sound(self, group: Sequence[GainNode], values: Sequence[fmpq]) -> bool:
         return True  # masses cancel or leave, and grow nowhere

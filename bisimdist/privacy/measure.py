@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 from flint import fmpq, fmpz
@@ -134,6 +134,12 @@ class Measure(ABC, Generic[NodeT]):
     @abstractmethod
     def rests(self, group: Sequence[NodeT], nodes: Sequence[NodeT]) -> bool:
         """Tell of a cycle whether nothing leaves it and totals stay in proportion: V is phi of them."""
+
+    def keeps(
+        self, node: NodeT, edges: Sequence[Edge], members: Container[int], nodes: Sequence[NodeT]
+    ) -> bool:
+        """Tell whether edges of a node lead to members only, and totals stay in proportion."""
+        raise NotImplementedError  # asked where there is a choice
 
     @abstractmethod
     def sound(self, group: Sequence[NodeT], values: Sequence[fmpq]) -> bool:

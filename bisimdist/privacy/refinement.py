@@ -226,10 +226,7 @@ class Refinement(Generic[NodeT]):
     def _spread(self, group: Sequence[int], cyclic: bool) -> None:
         for _ in range(3 if cyclic else 1):
             for number in group:
-                node = self.nodes[number]
-                for shares in node.shares:
-                    for share, below in shares:
-                        below.weight += node.weight * share
+                _spread_below(self.nodes[number])
 
     def refine(
         self,
@@ -295,16 +292,26 @@ class Refinement(Generic[NodeT]):
                 continue
             self.expand(node)
             budget -= 1
-            for shares in node.shares:
-                for share, below in shares:
-                    below.weight += node.weight * share
-                    child = self.nodes[below.index]
-                    if self.is_open(child):
-                        heapq.heappush(heap, (-self._priority(child), child.index))
+            for below in _spread_below(node):
+                child = self.nodes[below.index]
+                if self.is_open(child):
+                    heapq.heappush(heap, (-self._priority(child), child.index))
 
     def _check_memory(self, budget: int) -> None:
         if self.memory is not None and budget % 128 == 0 and _bytes_held() > self.memory:
             raise LimitError("the memory limit was reached")
+
+
+def _spread_below(node: Node) -> list[Node]:
+    """Let the weight of a node go to what follows, by the option that may be the best; return that."""
+    if not node.shares:
+        return []
+    shares = node.shares[0]
+    if len(node.shares) > 1:
+        shares = max(node.shares, key=lambda option: sum(share * below.high for share, below in option))
+    for share, below in shares:
+        below.weight += node.weight * share
+    return [below for _, below in shares]
 
 
 def _bytes_held() -> int:

@@ -14,12 +14,16 @@ from math import gcd, lcm
 
 from flint import fmpq
 
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
+from bisimdist.models.lmc import Row
 
 __all__ = ["SignedChain", "Step", "Vector", "pair_vector", "primitive"]
 
 Vector = tuple[tuple[int, int], ...]
 """(state, integer other than zero), by ascending state."""
+
+Moves = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
+"""Where a state leads: (label, ((target, weight), …))."""
 
 Step = tuple[int, int, Vector]
 """(label, factor g, vector v): seeing the label turns c into g v / denominator."""
@@ -53,31 +57,53 @@ def pair_vector(alpha: fmpq, s: int, t: int) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class SignedChain:
-    """A chain whose rows are integers over one denominator, sorted by the label that they show."""
+    """A chain whose rows are integers over one denominator, sorted by the label that they show.
 
-    model: LMC
+    An interactive model has such rows for every action.
+    """
+
+    model: System
     labels: tuple[str, ...]
     denominator: int
-    moves: tuple[tuple[tuple[int, tuple[tuple[int, int], ...]], ...], ...]
-    """By state: (label, ((target, weight), …))."""
+    arms: tuple[tuple[Moves, ...], ...]
+    """By action and state."""
 
     @classmethod
-    def of(cls, model: LMC) -> SignedChain:
-        """Bring the rows of a chain to one denominator."""
+    def of(cls, model: System) -> SignedChain:
+        """Bring the rows of a model to one denominator."""
         labels = tuple(dict.fromkeys(model.labels))
         number = {label: k for k, label in enumerate(labels)}
-        denominator = lcm(*(int(p.q) for row in model.rows for _, p in row))
-        moves = []
-        for row in model.rows:
+        denominator = lcm(*(int(p.q) for rows in model.arms for row in rows for _, p in row))
+
+        def sorted_by_label(row: Row) -> Moves:
             groups: dict[int, list[tuple[int, int]]] = {}
             for target, p in row:
                 weight = int(p.p) * (denominator // int(p.q))
                 groups.setdefault(number[model.labels[target]], []).append((target, weight))
-            moves.append(tuple((label, tuple(group)) for label, group in sorted(groups.items())))
-        return cls(model, labels, denominator, tuple(moves))
+            return tuple((label, tuple(group)) for label, group in sorted(groups.items()))
 
-    def steps(self, vector: Vector) -> list[Step]:
+        arms = tuple(tuple(map(sorted_by_label, rows)) for rows in model.arms)
+        return cls(model, labels, denominator, arms)
+
+    @property
+    def moves(self) -> tuple[Moves, ...]:
+        """The rows of a chain, by state."""
+        return self.arms[0]
+
+    def offered(self, vector: Vector) -> list[int]:
+        """Return the actions that may be asked where a vector is, by number: a chain has one."""
+        state = vector[0][0]
+        return [arm for arm, moves in enumerate(self.arms) if moves[state]]
+
+    def steps(self, vector: Vector, arm: int = 0) -> list[Step]:
         """Return what a vector becomes with each label that can follow, but for labels where all cancels.
+
+        Parameters
+        ----------
+        vector
+            The vector.
+        arm
+            The action that is asked.
 
         Examples
         --------
@@ -85,9 +111,10 @@ class SignedChain:
         >>> SignedChain.of(figure1()).steps(((0, 1), (1, -1)))
         [(1, 1, ((2, 1),)), (2, 1, ((3, -1),))]
         """
+        moves = self.arms[arm]
         seen: dict[int, dict[int, int]] = {}
         for state, value in vector:
-            for label, group in self.moves[state]:
+            for label, group in moves[state]:
                 into = seen.get(label)
                 if into is None:
                     into = seen[label] = {}
@@ -114,8 +141,8 @@ class SignedChain:
                     continue
                 state_of[state] = 1
                 stack.append((state, True))
-                targets = [target for target, _ in self.model.rows[state]]
-                if targets == [state]:
+                targets = {target for rows in self.model.arms for target, _ in rows[state]}
+                if targets == {state}:
                     continue
                 for target in targets:
                     if state_of.get(target) == 1:

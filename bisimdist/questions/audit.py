@@ -65,6 +65,8 @@ class AuditQuestion(Question["Audit"]):
 
     @classmethod
     def read(cls, given: Given) -> AuditQuestion:
+        from bisimdist.models.lmc import LMC
+
         sampled = given.before
         if len(sampled) not in {1, 2}:
             raise UsageError(
@@ -73,6 +75,8 @@ class AuditQuestion(Question["Audit"]):
             )
         claim, confidence, samples = given[CLAIM], given[CONFIDENCE], given[SAMPLES]
         asked = Delta.of(given)
+        if not isinstance(asked.model, LMC):
+            raise UsageError("nobody asks while samples are taken; expected a model without actions")
         if len(asked.pairs) != 1:
             raise UsageError(
                 f"the model has {len(asked.pairs)} pairs; name the one that is sampled: --pair S T"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import Option
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from flint import fmpq
 
     from bisimdist.analysis.delta import DeltaAnswer
-    from bisimdist.models.lmc import LMC
+    from bisimdist.models.interactive import System
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
 
@@ -28,7 +29,8 @@ class Delta(Question["DeltaAnswer"]):
     """Bound the true delta from both sides, exactly where that is possible.
 
     The model is (ln alpha, delta)-differentially private for the pair, and for no smaller delta than the
-    lower bound. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    lower bound. Of an interactive model delta is the most that an analyst gains who asks adaptively. MODEL is
+    a file, '-' for standard input, or example:NAME[,key=value...].
     """
 
     command = "delta"
@@ -40,6 +42,8 @@ class Delta(Question["DeltaAnswer"]):
         options.GAP,
         options.WORST,
         options.UNIT_THRESHOLD.but(help="Ask only whether delta is at most THETA."),
+        options.ROUNDS,
+        options.FIXED,
         options.TIMEOUT,
         options.MEMORY,
         options.CERTIFICATE,
@@ -47,12 +51,14 @@ class Delta(Question["DeltaAnswer"]):
     )
     sources = ("CMP18 Definition 5", "CMP18 Definition 7")
 
-    model: LMC
+    model: System
     pairs: tuple[tuple[str, str], ...]
     skew: Skew
     gap: fmpq | None
     worst: bool
     threshold: fmpq | None = None
+    rounds: int | None = None
+    fixed: bool = False
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -65,7 +71,16 @@ class Delta(Question["DeltaAnswer"]):
         threshold = given[options.UNIT_THRESHOLD]
         skew = read_skew(given)
         gap = given[options.GAP]
-        model = given.chain(cuts=True)
+        rounds, fixed = given[options.ROUNDS], given[options.FIXED]
+        if fixed and rounds is None:
+            raise UsageError("--fixed: a sequence has an end; say how many actions with --rounds K")
+        if fixed and given.wants_proof:
+            raise UsageError("--fixed: no certificate says that no other sequence is better; leave it out")
+        from bisimdist.models.lmc import LMC
+
+        model = given.system(cuts=True)
+        if isinstance(model, LMC) and (rounds is not None or fixed):
+            raise UsageError("--rounds and --fixed are for interactive models: nobody asks this one")
         return cls(
             model=model,
             pairs=given.pairs(model),
@@ -73,6 +88,8 @@ class Delta(Question["DeltaAnswer"]):
             gap=gap,
             worst=given[options.WORST],
             threshold=threshold,
+            rounds=rounds,
+            fixed=fixed,
         )
 
     def ask(self, limits: Limits) -> DeltaAnswer:
@@ -86,6 +103,8 @@ class Delta(Question["DeltaAnswer"]):
             gap=self.gap,
             worst=self.worst,
             threshold=self.threshold,
+            rounds=self.rounds,
+            fixed=self.fixed,
             deadline=limits.deadline,
             memory=limits.memory,
             progress=limits.progress,
@@ -98,6 +117,7 @@ class Delta(Question["DeltaAnswer"]):
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational
+        from bisimdist.models.lmc import LMC
         from bisimdist.report.delta import delta_data
 
         data = self.frame()
@@ -108,6 +128,8 @@ class Delta(Question["DeltaAnswer"]):
             data["epsilon"] = self.skew.shown_epsilon
             data["alpha"] = {"lower": lower, "upper": upper}
             data["alpha_rounded"] = {"lower": "up", "upper": "down"}
+        if not isinstance(self.model, LMC):
+            data |= {"rounds": self.rounds, "analyst": "fixed" if self.fixed else "adaptive"}
         return {**data, **delta_data(answer)}
 
     def report(self, answer: DeltaAnswer) -> Report:

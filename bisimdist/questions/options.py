@@ -251,6 +251,15 @@ SKEWED_DISTANCE: Option[str] = Option(
     read=one_of("bd", "lbd", what="no such distance"),
 )
 WORST = _switch("worst", "--worst", "Refine only what the largest delta of all pairs depends on.")
+ROUNDS: Option[int | None] = Option(
+    name="rounds",
+    flags=("--rounds",),
+    metavar="K",
+    help="Interactive models: at most so many actions; by default any number.",
+    type=int,
+    read=lambda flag, value: None if value is None else numbers.at_least(flag, value, 0),
+)
+FIXED = _switch("fixed", "--fixed", "With --rounds: the sequence of actions is fixed beforehand.")
 ALPHAS: Option[tuple[fmpq, ...]] = Option(
     name="alphas",
     flags=ALPHA.flags,

@@ -8,10 +8,14 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import DeltaAnswer, DeltaBound
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
+from bisimdist.privacy.event import ACCEPT, Event
 from bisimdist.report.numbers import at_least, at_most, is_long, short_rational
 from bisimdist.report.tables import Report
 
 __all__ = ["delta_data", "delta_report", "level_of"]
+
+MAX_LINES = 20
+"""How many situations of a strategy a person is shown."""
 
 ENDINGS = {
     Status.BRACKET: "The bounds are certified and as close as was asked; the interval has not closed.",
@@ -30,6 +34,7 @@ def delta_data(answer: DeltaAnswer) -> dict[str, object]:
                 "upper": format_rational(pair.upper),
                 "exact": pair.exact,
                 "witness": pair.witness.data(),
+                **_directions(pair),
                 **({} if pair.cut is None else {"cut": [format_rational(mass) for mass in pair.cut]}),
             }
             for pair in answer.pairs
@@ -43,6 +48,13 @@ def delta_data(answer: DeltaAnswer) -> dict[str, object]:
         "status": answer.status.value,
         "statistics": dict(answer.statistics),
     }
+
+
+def _directions(pair: DeltaBound) -> dict[str, object]:
+    """Return what is gained in each direction, where somebody asks."""
+    if not pair.interactive:
+        return {}
+    return {"directions": [list(map(format_rational, way)) for way in pair.directions]}
 
 
 def delta_report(answer: DeltaAnswer, *, epsilon: str | None = None) -> Report:
@@ -119,8 +131,25 @@ def _witness(worst: DeltaBound) -> list[str]:
     return [
         f"No smaller delta than the lower bound would do: an event ({size}) has probability "
         f"{at_least(found.probability_from)} from {found.source} and only {at_most(found.probability_to)} "
-        f"from {found.target}."
+        f"from {found.target}.",
+        *strategy_lines(found.event),
     ]
+
+
+def strategy_lines(event: Event) -> list[str]:
+    """Say what an analyst asks after which answers, and where it is convinced."""
+    if not event.asks:
+        return []
+    lines = [f"What is asked ({len(event.nodes) - 1} situations):"]
+    for number, (action, targets) in enumerate(zip(event.asks, event.nodes, strict=True)):
+        if number > MAX_LINES:
+            return [*lines, "  ... --json gives the rest"]
+        after = ", ".join(
+            f"{label} -> {'convinced' if target == ACCEPT else f'({target})'}"
+            for label, target in targets.items()
+        )
+        lines.append(f"  start: {after}" if action is None else f"  ({number}) ask {action}: {after}")
+    return lines
 
 
 def _cut(worst: DeltaBound) -> list[str]:

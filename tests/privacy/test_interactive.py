@@ -1,0 +1,184 @@
+"""Delta of interactive models against every analyst, one by one."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.delta import DeltaAnswer, delta
+from bisimdist.analysis.distances import bound
+from bisimdist.checker import check_certificate
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.models.interactive import Interactive, chain_as_interactive
+from bisimdist.models.io import write_model
+from bisimdist.models.library.registry import build_example
+from bisimdist.models.lmc import LMC
+from bisimdist.models.unrolling import unrolled
+from bisimdist.privacy import closure as closing
+from bisimdist.privacy.policy import Policy
+from bisimdist.progress import Deadline
+from tests.fixpoint.test_actions import two_ways
+from tests.reference.analysts import best_adaptive, best_fixed
+from tests.strategies import alphas, interactives, lmcs
+
+PAIR = [("s0", "s1")]
+
+
+def plain(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
+
+
+def two_questions() -> Interactive:
+    """Return a secret bit that two questions are asked about, each as often as somebody likes."""
+    yes = {"X": ("3/4", "1/2"), "Y": ("5/8", "7/8")}
+    states = {f"{bit}{seen}": seen for bit in "01" for seen in ("start", "yes", "no")}
+    moves = {
+        name: {
+            action: {f"{name[0]}yes": p, f"{name[0]}no": str(1 - Fraction(p))}
+            for action, both in yes.items()
+            for p in [both[int(name[0])]]
+        }
+        for name in states
+    }
+    return Interactive.from_mappings(states, moves, [("1start", "0start")])
+
+
+def proved(answer: DeltaAnswer) -> None:
+    """Let the checker judge the proof."""
+    text = json.dumps(answer.certificate())
+    report = check_certificate(text, write_model(answer.model, "json"))
+    assert report.valid, report.reason
+    for claim, pair in zip(report.other_claims, answer.pairs, strict=True):
+        assert (claim["lower"], claim["upper"]) == (str(pair.lower), str(pair.upper))
+
+
+def consistent(answer: DeltaAnswer, alpha: fmpq) -> None:
+    """Hold every witness against its lower bound."""
+    for pair in answer.pairs:
+        found = pair.witness
+        gained = found.probability_from - alpha * found.probability_to
+        assert gained == pair.lower or (pair.lower == 0 and gained <= 0) or not pair.exact
+
+
+def test_two_questions_about_a_secret_bit() -> None:
+    model, alpha = two_questions(), fmpq(2)
+    adaptive, fixed = delta(model, alpha, rounds=3), delta(model, alpha, rounds=3, fixed=True)
+    assert [way[0] for way in adaptive.pairs[0].directions] == [fmpq(7, 32), fmpq(31, 128)]
+    assert [way[1] for way in fixed.pairs[0].directions] == [fmpq(3, 16), fmpq(31, 128)]
+    assert (adaptive.status, fixed.status) == (Status.EXACT, Status.EXACT)
+    assert best_fixed(model, "1start", "0start", Fraction(2), 3) == Fraction(3, 16)
+
+
+def test_two_questions_by_all_analysts() -> None:
+    model = two_questions()
+    short = Interactive(
+        model.states, tuple("no" if x == "start" else x for x in model.labels), model.moves, model.pairs
+    )
+    assert best_adaptive(short, "1start", "0start", Fraction(2), 3) == Fraction(7, 32)
+
+
+@pytest.mark.parametrize("alpha", [fmpq(1), fmpq(2)])
+def test_without_a_bound_on_rounds(alpha: fmpq) -> None:
+    answer = delta(two_ways(), alpha)
+    (pair,) = answer.pairs
+    assert (pair.lower, pair.upper, answer.status) == (fmpq(1, 2), fmpq(1, 2), Status.EXACT)
+    assert pair.witness.event.asks[1] == "B"
+    assert bound(two_ways(), alpha).pairs[0].upper == fmpq(1, 2)
+    consistent(answer, alpha)
+    proved(answer)
+
+
+@settings(max_examples=40, deadline=None)
+@given(interactives(3), alphas(), st.integers(0, 3))
+def test_it_is_the_best_of_all_analysts(model: Interactive, alpha: fmpq, rounds: int) -> None:
+    answer = delta(model, alpha, pairs=PAIR, rounds=rounds)
+    (pair,) = answer.pairs
+    proved(answer)
+    expected = [best_adaptive(model, *names, plain(alpha), rounds) for names in (("s0", "s1"), ("s1", "s0"))]
+    assert plain(pair.lower) == plain(pair.upper) == max(expected)
+    assert [plain(upper) for _, upper in pair.directions] == expected
+    consistent(answer, alpha)
+    fixed = delta(model, alpha, pairs=PAIR, rounds=rounds, fixed=True)
+    best = max(best_fixed(model, *names, plain(alpha), rounds) for names in (("s0", "s1"), ("s1", "s0")))
+    assert plain(fixed.pairs[0].lower) == plain(fixed.pairs[0].upper) == best
+    consistent(fixed, alpha)
+
+
+@settings(max_examples=30, deadline=None)
+@given(lmcs(5), alphas(), st.integers(0, 1))
+def test_with_one_action_it_is_the_delta_of_the_chain(chain: LMC, alpha: fmpq, first: int) -> None:
+    pairs = [(chain.states[first], chain.states[1 - first])]
+    options = {"pairs": pairs, "gap": fmpq(1, 1000)}
+    one, other = delta(chain_as_interactive(chain), alpha, **options), delta(chain, alpha, **options)
+    assert (one.pairs[0].lower, one.pairs[0].upper) == (other.pairs[0].lower, other.pairs[0].upper)
+    assert one.pairs[0].witness.event.nodes == other.pairs[0].witness.event.nodes
+    proved(one)
+
+
+@settings(max_examples=30, deadline=None)
+@given(interactives(4, max_actions=3), alphas())
+def test_more_rounds_and_actions_gain_no_less_and_no_more_than_the_distance(
+    model: Interactive, alpha: fmpq
+) -> None:
+    fewer = Interactive(
+        model.states, model.labels, tuple(tuple(m for m in moves if m[0] != "Z") for moves in model.moves)
+    )
+    gained = [delta(model, alpha, pairs=PAIR, rounds=rounds).pairs[0].upper for rounds in range(4)]
+    assert gained == sorted(gained)
+    assert delta(fewer, alpha, pairs=PAIR, rounds=3).pairs[0].upper <= gained[3]
+    unbounded = delta(model, alpha, pairs=PAIR, gap=fmpq(1, 100), deadline=Deadline.after(1))
+    proved(unbounded)
+    (free,) = unbounded.pairs
+    assert gained[3] <= free.upper
+    (lbd,), (bd,) = (bound(model, alpha, distance=name, pairs=PAIR).pairs for name in ("lbd", "bd"))
+    assert free.lower <= lbd.upper <= bd.upper
+    assert gained[3] <= lbd.upper
+
+
+@settings(max_examples=25, deadline=None)
+@given(interactives(4), alphas())
+def test_without_time_for_equations_the_bounds_hold(model: Interactive, alpha: fmpq) -> None:
+    (exact,) = delta(model, alpha, pairs=PAIR, gap=fmpq(1, 100), deadline=Deadline.after(1)).pairs
+    with pytest.MonkeyPatch.context() as patch:
+
+        def never(*_: object, **__: object) -> None:
+            raise LimitError("no time")
+
+        patch.setattr(Policy, "improve", never)
+        patch.setattr(closing, "solve_exact", never)
+        answer = delta(model, alpha, pairs=PAIR, gap=fmpq(1, 100), deadline=Deadline.after(1))
+    (pair,) = answer.pairs
+    proved(answer)
+    assert pair.lower <= exact.upper
+    assert exact.lower <= pair.upper
+    found = pair.witness
+    assert found.probability_from - alpha * found.probability_to >= pair.lower
+
+
+@settings(max_examples=30, deadline=None)
+@given(interactives(4), st.integers(0, 3))
+def test_an_unrolled_model_is_the_same_for_so_many_rounds(model: Interactive, rounds: int) -> None:
+    found = unrolled(model, rounds, [0, 1])
+    pair = [(found.model.states[found.starts[s]], found.model.states[found.starts[t]]) for s, t in [(0, 1)]]
+    (free,) = delta(found.model, 1, pairs=pair).pairs
+    (held,) = delta(model, 1, pairs=PAIR, rounds=rounds).pairs
+    assert (free.lower, free.upper) == (held.lower, held.upper)
+    assert [found.labels[label] for label in found.model.labels] == [
+        model.labels[origin] for origin in found.origin
+    ]
+
+
+def test_rounds_are_for_who_asks() -> None:
+    for options in ({"rounds": 2}, {"fixed": True}):
+        with pytest.raises(UsageError, match="nobody asks"):
+            delta(build_example("figure1"), 1, **options)
+    with pytest.raises(UsageError, match="how many rounds"):
+        delta(two_ways(), 1, fixed=True)
+    with pytest.raises(UsageError, match="at least 0"):
+        delta(two_ways(), 1, rounds=-1)
