@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from bisimdist.logic.formula_parser import parse_distribution_formula as parse_distribution_formula
     from bisimdist.logic.formula_parser import parse_formula as parse_formula
     from bisimdist.logic.linear_parser import parse_trace_formula as parse_trace_formula
+    from bisimdist.models.against import side_by_side as side_by_side
     from bisimdist.models.bisimilarity import bisimilarity_classes as bisimilarity_classes
     from bisimdist.models.bisimilarity import quotient as quotient
     from bisimdist.models.conversions import Conversion as Conversion
@@ -187,6 +188,7 @@ _HOMES = {
     "bisimdist.exact.logarithm": ("alpha_above", "alpha_below", "log_enclosure"),
     "bisimdist.analysis.answer": ("DistanceAnswer", "PairBound", "Status", "ThresholdAnswer"),
     "bisimdist.analysis.distances": ("bd_threshold", "bound"),
+    "bisimdist.models.against": ("side_by_side",),
     "bisimdist.models.bisimilarity": ("bisimilarity_classes", "quotient"),
     "bisimdist.models.io": ("Reading", "load_model", "parse_model", "write_model", "write_umb"),
     "bisimdist.models.library.registry": ("build_any_example", "build_example", "list_examples"),
@@ -284,6 +286,7 @@ __all__ = [
     "satisfying",
     "satisfying_transitions",
     "secret_privacy",
+    "side_by_side",
     "to_networkx",
     "to_pandas",
     "trace_classes",
