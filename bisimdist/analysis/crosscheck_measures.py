@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from flint import fmpq
 
 from bisimdist.analysis.compare import Directed, directed_measure, greatest_bounds
+from bisimdist.analysis.crosscheck_leakages import LEAKAGES, by_guesses, by_profiles, divergence
 from bisimdist.analysis.crosscheck_subject import Fact, Subject
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.distances import bound
@@ -75,6 +76,7 @@ MEASURES: Mapping[str, MeasureInfo] = (
         m_A_quotient=("m^A of the quotient", "amortised metric, bisimilar states merged"),
         m_D=("m^D", "accumulative bisimulation metric"),
         m_D_quotient=("m^D of the quotient", "accumulative metric, bisimilar states merged"),
+        **LEAKAGES[Scale.RATIO],
     )
     | _info(
         Scale.ADDITIVE,
@@ -93,7 +95,9 @@ MEASURES: Mapping[str, MeasureInfo] = (
         lbd_1=("lbd_1", "asymmetric distance at alpha = 1"),
         bd_1=("bd_1", "bisimilarity distance at alpha = 1"),
         d_plus=("d_1,+", "additive bisimilarity metric"),
+        **LEAKAGES[Scale.ADDITIVE],
     )
+    | _info(Scale.DIVERGENCE, **LEAKAGES[Scale.DIVERGENCE])
     | _info(
         Scale.KERNEL,
         traces_differ=("traces differ", "1 where some trace has two probabilities, by linear algebra"),
@@ -447,6 +451,11 @@ SOURCES: tuple[Source, ...] = (
     _formulae("d_plus_depth", AdditiveLifting),
     Source(("delta",), _probabilistic, _delta_at_alpha, weight=2),
     Source(("delta_1",), _probabilistic, _delta_at_one, weight=2),
+    Source(("renyi_2", "chi2"), _probabilistic, divergence("renyi:2")),
+    Source(("kl",), _probabilistic, divergence("kl")),
+    Source(("hellinger",), _probabilistic, divergence("hellinger")),
+    Source(("min_entropy",), _probabilistic, by_guesses),
+    Source(("chi2_profile", "kl_profile"), _probabilistic, by_profiles),
     _trace_metric("tv", "additive"),
     Source(("tv_x_length",), _probabilistic, _bounded_trace_metric, weight=2),
     _trace_metric("tv_x", "multiplicative"),

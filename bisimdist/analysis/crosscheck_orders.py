@@ -15,6 +15,7 @@ from bisimdist.analysis.compare import ORDER
 from bisimdist.analysis.crosscheck_subject import Fact
 from bisimdist.analysis.standing import Measure, Scale, Standing, relate
 from bisimdist.fixpoint.liftings import Value
+from bisimdist.privacy.divergence import logarithm
 
 __all__ = ["ORDERS", "Link", "Order", "order_list", "standings_of", "through_missing"]
 
@@ -64,12 +65,53 @@ def _left_of_total_variation(value: Value, _: Scale, alpha: fmpq) -> Value:
     return value if value is None else max(fmpq(0), 1 - alpha * (1 - value))
 
 
+def _one_more(value: Value, _: Scale, __: fmpq) -> Value:
+    return None if value is None else 1 + value
+
+
+def _pinsker(value: Value, _: Scale, __: fmpq) -> Value:
+    return None if value is None else 2 * value**2
+
+
+def _on_two_events(value: Value, _: Scale, __: fmpq) -> Value:
+    return None if value is None else 4 * value**2
+
+
+def _squared(value: Value, _: Scale, __: fmpq) -> Value:
+    return None if value is None else value**2
+
+
+def _le_cam(value: Value, _: Scale, __: fmpq) -> Value:
+    return None if value is None else value * (2 - value)
+
+
+def _doubled(value: Value, _: Scale, __: fmpq) -> Value:
+    return None if value is None else 2 * value
+
+
+def _logarithm(value: Value, _: Scale, __: fmpq) -> Value:
+    """Return the logarithm, rounded up: it stands on the larger side."""
+    return None if value is None else logarithm(value)[1]
+
+
+def _from_renyi(value: Value, _: Scale, alpha: fmpq) -> Value:
+    return None if value is None else value / (4 * alpha)
+
+
 APART = Link("{} tells apart", _told_apart)
 ABOVE = Link("{} > alpha", _above_alpha)
 NEEDED = Link("(alpha + {0})/(1 - {0})", _needed_ratio)
 NEEDED_AT_ONE = Link("(1 + {0})/(1 - {0})", _needed_ratio_at_one)
 DIFFERENCE = Link("1/(1 - {})", _ratio_of_difference)
 LEFT = Link("1 - alpha (1 - {})", _left_of_total_variation)
+ONE_MORE = Link("1 + {}", _one_more)
+PINSKER = Link("2 {}^2", _pinsker)
+TWO_EVENTS = Link("4 {}^2", _on_two_events)
+SQUARED = Link("{}^2", _squared)
+LE_CAM = Link("{0} (2 - {0})", _le_cam)
+DOUBLED = Link("2 {}", _doubled)
+LOGARITHM = Link("ln {}", _logarithm)
+FROM_RENYI = Link("{}/(4 alpha)", _from_renyi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +198,23 @@ LINKS: tuple[Order, ...] = (
     Order("l_x", "bd_quotient", "bd = 0 is a table of factors", "links", below=ABOVE, above=APART),
 )
 
+LEAKAGES: tuple[Order, ...] = (
+    *_equal("chi2", "chi2_profile", "the divergence is an integral over delta", "leakages"),
+    *_equal("kl", "kl_profile", "the divergence is an integral over delta", "leakages"),
+    Order("delta_1", "min_entropy", "a guess is an event", "leakages", below=ONE_MORE),
+    Order("min_entropy", "delta_1", "a guess is an event", "leakages", above=ONE_MORE),
+    Order("min_entropy", "tv_x", "a guess gains no more than the ratio", "leakages", ONE_END),
+    Order("renyi_2", "tv_x", "Rényi's divergences rise to the largest loss", "leakages", ONE_END),
+    Order("hellinger", "delta_1", "Le Cam", "leakages"),
+    Order("delta_1", "hellinger", "Le Cam", "leakages", below=SQUARED, above=LE_CAM),
+    Order("delta_1", "kl", "Pinsker", "leakages", below=PINSKER),
+    Order("hellinger", "kl", "Rényi's divergences rise with their order", "leakages", below=DOUBLED),
+    Order("kl", "renyi_2", "Rényi's divergences rise with their order", "leakages", above=LOGARITHM),
+    Order("kl", "chi2", "ln(1 + x) is at most x", "leakages"),
+    Order("delta_1", "chi2", "data processing to one event", "leakages", below=TWO_EVENTS),
+    Order("delta", "renyi_2", "from Rényi to delta", "leakages", above=FROM_RENYI),
+)
+
 KERNELS: tuple[Order, ...] = (
     Order("traces_differ", "not_bisimilar", "bisimilar states have the same traces", "kernels"),
     *_kernel("not_bisimilar", "d_plus", "the kernel is bisimilarity"),
@@ -171,7 +230,7 @@ KERNELS: tuple[Order, ...] = (
     Order("delta_1", "traces_differ", "traces determine events", "kernels", ONE_END, below=APART),
 )
 
-ORDERS = (*RATIOS, *PROBABILITIES, *LINKS, *KERNELS)
+ORDERS = (*RATIOS, *PROBABILITIES, *LINKS, *LEAKAGES, *KERNELS)
 """All orders."""
 
 

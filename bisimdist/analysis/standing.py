@@ -30,6 +30,8 @@ class Scale(Enum):
     """A difference of probabilities, from 0 to 1."""
     RATIO = "ratio"
     """e to a distance: from 1 to infinity, for which None stands."""
+    DIVERGENCE = "divergence"
+    """A number from 0 to infinity, for which None stands."""
     KERNEL = "kernel"
     """1 where two states are told apart and 0 where they are not; nothing between."""
 
@@ -41,7 +43,7 @@ class Scale(Enum):
     @property
     def greatest(self) -> Value:
         """What no measure of the scale exceeds."""
-        return None if self is Scale.RATIO else fmpq(1)
+        return None if self in {Scale.RATIO, Scale.DIVERGENCE} else fmpq(1)
 
 
 class Relation(Enum):

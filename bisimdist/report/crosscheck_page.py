@@ -57,6 +57,7 @@ LEGEND = (
 SCALES = {
     Scale.RATIO: "Ratios (e to a distance, from 1 to infinity)",
     Scale.ADDITIVE: "Probabilities (from 0 to 1)",
+    Scale.DIVERGENCE: "Divergences (from 0 to infinity)",
     Scale.KERNEL: "What tells the states apart",
 }
 

@@ -140,7 +140,7 @@ def test_page(command: Command, tmp_path: Path) -> None:
     )
     assert command("crosscheck", model, "--html", page).code == 0
     checker = read_page(page)
-    assert checker.seen.count("svg") == 2
+    assert checker.seen.count("svg") == 3
     assert "b" in checker.seen  # names of measures, not the state
     assert any('<b>"&, t' in text for text in checker.text)
     assert "prefers-color-scheme: dark" in page.read_text()

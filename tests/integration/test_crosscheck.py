@@ -62,11 +62,14 @@ def planted(**bounds: tuple[str, str]) -> CheckedPair:
     )
 
 
+BIGGEST = {Scale.RATIO: "inf", Scale.ADDITIVE: "1", Scale.DIVERGENCE: "inf", Scale.KERNEL: "1"}
+
+
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: f"{order.smaller}-{order.larger}")
 def test_every_order_can_be_violated(order: Order) -> None:
     low, high = (name.replace("sequences", "tv_x") for name in (order.smaller, order.larger))
-    biggest = {Scale.RATIO: "inf", Scale.ADDITIVE: "1", Scale.KERNEL: "1"}[MEASURES[low].scale]
-    least = {Scale.RATIO: "1", Scale.ADDITIVE: "0", Scale.KERNEL: "0"}[MEASURES[high].scale]
+    biggest = BIGGEST[MEASURES[low].scale]
+    least = "1" if MEASURES[high].scale is Scale.RATIO else "0"
     found = planted(**{low: (biggest, biggest), high: (least, least)})
     assert found.violated
     assert any(
@@ -98,6 +101,22 @@ def test_every_order_can_be_violated(order: Order) -> None:
         ({"not_bisimilar": ("0", "0"), "m_D": ("2", "2")}, False),
         ({"not_bisimilar": ("1", "1"), "m_D": ("1", "1"), "m_A": ("1", "1")}, True),
         ({"traces_differ": ("1", "1"), "not_bisimilar": ("0", "0")}, True),
+        ({"delta_1": ("1/2", "1/2"), "kl": ("1/2", "1/2")}, False),
+        ({"delta_1": ("1/2", "1/2"), "kl": ("0", "49/100")}, True),
+        ({"delta_1": ("1/2", "1/2"), "chi2": ("1", "1")}, False),
+        ({"delta_1": ("1/2", "1/2"), "chi2": ("0", "99/100")}, True),
+        ({"delta_1": ("3/5", "3/5"), "hellinger": ("1/5", "1/5")}, False),
+        ({"delta_1": ("61/100", "1"), "hellinger": ("1/5", "1/5")}, True),
+        ({"hellinger": ("1/4", "1/4"), "kl": ("1/2", "1/2")}, False),
+        ({"hellinger": ("1/4", "1/4"), "kl": ("0", "49/100")}, True),
+        ({"kl": ("1", "1"), "renyi_2": ("1", "3")}, False),
+        ({"kl": ("1", "1"), "renyi_2": ("1", "27/10")}, True),
+        ({"delta": ("1/4", "1/4"), "renyi_2": ("1", "11/10")}, False),
+        ({"delta": ("1/4", "1/4"), "renyi_2": ("1", "109/100")}, True),
+        ({"min_entropy": ("3/2", "3/2"), "delta_1": ("1/2", "1/2")}, False),
+        ({"min_entropy": ("3/2", "3/2"), "delta_1": ("49/100", "49/100")}, True),
+        ({"min_entropy": ("14/10", "14/10"), "delta_1": ("1/2", "1/2")}, True),
+        ({"chi2": ("1", "2"), "chi2_profile": ("3", "4")}, True),
         ({"delta": ("1/2", "1/3")}, True),
         ({"tv_x": ("1/2", "1/2")}, True),
     ],
