@@ -11,6 +11,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from enum import Enum
 from fractions import Fraction
+from sys import getrefcount
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,9 @@ class Ref:
     def __init__(self, index: int) -> None:
         self.index = index
 
+
+ALONE = 2
+"""References to a list that only a loop has: that of the loop, and that which is handed to who counts."""
 
 _ATOMS = (type, BuiltinFunctionType, FunctionType, Enum, type(UNBOUND), type(Ellipsis), type(NotImplemented))
 _CONSTANTS = (ConstantList, ConstantDict, ConstantSet)
@@ -182,6 +186,8 @@ class Freezer:
         )
 
     def _position(self, value: ListPosition, heap: Heap | None) -> Frozen:
+        if getrefcount(value.items) == ALONE:  # nobody else can change the list, or see that it changes
+            return self.freeze(Rest.of(*value.items[value.position :]), heap)
         return self._of_parts(ListPosition, (self.freeze(value.items, heap), value.position), value)
 
     def _rest(self, value: Rest, heap: Heap | None) -> Frozen:

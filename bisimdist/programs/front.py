@@ -42,7 +42,7 @@ DEFAULT_GAP = fmpq(1, 10**9)
 MOST_STATES = 200_000
 """So many places between draws are looked at unless somebody allows more."""
 
-WHOLE_STATES = 20_000
+WHOLE_STATES = 50_000
 """A program with more than so many is cut off as soon as the gap allows it."""
 
 REPLAYS = 1000
@@ -63,8 +63,8 @@ CLOSING_SECONDS, PART = 3.0, 0.15
 UNSEEN = 1e-6
 """Paths of less than so much of the gap are forgotten where a limit came."""
 
-FIRST_CUT, FINER = 1e-6, 64
-"""Where to cut at first, and how much finer each time."""
+FIRST_CUT, FINER = 1 / 64, 64
+"""Where to cut at first, as a part of the gap, and how much finer each time."""
 
 
 def explore(  # noqa: PLR0913
@@ -219,9 +219,14 @@ class _Request:
         return max(0.1, min(CLOSING_SECONDS, given))
 
     @property
+    def width(self) -> float:
+        """About how far apart bounds may be; 0 where nobody said."""
+        return 0.0 if self.gap is None else int(self.gap.p) / int(self.gap.q)
+
+    @property
     def unseen(self) -> float:
         """How probable a path is that no bound depends on that can be had."""
-        return float(int(self.gap.p) / int(self.gap.q)) * UNSEEN if self.gap is not None else 0.0
+        return self.width * UNSEEN
 
     def check(self) -> None:
         """Refuse numbers out of range."""
@@ -377,7 +382,7 @@ def _expanded(exploration: Exploration, request: _Request, pairs: Sequence[tuple
     whole = min(WHOLE_STATES, request.states)
     if exploration.explore(states=whole, work=WHOLE_WORK, **limits):
         return True
-    cut = FIRST_CUT
+    cut = FIRST_CUT * request.width
     while True:
         done = exploration.explore(cut=cut, states=request.states, **limits)
         if exploration.closed:

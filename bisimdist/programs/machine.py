@@ -164,12 +164,17 @@ class Machine:
         ticker.steps = 0
         if not state.contents:
             return self._go(state.segment, (value, *state.values), [], state.stack, None)
+        return self._go(*self._thawed(state, value, bounds), _BOTTOM, None)
+
+    def _thawed(
+        self, state: State, value: Any, bounds: dict[int, tuple[int, int]]
+    ) -> tuple[Segment, Sequence[Any], list[_Frame]]:
+        """Build what a state holds afresh; nobody but who goes on refers to it."""
         objects = thawed(state.contents, bounds)
         frames: list[_Frame] = [
             (segment, [thaw(part, objects) for part in live]) for segment, live in state.stack
         ]
-        live = [thaw(part, objects) for part in state.live]
-        return self._go(state.segment, (value, *live), frames, _BOTTOM, None)
+        return state.segment, (value, *[thaw(part, objects) for part in state.live]), frames
 
     def _go(
         self,

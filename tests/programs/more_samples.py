@@ -157,7 +157,37 @@ def local_class(x, rng):
     return other.total(rng), other, isinstance(other, Pair)
 
 
+def changed_behind_a_loop(x, rng):
+    items = [1, 2]
+    others = {"a": items}
+    total = 0
+    for item in items:
+        if rng.randrange(2) and len(others["a"]) < 4:
+            others["a"].append(item + x)
+        total += item
+    return total
+
+
+def _summed(items, log, rng):
+    total = 0
+    for item in items:
+        if rng.randrange(2):
+            log[0].append(1)
+        total += item * rng.randrange(2)
+        if len(log[0]) > 3:
+            return total
+    return total
+
+
+def changed_by_who_called(x, rng):
+    items = [x, 2]
+    first = _summed(items, [items], rng)
+    return first, items, _summed([3, x], [[]], rng)
+
+
 SAMPLES = [
+    changed_behind_a_loop,
+    changed_by_who_called,
     gone_through,
     two_at_once,
     nested,

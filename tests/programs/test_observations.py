@@ -202,3 +202,21 @@ def test_a_huge_range_that_is_only_compared_is_not_listed() -> None:
     first = [chain.rows[chain.index(name)] for name in "01"]
     assert [dict(row)[chain.index("return 0")] for row in first] == [fmpq(2**8, 2**64), fmpq(2**8 + 1, 2**64)]
     assert chain.origin.explored <= 151
+
+
+def above(queries: Any, rng: Any) -> int:
+    level = rng.randrange(4)
+    for place, query in enumerate(queries):
+        if query + rng.randrange(4) > level:
+            return place
+    for query in queries:
+        if query + rng.randrange(4) > level:
+            return -1
+    return -2
+
+
+def test_a_list_that_only_a_loop_has_is_no_more_than_what_is_left_of_it() -> None:
+    lists = explore(above, {"a": [0] * 20, "b": [0] * 19 + [1]})
+    tuples = explore(above, {"a": (0,) * 20, "b": (0,) * 19 + (1,)})
+    assert lists.digest() == tuples.digest()
+    assert lists.origin.explored <= tuples.origin.explored + 10
