@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from bisimdist.programs.blocks import Block, Branch, Leave
-from bisimdist.programs.flatten_expression import Expressions
+from bisimdist.programs.flatten_comprehension import Comprehensions
 from bisimdist.programs.native import helper
 from bisimdist.programs.syntax import COMPREHENSIONS, assign, call, copy_of, load, store
 
@@ -36,7 +36,7 @@ class _Finally:
     handler: Block | None
 
 
-class Flattener(Expressions):
+class Flattener(Comprehensions):
     """Makes blocks of the statements of a function.
 
     Parameters
