@@ -121,11 +121,11 @@ class LeakageGraph:
     def _scales(self, image: Matrix, child: Matrix) -> tuple[Fraction, ...] | None:
         """Return by how much the rows of a node have to be scaled to be those of an image; None for none.
 
-        Where the second of two rows is 0 both values are infinite, or 0, and scales do not matter.
+        Where only the second of two rows is 0 both values are infinite, and scales do not matter.
         """
         guess = isinstance(self.measure, Guess)
         if not guess and not self.totals(image)[1]:
-            return None if self.totals(child)[1] else (Fraction(1), Fraction(1))
+            return (Fraction(1), Fraction(1)) if self.measure.phi(self.totals(child)) is None else None
         if image.keys() != child.keys():
             return None
         rows = [range(self.width)] if guess else [range(row, row + 1) for row in range(self.width)]
