@@ -10,10 +10,7 @@ from importlib import import_module
 TYPE_CHECKING = False  # typing takes longer to load than all the rest, and no signal is heard meanwhile
 
 if TYPE_CHECKING:
-    from bisimdist.analysis.answer import DistanceAnswer as DistanceAnswer
-    from bisimdist.analysis.answer import PairBound as PairBound
     from bisimdist.analysis.answer import Status as Status
-    from bisimdist.analysis.answer import ThresholdAnswer as ThresholdAnswer
     from bisimdist.analysis.audit import Audit as Audit
     from bisimdist.analysis.audit import Distinguisher as Distinguisher
     from bisimdist.analysis.audit import audit as audit
@@ -25,6 +22,9 @@ if TYPE_CHECKING:
     from bisimdist.analysis.crosscheck_answer import CrosscheckAnswer as CrosscheckAnswer
     from bisimdist.analysis.delta import DeltaAnswer as DeltaAnswer
     from bisimdist.analysis.delta import delta as delta
+    from bisimdist.analysis.distance_answer import DistanceAnswer as DistanceAnswer
+    from bisimdist.analysis.distance_answer import PairBound as PairBound
+    from bisimdist.analysis.distance_answer import ThresholdAnswer as ThresholdAnswer
     from bisimdist.analysis.distances import bd_threshold as bd_threshold
     from bisimdist.analysis.distances import bound as bound
     from bisimdist.analysis.distinctions import Distinction as Distinction
@@ -186,7 +186,8 @@ _HOMES = {
         "UsageError",
     ),
     "bisimdist.exact.logarithm": ("alpha_above", "alpha_below", "log_enclosure"),
-    "bisimdist.analysis.answer": ("DistanceAnswer", "PairBound", "Status", "ThresholdAnswer"),
+    "bisimdist.analysis.answer": ("Status",),
+    "bisimdist.analysis.distance_answer": ("DistanceAnswer", "PairBound", "ThresholdAnswer"),
     "bisimdist.analysis.distances": ("bd_threshold", "bound"),
     "bisimdist.models.against": ("side_by_side",),
     "bisimdist.models.bisimilarity": ("bisimilarity_classes", "quotient"),

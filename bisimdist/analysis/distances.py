@@ -7,7 +7,8 @@ from functools import partial
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import DISTANCES, DistanceAnswer, PairBound, Status, ThresholdAnswer
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.distance_answer import DISTANCES, DistanceAnswer, PairBound, ThresholdAnswer
 from bisimdist.analysis.work import Work
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import PairBound, Status
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.distance_answer import PairBound
 from bisimdist.certificates.writer import certificate_of, trivial_certificate
 from bisimdist.errors import ENDINGS
 from bisimdist.fixpoint.bracket_engine import prove_bracket

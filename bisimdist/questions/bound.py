@@ -16,7 +16,7 @@ from bisimdist.questions.skew import Skew, read_skew
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from bisimdist.analysis.answer import DistanceAnswer, PairBound, ThresholdAnswer
+    from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound, ThresholdAnswer
     from bisimdist.models.interactive import System
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
@@ -61,11 +61,20 @@ class _About(Question[A]):
         data["distance"] = self.distance
         return data
 
+    def cuts(self) -> list[dict[str, object]]:
+        """Return for each pair how likely runs of a program are cut off; nothing of other models."""
+        from bisimdist.exact.rational import format_rational
+        from bisimdist.programs.cutting import masses_of
+
+        model = self.original
+        masses = [masses_of(model, (model.index(s), model.index(t))) for s, t in self.asked]
+        return [{} if both is None else {"cut": [format_rational(m) for m in both]} for both in masses]
+
     def trivial(self, pair: tuple[str, str]) -> PairBound:
         """Return what is known of a pair without looking."""
         from flint import fmpq
 
-        from bisimdist.analysis.answer import PairBound
+        from bisimdist.analysis.distance_answer import PairBound
 
         return PairBound(*pair, upper=fmpq(1), lower=fmpq(0), exact=False)
 
@@ -137,7 +146,8 @@ class Bound(_About["DistanceAnswer"]):
         )
 
     def unknown(self, reason: str) -> Plain:
-        from bisimdist.analysis.answer import DistanceAnswer, Status
+        from bisimdist.analysis.answer import Status
+        from bisimdist.analysis.distance_answer import DistanceAnswer
 
         answer = DistanceAnswer(
             model=self.model,
@@ -150,21 +160,12 @@ class Bound(_About["DistanceAnswer"]):
         return Plain(data=self.data(answer), report=self.report(answer))
 
     def data(self, answer: DistanceAnswer) -> dict[str, object]:
-        from bisimdist.report.distances import cut_data, pair_data
-
-        return {
-            **self.frame(),
-            "pairs": [
-                {**pair_data(pair, self.distance, name), **cut_data(self.original, name)}
-                for pair, name in zip(answer.pairs, self.asked, strict=True)
-            ],
-            "status": answer.status.value,
-        }
+        named = zip(answer.pairs, self.asked, self.cuts(), strict=True)
+        pairs = [{**pair.data(self.distance, names), **cut} for pair, names, cut in named]
+        return {**self.frame(), "pairs": pairs, "status": answer.status.value}
 
     def report(self, answer: DistanceAnswer) -> Report:
-        from bisimdist.report.distances import answer_report
-
-        return answer_report(answer, self.asked, epsilon=self.skew.shown_epsilon)
+        return answer.report(self.asked, self.skew.shown_epsilon)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +206,8 @@ class BoundThreshold(_About[Sequence["ThresholdAnswer"]]):
 
     def undecided(self, pair: tuple[str, str], reason: str) -> ThresholdAnswer:
         """Return what is known of a pair without looking."""
-        from bisimdist.analysis.answer import Status, ThresholdAnswer
+        from bisimdist.analysis.answer import Status
+        from bisimdist.analysis.distance_answer import ThresholdAnswer
 
         bound = self.trivial(pair)
         return ThresholdAnswer(
@@ -220,29 +222,25 @@ class BoundThreshold(_About[Sequence["ThresholdAnswer"]]):
         )
 
     def data(self, answer: Sequence[ThresholdAnswer]) -> dict[str, object]:
+        from bisimdist.analysis.distance_answer import common_status
         from bisimdist.exact.rational import format_rational
-        from bisimdist.report.distances import common_status, cut_data, pair_data
 
+        named = zip(answer, self.asked, self.cuts(), strict=True)
         return {
             **self.frame(),
             "threshold": format_rational(self.threshold),
             "verdict": verdict_word(self.settled(answer)),
             "pairs": [
-                {
-                    **pair_data(one.bound, self.distance, name),
-                    **cut_data(self.original, name),
-                    "verdict": one.verdict,
-                }
-                for one, name in zip(answer, self.asked, strict=True)
+                {**one.bound.data(self.distance, names), **cut, "verdict": one.verdict}
+                for one, names, cut in named
             ],
             "status": common_status([one.status for one in answer]).value,
         }
 
     def report(self, answer: Sequence[ThresholdAnswer]) -> Report:
-        from bisimdist.report.distances import threshold_report
+        from bisimdist.analysis.distance_answer import threshold_report
 
-        verdicts = [one.verdict for one in answer]
-        return threshold_report(answer, self.asked, verdicts, epsilon=self.skew.shown_epsilon)
+        return threshold_report(answer, self.asked, self.skew.shown_epsilon)
 
     def settled(self, answer: Sequence[ThresholdAnswer]) -> Settled:
         return joint(one.holds for one in answer)

@@ -11,7 +11,7 @@ import pytest
 from flint import fmpq
 
 from bisimdist.analysis import distances
-from bisimdist.analysis.answer import DistanceAnswer
+from bisimdist.analysis.distance_answer import DistanceAnswer
 from bisimdist.analysis.hmm import epsilon, verify
 from bisimdist.analysis.hmm_proofs import for_all_lengths
 from bisimdist.analysis.trace_metric import trace_metric

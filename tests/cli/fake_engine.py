@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import DistanceAnswer, PairBound, Status, ThresholdAnswer
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound, ThresholdAnswer
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline, Progress
 

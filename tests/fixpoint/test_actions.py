@@ -11,7 +11,8 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import DistanceAnswer, Status
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.distance_answer import DistanceAnswer
 from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
 from bisimdist.lp.problem import SkewedProblem

@@ -9,7 +9,8 @@ from itertools import combinations
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import DistanceAnswer, Status, ThresholdAnswer
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.distance_answer import DistanceAnswer, ThresholdAnswer
 from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
 from bisimdist.exact.rational import ExactNumber

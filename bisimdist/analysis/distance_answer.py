@@ -1,0 +1,337 @@
+"""Answers about a distance: bounds for each pair, how they were found, their proof, and how they are shown.
+
+The bounds of an answer are plain ``fmpq`` under the names `upper` and `lower`, so that a user computes with
+them directly; `PairBound.bracket` gives them with their direction in their type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.proved import Proved, Shown
+from bisimdist.errors import UsageError
+from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
+from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.rational import format_rational
+from bisimdist.models.interactive import System
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.report.numbers import at_least, at_most, interval, is_long, short_rational
+from bisimdist.report.tables import Report
+from bisimdist.verdicts import verdict_word
+
+__all__ = [
+    "DISTANCES",
+    "DistanceAnswer",
+    "PairBound",
+    "ThresholdAnswer",
+    "common_status",
+    "threshold_report",
+]
+
+DISTANCES = ("bd", "lbd")
+"""The skewed bisimilarity distance (ATVA 2018), and the asymmetric one (CONCUR 2019)."""
+
+MAX_DIRECTIONS = 10
+"""For so many pairs a person is told both directions of an asymmetric distance; JSON has all."""
+
+ENDINGS = {
+    Status.EXACT: (),
+    Status.BRACKET: ("The bounds are certified and as close to the distances as was asked.",),
+    Status.UPPER: ("The upper bounds are certified; the distances themselves depend on too much.",),
+    Status.LIMIT: ("A limit ended the work before the distances were known; what is shown is certified.",),
+}
+
+WORDS = {
+    "holds": "The distance is at most the threshold.",
+    "violated": "The distance is above the threshold.",
+    "unknown": "Whether the distance is at most the threshold was not decided within the limits.",
+}
+
+CUT = "Runs are cut off; the upper bounds allow for whatever they would do. delta has bounds on both sides."
+
+Names: TypeAlias = Sequence[tuple[str, str]]
+Named: TypeAlias = "Sequence[tuple[PairBound, tuple[str, str]]]"
+
+
+@dataclass(frozen=True, slots=True)
+class PairBound:
+    """Bounds on the distance of an ordered pair of states.
+
+    Parameters
+    ----------
+    source, target
+        The names of the two states.
+    upper, lower
+        Proved bounds, ``0 <= lower <= upper <= 1``.
+    exact
+        Whether `upper` is the distance itself, which is so where the bounds meet.
+    directions
+        For an asymmetric distance its bounds (lower, upper) from `source` and from `target`; the larger of
+        both are those of the pair.
+
+    Raises
+    ------
+    UsageError
+        If the bounds contradict each other or what `exact` says.
+    """
+
+    source: str
+    target: str
+    upper: fmpq
+    lower: fmpq
+    exact: bool
+    directions: tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.lower <= self.upper <= 1:
+            raise UsageError(
+                f"bounds {self.lower} and {self.upper} for the pair ({self.source}, {self.target}); "
+                "expected 0 <= lower <= upper <= 1"
+            )
+        if self.exact != (self.lower == self.upper):
+            raise UsageError(
+                f"the pair ({self.source}, {self.target}) is exact where its bounds meet, and only there"
+            )
+
+    @classmethod
+    def from_bracket(cls, source: str, target: str, bracket: Bracket) -> PairBound:
+        """Make the bounds of a pair from bounds that carry their direction."""
+        return cls(source, target, bracket.upper.value, bracket.lower.value, bracket.exact)
+
+    @property
+    def bracket(self) -> Bracket:
+        """The two bounds with their direction in their type."""
+        return Bracket(LowerBound(self.lower), UpperBound(self.upper))
+
+    def data(self, distance: str, names: tuple[str, str]) -> dict[str, object]:
+        """Return the bounds as plain data, under the names by which the pair was asked."""
+        data: dict[str, object] = {
+            "from": names[0],
+            "to": names[1],
+            "upper": format_rational(self.upper),
+            "exact": self.exact,
+            "distance": distance,
+            "lower": format_rational(self.lower),
+        }
+        if self.directions is not None:
+            data["directions"] = [
+                {"lower": format_rational(low), "upper": format_rational(high)}
+                for low, high in self.directions
+            ]
+        return data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistanceAnswer(Shown, Proved):
+    """Bounds on a distance for each pair that was asked, with their proof.
+
+    Two answers are equal where they say the same: the way there (`method`, `statistics`) does not count.
+
+    Parameters
+    ----------
+    model
+        The chain, or the interactive model, that the answer is about.
+    alpha
+        The skew, at least 1.
+    distance
+        The name of the distance, such as ``"bd"``.
+    pairs
+        The bounds, in the order in which the pairs were asked.
+    status
+        How the work ended.
+    method
+        How the bounds were found, in words.
+    statistics
+        Counts of what was done (rounds, linear programs, ...), without any timing.
+    make_certificate
+        Writes the proof when it is asked for.
+
+    References
+    ----------
+    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
+       ATVA 2018, Definition 12 and Lemma 2.
+    """
+
+    model: System
+    alpha: fmpq
+    distance: str
+    pairs: tuple[PairBound, ...]
+    status: Status
+    method: str = field(default="", compare=False)
+    statistics: Mapping[str, int | str] = field(default_factory=dict, compare=False)
+
+    def named(self, asked: Names | None) -> Named:
+        """Return the bounds with the names by which the pairs were asked, by default their own."""
+        names = [(pair.source, pair.target) for pair in self.pairs] if asked is None else asked
+        return list(zip(self.pairs, names, strict=True))
+
+    def data(self, asked: Names | None = None) -> dict[str, object]:
+        """Return the answer as plain data, under the names by which the pairs were asked."""
+        pairs = [pair.data(self.distance, names) for pair, names in self.named(asked)]
+        return {"pairs": pairs, "status": self.status.value}
+
+    def report(self, asked: Names | None = None, epsilon: str | None = None) -> Report:
+        """Return the answer for a person, and what it means.
+
+        Parameters
+        ----------
+        asked
+            The names by which the pairs were asked.
+        epsilon
+            What was asked instead of alpha, where it was.
+        """
+        named = self.named(asked)
+        columns, rows = _rows(named, self.distance)
+        return Report(
+            heading=_heading(self.distance, self.alpha, epsilon),
+            columns=columns,
+            rows=rows,
+            remarks=(
+                _meaning(self.alpha, epsilon, named),
+                *_directions(named, self.distance),
+                *ENDINGS[self.status],
+                *([CUT] if isinstance(self.model, ProgramChain) and self.model.cut else []),
+                *_long_hint(self.alpha, self.pairs),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdAnswer(Shown, Proved):
+    """Whether a distance is at most a threshold, with the bounds that decide it.
+
+    Parameters
+    ----------
+    model, alpha, distance, status, method, statistics, make_certificate
+        As in `DistanceAnswer`.
+    threshold
+        The threshold theta.
+    holds
+        True where the distance is at most theta, False where it is above, None where that is not decided.
+    bound
+        The bounds known by then.
+
+    Raises
+    ------
+    UsageError
+        If `holds` is not what the bounds prove.
+    """
+
+    model: System
+    alpha: fmpq
+    distance: str
+    threshold: fmpq
+    holds: bool | None
+    bound: PairBound
+    status: Status
+    method: str = field(default="", compare=False)
+    statistics: Mapping[str, int | str] = field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.holds is not self.bound.bracket.at_most(self.threshold):
+            raise UsageError(
+                f"holds={self.holds} is not what bounds {self.bound.lower} and {self.bound.upper} "
+                f"prove about the threshold {self.threshold}"
+            )
+
+    @property
+    def verdict(self) -> str:
+        """The decision as a word: ``holds``, ``violated`` or ``unknown``."""
+        return verdict_word(self.holds)
+
+    def data(self) -> dict[str, object]:
+        names = self.bound.source, self.bound.target
+        pair = {**self.bound.data(self.distance, names), "verdict": self.verdict}
+        return {"threshold": format_rational(self.threshold), "verdict": self.verdict, "pairs": [pair]}
+
+    def report(self) -> Report:
+        return threshold_report([self], [(self.bound.source, self.bound.target)])
+
+
+def common_status(statuses: Sequence[Status]) -> Status:
+    """Return the weakest of the statuses, which is that of all of them together."""
+    for status in (Status.LIMIT, Status.UPPER, Status.BRACKET):
+        if status in statuses:
+            return status
+    return Status.EXACT
+
+
+def _meaning(alpha: fmpq, epsilon: str | None, named: Named) -> str:
+    """Say in words what the upper bounds mean."""
+    if epsilon is None:
+        level = "0" if alpha == 1 else "ln(alpha)" if is_long(alpha) else f"ln({short_rational(alpha)})"
+    else:
+        level = epsilon
+    where, delta = "for each pair", "its upper bound"
+    if len(named) == 1:
+        ((pair, names),) = named
+        where, delta = f"for the pair ({', '.join(names)})", at_most(pair.upper).removeprefix("<= ")
+    value = ""
+    if epsilon is None and alpha != 1:
+        value = f", where {level} <= {log_enclosure(alpha)[1]}"
+    return f"The model is ({level}, delta)-differentially private {where} with delta <= {delta}{value}."
+
+
+def _heading(distance: str, alpha: fmpq, epsilon: str | None) -> str:
+    rounded = "" if epsilon is None else f", which is e^({epsilon}) rounded down"
+    return f"{distance} at alpha = {short_rational(alpha)}{rounded}"
+
+
+def _long_hint(alpha: fmpq, pairs: Sequence[PairBound]) -> tuple[str, ...]:
+    if is_long(alpha) or any(is_long(pair.upper) or is_long(pair.lower) for pair in pairs):
+        return ("Long rationals are shown rounded in the safe direction; --json gives them in full.",)
+    return ()
+
+
+def _directions(named: Named, distance: str) -> list[str]:
+    """Say how an asymmetric distance differs by direction; of many pairs, of none."""
+    if len(named) > MAX_DIRECTIONS:
+        return []
+    lines = []
+    for pair, (source, target) in named:
+        if pair.directions is not None:
+            there, back = (
+                at_most(high) if low == high else interval(low, high) for low, high in pair.directions
+            )
+            ways = f"from {source} to {target} it is {there}, from {target} to {source} {back}"
+            lines.append(f"{distance} is asymmetric: {ways}; the larger counts.")
+    return lines
+
+
+def _rows(named: Named, distance: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    if all(pair.exact for pair, _ in named):
+        return (
+            ("from", "to", f"{distance} (exact)"),
+            tuple((*names, at_most(pair.upper)) for pair, names in named),
+        )
+    return (
+        ("from", "to", "lower bound", "upper bound", "exact"),
+        tuple(
+            (*names, at_least(pair.lower), at_most(pair.upper), "yes" if pair.exact else "no")
+            for pair, names in named
+        ),
+    )
+
+
+def threshold_report(answers: Sequence[ThresholdAnswer], asked: Names, epsilon: str | None = None) -> Report:
+    """Return what is known about a threshold as a report; the parameters are those of an answer's."""
+    first = answers[0]
+    verdicts = [answer.verdict for answer in answers]
+    pairs = [answer.bound for answer in answers]
+    named = list(zip(pairs, asked, strict=True))
+    columns, rows = _rows(named, first.distance)
+    remarks = [WORDS[verdicts[0]]] if len(answers) == 1 else []
+    if all(verdict == "holds" for verdict in verdicts):
+        remarks.append(_meaning(first.alpha, epsilon, named))
+    heading = _heading(first.distance, first.alpha, epsilon)
+    return Report(
+        heading=f"{heading}: at most {short_rational(first.threshold)}?",
+        columns=(*columns, "verdict"),
+        rows=tuple((*row, verdict) for row, verdict in zip(rows, verdicts, strict=True)),
+        remarks=(*remarks, *_directions(named, first.distance), *_long_hint(first.alpha, pairs)),
+    )
