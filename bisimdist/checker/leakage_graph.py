@@ -224,7 +224,8 @@ class LeakageGraph:
             child = self.nodes[edge.child]
             image = [s * t for s, t in zip(edge.scales, self.totals(child.rows), strict=True)]
             part = next((i / t for i, t in zip(image, totals, strict=True) if t), Fraction(0))
-            if child.bound != "rest" or part < 0 or image != [part * total for total in totals]:
+            resting = child.bound == "rest" and child.upper is not None  # which is checked at that node
+            if not resting or part < 0 or image != [part * total for total in totals]:
                 raise RuleViolation(f"{where}: V5: it does not come to rest with the node {edge.child}")
             left = [have - i for have, i in zip(left, image, strict=True)]
         if node.then is None or any(left):
