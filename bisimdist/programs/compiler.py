@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from fractions import Fraction
 from types import FunctionType, MethodType
@@ -33,8 +33,9 @@ from bisimdist.programs.vocabulary import (
 __all__ = ["Compiler"]
 
 _PLAIN_TYPES = (list, dict, set, frozenset, tuple, str, bytes, int, range, Fraction)
+_Named = namedtuple("_Named", ())
 PLAIN_METHODS = frozenset(
-    name for kind in (*_PLAIN_TYPES, Counter, defaultdict, deque) for name in dir(kind)
+    name for kind in (*_PLAIN_TYPES, Counter, defaultdict, deque, _Named) for name in dir(kind)
 ) - {"__init__"}
 
 

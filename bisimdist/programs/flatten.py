@@ -92,6 +92,7 @@ class Flattener(Comprehensions):
             ast.Raise: self._raise,
             ast.FunctionDef: self._function,
             ast.With: self._with,
+            ast.Match: self._match,
         }
         make = makers.get(type(node))
         if make is None:
@@ -196,6 +197,26 @@ class Flattener(Comprehensions):
         self.emit(ast.Assign([target], made), node)
 
     # branches and loops
+
+    def _match(self, node: ast.Match) -> None:
+        """Let plain code find the case, and write the cases as branches."""
+        if any(case.guard is not None and self.suspends(case.guard) for case in node.cases):
+            self.native.refuse(
+                node, "a draw stands in the guard of a case", "draw before it, into a variable"
+            )
+        subject = self.keep(self.value(node.subject), node)
+        chosen = self.temporary()
+        cases = [
+            ast.match_case(case.pattern, case.guard, [assign(chosen, ast.Constant(k))])
+            for k, case in enumerate(node.cases)
+        ]
+        self.emit(assign(chosen, ast.Constant(-1)), node)
+        self.statement(copy_of(ast.Match(subject, cases), node))  # type: ignore[arg-type]
+        rest: list[ast.stmt] = []
+        for k, case in reversed(list(enumerate(node.cases))):
+            test = ast.Compare(load(chosen), [ast.Eq()], [ast.Constant(k)])
+            rest = [ast.If(test, case.body, rest)]
+        self.body([copy_of(part, node) for part in rest])  # type: ignore[misc]
 
     def _if(self, node: ast.If) -> None:
         yes, no, after = self.block(), self.block(), self.block()

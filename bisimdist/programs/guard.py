@@ -271,6 +271,15 @@ def _replacements(source: _Scripted) -> dict[int, Any]:
     return found
 
 
+def _of_source(value: Any, source: _Scripted) -> Any:
+    """Return what answers from the script in place of a source that a module keeps, or a method of one."""
+    if isinstance(value, random.Random):
+        return source
+    if isinstance(getattr(value, "__self__", None), random.Random):
+        return getattr(source, value.__name__)
+    return None
+
+
 @contextmanager
 def _patched(source: _Scripted, spaces: Sequence[dict[str, Any]]) -> Iterator[None]:
     """Let what a program knows as random answer from the script for a while."""
@@ -278,9 +287,10 @@ def _patched(source: _Scripted, spaces: Sequence[dict[str, Any]]) -> Iterator[No
     kept: list[tuple[dict[str, Any], str, Any]] = []
     for space in (*spaces, vars(random), vars(secrets)):
         for name, value in list(space.items()):
-            if id(value) in wanted:
+            meant = wanted.get(id(value)) or _of_source(value, source)
+            if meant is not None:
                 kept.append((space, name, value))
-                space[name] = wanted[id(value)]
+                space[name] = meant
     for space in spaces:
         if STEP in space:
             kept.append((space, STEP, space[STEP]))

@@ -168,8 +168,10 @@ class Sources:
 
     def has_init(self, kind: type) -> bool:
         """Tell whether making an object runs code that is written in the program."""
-        found = getattr(kind, "__init__", None)
-        return isinstance(found, FunctionType) and self._is_our_file(found.__code__.co_filename)
+        return self._is_our_function(getattr(kind, "__init__", None))
+
+    def _is_our_function(self, value: Any) -> bool:
+        return isinstance(value, FunctionType) and self._is_our_file(value.__code__.co_filename)
 
     def spaces(self) -> list[dict[str, Any]]:
         """Return the names of all modules of the program."""
@@ -180,14 +182,9 @@ class Sources:
         """The names of all methods of classes of the program."""
         classes = (node for node in self._all_nodes if isinstance(node, ast.ClassDef))
         names = {part.name for node in classes for part in node.body if isinstance(part, ast.FunctionDef)}
-        for space in self._spaces:
-            for value in space.values():
-                if isinstance(value, type) and self.is_ours(value):
-                    for kind in value.__mro__:
-                        if self.is_ours(kind):
-                            names.update(
-                                name for name, part in vars(kind).items() if isinstance(part, FunctionType)
-                            )
+        for kind in (kind for space in self._spaces for value in space.values() for kind in _classes(value)):
+            if self.is_ours(kind):
+                names.update(name for name, part in vars(kind).items() if self._is_our_function(part))
         return frozenset(names)
 
     @cached_property
@@ -228,6 +225,10 @@ class Sources:
             ours = loaded is not None and self.is_module_of_program(loaded)
             found = loaded if ours else Missing(module)
         return found if item is None else getattr(found, item)
+
+
+def _classes(value: Any) -> tuple[type, ...]:
+    return value.__mro__ if isinstance(value, type) else ()
 
 
 def _covers(node: ast.Lambda, code: CodeType) -> bool:

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import namedtuple
 from dataclasses import dataclass
 
 
@@ -185,7 +187,39 @@ def changed_by_who_called(x, rng):
     return first, items, _summed([3, x], [[]], rng)
 
 
+SOURCE = random.SystemRandom()
+draw = SOURCE.randrange
+Pair = namedtuple("Pair", "first second")
+
+
+def kept_source(x, rng):
+    return x + SOURCE.getrandbits(1), draw(3)
+
+
+def named(x, rng):
+    pair = Pair(x, rng.randrange(2))
+    return pair._replace(first=pair.first + rng.randrange(2)), pair._asdict()["second"]
+
+
+def matched(x, rng):
+    match (x, rng.randrange(3)):
+        case (0, n) if n > 1:
+            return "large", rng.randrange(2)
+        case (_, 0):
+            x += 5
+        case [a, b]:
+            x = a + b + rng.randrange(2)
+    match x:
+        case 1 | 2:
+            return rng.randrange(2)
+        case {"a": 1}:
+            return "no"
+    return x
+
+
 SAMPLES = [
+    named,
+    matched,
     changed_behind_a_loop,
     changed_by_who_called,
     gone_through,

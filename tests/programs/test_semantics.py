@@ -36,6 +36,10 @@ def expected(function: Callable[..., Any], value: Any) -> dict[tuple[str, int], 
     return dict(found)
 
 
+def test_a_source_that_a_module_keeps_is_a_source() -> None:
+    assert set(explored(more_samples.kept_source, 0).values()) == {Fraction(1, 6)}
+
+
 class _Shown:
     def __init__(self, text: str) -> None:
         self.text = text
