@@ -90,8 +90,10 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", errors="replace")
 
 
-def _model(name: str) -> Callable[[bytes], object]:
-    return lambda data: parse_model(data, format=name, state_limit=STATES if name == "ccsp" else None)
+def _model(name: str | None) -> Callable[[bytes], object]:
+    """Read a format; without a name the one that the content says."""
+    limit = STATES if name in {"ccsp", None} else None
+    return lambda data: parse_model(data, format=name, state_limit=limit)
 
 
 def _prism(data: bytes) -> object:
@@ -143,6 +145,9 @@ OWN = (BisimdistError,)
 TARGETS: Mapping[str, Target] = {
     "json": Target(_model("json"), OWN, _drawn("json", "*.json", *DOCUMENTS), MODEL_WORDS),
     "yaml": Target(_model("yaml"), OWN, _drawn("yaml", "*.yaml", *DOCUMENTS), MODEL_WORDS),
+    "content": Target(
+        _model(None), OWN, _files("*.*", "models/valid", "models/malformed", "models/io"), MODEL_WORDS
+    ),
     "prism": Target(_prism, OWN, _prism_seeds, ("init", "deadlock")),
     "ccsp": Target(
         _model("ccsp"),
