@@ -21,6 +21,7 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.conversions import observed_chain
+from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.greatest import greatest_solution
@@ -210,6 +211,7 @@ def compare(  # noqa: PLR0913
     *,
     pairs: Sequence[tuple[str, str]] | None = None,
     gap: ExactNumber | None = None,
+    rounds: int | None = None,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     progress: Progress = silent,
@@ -220,12 +222,13 @@ def compare(  # noqa: PLR0913
     Parameters
     ----------
     model
-        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it.
+        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
+        interactive model.
     alpha
         The skew, at least 1.
     pairs
         Pairs of names of states; by default those of the model.
-    gap, deadline, memory, progress
+    gap, rounds, deadline, memory, progress
         As for `delta`. What is not known when a limit comes is left out, or has wider bounds.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
@@ -243,23 +246,27 @@ def compare(  # noqa: PLR0913
     >>> [(measure.name, str(measure.upper)) for measure in compare(figure1(), 1)[0].measures][::5]
     [('delta', '1/5'), ('bd', '1/5')]
     """
-    model = observed_chain(model)
+    system: System = model if isinstance(model, Interactive) else observed_chain(model)
     skew = checked_alpha(alpha)
-    asked = named_pairs(model, pairs, cut=True)
-    cuts = [masses_of(model, pair) for pair in asked]
-    model = inner(model)
-    merged, kinds = quotient(model)
-    names = [(model.states[s], model.states[t]) for s, t in asked]
+    asked = named_pairs(system, pairs, cut=True)
+    cuts = [masses_of(system, pair) if isinstance(system, LMC) else None for pair in asked]
+    system = inner(system) if isinstance(system, LMC) else system
+    merged, kinds = quotient(system)
+    names = [(system.states[s], system.states[t]) for s, t in asked]
     inside = [(kinds[s], kinds[t]) for s, t in asked]
     merged_names = [(merged.states[s], merged.states[t]) for s, t in inside]
-    truth = delta(model, skew, pairs=names, gap=gap, deadline=deadline, memory=memory, progress=progress)
+    truth = delta(
+        system, skew, pairs=names, gap=gap, rounds=rounds, deadline=deadline, memory=memory, progress=progress
+    )
     below = Directed(merged, skew, inside, deadline, progress)
-    lbd = below if len(merged) == len(model) else Directed(model, skew, asked, deadline, progress)
-    symmetric = bound(model, skew, pairs=names, deadline=deadline, progress=progress)
+    lbd = below if len(merged) == len(system) else Directed(system, skew, asked, deadline, progress)
+    symmetric = bound(system, skew, pairs=names, deadline=deadline, progress=progress)
     of_merged = symmetric
-    if len(merged) != len(model):
+    if len(merged) != len(system):
         of_merged = bound(merged, skew, pairs=merged_names, deadline=deadline, progress=progress)
-    greatest, reason = greatest_bounds(model, skew, asked, deadline, progress)
+    greatest, reason = None, "it is of chains only"
+    if isinstance(system, LMC):
+        greatest, reason = greatest_bounds(system, skew, asked, deadline, progress)
     result = []
     for k, pair in enumerate(asked):
         measures = [
@@ -298,7 +305,7 @@ class Directed:
     """The asymmetric distance of both directions of pairs, or all from 0 to 1 where a limit came first."""
 
     def __init__(
-        self, model: LMC, alpha: fmpq, pairs: Sequence[Pair], deadline: Deadline, progress: Progress
+        self, model: System, alpha: fmpq, pairs: Sequence[Pair], deadline: Deadline, progress: Progress
     ) -> None:
         self.bounds: dict[Pair, tuple[fmpq, fmpq]] = {}
         both = tuple(dict.fromkeys(way for s, t in pairs for way in ((s, t), (t, s))))

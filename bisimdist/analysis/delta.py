@@ -214,6 +214,8 @@ class _Work:
     rounds: int | None = None
     questions: list[PairQuestion] = field(default_factory=list)
     closure: Closure | None = None
+    closed_at: int = -1
+    """How many nodes were expanded when the bounds were worked out exactly."""
     ceiling_pairs: int = 0
     cut: Mapping[int, fmpq] = field(default_factory=dict)
     inner_gap: fmpq | None = None
@@ -244,7 +246,8 @@ class _Work:
             reached = self._refine(gap)
         self.progress("exact bounds", self.two.refinement.expanded, None)
         with deferred():  # what was refined is worth its exact bounds
-            self.closure = self.two.close(self.questions, deadline=self._closing_deadline(reached))
+            if not (reached and self.closed_at == self.two.refinement.expanded):
+                self.closure = self.two.close(self.questions, deadline=self._closing_deadline(reached))
         if all(low == high for low, high, _ in self._all()):
             return Status.EXACT
         return Status.BRACKET if reached else Status.LIMIT
@@ -301,6 +304,7 @@ class _Work:
     def _narrow(self, gap: fmpq) -> bool:
         """Tell whether the exact bounds are as narrow as wanted (doubles only said that they are)."""
         self.closure = self.two.close(self.questions, deadline=self.deadline)
+        self.closed_at = self.two.refinement.expanded
         found = self._all()
         most = max(low for low, _, _ in found)
         if self.threshold is not None and self.gap is None:

@@ -25,7 +25,7 @@ from flint import fmpq
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
 from bisimdist.errors import LimitError
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["DeltaAt", "DeltaPool", "DeltaTask", "delta_at"]
@@ -44,11 +44,14 @@ class DeltaTask:
         The chain, and pairs of names of states of which the worst counts.
     memory
         How many bytes each process may hold.
+    rounds
+        How many actions may be asked of an interactive model.
     """
 
-    model: LMC
+    model: System
     pairs: tuple[tuple[str, str], ...]
     memory: int | None
+    rounds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ def delta_at(task: DeltaTask, alpha: fmpq, gap: fmpq | None, deadline: Deadline)
         pairs=task.pairs,
         gap=gap,
         worst=True,
+        rounds=task.rounds,
         deadline=deadline,
         memory=task.memory,
     )

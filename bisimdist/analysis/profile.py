@@ -18,6 +18,7 @@ from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.conversions import observed_chain
+from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.losses import LossDistribution, exact_losses
@@ -87,7 +88,7 @@ class ProfileAnswer:
         Rényi divergences, where they were asked for.
     """
 
-    model: LMC
+    model: System
     pairs: tuple[tuple[str, str], ...]
     points: tuple[ProfilePoint, ...]
     status: Status
@@ -147,6 +148,7 @@ def profile(  # noqa: PLR0913
     largest: ExactNumber | None = None,
     gap: ExactNumber | None = None,
     runs: int = 1,
+    rounds: int | None = None,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     jobs: int = 1,
@@ -158,7 +160,8 @@ def profile(  # noqa: PLR0913
     Parameters
     ----------
     model
-        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it.
+        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
+        interactive model.
     pairs
         Pairs of names of states; by default those of the model.
     alphas, epsilons
@@ -172,6 +175,8 @@ def profile(  # noqa: PLR0913
         How narrow intervals have to be where the curve is not exact.
     runs
         Compute the profile of so many independent runs; needs finitely many losses.
+    rounds
+        Of an interactive model: how many actions an analyst may ask; None for any number.
     deadline, memory, progress
         As for `delta`. The points that are known when a limit comes are returned with ``Status.LIMIT``. The
         memory is that of each process.
@@ -201,18 +206,21 @@ def profile(  # noqa: PLR0913
         raise UsageError(f"{runs} runs were asked for; expected at least 1")
     if jobs < 1:
         raise UsageError(f"{jobs} processes were asked for; expected at least 1")
-    model = observed_chain(model)
-    asked = named_pairs(model, pairs, cut=True)
-    masses = [masses_of(model, pair) for pair in asked]
-    names = tuple((model.states[s], model.states[t]) for s, t in asked)
-    losses = all_losses(inner(model), asked, runs, deadline)
+    system: System = model if isinstance(model, Interactive) else observed_chain(model)
+    asked = named_pairs(system, pairs, cut=True)
+    names = tuple((system.states[s], system.states[t]) for s, t in asked)
+    masses: list[tuple[fmpq, fmpq] | None] = [None for _ in asked]
+    losses = None
+    if isinstance(system, LMC):  # losses are of one way to ask
+        masses = [masses_of(system, pair) for pair in asked]
+        losses = all_losses(inner(system), asked, runs, deadline)
     if losses is None and runs > 1:
         raise UsageError("several runs need finitely many losses, which this chain does not have")
     whole = masses[0] is None
     if not whole and runs > 1:
         raise UsageError("several runs need a program of which no run is cut off")
     end = None if largest is None else to_fmpq(largest)
-    pool = DeltaPool(DeltaTask(model, names, memory), jobs, deadline)
+    pool = DeltaPool(DeltaTask(system, names, memory, rounds), jobs, deadline)
     curve = _Curve(losses, masses, None if gap is None else to_fmpq(gap), pool, progress)
     try:
         with pool:
@@ -225,10 +233,10 @@ def profile(  # noqa: PLR0913
     found = tuple(curve.known[alpha] for alpha in sorted(curve.known))
     exact = all(point.exact for point in found)
     status = Status.EXACT if exact else Status.BRACKET
-    if stopped or curve.limited or (isinstance(model, ProgramChain) and model.origin.ended):
+    if stopped or curve.limited or (isinstance(system, ProgramChain) and system.origin.ended):
         status = Status.LIMIT
     return ProfileAnswer(
-        model=model,
+        model=system,
         pairs=names,
         points=found,
         status=status,

@@ -308,10 +308,14 @@ def _spread_below(node: Node) -> list[Node]:
         return []
     shares = node.shares[0]
     if len(node.shares) > 1:
-        shares = max(node.shares, key=lambda option: sum(share * below.high for share, below in option))
+        shares = max(node.shares, key=_hoped)
     for share, below in shares:
         below.weight += node.weight * share
     return [below for _, below in shares]
+
+
+def _hoped(shares: Sequence[tuple[float, Node]]) -> float:
+    return sum([share * below.high for share, below in shares])
 
 
 def _bytes_held() -> int:

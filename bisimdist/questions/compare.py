@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
+from bisimdist.questions.delta import refuse_rounds
 from bisimdist.questions.given import Given
 from bisimdist.questions.question import Group, Plain, Question, Settled, nothing_known
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from flint import fmpq
 
     from bisimdist.analysis.compare import Compared
-    from bisimdist.models.lmc import LMC
+    from bisimdist.models.interactive import System
     from bisimdist.progress import Limits
 
 __all__ = ["Compare"]
@@ -34,23 +35,27 @@ class Compare(Question["Compared"]):
         options.ALPHA,
         options.PAIR,
         options.GAP.but(help="How narrow the interval of delta has to be."),
+        options.ROUNDS,
         options.TIMEOUT,
         options.MEMORY,
         options.JSON,
     )
 
-    model: LMC
+    model: System
     pairs: tuple[tuple[str, str], ...]
     alpha: fmpq
     gap: fmpq | None
+    rounds: int | None = None
 
     @classmethod
     def read(cls, given: Given) -> Compare:
         alpha, gap = given[options.ALPHA], given[options.GAP]
         if alpha is None:
             raise UsageError("no --alpha was given")
-        model = given.chain(cuts=True)
-        return cls(model=model, pairs=given.pairs(model), alpha=alpha, gap=gap)
+        rounds = given[options.ROUNDS]
+        model = given.system(cuts=True)
+        refuse_rounds(model, rounds)
+        return cls(model=model, pairs=given.pairs(model), alpha=alpha, gap=gap, rounds=rounds)
 
     def ask(self, limits: Limits) -> Compared:
         from bisimdist.analysis.compare import Compared, compare
@@ -61,6 +66,7 @@ class Compare(Question["Compared"]):
             self.alpha,
             pairs=self.pairs,
             gap=self.gap,
+            rounds=self.rounds,
             deadline=limits.deadline,
             memory=limits.memory,
             progress=limits.progress,

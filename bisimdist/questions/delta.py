@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
 
-__all__ = ["Delta"]
+__all__ = ["Delta", "refuse_rounds"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +76,8 @@ class Delta(Question["DeltaAnswer"]):
             raise UsageError("--fixed: a sequence has an end; say how many actions with --rounds K")
         if fixed and given.wants_proof:
             raise UsageError("--fixed: no certificate says that no other sequence is better; leave it out")
-        from bisimdist.models.lmc import LMC
-
         model = given.system(cuts=True)
-        if isinstance(model, LMC) and (rounds is not None or fixed):
-            raise UsageError("--rounds and --fixed are for interactive models: nobody asks this one")
+        refuse_rounds(model, rounds)
         return cls(
             model=model,
             pairs=given.pairs(model),
@@ -136,3 +133,17 @@ class Delta(Question["DeltaAnswer"]):
         from bisimdist.report.delta import delta_report
 
         return delta_report(answer, epsilon=self.skew.shown_epsilon)
+
+
+def refuse_rounds(model: System, rounds: int | None) -> None:
+    """Refuse rounds of a model that nobody asks.
+
+    Raises
+    ------
+    UsageError
+        If there are any.
+    """
+    from bisimdist.models.lmc import LMC
+
+    if rounds is not None and isinstance(model, LMC):
+        raise UsageError("--rounds: nobody asks this model; expected an interactive one (kind interactive)")

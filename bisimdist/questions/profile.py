@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
+from bisimdist.questions.delta import refuse_rounds
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import (
     ALPHAS,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from bisimdist.analysis.profile import ProfileAnswer
     from bisimdist.analysis.threshold_search import LeastAlpha
-    from bisimdist.models.lmc import LMC
+    from bisimdist.models.interactive import System
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
 
@@ -64,6 +65,7 @@ class Profile(Question[Profiled]):
         LARGEST,
         options.UNIT_THRESHOLD.but(help="Find the least epsilon with delta <= THETA."),
         RUNS,
+        options.ROUNDS,
         RENYI,
         options.GAP.but(help="How narrow intervals have to be where delta is not exact."),
         options.TIMEOUT,
@@ -76,7 +78,7 @@ class Profile(Question[Profiled]):
         options.JSON,
     )
 
-    model: LMC
+    model: System
     pairs: tuple[tuple[str, str], ...]
     alphas: tuple[fmpq, ...] | None
     epsilons: tuple[fmpq, ...] | None
@@ -88,6 +90,7 @@ class Profile(Question[Profiled]):
     gap: fmpq | None
     logarithmic: bool
     trade_off: bool
+    rounds: int | None = None
 
     @classmethod
     def read(cls, given: Given) -> Profile:
@@ -103,7 +106,10 @@ class Profile(Question[Profiled]):
             from bisimdist.report.plots import figure_class
 
             figure_class()  # refuses before anything is computed
-        model = given.chain(cuts=True)
+        rounds = given[options.ROUNDS]
+        model = given.system(cuts=True)
+        refuse_rounds(model, rounds)
+        refuse_losses(given, model)
         return cls(
             model=model,
             pairs=given.pairs(model),
@@ -117,6 +123,7 @@ class Profile(Question[Profiled]):
             gap=gap,
             logarithmic=given[LOG],
             trade_off=given[TRADE_OFF],
+            rounds=rounds,
         )
 
     def ask(self, limits: Limits) -> Profiled:
@@ -133,6 +140,7 @@ class Profile(Question[Profiled]):
             largest=self.largest,
             gap=self.gap,
             runs=self.runs,
+            rounds=self.rounds,
             deadline=limits.deadline,
             memory=limits.memory,
             jobs=limits.jobs,
@@ -195,3 +203,25 @@ class Profile(Question[Profiled]):
         from bisimdist.report.plots import draw_profile
 
         return draw_profile(answer.curve, path, logarithmic=self.logarithmic, trade_off=self.trade_off)
+
+
+def refuse_losses(given: Given, model: System) -> None:
+    """Refuse what rests on the losses of one way to ask, where an analyst has several.
+
+    Raises
+    ------
+    UsageError
+        Naming the option.
+    """
+    from bisimdist.models.lmc import LMC
+
+    if isinstance(model, LMC):
+        return
+    asked = (
+        ("--threshold", given[options.UNIT_THRESHOLD] is not None),
+        ("--runs", given[RUNS] > 1),
+        ("--renyi", bool(given[RENYI])),
+    )
+    for flag, there in asked:
+        if there:
+            raise UsageError(f"{flag}: is for models that nobody asks; this one is interactive")

@@ -33,6 +33,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "dining_cryptographers_pa": ("dining-cryptographers-pa",),
     "randomised_response_pa": ("randomised-response-pa",),
     "counting_queries": ("counting-queries",),
+    "interactive": ("two-questions", "randomised-responses", "coin-and-doors", "adaptive-above-threshold"),
     "mimicking": ("mimicking",),
     "figure2": ("figure2",),
     "hidden_markov": (

@@ -39,11 +39,16 @@ MORE = (
     "randomised-response,k=3,rounds=2",
     "random,states=8,acyclic=true",
 )
+INTERACTIVE = {"two-questions", "randomised-responses", "coin-and-doors", "adaptive-above-threshold"}
 EXAMPLES = (
-    *(f"{info.name},{SMALLER[info.name]}" if info.name in SMALLER else info.name for info in list_examples()),
+    *(
+        f"{info.name},{SMALLER[info.name]}" if info.name in SMALLER else info.name
+        for info in list_examples()
+        if info.name not in INTERACTIVE
+    ),
     *MORE,
 )
-"""Every built-in example, where need be with smaller parameters than by default."""
+"""Every built-in example that is cross-checked, where need be with smaller parameters than by default."""
 
 
 def planted(**bounds: tuple[str, str]) -> CheckedPair:

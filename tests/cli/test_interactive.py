@@ -1,0 +1,91 @@
+"""Interactive models on the command line: what an analyst gains, its strategy, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+MODEL = """
+kind: interactive
+states: {s: q, t: q, yes: y, no: n}
+transitions:
+  s: {X: {yes: 3/4, no: 1/4}, Y: {yes: 5/8, no: 3/8}}
+  t: {X: {yes: 1/2, no: 1/2}, Y: {yes: 7/8, no: 1/8}}
+  yes: {}
+  no: {}
+pairs: [[s, t]]
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    path = tmp_path / "asked.yaml"
+    path.write_text(MODEL)
+    return str(path)
+
+
+def test_delta_answers_with_the_strategy(command: Command, model: str, tmp_path: Path) -> None:
+    proof = str(tmp_path / "proof.json")
+    ended = command("delta", model, "--alpha", "3/2", "--rounds", "1", "--json", "--certificate", proof)
+    answer = json.loads(ended.out)
+    (pair,) = answer["pairs"]
+    assert (pair["lower"], pair["upper"], pair["exact"]) == ("3/16", "3/16", True)
+    assert pair["directions"] == [["3/16", "3/16"], ["1/8", "1/8"]]
+    assert pair["witness"] == {
+        "from": "s",
+        "to": "t",
+        "probabilities": ["3/8", "1/8"],
+        "event": {"root": 0, "nodes": [{"then": {"q": 1}}, {"ask": "Y", "then": {"n": "accept"}}]},
+    }
+    assert (answer["rounds"], answer["analyst"]) == (1, "adaptive")
+    assert command("check", proof, model).code == 0
+    assert "(1) ask Y: n -> convinced" in command("delta", model, "--alpha", "3/2").out
+
+
+def test_fixed_and_without_rounds(command: Command, model: str) -> None:
+    fixed = json.loads(command("delta", model, "--alpha", "2", "--rounds", "2", "--fixed", "--json").out)
+    assert (fixed["analyst"], fixed["pairs"][0]["upper"], fixed["status"]) == ("fixed", "1/8", "exact")
+    free = json.loads(command("delta", model, "--alpha", "2", "--json").out)
+    assert (free["rounds"], free["pairs"][0]["lower"]) == (None, "1/8")
+
+
+def test_bound_compare_profile_and_show(command: Command, model: str, tmp_path: Path) -> None:
+    proof = str(tmp_path / "proof.json")
+    answer = json.loads(command("bound", model, "--alpha", "2", "--json", "--certificate", proof).out)
+    assert answer["pairs"][0] | {"upper": "1/8", "exact": True, "distance": "bd"} == answer["pairs"][0]
+    assert command("check", proof, model).code == 0
+    compared = json.loads(command("compare", model, "--alpha", "2", "--rounds", "1", "--json").out)
+    assert not compared["violated"]
+    curve = json.loads(command("profile", model, "--alpha", "1", "--alpha", "2", "--json").out)
+    assert [point["upper"] for point in curve["points"]] == ["1/4", "1/8"]
+    assert json.loads(command("show", model, "--json").out)["actions"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["delta", "example:figure1", "--alpha", "1", "--rounds", "2"], "nobody asks this model"),
+        (["delta", "MODEL", "--alpha", "1", "--fixed"], "say how many actions with --rounds"),
+        (["delta", "MODEL", "--alpha", "1", "--rounds", "-1"], "--rounds -1: expected at least 0"),
+        (
+            ["delta", "MODEL", "--alpha", "1", "--rounds", "1", "--fixed", "--certificate", "x"],
+            "no certificate",
+        ),
+        (["profile", "MODEL", "--runs", "2"], "--runs: is for models that nobody asks"),
+        (["metric", "MODEL", "--kind", "amortised"], "interactive model (kind interactive); expected"),
+        (["verify", "MODEL", "--ratio", "2", "--length", "2"], "interactive model (kind interactive)"),
+        (["convert", "MODEL", "--to", "lmc"], "somebody chooses"),
+        (["crosscheck", "MODEL"], "interactive"),
+    ],
+)
+def test_what_is_not_for_it_is_refused_in_one_line(
+    command: Command, model: str, arguments: list[str], word: str
+) -> None:
+    ended = command(*(model if argument == "MODEL" else argument for argument in arguments))
+    assert ended.code == 2
+    assert word in ended.err
+    assert ended.err.count("\n") == 1
