@@ -22,14 +22,17 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.precision import working_precision
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
+from bisimdist.models.library.programs.noise import clipped_geometric
+from bisimdist.models.library.programs.responses import rappor
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
+from bisimdist.programs.front import explore
 from bisimdist.progress import Deadline
 from tests.reference.traces import trace_distribution
 from tests.strategies import alphas, lmcs, weights
 
-FEW = settings(max_examples=40)
+FEW = settings(max_examples=20)
 DIVERGENCES = ("tv", "chi2", "kl", "hellinger", "renyi:2", "renyi:3")
 SOON_INFINITE = LMC.from_mappings(
     {"s": "a", "t": "a", "e": "b"},
@@ -374,3 +377,49 @@ def test_runs_add_up_and_go_to_the_accountant() -> None:
     epsilon, _ = accountant.compute_epsilon(orders, rdp, 1e-2)
     exact = profile(chain, epsilons=[f"{epsilon:.6f}"], runs=2).points[0].upper
     assert float_of(exact) <= 1e-2
+
+
+def test_programs_leak_too() -> None:
+    chain = explore(rappor, [(1, 0), (0, 1)])
+    lie = fmpq(19, 40)  # of two bits each, the other one is said with f/2
+    ratio = (1 - lie) / lie
+    for order in (2, 5):
+        one = (1 - lie) * ratio ** (order - 1) + lie / ratio ** (order - 1)
+        assert only(chain, f"renyi:{order}").upper == one**2
+    kl = only(chain, "kl")
+    assert kl.lower is not None
+    assert kl.upper is not None
+    assert kl.upper - kl.lower < fmpq(1, 10**30)
+    assert math.isclose(
+        float_of(kl.upper), 2 * float_of(1 - 2 * lie) * math.log(float_of(ratio)), rel_tol=1e-12
+    )
+
+
+def test_clipped_noise_has_outputs_of_one_input_alone() -> None:
+    chain = explore(clipped_geometric, [0, 1])
+    found = only(chain, "kl")
+    assert found.lower is None
+    assert found.unending is not None
+    assert (found.unending.trace[-1], found.unending.cycle) == ("-6", ())
+
+
+@pytest.mark.parametrize("a", [fmpq(1, 2), fmpq(9, 10)])
+def test_geometric_noise_has_its_closed_forms(a: fmpq) -> None:
+    """The counts 0 and 1 with noise P(k) = (1 - a) a^k: the ratio is 1 / a wherever both may be."""
+    chain = LMC.from_mappings(
+        {"zero": "start", "one": "start", "more": "more", "end": "end"},
+        {
+            "zero": {"more": a, "end": 1 - a},
+            "one": {"more": 1},
+            "more": {"more": a, "end": 1 - a},
+            "end": {"end": 1},
+        },
+        [("one", "zero")],
+    )
+    for order in (2, 7):
+        assert only(chain, f"renyi:{order}").upper == (1 / a) ** (order - 1)
+    kl = only(chain, "kl")
+    assert kl.upper is not None
+    assert math.isclose(float_of(kl.upper), -math.log(float_of(a)), rel_tol=1e-12)
+    assert only(chain, "tv").upper == 1 - a
+    assert only(chain, "kl", pairs=[("zero", "one")]).lower is None

@@ -1,0 +1,82 @@
+"""What each measure of leakage costs against delta on one model, and the interval against time on chains.
+
+Run ``python benchmarks/leakage.py`` for rings up to 50 and ten seconds a chain; ``--full`` goes on to rings
+of 100 and sixty seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+
+from bisimdist.analysis.delta import delta
+from bisimdist.analysis.leakage import leakage
+from bisimdist.checker import check_certificate
+from bisimdist.models.library.dining_cryptographers import dining_cryptographers
+from bisimdist.models.library.leaky_retry import leaky_retry
+from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.models.lmc import LMC
+from bisimdist.progress import Deadline
+
+MEASURES = ("tv", "chi2", "renyi:8", "kl", "hellinger", "bayes")
+ALPHA = "1.0002"
+
+
+def costs(sizes: tuple[int, ...]) -> None:
+    """Print seconds and nodes of every measure on rings, relative to delta."""
+    print(f"rings, bias 49/100: seconds (nodes) of delta at alpha = {ALPHA}, then the same of others")
+    for n in sizes:
+        chain = dining_cryptographers(n, "49/100")
+        start = time.perf_counter()
+        answer = delta(chain, ALPHA)
+        base = time.perf_counter() - start
+        print(f"n = {n}: delta {base:.2f} ({answer.statistics['nodes']})", flush=True)
+        for measure in MEASURES:
+            start = time.perf_counter()
+            found = leakage(chain, measure)
+            seconds = time.perf_counter() - start
+            text = json.dumps(found.certificate())
+            start = time.perf_counter()
+            valid = check_certificate(text).valid
+            checking = time.perf_counter() - start
+            nodes, wrong = found.statistics["nodes"], "" if valid else " NOT VALID"
+            print(
+                f"  {measure:<10} {seconds:7.2f} {seconds / base:6.2f} times {nodes:8d} nodes, "
+                f"checked in {checking:.2f}{wrong}",
+                flush=True,
+            )
+
+
+def cyclic(times: tuple[float, ...]) -> None:
+    """Print how wide the interval is after so many seconds."""
+    chains: list[tuple[str, LMC]] = [("leaky-retry", leaky_retry())]
+    for n, labels, seed in ((8, 2, 1), (12, 2, 0), (30, 3, 0)):
+        chains.append((f"random {n}, {labels} labels, seed {seed}", random_lmc(n, 3, labels, seed)))
+    print("\ncyclic chains: measure, lower bound, then upper - lower after so many seconds:", *times)
+    for name, chain in chains:
+        for measure in ("tv", "hellinger", "kl", "chi2"):
+            cells = []
+            for seconds in times:
+                found = leakage(chain, measure, gap="1e-12", deadline=Deadline.after(seconds)).pairs[0]
+                if found.lower is None:
+                    cells.append("infinite")
+                elif found.upper is None:
+                    cells.append(f"[{float(int(found.lower.p) / int(found.lower.q)):.4g}, inf]")
+                else:
+                    width = found.upper - found.lower
+                    cells.append(f"{int(width.p) / int(width.q):.1e}")
+            print(f"{name:<30} {measure:<10}", *cells, flush=True)
+
+
+def main() -> None:
+    """Run both."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--full", action="store_true")
+    full = parser.parse_args().full
+    costs((10, 20, 50, 100) if full else (10, 20, 50))
+    cyclic((1.0, 10.0, 60.0) if full else (1.0, 10.0))
+
+
+if __name__ == "__main__":
+    main()
