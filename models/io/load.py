@@ -27,8 +27,10 @@ def load_model(
         The path, also of a pipe or a device. The ``.lab`` file of a ``.tra`` file must lie beside it, and the
         ``.sta`` file may.
     format
-        ``"json"``, ``"yaml"``, ``"prism"`` or ``"ccsp"``; by default what the extension says (.json, .yaml,
-        .yml, .tra, .ccsp); with any other extension, or none, as for ``/dev/stdin``, what the content says.
+        The name of one of `bisimdist.models.io.formats.FORMATS`: ``"json"``, ``"yaml"``, ``"ccsp"``, PRISM's
+        explicit files (``"prism"``) or its language (``"prism-language"``), ``"jani"``, ``"drn"``, ``"umb"``.
+        By default what the extension says (.json, .yaml, .yml, .ccsp, .tra, .prism, .pm, .nm, .sm, .jani,
+        .drn, .umb); with any other, or none, as for ``/dev/stdin``, what the content says.
     reading, options
         How the model is to be taken: the fields of `bisimdist.models.io.Reading`, such as ``pairs``,
         ``constants`` or ``observe_variables``, one by one or all at once.
@@ -44,7 +46,10 @@ def load_model(
         If the file cannot be read, is larger than 256 MiB, or makes no model: one line with file, place and
         line, what is wrong and what was expected.
     UsageError
-        If there is no such format.
+        If there is no such format, the tool that reads it is not installed, or the model is to be taken in a
+        way that does not fit it.
+    LimitError
+        If another tool takes too long to read it.
     """
     name = os.fspath(source)
     chosen = format_of(Path(name)) if format is None else format_called(format)
@@ -70,16 +75,16 @@ def parse_model(
     reading: Reading | None = None,
     **options: Any,
 ) -> AnyModel:
-    """Read a model from the text of a JSON, YAML or CCS_p file.
+    """Read a model from the content of a file that stands alone.
 
     Parameters
     ----------
     text
-        The text; bytes are taken as UTF-8.
+        The text, or bytes: of text UTF-8.
     format
-        ``"json"``, ``"yaml"`` or ``"ccsp"``; by default JSON where the text begins with an opening bracket
-        and a quote, CCS_p where it begins with a definition such as ``X = a.0;`` or with ``main``, ``pairs``
-        or ``limit``, else YAML.
+        As in `load_model`, but for PRISM's explicit files. By default JSON where the text begins with an
+        opening bracket and a quote, CCS_p where it begins with a definition such as ``X = a.0;`` or with
+        ``main``, ``pairs`` or ``limit``, and so on; YAML where nothing else fits.
     source
         What errors call the text.
     reading, options
@@ -90,7 +95,9 @@ def parse_model(
     ModelError
         If the text makes no model: one line with source, place and line, what is wrong and what was expected.
     UsageError
-        If there is no such format, or it takes several files.
+        As in `load_model`, or if the format takes several files.
+    LimitError
+        If another tool takes too long to read it.
 
     Examples
     --------
