@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
+from bisimdist.analysis.asked import asked_distributions, asked_states
 from bisimdist.analysis.crosscheck_answer import FAILED, CheckedPair, CrosscheckAnswer
 from bisimdist.analysis.crosscheck_measures import MEASURES, SOURCES, Source, Task
 from bisimdist.analysis.crosscheck_subject import Fact, Subject, subject_of
@@ -104,15 +105,9 @@ def crosscheck(  # noqa: PLR0913
 
 
 def _asked(model: LMC | PA | HMM, pairs: Sequence[tuple[str, str]] | None) -> Sequence[tuple[str, str]]:
-    if pairs is not None:
-        chosen = tuple(pairs)
-    elif isinstance(model, HMM):
-        chosen = model.pairs
-    else:
-        chosen = tuple((model.states[s], model.states[t]) for s, t in model.pairs)
-    if not chosen:
-        raise UsageError("the model has no pairs of its own; say which states to compare")
-    return chosen
+    if isinstance(model, HMM):
+        return asked_distributions(model, pairs)
+    return [(model.states[s], model.states[t]) for s, t in asked_states(model, pairs)]
 
 
 def _sooner(deadline: Deadline, seconds: float | None) -> Deadline:

@@ -150,14 +150,8 @@ class TraceEquivalenceAnswer(AboutTraces):
 def trace_classes(model: PA | LMC, *, deadline: Deadline = NEVER) -> tuple[tuple[str, ...], ...]:
     """Return the classes of trace equivalence of all states, each by the names of its states.
 
-    Whether an observer sees that a run has ended makes no difference to them.
-
-    Raises
-    ------
-    ModelError
-        If a state has several transitions.
-    LimitError
-        If the deadline passes.
+    Whether an observer sees that a run has ended makes no difference to them. Errors are those of
+    `trace_equivalence`; a passing deadline is one too.
 
     Examples
     --------

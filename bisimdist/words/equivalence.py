@@ -232,19 +232,10 @@ def trace_equivalence_classes(
 
     Parameters
     ----------
-    automaton
-        A fully probabilistic automaton.
+    automaton, deadline
+        As in `distinguishing_trace`, and so are the errors.
     states
         The states to classify; by default all.
-    deadline
-        When to give up.
-
-    Raises
-    ------
-    ModelError
-        If a state has several transitions.
-    LimitError
-        If the deadline passes.
 
     Examples
     --------
