@@ -93,6 +93,7 @@ class Flattener(Comprehensions):
             ast.FunctionDef: self._function,
             ast.With: self._with,
             ast.Match: self._match,
+            ast.Delete: self._delete,
         }
         make = makers.get(type(node))
         if make is None:
@@ -140,6 +141,13 @@ class Flattener(Comprehensions):
 
     def _refused_target(self, node: ast.expr) -> NoReturn:
         self.native.refuse(node, "a draw stands in such a target", "draw before it, into a variable")
+
+    def _delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            made = self._target(target)
+            if isinstance(made, ast.Subscript | ast.Attribute):
+                made.ctx = ast.Del()
+            self.emit(ast.Delete([made]), node)
 
     def _annotated(self, node: ast.AnnAssign) -> None:
         if node.value is not None:

@@ -285,7 +285,7 @@ def _patched(source: _Scripted, spaces: Sequence[dict[str, Any]]) -> Iterator[No
     """Let what a program knows as random answer from the script for a while."""
     wanted = _replacements(source)
     kept: list[tuple[dict[str, Any], str, Any]] = []
-    for space in (*spaces, vars(random), vars(secrets)):
+    for space in (*spaces, vars(random), vars(secrets), vars(ours)):
         for name, value in list(space.items()):
             meant = wanted.get(id(value)) or _of_source(value, source)
             if meant is not None:

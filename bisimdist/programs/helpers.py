@@ -21,7 +21,17 @@ from bisimdist.programs.objects import (
     Rest,
 )
 
-__all__ = ["HELPERS", "Ticker", "first_and_rest", "is_kind", "items_of", "over", "type_of"]
+__all__ = [
+    "HELPERS",
+    "Ticker",
+    "checked",
+    "first_and_rest",
+    "is_kind",
+    "items_of",
+    "over",
+    "shown",
+    "type_of",
+]
 
 MOST_BITS = 1_000_000
 MOST_ITEMS = 10_000_000
@@ -224,43 +234,22 @@ def _join(text: Any, parts: Iterable[str]) -> Any:
     return text.join(over(parts))
 
 
-def _shown(value: Any) -> Any:
+def shown(value: Any) -> Any:
+    """Return what is written as text, unless that would show the order of a set."""
     if isinstance(value, _SETS):
         raise Outside("the text of a set has no defined order", "write sorted(...) around the set")
     return value
 
 
-def ordered(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a built-in function that refuses sets among its arguments, since their order would show."""
+def checked(
+    function: Callable[..., Any], check: Callable[[Any], Any], *, keyed: bool = False
+) -> Callable[..., Any]:
+    """Return a built-in function whose arguments are checked first; if `keyed`, only where a key is given."""
 
     def run(*arguments: Any, **keywords: Any) -> Any:
-        for value in arguments:
-            over(value)
-        return function(*arguments, **keywords)
-
-    run.__name__ = function.__name__
-    return run
-
-
-def unkeyed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a built-in function that takes sets as long as equal keys cannot show their order."""
-
-    def run(*arguments: Any, **keywords: Any) -> Any:
-        if "key" in keywords:
+        if not keyed or "key" in keywords:
             for value in arguments:
-                over(value)
-        return function(*arguments, **keywords)
-
-    run.__name__ = function.__name__
-    return run
-
-
-def shown(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a built-in function that refuses to write a set as text."""
-
-    def run(*arguments: Any, **keywords: Any) -> Any:
-        for value in arguments:
-            _shown(value)
+                check(value)
         return function(*arguments, **keywords)
 
     run.__name__ = function.__name__
@@ -286,6 +275,6 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "bound": _bound,
     "pop": _pop,
     "join": _join,
-    "shown": _shown,
+    "shown": shown,
 }
 """By the name that generated code gives them, behind an underscore."""

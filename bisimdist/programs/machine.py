@@ -208,7 +208,7 @@ class Machine:
                 elif base >= 0:
                     segment, live, base = self.frames[base]
                 else:
-                    return Ended(end[1], False, self._line(segment))
+                    return Ended(end[1], False, segment.line or None)
                 given = (end[1], *live)
             else:
                 self.place = end[1]
@@ -218,9 +218,6 @@ class Machine:
                     if len(frames) > MOST_FRAMES:
                         raise _too_deep()
         return self._outcome(entered, frames, base)
-
-    def _line(self, segment: Segment) -> int | None:
-        return segment.line or None
 
     def _enter(  # noqa: PLR0911, PLR0912
         self, function: Any, arguments: Sequence[Any], keywords: dict[str, Any], frames: list[_Frame]

@@ -14,7 +14,7 @@ from bisimdist.programs.heap import attributes
 from bisimdist.programs.helpers import Ticker
 from bisimdist.programs.instrument import STEP
 from bisimdist.programs.loading import Missing
-from bisimdist.programs.machine_source import DrawMethod, LibraryMethod, refused_method
+from bisimdist.programs.machine_source import SOURCE, DrawMethod, LibraryMethod, refused_method
 from bisimdist.programs.objects import Closure, constant
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.texts import text_of
@@ -104,7 +104,7 @@ class Meanings:
             self._converted[id(value)] = known
         return known[1]
 
-    def _convert(self, value: Any, node: ast.AST, unit: Unit) -> Any:  # noqa: PLR0911
+    def _convert(self, value: Any, node: ast.AST, unit: Unit) -> Any:  # noqa: PLR0911, PLR0912
         if type(value) in _IMMUTABLE or isinstance(value, DrawMethod | LibraryMethod | Closure):
             return value
         if isinstance(value, float | complex):
@@ -130,6 +130,8 @@ class Meanings:
         if isinstance(value, FunctionType):
             return self.function_value(value, node, unit)
         if isinstance(value, ModuleType):
+            if value in RANDOM_MODULES:
+                return SOURCE
             self.refuse(
                 node, unit, f"the module {value.__name__} is used as a value", "name what is taken from it"
             )

@@ -24,7 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from bisimdist.programs import source
-from bisimdist.programs.helpers import is_kind, ordered, shown, type_of, unkeyed
+from bisimdist.programs.helpers import checked, is_kind, over, shown, type_of
 from bisimdist.programs.machine_source import DRAWS, LIBRARY, SOURCE, SourceClass, refused_method
 
 __all__ = [
@@ -59,15 +59,15 @@ _AS_THEY_ARE = (
 BUILTINS: dict[str, Any] = {
     **{name: getattr(builtins, name) for name in _AS_THEY_ARE.split()},
     **_EXCEPTIONS,
-    **{function.__name__: ordered(function) for function in (enumerate, filter, map, reversed, zip)},
+    **{function.__name__: checked(function, over) for function in (enumerate, filter, map, reversed, zip)},
     "list": list,
     "tuple": tuple,
-    "sorted": unkeyed(sorted),
-    "min": unkeyed(min),
-    "max": unkeyed(max),
+    "sorted": checked(sorted, over, keyed=True),
+    "min": checked(min, over, keyed=True),
+    "max": checked(max, over, keyed=True),
     "str": str,
-    "repr": shown(repr),
-    "format": shown(format),
+    "repr": checked(repr, shown),
+    "format": checked(format, shown),
     "bin": bin,
     "hex": hex,
     "oct": oct,
@@ -121,7 +121,7 @@ MODULES: dict[ModuleType, dict[str, Any]] = {
     math: _some(math, "gcd lcm isqrt comb perm factorial floor ceil trunc prod inf"),
     fractions: _some(fractions, "Fraction"),
     itertools: {
-        name: ordered(getattr(itertools, name))
+        name: checked(getattr(itertools, name), over)
         for name in [
             "product",
             "combinations",
@@ -139,7 +139,7 @@ MODULES: dict[ModuleType, dict[str, Any]] = {
         ]
     }
     | {"chain": itertools.chain},
-    functools: {"reduce": ordered(functools.reduce), "partial": functools.partial},
+    functools: {"reduce": checked(functools.reduce, over), "partial": functools.partial},
     operator: {name: value for name, value in vars(operator).items() if not name.startswith("_")},
     collections: _some(collections, "Counter defaultdict deque namedtuple OrderedDict"),
     copy: _some(copy, "copy deepcopy"),

@@ -217,7 +217,19 @@ def matched(x, rng):
     return x
 
 
+def deleted(x, rng):
+    items = {0: 1, 1: x, 2: 3}
+    del items[rng.randrange(3)], items[rng.randrange(3)]
+    return list(items)
+
+
+def module_as_source(x, rng=random):
+    return x + rng.randint(0, 1)
+
+
 SAMPLES = [
+    deleted,
+    module_as_source,
     named,
     matched,
     changed_behind_a_loop,

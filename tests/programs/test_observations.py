@@ -220,3 +220,12 @@ def test_a_list_that_only_a_loop_has_is_no_more_than_what_is_left_of_it() -> Non
     tuples = explore(above, {"a": (0,) * 20, "b": (0,) * 19 + (1,)})
     assert lists.digest() == tuples.digest()
     assert lists.origin.explored <= tuples.origin.explored + 10
+
+
+def test_what_is_imported_inside_a_function_is_heard(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "def f(x, rng):\n    from bisimdist.programs import observe\n"
+        "    observe(rng.randrange(2) * x)\n    return 0\n"
+    )
+    assert delta(explore(f"{file}:f", [0, 1], observe="trace"), 1).upper == fmpq(1, 2)
