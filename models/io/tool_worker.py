@@ -218,7 +218,7 @@ def _valuations(model: Any) -> dict[str, list[str]]:
 
 
 def _limit(request: dict[str, Any]) -> None:
-    """Take no more memory than allowed, where the system can see to that."""
+    """Take no more memory and time than allowed, where the system can see to that."""
     try:
         import resource  # noqa: PLC0415
     except ImportError:
@@ -227,6 +227,8 @@ def _limit(request: dict[str, Any]) -> None:
     wanted = request["memory"]
     most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    seconds = int(request["seconds"]) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def main() -> None:

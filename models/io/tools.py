@@ -122,8 +122,9 @@ def read_by_tool(content: bytes, language: str, reading: Reading) -> LMC | PA | 
         "shared": reading.shared,
         "state_limit": reading.state_limit or STATES,
         "memory": MEMORY,
+        "seconds": SECONDS if reading.seconds is None else max(reading.seconds, 0),
     }
-    data: Any = _answer(content, request, SECONDS if reading.seconds is None else reading.seconds)
+    data: Any = _answer(content, request)
     if "error" in data:
         raise ModelError(data["error"])
     if data["kind"] in {"ctmc", "jumps"}:
@@ -170,8 +171,9 @@ def _constant(value: ExactNumber | bool) -> str | int | bool:
     return int(number.p) if number.q == 1 else format_rational(number)
 
 
-def _answer(content: bytes, request: Mapping[str, Any], seconds: float) -> Any:
+def _answer(content: bytes, request: Mapping[str, Any]) -> Any:
     """Run the worker, and return what it wrote."""
+    seconds = request["seconds"]
     with TemporaryDirectory(prefix="bisimdist-") as name:
         folder = Path(name)
         source = folder / f"model.{request['language']}"
@@ -187,7 +189,7 @@ def _answer(content: bytes, request: Mapping[str, Any], seconds: float) -> Any:
             start_new_session=True,
         ) as process:
             try:
-                code = process.wait(max(seconds, 0))
+                code = process.wait(seconds)
             except subprocess.TimeoutExpired:
                 raise LimitError(
                     f"the model was not built within {seconds:g} s; a smaller one, or more time (--timeout), "
