@@ -103,4 +103,7 @@ def _row(
             place[target] = len(order)
             order.append(target)
         row.append((place[target], p))
+    total = sum(p for _, p in row)
+    if total != 1:
+        raise ModelError(f"the probabilities sum to {total}; expected 1", place=f"state {state}")
     return tuple(sorted(row))

@@ -177,6 +177,8 @@ def test_a_program_is_never_read_as_a_model(tmp_path: Path, capsys: pytest.Captu
 def test_the_api_says_what_it_expects() -> None:
     with pytest.raises(UsageError, match="expected a function"):
         explore()
+    with pytest.raises(ModelError, match="sum to 1/2"):
+        explore(start=0, step=lambda n: {n + 1: "1/2"}, label=str)
     with pytest.raises(UsageError, match="no input"):
         explore(lambda x, rng: x, [])
     with pytest.raises(UsageError, match="Python function"):
