@@ -111,11 +111,24 @@ class Unit:
 
     @cached_property
     def cells(self) -> set[str]:
-        """The variables that it shares with functions inside or around it."""
+        """The variables that it shares with functions inside or around it and that may change."""
         inner: set[str] = set()
         for node in self.nested:
             inner |= free_names(node)
-        return (inner & self.locals) | set(self.taken)
+        shared = (inner & self.locals) | set(self.taken)
+        return {name for name in shared if not self._never_changes(name)}
+
+    def _never_changes(self, name: str) -> bool:
+        """Tell whether a variable is a parameter that nobody assigns to."""
+        if name not in self.locals and self.outer is not None:
+            return self.outer._never_changes(name)
+        return name in self.parameters and name not in self._assigned
+
+    @cached_property
+    def _assigned(self) -> set[str]:
+        """What is assigned to in the body, or by functions inside."""
+        inner = (node for part in self.body for node in ast.walk(part) if isinstance(node, ast.Nonlocal))
+        return bound_names(self.body).union(*(node.names for node in inner))
 
     def known(self, node: ast.expr) -> Any:
         """Return the value of a name or attribute that is the same whenever it is read, or `UNKNOWN`."""
