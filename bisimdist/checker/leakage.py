@@ -62,11 +62,6 @@ class _Said:
         return {"kl": Relative, "hellinger": Affinity}.get(self.name, Guess)()
 
     @property
-    def least(self) -> Bound:
-        """What it is at least, whatever the model."""
-        return None if self.name == "g" else _ONE if self.name in {"renyi", "min-entropy"} else _ZERO
-
-    @property
     def most(self) -> Bound:
         """What it is at most, whatever the model."""
         return {"tv": _ONE, "hellinger": Fraction(2), "bayes": _ONE}.get(self.name)
@@ -147,7 +142,10 @@ def _check(
     representative = check_merged(original, document.merged)
     width = 2 if said.name in {"chi2", "renyi", "kl", "hellinger"} else 1
     if said.name in {"bayes", "min-entropy"}:
-        width = max(len(claim.states) for claim in claims) - 1 if claims else 1
+        sizes = {len(claim.states) for claim in claims}
+        if len(sizes) != 1:
+            raise RuleViolation("V1: all claims of a certificate have as many secrets")
+        width = sizes.pop() - 1
     if said.gains is not None:
         width = len(said.gains) - 1
     graph = LeakageGraph(merge(original, representative), document, said.measure(), width)
@@ -169,13 +167,9 @@ def _check_claim(
             raise RuleViolation(f"{where}: V1: expected a pair")
     elif len(claim.prior) != len(claim.states) or sum(claim.prior) != 1 or any(p < 0 for p in claim.prior):
         raise RuleViolation(f"{where}: V1: the prior is no distribution on the secrets")
-    if said.name in {"bayes", "min-entropy"} and len(claim.states) != graph.width + 1:
-        raise RuleViolation(f"{where}: V1: all claims of a certificate have as many secrets")
     worlds = _worlds(said, claim)
     merged = [_added((representative[state], mass) for state, mass in row) for row in worlds]
     before = max(sum((mass for _, mass in row), _ZERO) for row in worlds)
-    if said.name == "min-entropy" and before <= 0:
-        raise RuleViolation(f"{where}: V1: the prior is no distribution on the secrets")
     _check_lower(graph, said, claim.lower, merged, before, where)
     _check_upper(graph, said, claim.upper, merged, before, where)
 
@@ -183,21 +177,16 @@ def _check_claim(
 def _check_lower(  # noqa: PLR0913, PLR0917
     graph: LeakageGraph, said: _Said, lower: Bound, worlds: Sequence[Row], before: Fraction, where: str
 ) -> None:
-    if lower is not None and said.least is not None and lower <= said.least:
-        return
     total = _ZERO
     for offset, factor, part in _parts(graph, worlds):
         total += offset
         if not factor:
             continue
-        node = graph.node(part)
+        node, own = graph.node(part), graph.measure.phi(graph.totals(part))
         below = None if node is None else node.lower
-        if not isinstance(below, Fraction):
-            own = graph.measure.phi(graph.totals(part))
-            if below == INFINITE or own is None:
-                return
-            below = own[0]
-        total += factor * below
+        if below == INFINITE or own is None:
+            return
+        total += factor * (max(below, own[0]) if isinstance(below, Fraction) else own[0])
     if lower is None or lower > _transformed(said, total, before):
         raise RuleViolation(f"{where}: C1: the lower bound is more than what the nodes prove")
 
@@ -261,7 +250,7 @@ def _parts(graph: LeakageGraph, worlds: Sequence[Row]) -> Iterator[tuple[Fractio
         unit = math.lcm(*(x.denominator for row in rows for x in row))
         whole = [[int(x * unit) for x in row] for row in rows]
         factor = Fraction(math.gcd(*(x for row in whole for x in row)), unit)
-        if not factor or graph.measure.vanishes(whole):
+        if not factor:
             yield offset, _ZERO, {}
             continue
         columns = zip(*whole, strict=True)

@@ -175,7 +175,8 @@ def _node(value: object, where: str, count: int) -> LeakageNode:
         )
         for state, column in mapping(node["rows"], f"the rows of {where}").items()
     }
-    if not rows or len({len(column) for column in rows.values()}) > 1 or not all(rows.values()):
+    lengths = {len(column) for column in rows.values()}
+    if len(lengths) != 1 or 0 in lengths:
         raise MalformedCertificate(f"the rows of {where} are empty, or not of one length")
     then = None
     if "then" in node:

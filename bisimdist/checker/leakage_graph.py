@@ -76,7 +76,8 @@ class LeakageGraph:
             if not before < first <= last:
                 raise RuleViolation("V6: the cycles are not in order, or overlap")
             before = last
-            found[first : last + 1] = [(first, last)] * (last + 1 - first)
+            for number in range(first, last + 1):
+                found[number] = (first, last)
         return found
 
     def _check_rows(self, node: LeakageNode, where: str) -> None:
@@ -137,9 +138,12 @@ class LeakageGraph:
                 for state, column in image.items()
                 if column[row] or child[state][row]
             }
-            if len(found) != 1 or min(found) <= 0:
+            if len(found) != 1:
                 return None
-            scales += [min(found) / self.denominator] * len(together)
+            scale = found.pop()
+            if scale <= 0:
+                return None
+            scales += [scale / self.denominator] * len(together)
         return tuple(scales)
 
     def _sum(self, number: int, *, up: bool) -> Fraction | None:
@@ -185,7 +189,7 @@ class LeakageGraph:
         return own
 
     def _chord(self, node: LeakageNode, chord: Chord, where: str) -> Fraction:
-        if self.width != 2 or isinstance(self.measure, Guess):
+        if isinstance(self.measure, Guess):
             raise RuleViolation(f"{where}: V5: a chord is for pairs")
         left, right = (
             {state: Fraction(column[row]) for state, column in node.rows.items() if column[row]}
@@ -212,9 +216,8 @@ class LeakageGraph:
             raise RuleViolation(f"{where}: V5: there is no such row to be ahead")
         columns = {state: (0, *column) for state, column in node.rows.items()}
         for row in range(self.width + 1):
-            if row != leader.row:
-                behind = {s: Fraction(column[row] - column[leader.row]) for s, column in columns.items()}
-                check_cover(self.ratios, behind, leader.covers.get(row, ()), where)
+            behind = {s: Fraction(column[row] - column[leader.row]) for s, column in columns.items()}
+            check_cover(self.ratios, behind, leader.covers.get(row, ()), where)
 
     def _check_rest(self, number: int, node: LeakageNode, where: str) -> None:
         """Check that from here on totals stay in proportion, and that nothing is lost."""
@@ -254,10 +257,9 @@ class LeakageGraph:
     def _inside(self, number: int, cycle: tuple[int, int], where: str) -> list[_Edge]:
         """Return the edges that stay on the cycle of a node; all others have to lead to nodes before it."""
         first, last = cycle
-        inside = [edge for edge in self.edges[number] if first <= edge.child <= last]
         if any(edge.child > last for edge in self.edges[number]):
             raise RuleViolation(f"{where}: V6: it leads to a node that does not come before it")
-        return inside
+        return [edge for edge in self.edges[number] if edge.child >= first]
 
     def _check_infinite(self, number: int, node: LeakageNode, where: str) -> None:
         if node.growth is not None or self.own[number] is None:
