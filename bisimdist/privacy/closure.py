@@ -8,6 +8,7 @@ every other cycle the linear system has one solution. The proofs are in docs/the
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,10 @@ __all__ = ["Closure", "close"]
 
 GRACE = 0.1
 """So many seconds are taken for linear systems even where no time is left."""
+
+LOOSE = 1e-11
+MENDING = 8
+"""Estimates become bounds when they are loosened by such a part of the mass, and mended at most so often."""
 
 STILL = 40
 """An iteration ends where nothing moves by more than so many binary places of its mass."""
@@ -213,11 +218,16 @@ class _Work(Generic[NodeT]):
     def _iterate(self, group: list[NodeT], deadline: Deadline) -> None:
         """Let bounds rise and fall from what nodes have by themselves; both are bounds at any time."""
         measure = self.refinement.measure
-        for node in group:
-            _put(self.lower, node, measure.floor(node))
-            _put(self.upper, node, self.cap(node))
-        risen: set[int] = set()
+        plain = all(len(node.options) == 1 for node in group)
+        risen = {node.index for node in group} if plain and self._guess(group, up=False) else set()
         capped = {node.index for node in group}
+        if plain and self._guess(group, up=True):
+            capped = {node.index for node in group if self.upper[node.index] == self.cap(node)}
+        for node in group:
+            if not risen:
+                _put(self.lower, node, measure.floor(node))
+            if len(capped) == len(group):
+                _put(self.upper, node, self.cap(node))
         moved = True
         while moved:
             moved = False
@@ -240,6 +250,35 @@ class _Work(Generic[NodeT]):
             moved = moved and not deadline.passed()
         self.upper_leaves.update(capped)
         self.lower_leaves.update(node.index for node in group if node.index not in risen)
+
+    def _guess(self, group: Sequence[NodeT], *, up: bool) -> bool:
+        """Begin with estimates, loosened and mended until they are bounds; tell whether that succeeds."""
+        values = self.upper if up else self.lower
+        for node in group:
+            estimate = self.refinement.measure.loosened(
+                node.high if up else node.low, LOOSE if up else -LOOSE
+            )
+            known = self.cap(node) if up else self.refinement.measure.floor(node)
+            if not math.isfinite(estimate):
+                return False
+            value = fmpq(*estimate.as_integer_ratio()) * node.mass
+            values[node.index] = value if known is None else (min if up else max)(value, known)
+        for _ in range(MENDING):
+            mended = False
+            for node in group:
+                before, total = values[node.index], self._sum(node, values, up=up)
+                if total is None:
+                    return False
+                if up and total > before and before != self.cap(node):
+                    cap = self.cap(node)
+                    values[node.index] = total if cap is None else min(total, cap)
+                    mended = True
+                elif not up and total < before:
+                    values[node.index] = total
+                    mended = True
+            if not mended:
+                return True
+        return False
 
     def _solution(
         self, group: Sequence[NodeT], known: Mapping[int, fmpq], deadline: Deadline, *, up: bool

@@ -197,6 +197,9 @@ class Power(Divergence):
             if child in place
         ]
 
+    def loosened(self, estimate: float, part: float) -> float:
+        return estimate * (1 + part)
+
     def sound(self, group: Sequence[DivergenceNode], values: Sequence[fmpq]) -> bool:
         return all(value > 0 for value in values)  # otherwise the spectral radius is at least 1
 

@@ -145,6 +145,10 @@ class Measure(ABC, Generic[NodeT]):
     def sound(self, group: Sequence[NodeT], values: Sequence[fmpq]) -> bool:
         """Tell whether the solution of the equations of a cycle is the least one: the value is finite."""
 
+    def loosened(self, estimate: float, part: float) -> float:
+        """Return an estimate with some room: what is added has to be more than what follows adds up to."""
+        return estimate + part
+
     def rounded(self, node: NodeT, value: fmpq, *, up: bool) -> fmpq:
         """Return a value with few digits, rounded outwards."""
         return rounded(value, node.mass, up=up)
