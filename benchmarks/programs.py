@@ -13,10 +13,11 @@ from functools import partial
 from typing import Any
 
 from bisimdist.models.library.programs import noise, noisy_max, sparse_vector
-from bisimdist.programs.chain import Origin, chain_of
+from bisimdist.programs.chain import Origin
 from bisimdist.programs.exploration import Exploration
 from bisimdist.programs.machine import Machine
 from bisimdist.programs.machine_source import SOURCE
+from bisimdist.programs.observed import chain_of
 from bisimdist.programs.source import ExactRandom
 from bisimdist.programs.sources import Sources
 

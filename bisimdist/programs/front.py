@@ -20,7 +20,7 @@ from flint import fmpq
 from bisimdist.errors import ENDINGS, LimitError, ModelError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.interruption import deferred
-from bisimdist.programs.chain import Origin, ProgramChain, chain_of, cut_masses, observed_kinds
+from bisimdist.programs.chain import Origin, ProgramChain, observed_kinds
 from bisimdist.programs.control import Failed, Outside, line_within
 from bisimdist.programs.exploration import Exploration, cost_of
 from bisimdist.programs.guard import guard
@@ -29,6 +29,7 @@ from bisimdist.programs.instrument import Instrument
 from bisimdist.programs.loading import ProgramFile, load_program
 from bisimdist.programs.machine import Machine
 from bisimdist.programs.machine_source import SOURCE
+from bisimdist.programs.observed import chain_of, cut_masses
 from bisimdist.programs.parting import partings
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.stepping import explore_steps

@@ -21,7 +21,8 @@ from bisimdist import (
     profile,
 )
 from bisimdist.errors import UsageError
-from bisimdist.programs.chain import ProgramChain, chain_of
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.observed import chain_of
 
 
 def clipped(x: int, rng: Any) -> int:

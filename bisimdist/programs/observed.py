@@ -1,0 +1,261 @@
+"""From the graph of a program to a Markov chain that shows what an observer sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from flint import fmpq, fmpz
+
+from bisimdist.models.elimination import FOREVER, eliminated
+from bisimdist.models.lmc import Row
+from bisimdist.programs.chain import CUT, Origin, ProgramChain, observed_kinds
+from bisimdist.programs.exploration import AtDraw, AtEnd, AtObservation, Exploration
+from bisimdist.programs.texts import text_of
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["chain_of", "cut_masses"]
+
+_CUT_END = "\0cut"
+
+SHORT_BITS = 320
+"""Where runs are cut off anyway, longer probabilities are rounded down; the rest is cut off."""
+
+
+def chain_of(  # noqa: PLR0913
+    exploration: Exploration,
+    observe: str,
+    pairs: Sequence[tuple[str, str]],
+    origin: Origin,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> ProgramChain:
+    """Return the chain of what is observed; nodes that were not expanded are where runs are cut off.
+
+    Parameters
+    ----------
+    exploration
+        The graph.
+    observe
+        What is observed.
+    pairs
+        The neighbouring starts.
+    origin
+        What is remembered of the program.
+    deadline, progress
+        When to give up, and who is told.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes.
+    """
+    work = _Chain(exploration, observed_kinds(observe))
+    work.build()
+    rows = eliminated(work.rows, work.hidden, deadline=deadline, progress=progress)
+    return work.finish(rows, pairs, origin)
+
+
+def cut_masses(
+    exploration: Exploration, most: float, *, deadline: Deadline = NEVER, progress: Progress = silent
+) -> dict[str, fmpq]:
+    """Return for every start the exact probability that its run is cut off, if paths of more bits are."""
+    known = exploration.known(most)
+    rows: dict[int, dict[int, fmpq]] = {}
+    first = len(exploration.nodes)
+    for number, edges in enumerate(known):
+        if edges:
+            row = rows[number] = {}
+            for edge in edges:
+                row[edge.target] = row.get(edge.target, fmpq(0)) + edge.probability
+    inner = list(rows)
+    names = list(exploration.starts)
+    for k, name in enumerate(names):
+        rows[first + k] = {exploration.starts[name].target: fmpq(1)}
+    found = eliminated(rows, inner, deadline=deadline, progress=progress)
+    return {
+        name: sum(
+            (p for goal, p in found[first + k].items() if goal >= 0 and known[goal] is None),
+            fmpq(0),
+        )
+        for k, name in enumerate(names)
+    }
+
+
+class _Chain:
+    """States of the chain by number: those of the graph first, then what is added."""
+
+    def __init__(self, exploration: Exploration, kinds: frozenset[str]) -> None:
+        self.exploration = exploration
+        self.kinds = kinds
+        self.rows: dict[int, dict[int, fmpq]] = {}
+        self.hidden: set[int] = set()
+        self.names: dict[int, tuple[str, str]] = {}
+        self._next = len(exploration.nodes)
+        self._waits: dict[tuple[int, int], int] = {}
+        self._ends: dict[str, int] = {}
+        self.starts: dict[str, int] = {}
+
+    def new(self, name: str, label: str) -> int:
+        """Add a state."""
+        number = self._next
+        self._next += 1
+        self.names[number] = f"{name} #{number}" if name else f"#{number}", label
+        return number
+
+    def build(self) -> None:
+        """Make the rows, of hidden states as well."""
+        graph = self.exploration
+        for number, node in enumerate(graph.nodes):
+            edges = graph.edges[number]
+            if isinstance(node, AtEnd):
+                text = ("raises " if node.raised else "") + text_of(node.value)
+                self._ends.setdefault(text, number)
+                self.names[number] = f"return {text}" if not node.raised else text, text
+            elif edges is None:
+                self.names[number] = CUT, CUT
+        for number, node in enumerate(graph.nodes):
+            if graph.edges[number] and not isinstance(node, AtEnd):
+                self._node(number, node)
+        for name, edge in graph.starts.items():
+            start = self.new("", "start")
+            self.names[start] = name, "start"
+            self.starts[name] = start
+            self.rows[start] = {self._after(edge.target, edge.steps): fmpq(1)}
+
+    def _node(self, number: int, node: AtDraw | AtObservation) -> None:
+        row: dict[int, fmpq] = {}
+        for edge in self.exploration.edges[number] or ():
+            target = self._after(edge.target, edge.steps)
+            row[target] = row.get(target, fmpq(0)) + edge.probability
+        line = self.exploration.lines[number][1]
+        place = f"line {line}" if line else "draw"
+        if isinstance(node, AtObservation):
+            text = text_of(node.value)
+            self.names[number] = f"observe {text} #{number}", f"observe {text}"
+            if "trace" not in self.kinds:
+                self.hidden.add(number)
+        elif "draws" in self.kinds:
+            self.names[number] = f"{place} #{number}", "draw"
+        elif "bits" in self.kinds:
+            self._bits(number, node, row, place)
+            return
+        else:
+            self.hidden.add(number)
+        self.rows[number] = row
+
+    def _bits(self, number: int, node: AtDraw, row: dict[int, fmpq], place: str) -> None:
+        """Let a draw ask for bits until they make one of its values, as Python does."""
+        count = node.request.count
+        exact = node.request.key[0] == "bits"
+        size = count.bit_length() - exact
+        self.names[number] = f"{place} #{number}", "bit"
+        if size == 0:
+            self.hidden.add(number)
+            self.rows[number] = row
+            return
+        current = number
+        for _ in range(size - 1):
+            following = self.new(place, "bit")
+            self.rows[current] = {following: fmpq(1)}
+            current = following
+        accepted = fmpq(count, 1 << size)
+        made = {target: p * accepted for target, p in row.items()}
+        if accepted != 1:
+            made[number] = made.get(number, fmpq(0)) + 1 - accepted
+        self.rows[current] = made
+
+    def _after(self, target: int, steps: int) -> int:
+        """Return the state that shows so many steps and then is the target."""
+        node = self.exploration.nodes[target]
+        if isinstance(node, AtEnd):
+            target = self._ends[self.names[target][1]]
+        elif self.exploration.edges[target] is None:
+            target = self._ends.setdefault(_CUT_END, target)
+        if "steps" not in self.kinds:
+            return target
+        for k in range(1, steps + 1):
+            if (target, k) not in self._waits:
+                state = self._waits[target, k] = self.new("step", "step")
+                self.rows[state] = {self._waits[target, k - 1] if k > 1 else target: fmpq(1)}
+        return self._waits[target, steps] if steps else target
+
+    def finish(
+        self,
+        rows: Mapping[int, Mapping[int, fmpq]],
+        pairs: Sequence[tuple[str, str]],
+        origin: Origin,
+    ) -> ProgramChain:
+        """Return the chain of what can be reached."""
+        order = list(self.starts.values())
+        cut = self._ends.get(_CUT_END)
+        if cut is not None:
+            rows = {state: _shortened(row, cut) for state, row in rows.items()}
+        place = {state: k for k, state in enumerate(order)}
+        for state in order:
+            for target in rows.get(state, ()):
+                if target not in place:
+                    place[target] = len(order)
+                    order.append(target)
+        made: list[Row] = []
+        for state in order:
+            row = rows.get(state) or {state: fmpq(1)}
+            made.append(tuple(sorted((place[target], p) for target, p in row.items())))
+        self.names[FOREVER] = "runs for ever", "runs for ever"
+        return ProgramChain(
+            tuple(self._unique([self.names[state][0] for state in order])),
+            tuple(self.names[state][1] for state in order),
+            tuple(made),
+            tuple((place[self.starts[s]], place[self.starts[t]]) for s, t in pairs),
+            origin,
+            {} if cut not in place else reaching(made, place[cut]),
+        )
+
+    def _unique(self, names: Sequence[str]) -> list[str]:
+        seen: set[str] = set()
+        result = []
+        for name in names:
+            while name in seen:
+                name += "'"  # noqa: PLW2901
+            seen.add(name)
+            result.append(name)
+        return result
+
+
+def _shortened(row: Mapping[int, fmpq], cut: int) -> dict[int, fmpq]:
+    """Round long probabilities down, and let the rest be cut off."""
+    if all(p.q.bit_length() <= SHORT_BITS for p in row.values()):
+        return dict(row)
+    scale = fmpz(1) << SHORT_BITS
+    made = {target: fmpq((p * scale).floor(), scale) for target, p in row.items() if target != cut}
+    made = {target: p for target, p in made.items() if p}
+    made[cut] = 1 - sum(made.values(), fmpq(0))
+    return made
+
+
+def reaching(rows: Sequence[Row], goal: int) -> dict[int, fmpq]:
+    """Return for every state from which a state can be reached the exact probability of that."""
+    before: dict[int, list[int]] = {}
+    for state, row in enumerate(rows):
+        for target, _ in row:
+            before.setdefault(target, []).append(state)
+    near = {goal}
+    stack = [goal]
+    while stack:
+        for state in before.get(stack.pop(), ()):
+            if state not in near:
+                near.add(state)
+                stack.append(state)
+    equations: dict[int, dict[int, fmpq]] = {}
+    for state in near - {goal}:
+        row_of = equations[state] = {}
+        for target, p in rows[state]:
+            kept = target if target in near else FOREVER
+            row_of[kept] = row_of.get(kept, fmpq(0)) + p
+    removed: list[tuple[int, dict[int, fmpq]]] = []
+    eliminated(equations, equations.keys(), removed=removed)
+    found = {goal: fmpq(1), FOREVER: fmpq(0)}
+    for state, last in reversed(removed):
+        found[state] = sum((p * found[target] for target, p in last.items()), fmpq(0))
+    del found[FOREVER]
+    return found
