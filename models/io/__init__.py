@@ -5,13 +5,20 @@ read as decimals or fractions as they stand. What does not make a model is refus
 what was expected.
 """
 
-from bisimdist.models.io.dot import write_dot
-from bisimdist.models.io.layout import write_model
-from bisimdist.models.io.load import load_model, parse_model
-from bisimdist.models.io.prism import read_prism
-from bisimdist.models.io.prism_writer import write_prism
-from bisimdist.models.io.reading import Reading
-from bisimdist.models.io.umb import write_umb
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bisimdist.models.io.dot import write_dot as write_dot
+    from bisimdist.models.io.layout import write_model as write_model
+    from bisimdist.models.io.load import load_model as load_model
+    from bisimdist.models.io.load import parse_model as parse_model
+    from bisimdist.models.io.prism import read_prism as read_prism
+    from bisimdist.models.io.prism_writer import write_prism as write_prism
+    from bisimdist.models.io.reading import Reading as Reading
+    from bisimdist.models.io.umb import write_umb as write_umb
 
 __all__ = [
     "Reading",
@@ -23,3 +30,23 @@ __all__ = [
     "write_prism",
     "write_umb",
 ]
+
+_HOMES = {
+    "Reading": "reading",
+    "load_model": "load",
+    "parse_model": "load",
+    "read_prism": "prism",
+    "write_dot": "dot",
+    "write_model": "layout",
+    "write_prism": "prism_writer",
+    "write_umb": "umb",
+}
+"""The formats are loaded when they are used: an example or a program needs none."""
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"bisimdist.models.io.{_HOMES[name]}"), name)
