@@ -70,6 +70,14 @@ def test_one_model_against_another(command: Command, model: Path, tmp_path: Path
 def test_kinds_against_each_other(command: Command) -> None:
     hidden = command("delta", "example:geometric", "--against", "example:geometric,alpha=1/3", "--alpha", "1")
     assert hidden.code == 0
+    ask = ("epsilon", "example:geometric", "--against", "example:geometric,alpha=1/3", "--length", "1")
+    pairs = json.loads(command(*ask, "--json").out)["pairs"]
+    assert [[pair[key] for key in ("from", "to", "ratio")] for pair in pairs] == [
+        ["first:0", "second:0", "2"],
+        ["first:1", "second:1", "3/2"],
+    ]
+    (one,) = json.loads(command(*ask, "--pair", "0", "2", "--json").out)["pairs"]
+    assert (one["from"], one["to"], one["ratio"]) == ("first:0", "second:2", "8")
     ended = command(
         "metric", "example:mimicking", "--against", "example:mimicking", "--kind", "additive", "--json"
     )
