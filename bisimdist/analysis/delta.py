@@ -169,7 +169,7 @@ def delta(  # noqa: PLR0913
     work = _Work(system, two, *about, limited, rounds, threshold=limit)
     status = work.run()
     if fixed:
-        status = work.fix(status)
+        status = work.fix()
     if work.cut:
         status = work.status_of_cut(status)
     return DeltaAnswer(
@@ -259,18 +259,18 @@ class _Work:
         starts = self.limited.starts
         return [(starts[s], starts[t]) for s, t in self.asked]
 
-    def fix(self, status: Status) -> Status:
+    def fix(self) -> Status:
         """Find the best sequences of actions, with what an adaptive analyst gains as a bound."""
         closure = self._closure()
         for _, root in (part for q in self.questions for part in (*q.below, *q.above)):
             if root.node not in self.sequences:
-                search = FixedSearch(self.two.measure, self.two.refinement.nodes, closure, root.node)
+                search = FixedSearch(self.two.measure, self.two.refinement, closure, root.node)
                 self.sequences[root.node] = search
                 self.progress("sequences of actions", len(self.sequences), None)
                 search.run(self.deadline)
-        if status is Status.EXACT and all(low == high for low, high, _ in self._all()):
-            return Status.EXACT
-        return Status.LIMIT
+        if not all(search.complete for search in self.sequences.values()):
+            return Status.LIMIT
+        return Status.EXACT if all(low == high for low, high, _ in self._all()) else Status.BRACKET
 
     def _gap(self) -> fmpq:
         if self.inner_gap is not None:

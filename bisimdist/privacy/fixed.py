@@ -6,7 +6,7 @@ them; where that is not on offer it ends there. What an adaptive analyst would s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from flint import fmpq
@@ -14,6 +14,7 @@ from flint import fmpq
 from bisimdist.errors import LimitError
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.gain import Gain, GainNode
+from bisimdist.privacy.refinement import Refinement
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["FixedSearch"]
@@ -28,8 +29,8 @@ class FixedSearch:
 
     Parameters
     ----------
-    measure, nodes
-        The graph of an unrolled model.
+    measure, refinement
+        The graph of an unrolled model; what an adaptive analyst had no need to look behind is expanded.
     closure
         What an adaptive analyst gains.
     root
@@ -37,7 +38,7 @@ class FixedSearch:
     """
 
     measure: Gain
-    nodes: Sequence[GainNode]
+    refinement: Refinement[GainNode]
     closure: Closure
     root: int
     best: fmpq = field(init=False)
@@ -45,7 +46,7 @@ class FixedSearch:
     complete: bool = False
 
     def __post_init__(self) -> None:
-        self.best = self.measure.own(self.nodes[self.root])
+        self.best = self.measure.own(self._node(self.root))
 
     def run(self, deadline: Deadline = NEVER) -> None:
         """Search until the best sequence is proved, or the deadline passes."""
@@ -73,25 +74,34 @@ class FixedSearch:
                 self._search(*after[arm], (*asked, arm), deadline)
 
     def _bound(self, front: Front, certain: fmpq) -> fmpq:
-        return certain + sum((w * self.closure.upper[number] for number, w in front.items()), fmpq(0))
+        return certain + sum((w * self._above(number) for number, w in front.items()), fmpq(0))
+
+    def _node(self, number: int) -> GainNode:
+        return self.refinement.nodes[number]
+
+    def _above(self, number: int) -> fmpq:
+        """Return a bound on what is gained at a node, if need be one that rests on the node alone."""
+        known = self.closure.upper.get(number)
+        return self.measure.most(self._node(number)) if known is None else known
 
     def _ask(self, front: Front, certain: fmpq, arm: int) -> tuple[dict[int, fmpq], fmpq]:
         following: dict[int, fmpq] = {}
         for number, weight in front.items():
             option = self.option(number, arm)
             if option is None:
-                certain += weight * self.measure.own(self.nodes[number])
+                certain += weight * self.measure.own(self._node(number))
                 continue
-            for _, factor, child in self.nodes[number].options[option]:
+            for _, factor, child in self._node(number).options[option]:
                 share = weight * fmpq(factor, self.measure.chain.denominator)
                 following[child] = following.get(child, fmpq(0)) + share
         return following, certain
 
     def option(self, number: int, arm: int) -> int | None:
         """Return which option of a node an action is; None where the analyst ends."""
-        node = self.nodes[number]
-        if node.edges is None:
+        node = self._node(number)
+        if node.settled:
             return None
+        self.refinement.expand(node)
         offered = self.measure.chain.offered(node.vector)
         return offered.index(arm) if arm in offered else None
 
@@ -109,13 +119,13 @@ class FixedSearch:
                     leaves.add(number)
                 else:
                     choice[number] = option
-                    following.update((c, None) for _, _, c in self.nodes[number].options[option])
+                    following.update((c, None) for _, _, c in self._node(number).options[option])
             if following:
                 layers.append(list(following))
         lower: dict[int, fmpq] = {}
         for layer in reversed(layers):
             for number in layer:
-                node = self.nodes[number]
+                node = self._node(number)
                 if number in leaves:
                     lower[number] = self.measure.own(node)
                 else:

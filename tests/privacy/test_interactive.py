@@ -83,6 +83,22 @@ def test_two_questions_by_all_analysts() -> None:
     assert best_adaptive(short, "1start", "0start", Fraction(2), 3) == Fraction(7, 32)
 
 
+def test_a_sequence_goes_where_an_adaptive_analyst_does_not_look() -> None:
+    model = two_questions()
+    expected = [best_fixed(model, *names, Fraction(3, 2), 6) for names in model_pairs(model)]
+    for options in ({}, {"gap": fmpq(1)}):  # with a gap of 1 nothing was looked at before
+        answer = delta(model, fmpq(3, 2), rounds=6, fixed=True, **options)
+        assert answer.status is Status.EXACT
+        assert [plain(upper) for _, upper in answer.pairs[0].directions] == expected
+        consistent(answer, fmpq(3, 2))
+
+
+def model_pairs(model: Interactive) -> list[tuple[str, str]]:
+    """Return the one pair of a model, both ways round."""
+    ((s, t),) = model.pairs
+    return [(model.states[s], model.states[t]), (model.states[t], model.states[s])]
+
+
 @pytest.mark.parametrize("alpha", [fmpq(1), fmpq(2)])
 def test_without_a_bound_on_rounds(alpha: fmpq) -> None:
     answer = delta(two_ways(), alpha)
@@ -121,7 +137,7 @@ def test_with_one_action_it_is_the_delta_of_the_chain(chain: LMC, alpha: fmpq, f
     proved(one)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(interactives(4, max_actions=3), alphas())
 def test_more_rounds_and_actions_gain_no_less_and_no_more_than_the_distance(
     model: Interactive, alpha: fmpq
@@ -132,7 +148,7 @@ def test_more_rounds_and_actions_gain_no_less_and_no_more_than_the_distance(
     gained = [delta(model, alpha, pairs=PAIR, rounds=rounds).pairs[0].upper for rounds in range(4)]
     assert gained == sorted(gained)
     assert delta(fewer, alpha, pairs=PAIR, rounds=3).pairs[0].upper <= gained[3]
-    unbounded = delta(model, alpha, pairs=PAIR, gap=fmpq(1, 100), deadline=Deadline.after(1))
+    unbounded = delta(model, alpha, pairs=PAIR, gap=fmpq(1, 100), deadline=Deadline.after(0.3))
     proved(unbounded)
     (free,) = unbounded.pairs
     assert gained[3] <= free.upper
@@ -141,10 +157,10 @@ def test_more_rounds_and_actions_gain_no_less_and_no_more_than_the_distance(
     assert gained[3] <= lbd.upper
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(interactives(4), alphas())
 def test_without_time_for_equations_the_bounds_hold(model: Interactive, alpha: fmpq) -> None:
-    (exact,) = delta(model, alpha, pairs=PAIR, gap=fmpq(1, 100), deadline=Deadline.after(1)).pairs
+    (exact,) = delta(model, alpha, pairs=PAIR, gap=fmpq(1, 100), deadline=Deadline.after(0.3)).pairs
     with pytest.MonkeyPatch.context() as patch:
 
         def never(*_: object, **__: object) -> None:
@@ -152,7 +168,7 @@ def test_without_time_for_equations_the_bounds_hold(model: Interactive, alpha: f
 
         patch.setattr(Policy, "improve", never)
         patch.setattr(closing, "solve_exact", never)
-        answer = delta(model, alpha, pairs=PAIR, gap=fmpq(1, 100), deadline=Deadline.after(1))
+        answer = delta(model, alpha, pairs=PAIR, gap=fmpq(1, 100), deadline=Deadline.after(0.3))
     (pair,) = answer.pairs
     proved(answer)
     assert pair.lower <= exact.upper
