@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from bisimdist.models.conversions import Conversion as Conversion
     from bisimdist.models.conversions import convert as convert
     from bisimdist.models.hmm import HMM as HMM
+    from bisimdist.models.interactive import Interactive as Interactive
     from bisimdist.models.io import Reading as Reading
     from bisimdist.models.io import load_model as load_model
     from bisimdist.models.io import parse_model as parse_model
@@ -173,6 +174,7 @@ _HOMES = {
         "mechanism_budget",
     ),
     "bisimdist.models.hmm": ("HMM",),
+    "bisimdist.models.interactive": ("Interactive",),
     "bisimdist.models.io.graph": ("from_networkx", "to_networkx"),
     "bisimdist.models.mechanisms.table": ("mechanism_model",),
     "bisimdist.report.frames": ("to_pandas",),
@@ -219,6 +221,7 @@ __all__ = [
     "DistributionAnswer",
     "ExactRandom",
     "GeneralisedAnswer",
+    "Interactive",
     "LeakageAnswer",
     "LimitError",
     "MetricAnswer",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -20,8 +21,16 @@ from bisimdist.models.labelled import (
     row_from_names,
 )
 from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA, Transition
 
-__all__ = ["Interactive", "Moves", "System", "action_place", "chain_as_interactive"]
+__all__ = [
+    "Interactive",
+    "Moves",
+    "System",
+    "action_place",
+    "chain_as_interactive",
+    "interactive_as_automaton",
+]
 
 Moves = tuple[tuple[str, Row], ...]
 """What may be asked in a state: (action, successors with their probabilities)."""
@@ -196,3 +205,24 @@ def chain_as_interactive(chain: LMC, action: str = "step") -> Interactive:
     """
     whole = chain.whole()
     return Interactive(whole.states, whole.labels, tuple(((action, row),) for row in whole.rows), whole.pairs)
+
+
+def interactive_as_automaton(model: Interactive) -> PA:
+    """Return the automaton whose actions say label and action, as a JSON array of the two.
+
+    A state without actions has one transition, whose action is the array of its label and whose run halts.
+    The additive metric of the automaton is the distance of the model at alpha = 1; and where its
+    multiplicative metric is at most epsilon, no analyst gains anything at alpha = e^epsilon.
+
+    Examples
+    --------
+    >>> model = Interactive.from_mappings({"s": "a", "t": "b"}, {"s": {"X": {"t": 1}}})
+    >>> [step.action for step in interactive_as_automaton(model).transitions]
+    ['["a", "X"]', '["b"]']
+    """
+    steps = []
+    for state, (label, moves) in enumerate(zip(model.labels, model.moves, strict=True)):
+        steps += [Transition(state, json.dumps([label, action]), row) for action, row in moves]
+        if not moves:
+            steps.append(Transition(state, json.dumps([label]), ()))
+    return PA(model.states, tuple(steps), model.pairs)

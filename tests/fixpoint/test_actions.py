@@ -12,14 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.delta import delta
 from bisimdist.analysis.distance_answer import DistanceAnswer
 from bisimdist.analysis.distances import bound
+from bisimdist.analysis.generalised import generalised_metric
 from bisimdist.checker import check_certificate
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.solve import solve
-from bisimdist.models.interactive import Interactive, chain_as_interactive
+from bisimdist.models.interactive import Interactive, chain_as_interactive, interactive_as_automaton
 from bisimdist.models.io import write_model
 from bisimdist.models.lmc import LMC
+from bisimdist.progress import Deadline
 from tests.strategies import alphas, interactives, lmcs
 
 ZERO, ONE = fmpq(0), fmpq(1)
@@ -127,3 +130,14 @@ def test_the_better_action_counts_even_if_it_is_slow(alpha: str, distance: str) 
     answer = bound(two_ways(), alpha, distance=distance)
     proved(answer)
     assert answer.pairs[0].upper == fmpq(1, 2)
+
+
+@settings(max_examples=15, deadline=None)
+@given(interactives(4))
+def test_the_metrics_of_automata_are_above_what_an_analyst_gains(model: Interactive) -> None:
+    automaton, pairs = interactive_as_automaton(model), [("s0", "s1")]
+    (additive,) = generalised_metric(automaton, "additive", pairs=pairs).pairs
+    assert additive.lower == additive.upper == bound(model, 1, pairs=pairs).pairs[0].upper
+    (ratio,) = generalised_metric(automaton, "multiplicative", pairs=pairs, deadline=Deadline.after(1)).pairs
+    if ratio.upper is not None:
+        assert delta(model, ratio.upper, pairs=pairs, rounds=3).upper == 0
