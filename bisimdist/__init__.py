@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from bisimdist.analysis.metric_answer import MetricAnswer as MetricAnswer
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
     from bisimdist.analysis.profile import profile as profile
+    from bisimdist.analysis.program_budget import ProgramBudget as ProgramBudget
+    from bisimdist.analysis.program_budget import program_budget as program_budget
     from bisimdist.analysis.satisfaction import SatisfactionAnswer as SatisfactionAnswer
     from bisimdist.analysis.satisfaction import satisfies as satisfies
     from bisimdist.analysis.satisfaction import satisfying as satisfying
@@ -139,6 +141,7 @@ _HOMES = {
     ),
     "bisimdist.analysis.satisfaction": ("SatisfactionAnswer", "satisfies", "satisfying"),
     "bisimdist.analysis.generalised": ("GeneralisedAnswer", "generalised_metric"),
+    "bisimdist.analysis.program_budget": ("ProgramBudget", "program_budget"),
     "bisimdist.analysis.secrets": ("SecretPrivacyAnswer", "secret_privacy"),
     "bisimdist.analysis.trace_logic": (
         "TraceSatisfactionsAnswer",

@@ -49,8 +49,8 @@ WHOLE_STATES = 50_000
 REPLAYS = 1000
 """Along so many random paths plain Python is compared with the machine, for all inputs together."""
 
-FEW_REPLAYS = 50
-"""As many where a limit has ended the exploration."""
+FEW_REPLAYS, FEWEST_REPLAYS = 50, 3
+"""As many where a limit has ended the exploration; and for each of many inputs."""
 
 WHOLE_WORK = 300_000
 """The same limit for the parts of objects that can be changed, which every state has to copy."""
@@ -306,7 +306,7 @@ def _explored(  # noqa: PLR0913, PLR0917
                 item.name,
                 functools.partial(function, **keywords),
                 lambda item=item: (item.make(),),  # type: ignore[misc]
-                runs=max(10, replays // len(inputs)) if replays else 0,
+                runs=max(FEWEST_REPLAYS, replays // len(inputs)) if replays else 0,
                 source_name=source_name,
             )
         files = dict(sorted(machine.sources.digests.items()))

@@ -28,6 +28,8 @@ __all__ = [
 
 MOST_INPUTS = 20_000
 
+_SEQUENCES = (list, tuple, str, bytes)
+
 Relation = Callable[[Any, Any], object]
 """Tells whether two inputs are neighbours; in either order is enough."""
 
@@ -57,7 +59,7 @@ def literal_inputs(texts: Iterable[str]) -> tuple[Input, ...]:
                 f"--input {text[:60]}: expected a Python literal, such as 3, 'a' or [1, 2]"
             ) from None
         _refuse_floats(value, text)
-        result.append(Input(text, functools.partial(ast.literal_eval, text)))
+        result.append(Input(text, functools.partial(copy.deepcopy, value)))
     return tuple(result)
 
 
@@ -114,6 +116,8 @@ def at_distance_one(one: Any, other: Any) -> bool:
     >>> at_distance_one((0, 0), (1, 1)), at_distance_one({1, 2}, {1, 3})
     (False, False)
     """
+    if isinstance(one, _SEQUENCES) and type(one) is type(other):
+        return _one_place(one, other) if len(one) <= len(other) else _one_place(other, one)
     if isinstance(one, int | Fraction) and isinstance(other, int | Fraction):
         return bool(abs(one - other) == 1)
     if type(one) is not type(other):
@@ -121,15 +125,17 @@ def at_distance_one(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         one, other = ({(key, repr(part)) for key, part in value.items()} for value in (one, other))
         return len({key for key, _ in one ^ other}) == 1
-    if isinstance(one, set | frozenset):
-        return bool(len(one ^ other) == 1)
-    return isinstance(one, tuple | list | str | bytes) and _one_place(*sorted((one, other), key=len))
+    return isinstance(one, set | frozenset) and len(one ^ other) == 1
 
 
 def _one_place(short: Any, long: Any) -> bool:
-    if len(short) == len(long):
-        return sum(bool(x != y) for x, y in zip(short, long, strict=True)) == 1
-    return any(short == long[:place] + long[place + 1 :] for place in range(len(long)))
+    place = 0
+    for x, y in zip(short, long, strict=False):
+        if x != y:
+            break
+        place += 1
+    extra = len(long) - len(short)
+    return extra in {0, 1} and place < len(long) and bool(short[place + 1 - extra :] == long[place + 1 :])
 
 
 def relation_of(text: str) -> Relation:
@@ -165,7 +171,7 @@ def neighbour_pairs(inputs: Sequence[Input], relation: Relation) -> tuple[tuple[
         found = tuple(
             (s, t)
             for (s, one), (t, other) in combinations(values, 2)
-            if relation(one, other) or relation(other, one)
+            if relation(one, other) or (relation is not at_distance_one and relation(other, one))
         )
     except Exception as error:
         raise UsageError(f"the relation of neighbours raises {type(error).__name__}: {error}") from error
