@@ -82,6 +82,7 @@ def _claim(entry: object) -> dict[str, Any]:
         raise MalformedCertificate(f"{where} has the verdict {shown(claim['verdict'])}")
     for key in ("from", "to"):
         item(claim[key], where)
+    read_length(claim["length"])
     if rational(claim["ratio"], where) < 1:
         raise MalformedCertificate(f"{where} has a ratio less than 1")
     if claim["verdict"] == "violated":

@@ -17,7 +17,11 @@ import pytest
 from bisimdist.checker import CheckReport, MalformedCertificate, check_certificate
 from tests.checker.brute import Document, Pair, Tiny, random_tiny
 
-CORRECT = sorted((Path(__file__).parent.parent / "certificates" / "correct").glob("*.json"))
+CORRECT = [
+    path
+    for path in sorted((Path(__file__).parent.parent / "certificates" / "correct").glob("*.json"))
+    if json.loads(path.read_bytes())["model"]["kind"] == "lmc"  # which the slow truth is about
+]
 Path_ = tuple[str | int, ...]
 
 HARMLESS = {
