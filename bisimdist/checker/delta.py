@@ -273,8 +273,6 @@ class _Graph:
             if self._own_bound(node, node.bound, where) > upper:
                 raise RuleViolation(f"{where}: D6: the coupling costs more than the upper bound")
             return
-        if node.then is None:
-            raise RuleViolation(f"{where}: D5: an upper bound with neither 'then' nor 'bound'")
         for action in self.chain.offered(next(iter(node.vector))):
             if action not in edges:
                 raise RuleViolation(f"{where}: D10: nothing is said of the action {shown(action)}")
