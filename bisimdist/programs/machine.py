@@ -174,9 +174,9 @@ class Machine:
         frames: list[_Frame] = [
             (segment, [thaw(part, objects) for part in live]) for segment, live in state.stack
         ]
-        return state.segment, (value, *[thaw(part, objects) for part in state.live]), frames
+        return state.segment, [value, *[thaw(part, objects) for part in state.live]], frames
 
-    def _go(
+    def _go(  # noqa: PLR0912
         self,
         segment: Segment,
         given: Sequence[Any] | None,
@@ -185,6 +185,7 @@ class Machine:
         called: tuple[Any, Sequence[Any], dict[str, Any]] | None,
     ) -> Outcome:
         """Run until the source is asked for something, or the end."""
+        live: Sequence[Any]
         while True:
             try:
                 if called is not None:
@@ -194,6 +195,9 @@ class Machine:
                     called = None
                     segment, given = entered
                 end = segment.run(*given)  # type: ignore[misc]
+                if type(given) is list:  # what is kept has to be all that refers to a list
+                    given.clear()
+                live = given = ()
             except Exception as error:
                 _check_python(error)
                 thrown = self._unwound(error, frames, base)

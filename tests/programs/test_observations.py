@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -210,12 +211,24 @@ def above(queries: Any, rng: Any) -> int:
         if query + rng.randrange(4) > level:
             return place
     for query in queries:
+        level += rng.randrange(2)
         if query + rng.randrange(4) > level:
             return -1
     return -2
 
 
+def late(queries: list[int], rng: random.Random) -> int:
+    total = 0
+    for query in queries:
+        total += query * rng.randrange(2)
+        if rng.randrange(2):
+            return total
+    return -1
+
+
 def test_a_list_that_only_a_loop_has_is_no_more_than_what_is_left_of_it() -> None:
+    several = [explore(late, {"a": [k, *[0] * 20], "b": [1 - k, *[0] * 20]}).origin.explored for k in (0, 1)]
+    assert max(several) < 2 * 42 + 10  # and not twice as many: the rest of both is the same
     lists = explore(above, {"a": [0] * 20, "b": [0] * 19 + [1]})
     tuples = explore(above, {"a": (0,) * 20, "b": (0,) * 19 + (1,)})
     assert lists.digest() == tuples.digest()
