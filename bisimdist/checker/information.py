@@ -102,5 +102,5 @@ def check_cover(
             raise RuleViolation(f"{where}: D9: a move is not one at a known ratio")
         rest[i] -= amount
         rest[j] += amount * ratio
-    if max(rest.values(), default=0) > 0:
+    if any(mass > 0 for mass in rest.values()):
         raise RuleViolation(f"{where}: D9: not all positive mass is covered")

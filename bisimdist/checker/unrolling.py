@@ -22,7 +22,7 @@ def unrolled(model: Chain, rounds: int) -> Chain:
     spend((rounds + 1) * (entries + len(model.labels)) * fraction_work(0))
     labels = {}
     for state, label in model.labels.items():
-        for left in range(rounds + 1) if model.offered(state) else [0]:
+        for left in range(rounds + 1):
             name = with_rounds(model, state, left)
             labels[name] = label + name[len(state) :]
     arms = {
