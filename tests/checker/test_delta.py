@@ -210,7 +210,7 @@ def other_digest(document: Document) -> None:
         (added_label, "D4"),
         (smaller_upper, "D5"),
         (smaller_leaf, "D5"),
-        (no_reason, "D5"),
+        (no_reason, "D10"),
         (no_upper_below, "D5"),
         (other_digest, "G3"),
     ],
