@@ -138,7 +138,6 @@ def test_each_rule() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"claims": []},
         {"claims": [{"from": "s", "to": "t"}]},
         {"claims": [{"from": "s", "to": "t", "equivalent": True, "trace": []}]},
         {"claims": [{"from": "s", "to": "t", "equivalent": False, "trace": [], "probabilities": ["1"]}]},
