@@ -27,7 +27,7 @@ let read document =
       (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
       (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
       (match Reading.find whole "kind" with
-      | None when interactive whole -> None
+      | (None | Some (String "delta")) when interactive whole -> None
       | None -> Some (Distance_document.read document)
       | Some (String "delta") -> Some (Delta_document.read document)
       | Some (String _) -> None
