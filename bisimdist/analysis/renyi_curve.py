@@ -107,7 +107,7 @@ def renyi_curve(  # noqa: PLR0913
     >>> from bisimdist.models.library.figure1 import figure1
     >>> curve = renyi_curve(figure1(), [2, 3])
     >>> str(curve.points[0].upper), str(curve.delta_upper("5/4"))
-    ('7/6', '7/30')
+    ('7/6', '176/1215')
     """
     if not orders:
         raise UsageError("there are no orders; expected integers of at least 2")
