@@ -383,6 +383,9 @@ def _for_all_values(
         if high is None:
             break
     best = max(parts, key=lambda part: part.low)
+    none = [part for part in parts if part.witness is not None and 0 in part.witness.probabilities]
+    if none:  # a sequence that is possible from one side only
+        best, high = none[0], None
     polynomial = None
     if high is not None:
         with suppress(*ENDINGS):
@@ -398,10 +401,10 @@ def _for_all_values(
         source=pair[0],
         target=pair[1],
         ratio=ratio,
-        exact=ratio is not None,
+        exact=bool(none) or ratio is not None,
         witness=() if witness is None else witness.word,
         probabilities=None if witness is None else witness.probabilities,
-        at_least=best.low,
+        at_least=None if none else best.low,
         at_most=high,
         parameters={} if witness is None else witness.parameters,
         polynomial=None if ratio is not None or polynomial is None else str(polynomial).replace("x", "C"),

@@ -277,6 +277,16 @@ class PairBudget:
         return self.exact and self.ratio is None
 
     @property
+    def lower(self) -> fmpq | None:
+        """The best lower bound; None where it is infinite."""
+        return self.ratio if self.exact else self.at_least
+
+    @property
+    def upper(self) -> fmpq | None:
+        """The best upper bound; None where it is infinite."""
+        return self.ratio if self.exact else self.at_most
+
+    @property
     def shown(self) -> str:
         """The value for a person."""
         if self.ratio is not None:

@@ -234,7 +234,7 @@ class _Narrowing:
             return None
         small, large = sorted(answer.violation.probabilities)
         if small == 0:
-            self.witness = answer.violation
+            self.witness, self.refutation = answer.violation, answer
             return None  # no budget holds at all
         if large / small > self.low:
             self.low, self.witness, self.refutation = large / small, answer.violation, answer

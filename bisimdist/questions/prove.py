@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import BUDGET_EXPONENT, METHOD, RATIO_FROM_ONE
+from bisimdist.questions.prove_for_values import ProveForValues
 from bisimdist.questions.question import (
     Group,
     Plain,
@@ -54,11 +55,13 @@ class Prove(Question["AllLengthsAnswer"]):
     method: str
 
     @classmethod
-    def read(cls, given: Given) -> Prove:
+    def read(cls, given: Given) -> Question[Any]:
         if all(given.values.get(option.name) is not None for option in (RATIO_FROM_ONE, BUDGET_EXPONENT)):
             raise UsageError("both of --ratio and --epsilon given; expected one of them, or none")
         ratio, epsilon = given[RATIO_FROM_ONE], given[BUDGET_EXPONENT]
         model = given.hmm()
+        if model.parametric:
+            return ProveForValues.of(given, model)
         return cls(
             model=model,
             pairs=given.distributions(model),

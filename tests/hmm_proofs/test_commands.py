@@ -73,7 +73,40 @@ def test_prove_holds_for_all_lengths(capsys: pytest.CaptureFixture[str]) -> None
     assert run(["prove", "example:contagious-disease,together=9/10", "--epsilon", "1.239"]) == 1
     assert run(["prove", "example:contagious-disease", "--epsilon", "1", "--ratio", "2"]) == 2
     assert run(["prove", "example:contagious-disease", "--epsilon", "-1"]) == 2
-    assert run(["prove", "example:independent-disease"]) == 2
     assert run(["prove", "example:geometric", "--ratio", "0.5"]) == 2
     assert run(["prove", "example:geometric", "--timeout", "0"]) in {2, 3}
     capsys.readouterr()
+
+
+FOR_EVER = """kind: hmm
+observations: [x, y]
+parameters: {p: [0, 1]}
+states: {s: {x: 2/3, y: 1/3}, t: {x: 1/3, y: 2/3}}
+transitions: {s: {s: p, t: 1-p}}
+distributions: {pi: {s: 1}, tau: {t: 1}}
+pairs: [[pi, tau]]
+"""
+
+
+def test_prove_for_all_values_of_parameters(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """All lengths are those that there are; of sequences that go on for ever it says what can be asked."""
+    code, data = _json(capsys, "prove", "example:independent-disease")
+    assert (code, data["length"], data["pairs"][0]["ratio"]) == (0, "all", "2")
+    for budget, expected in (("2", 0), ("199/100", 1)):
+        code, data = _json(capsys, "prove", "example:independent-disease", "--ratio", budget)
+        assert (code, data["verdict"]) == (expected, "violated" if expected else "holds")
+    model = tmp_path / "model.yaml"
+    twice = FOR_EVER.replace("{s: {s: p, t: 1-p}}", "{s: {t: 1}}").replace("pi: {s: 1}", "pi: {s: p, t: 1-p}")
+    model.write_text(twice)
+    code, data = _json(capsys, "prove", str(model), "--certificate", str(tmp_path / "proof.json"))
+    assert (code, data["pairs"][0]["ratio"], len(data["pairs"][0]["witness"])) == (0, "inf", 2)
+    assert run(["check", str(tmp_path / "proof.json")]) == 0
+    capsys.readouterr()
+    model.write_text(
+        twice.replace("{t: 1}}\npairs", "{s: 1/2, t: 1/2}}\npairs").replace("[0, 1]", "[1/4, 3/4]")
+    )
+    code, data = _json(capsys, "prove", str(model), "--ratio", "3")
+    assert (code, data["pairs"][0]["ratio"], len(data["pairs"][0]["witness"])) == (0, "2", 2)
+    model.write_text(FOR_EVER)
+    assert run(["prove", str(model)]) == 2
+    assert "--up-to" in capsys.readouterr().err
