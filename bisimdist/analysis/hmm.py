@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from flint import fmpq
 
 from bisimdist.analysis.asked import asked_distributions
 from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget, PairVerdict, Verdict, VerifyAnswer
-from bisimdist.analysis.hmm_sampling import narrow_budget
+from bisimdist.analysis.hmm_sampling import NarrowedBudget, narrow_budget
 from bisimdist.errors import ENDINGS, Interruption, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
@@ -366,22 +367,22 @@ def _for_all_values(
     model: HMM, pair: tuple[str, str], lengths: range, precision: ExactNumber, limits: Limits
 ) -> PairBudget:
     """Bracket the least budget for all values of the parameters, and name it where the bracket says which."""
-    parts = []
+    parts: list[NarrowedBudget] = []
     high: fmpq | None = fmpq(1)
+    ask = partial(narrow_budget, deadline=limits.deadline, progress=limits.progress)
     for length in lengths:
-        part = narrow_budget(
-            model,
-            pair,
-            length,
-            precision,
-            start=high or 1,
-            deadline=limits.deadline,
-            progress=limits.progress,
-        )
-        parts.append(part)
-        high = part.high if high is not None else None
-        if high is None:
+        try:
+            part = ask(model, pair, length, precision, start=high)
+        except UsageError:  # no sequence is as long
+            if not parts:
+                raise
+            lengths = range(lengths.start, length)
             break
+        parts.append(part)
+        if part.high is None:
+            high = None
+            break
+        high = max(high, part.high)  # sequences that end early make shorter ones the worse ones
     best = max(parts, key=lambda part: part.low)
     none = [part for part in parts if part.witness is not None and 0 in part.witness.probabilities]
     if none:  # a sequence that is possible from one side only

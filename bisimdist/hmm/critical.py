@@ -59,20 +59,16 @@ def only_candidate(
     symbols = len(model.observations)
     if len(model.parameters) != 1 or sum(symbols**length for length in lengths) > MAX_WORDS:
         return None
-    found: dict[str, fmpz_poly] = {}
-    count = 0
+    inside: dict[str, tuple[fmpz_poly, int]] = {}
     for length in lengths:
         for word in product(range(symbols), repeat=length):
             deadline.check()
             first, second = (probability(model, model.distribution(name), word) for name in pair)
             for candidate in (*_candidates(model, first, second), *_candidates(model, second, first)):
-                if str(candidate) not in found:
-                    found[str(candidate)] = candidate
-                    inside = roots_within(candidate, *bracket)
-                    count += inside
-                    if inside:
-                        kept = candidate
-    return kept if count == 1 else None
+                if str(candidate) not in inside:
+                    inside[str(candidate)] = candidate, roots_within(candidate, *bracket)
+    kept = [candidate for candidate, zeros in inside.values() for _ in range(zeros)]
+    return kept[0] if len(kept) == 1 else None
 
 
 def _candidates(model: HMM, above: Entry, below: Entry) -> Iterator[fmpz_poly]:

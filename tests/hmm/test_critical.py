@@ -76,3 +76,22 @@ def test_what_it_finds_is_what_verify_decides() -> None:
 def test_a_precision_that_is_none(precision: str) -> None:
     with pytest.raises(ValueError, match="expected a positive number"):
         epsilon(independent_disease(), length=1, precision=precision)
+
+
+def test_shorter_sequences_that_end_count_too() -> None:
+    """One observation has the ratio 2, two have 3/2: the budget of all lengths is the larger one."""
+    model = HMM.from_mappings(
+        {"a": {"x": 1}, "b": {"y": 1}, "c": {"x": 1}},
+        {"b": {"c": 1}},
+        {"pi": {"a": "p", "b": "1-p"}, "tau": {"a": "1/4", "b": "3/4"}},
+        pairs=[("pi", "tau")],
+        parameters={"p": ("1/4", "1/2")},
+    )
+    (pair,) = epsilon(model, length=2, up_to=True).pairs
+    assert (pair.ratio, pair.witness) == (2, ("x",))
+    assert pair.at_most is not None
+    assert pair.at_most >= 2
+    (alone,) = epsilon(model, length=2).pairs
+    assert alone.ratio == fmpq(3, 2)
+    (further,) = epsilon(model, length=5, up_to=True).pairs
+    assert further == pair
