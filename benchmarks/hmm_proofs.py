@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TypeVar
 
 from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
-from bisimdist.checker.other import KINDS
+from bisimdist.checker.rules import KINDS
 from bisimdist.hmm.budget import Adjacency, enumerated_budget, noisy_max_family
 from bisimdist.hmm.parametric import prove_for_all
 from bisimdist.models.library.hidden_markov import contagious_disease, geometric, noisy_max_diseases

@@ -100,8 +100,8 @@ def weaken(document: Document) -> None:
 
 def sign(document: Document) -> None:
     """Put the digest of the model into a document, where it holds a model."""
-    from bisimdist.checker.chain import read_chain  # noqa: PLC0415
-    from bisimdist.checker.reading import MalformedCertificate, RuleViolation  # noqa: PLC0415
+    from bisimdist.checker.core.chain import read_chain  # noqa: PLC0415
+    from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation  # noqa: PLC0415
 
     try:
         document["digest"] = read_chain(document["model"]).digest()

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
-from bisimdist.checker.chain import given_chain, read_chain
-from bisimdist.checker.document import Certificate, Claim, read_certificate, read_claims, read_frame
-from bisimdist.checker.effort import limited
-from bisimdist.checker.other import KINDS, OtherReport
-from bisimdist.checker.reading import MalformedCertificate, RuleViolation, decode, item, shown
-from bisimdist.checker.rules import Setting, check_lower, check_upper
+from bisimdist.checker.core.chain import given_chain, read_chain
+from bisimdist.checker.core.document import Certificate, Claim, read_certificate, read_claims, read_frame
+from bisimdist.checker.core.effort import limited
+from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, decode, item, shown
+from bisimdist.checker.core.tables import Setting, check_lower, check_upper
+from bisimdist.checker.rules import KINDS
 
 __all__ = ["CheckReport", "check_certificate"]
 
@@ -30,7 +31,7 @@ class CheckReport:
     reason
         Which rule of which entry fails; empty if the certificate is valid.
     kind
-        The kind of the certificate: ``"distance"``, or one of `bisimdist.checker.other.KINDS`.
+        The kind of the certificate: ``"distance"``, or one of `bisimdist.checker.rules.KINDS`.
     other_claims
         The claims of a certificate of another kind, as plain data. Empty for distances.
     digest

@@ -14,7 +14,7 @@ from flint import fmpq, fmpz
 
 from bisimdist.bounded import read_file
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
-from bisimdist.checker.reading import rational
+from bisimdist.checker.core.reading import rational
 from bisimdist.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.cli.output import emit_data, emit_report
 from bisimdist.errors import UsageError

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bisimdist.checker.other import KINDS
+from bisimdist.checker.rules import KINDS
 from tests.checker.corpus import FOLDER, Entry
 from tests.checker.mutants import PACKAGE, source
 from tests.checker.mutation import checker, compiled, outcome
@@ -104,7 +104,7 @@ def test_only_this_rule_stops_the_forgery(row: Row) -> None:
     entry = Entry(FOLDER / "incorrect" / f"{row.forgery}.json")
     assert entry.rule == row.rule
     with checker(switchable()) as judge:
-        reading: Any = importlib.import_module(f"{PACKAGE}.reading")
+        reading: Any = importlib.import_module(f"{PACKAGE}.core.reading")
         reading.RuleViolation.off = row.rule
         assert outcome(judge, entry.texts(), 20).partition(":")[0] not in (
             "not valid",

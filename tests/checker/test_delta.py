@@ -16,8 +16,8 @@ from flint import fmpq
 from bisimdist.analysis import delta as facade
 from bisimdist.analysis.delta import delta
 from bisimdist.checker import check_certificate
-from bisimdist.checker.delta import check_document
-from bisimdist.checker.reading import MalformedCertificate, decode
+from bisimdist.checker.core.reading import MalformedCertificate, decode
+from bisimdist.checker.rules.delta import check_document
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.leaky_retry import leaky_retry

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from bisimdist.analysis.distinctions import explain
 from bisimdist.bisimulation.strong import bisimilarity_classes
-from bisimdist.checker.formula_states import FormulaReader
-from bisimdist.checker.formulae import check_document
-from bisimdist.checker.metric_arena import read_automaton
-from bisimdist.checker.reading import MalformedCertificate
+from bisimdist.checker.core.automaton import read_automaton
+from bisimdist.checker.core.formula_states import FormulaReader
+from bisimdist.checker.core.reading import MalformedCertificate
+from bisimdist.checker.rules.formulae import check_document
 from bisimdist.logic.formula import StateFormula
 from bisimdist.logic.formula_printer import formula_text
 from bisimdist.logic.satisfaction import ModelChecker
@@ -208,7 +208,7 @@ def test_deep_formulae_are_read() -> None:
 
 
 def test_the_checker_needs_nothing_else() -> None:
-    code = "import bisimdist.checker.formulae, sys; print(*sys.modules)"
+    code = "import bisimdist.checker.rules.formulae, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
     assert not {"flint", "numpy", "networkx"}.intersection(loaded)

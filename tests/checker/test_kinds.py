@@ -13,7 +13,8 @@ import pytest
 
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
-from bisimdist.checker.other import KINDS, OtherReport
+from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.rules import KINDS
 
 FRAME: dict[str, Any] = {"format": "bisimdist-certificate", "version": 1, "kind": "parity"}
 CLAIM = {"from": "s\n", "number": "12", "even": True}

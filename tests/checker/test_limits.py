@@ -13,8 +13,9 @@ from flint import fmpq
 from bisimdist.analysis.generalised import generalised_metric
 from bisimdist.analysis.metric import metric
 from bisimdist.analysis.satisfaction import satisfying
-from bisimdist.checker import MalformedCertificate, check_certificate, effort, polynomials, verdict
+from bisimdist.checker import MalformedCertificate, check_certificate, verdict
 from bisimdist.checker.__main__ import main
+from bisimdist.checker.core import effort, polynomials
 from bisimdist.models.pa import PA, Transition
 from tests.checker.corpus import FOLDER
 

@@ -12,9 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.metric import metric
-from bisimdist.checker.metric import check_document
-from bisimdist.checker.metric_arena import read_automaton
-from bisimdist.checker.reading import MalformedCertificate
+from bisimdist.checker.core.automaton import read_automaton
+from bisimdist.checker.core.reading import MalformedCertificate
+from bisimdist.checker.rules.metric import check_document
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
 from tests.strategies import similar_automata, tangled_automata

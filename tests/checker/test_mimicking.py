@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from bisimdist.analysis import formulae as writer
 from bisimdist.analysis.formulae import mimicking_formula
 from bisimdist.checker import MalformedCertificate
-from bisimdist.checker import mimicking as mimicking_module
-from bisimdist.checker.mimicking import check_document
+from bisimdist.checker.rules import mimicking as mimicking_module
+from bisimdist.checker.rules.mimicking import check_document
 from bisimdist.errors import LimitError
 from bisimdist.logic.equations import EquationSystem
 from bisimdist.logic.formula_parser import parse_formula

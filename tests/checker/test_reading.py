@@ -14,8 +14,8 @@ import pytest
 
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
-from bisimdist.checker.chain import read_chain
-from bisimdist.checker.reading import decimal_text, integer, model_number, rational, text_of
+from bisimdist.checker.core.chain import read_chain
+from bisimdist.checker.core.reading import decimal_text, integer, model_number, rational, text_of
 from bisimdist.models.lmc import LMC
 from tests.checker.brute import digest, random_tiny
 

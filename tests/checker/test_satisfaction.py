@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from bisimdist.analysis.distribution_formulae import satisfying_transitions
 from bisimdist.analysis.satisfaction import satisfying
 from bisimdist.checker import MalformedCertificate, check_certificate
-from bisimdist.checker import formula_states as states_module
-from bisimdist.checker.formula_states import FormulaReader
-from bisimdist.checker.metric_arena import read_automaton
-from bisimdist.checker.satisfaction import check_document
+from bisimdist.checker.core import formula_states as states_module
+from bisimdist.checker.core.automaton import read_automaton
+from bisimdist.checker.core.formula_states import FormulaReader
+from bisimdist.checker.rules.satisfaction import check_document
 from bisimdist.logic.formula import Mixture, StateFormula
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition, chain_as_automaton

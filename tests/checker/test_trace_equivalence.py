@@ -12,9 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.trace_equivalence import trace_equivalence
-from bisimdist.checker.metric_arena import read_automaton
-from bisimdist.checker.reading import MalformedCertificate
-from bisimdist.checker.trace_equivalence import check_document
+from bisimdist.checker.core.automaton import read_automaton
+from bisimdist.checker.core.reading import MalformedCertificate
+from bisimdist.checker.rules.trace_equivalence import check_document
 from bisimdist.logic.linear_semantics import TraceSemantics
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition

@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.trace_metric import trace_metric
-from bisimdist.checker.reading import MalformedCertificate
-from bisimdist.checker.trace_metric import check_document
+from bisimdist.checker.core.reading import MalformedCertificate
+from bisimdist.checker.rules.trace_metric import check_document
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.pa import PA, Transition, chain_as_automaton

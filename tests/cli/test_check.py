@@ -14,7 +14,8 @@ import pytest
 from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
 from bisimdist.checker.__main__ import sentence
-from bisimdist.checker.other import KINDS, OtherReport
+from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.rules import KINDS
 from bisimdist.cli.check import run_check
 from bisimdist.models.io import load_model, write_model
 from bisimdist.models.lmc import LMC

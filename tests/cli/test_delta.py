@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.checker.delta import check_document
-from bisimdist.checker.reading import decode
+from bisimdist.checker.core.reading import decode
+from bisimdist.checker.rules.delta import check_document
 from bisimdist.progress import Progress
 from tests.cli.conftest import Command
 

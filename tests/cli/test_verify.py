@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.checker.hmm_budget import check_document
+from bisimdist.checker.rules.hmm_budget import check_document
 from bisimdist.cli.run import run_question
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.questions.verify import Verify

@@ -328,7 +328,8 @@ def _left_to_symbols(work: Callable[[Any, Any], Any]) -> Callable[[Any, Any], An
 @contextmanager
 def symbolic_reading(explorer: Explorer) -> Iterator[None]:
     """Let the checker read texts that begin with the mark as symbols."""
-    reading: Any = import_module("bisimdist.checker.reading")  # that of a checker that a test has changed
+    # That of a checker that a test has changed.
+    reading: Any = import_module("bisimdist.checker.core.reading")
     honest_integer, honest_new = reading.integer, Fraction.__new__
 
     def integer(value: object, where: str) -> Any:

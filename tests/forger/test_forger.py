@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bisimdist.checker import check_certificate
-from bisimdist.checker.quantities import Skew
+from bisimdist.checker.core.quantities import Skew
 from tests.certificates.test_tables import switchable
 from tests.checker.mutation import checker
 from tests.forger.filed import filed, tightened
@@ -60,19 +60,19 @@ def first_forgery(kind: str, first: int) -> Attack | None:
 
 
 QUICK = (
-    ("amortised", "metric", "M10", 16),
-    ("amortised", "metric", "M11", 1),
-    ("generalised", "generalised_upper", "Q7", 1),
-    ("traces", "trace_ratio", "T8", 0),
+    ("amortised", "rules.metric", "M10", 16),
+    ("amortised", "rules.metric", "M11", 1),
+    ("generalised", "rules.generalised_upper", "Q7", 1),
+    ("traces", "rules.trace_ratio", "T8", 0),
 )
 """Kinds of certificates, modules and rules of the checker, numbers of models that show it quickly."""
 RULES = (
-    ("distances", "rules", "U3"),
-    ("distances", "rules", "U4"),
-    ("distances", "rules", "L6"),
-    ("delta", "delta", "D5: the upper bound is less than what"),
-    ("generalised", "generalised_lower", "Q9"),
-    ("generalised", "generalised_lower", "Q10"),
+    ("distances", "core.tables", "U3"),
+    ("distances", "core.tables", "U4"),
+    ("distances", "core.tables", "L6"),
+    ("delta", "rules.delta", "D5: the upper bound is less than what"),
+    ("generalised", "rules.generalised_lower", "Q9"),
+    ("generalised", "rules.generalised_lower", "Q10"),
 )
 
 
@@ -118,7 +118,7 @@ def test_without_a_rule_numbers_are_found_for_a_form_that_it_stops(
     lie = Lie(("claims", 0, bound), above, Fraction(truth))
     template = Template(kind, path.stem, document, None, None)
     with checker(switchable()):
-        weaker: Any = import_module("bisimdist.checker.reading")
+        weaker: Any = import_module("bisimdist.checker.core.reading")
         weaker.RuleViolation.off = rule
         tries = (
             attack(template, lie, document, random.Random(0), model=model, only_claim=only_claim)

@@ -11,8 +11,9 @@ import pytest
 from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
 from bisimdist.certificates.hmm_proofs import parametric_certificate
 from bisimdist.checker import check_certificate
-from bisimdist.checker.other import KINDS, OtherReport
-from bisimdist.checker.reading import MalformedCertificate
+from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.core.reading import MalformedCertificate
+from bisimdist.checker.rules import KINDS
 from bisimdist.hmm.budget import geometric_family, noisy_max_family
 from bisimdist.hmm.parametric import prove_for_all
 from bisimdist.models.hmm import HMM

@@ -15,8 +15,8 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import DEFAULT_GAP, DeltaAnswer, delta
 from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
-from bisimdist.checker.delta import check_document
-from bisimdist.checker.reading import decode
+from bisimdist.checker.core.reading import decode
+from bisimdist.checker.rules.delta import check_document
 from bisimdist.errors import Interruption, UsageError
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.trace_metric import trace_metric
-from bisimdist.checker.reading import MalformedCertificate
-from bisimdist.checker.trace_metric import check_document
+from bisimdist.checker.core.reading import MalformedCertificate
+from bisimdist.checker.rules.trace_metric import check_document
 from bisimdist.models.pa import PA, Transition
 from bisimdist.words.graph import Effort
 from tests.words.trace_reference import long_probability

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.trace_equivalence import trace_equivalence
-from bisimdist.checker.trace_equivalence import check_document
+from bisimdist.checker.rules.trace_equivalence import check_document
 from bisimdist.errors import LimitError, ModelError
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline

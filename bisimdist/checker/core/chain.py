@@ -1,0 +1,192 @@
+"""The model of a certificate, a chain or an interactive model: validation, digest, classes at distance 1."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    decimal_rational,
+    item,
+    model_number,
+    shown,
+)
+
+__all__ = ["ONLY", "Chain", "Rows", "given_chain", "read_chain"]
+
+
+Rows = Mapping[str, Mapping[str, Fraction]]
+"""By state the successors with their probabilities."""
+
+ONLY = ""
+"""What the one action of a chain is called."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A labelled Markov chain by names; rows hold positive probabilities only.
+
+    In an interactive model states have rows by action; a chain has the one action `ONLY`.
+    """
+
+    labels: Mapping[str, str]
+    arms: Mapping[str, Rows]
+    interactive: bool = False
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of a chain."""
+        return self.arms[ONLY]
+
+    def offered(self, state: str) -> list[str]:
+        """Return the actions of a state."""
+        return [action for action, rows in self.arms.items() if state in rows]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the model as canonical JSON: sorted keys, lowest terms, no zero entries."""
+        by_action = {
+            action: {
+                state: {target: decimal_rational(p) for target, p in row.items()}
+                for state, row in rows.items()
+            }
+            for action, rows in self.arms.items()
+        }
+        transitions: object = by_action.get(ONLY)
+        if self.interactive:
+            transitions = {
+                state: {action: by_action[action][state] for action in self.offered(state)}
+                for state in self.labels
+            }
+        kind = "interactive" if self.interactive else "lmc"
+        canonical = {"kind": kind, "states": dict(self.labels), "transitions": transitions}
+        text = json.dumps(canonical, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    def classes(self) -> list[list[str]]:
+        """Return the finest classes such that states of different classes are surely at distance 1.
+
+        It starts from the classes of equal labels. Inside a class, two states are linked if some class holds
+        a successor of both; the connected components are the new classes, until nothing changes. The classes
+        of an interactive model are those of equal labels.
+        """
+        if self.interactive:
+            return [
+                [state for state, name in self.labels.items() if name == label]
+                for label in dict.fromkeys(self.labels.values())
+            ]
+        number = {label: k for k, label in enumerate(dict.fromkeys(self.labels.values()))}
+        of = {state: number[label] for state, label in self.labels.items()}
+        while True:
+            leader = {state: state for state in of}
+
+            def root(state: str, leader: dict[str, str] = leader) -> str:
+                while leader[state] != state:
+                    leader[state] = state = leader[leader[state]]
+                return state
+
+            first: dict[tuple[int, int], str] = {}  # (class, class of a successor): a state that has both
+            for state, row in self.rows.items():
+                for kind in {(of[state], of[target]) for target in row}:
+                    leader[root(state)] = root(first.setdefault(kind, state))
+            groups: dict[str, list[str]] = {}
+            for state in of:
+                groups.setdefault(root(state), []).append(state)
+            if len(groups) == len(set(of.values())):
+                return list(groups.values())
+            of = {state: k for k, members in enumerate(groups.values()) for state in members}
+
+
+def read_chain(document: Mapping[str, object], *, interactive: bool = False) -> Chain:
+    """Make the model from plain data: states with labels, and rows that sum to one exactly.
+
+    Parameters
+    ----------
+    document
+        The data.
+    interactive
+        Whether it may be an interactive model.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the data do not have the shape of such a model.
+    RuleViolation
+        If they have, but make none.
+    """
+    kind = document.get("kind")
+    if kind != "lmc" and not (interactive and kind == "interactive"):
+        raise MalformedCertificate(
+            f"the model's kind is {shown(kind)}; expected 'lmc'{' or interactive' if interactive else ''}"
+        )
+    states, transitions = document.get("states"), document.get("transitions")
+    if not isinstance(states, dict) or not isinstance(transitions, dict):
+        raise MalformedCertificate("the model's states and transitions are not two objects")
+    labels = {state: item(label, f"the label of state {shown(state)}") for state, label in states.items()}
+    arms: dict[str, dict[str, dict[str, Fraction]]] = {}
+    for state, row in transitions.items():
+        where = f"state {shown(state)}"
+        moves = row if kind == "interactive" else {ONLY: row}
+        for action, successors in _object(moves, where).items():
+            arms.setdefault(action, {})[state] = {
+                target: model_number(value, f"a probability of {where}")
+                for target, value in _object(successors, where).items()
+            }
+    if not labels:
+        raise RuleViolation("G1: the model has no state")
+    for state in transitions:
+        if state not in labels:
+            raise RuleViolation(f"G1: the transitions name {shown(state)}, which is no state of the model")
+    if kind == "lmc":
+        for state in labels:
+            if state not in transitions:
+                raise RuleViolation(f"G1: the probabilities of state {shown(state)} do not sum to 1")
+        arms = {ONLY: {state: arms[ONLY][state] for state in labels}}
+    for rows in arms.values():
+        _check_rows(labels, rows)
+    chain = Chain(labels, {action: _positive(rows) for action, rows in arms.items()}, kind == "interactive")
+    _check_offers(chain)
+    return chain
+
+
+def _check_offers(chain: Chain) -> None:
+    offers: dict[str, list[str]] = {}
+    for state, label in chain.labels.items():
+        if offers.setdefault(label, chain.offered(state)) != chain.offered(state):
+            raise RuleViolation(f"G5: state {shown(state)} offers other actions than another of its label")
+
+
+def _object(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise MalformedCertificate(f"the row of {where} is not an object")
+    return value
+
+
+def _positive(rows: Rows) -> Rows:
+    return {state: {target: p for target, p in row.items() if p} for state, row in rows.items()}
+
+
+def _check_rows(labels: Mapping[str, str], rows: Rows) -> None:
+    for state, row in rows.items():
+        for name in row:
+            if name not in labels:
+                raise RuleViolation(f"G1: the transitions name {shown(name)}, which is no state of the model")
+        if any(p < 0 for p in row.values()):
+            raise RuleViolation(f"G1: state {shown(state)} has a negative probability")
+        if sum(row.values()) != 1:
+            raise RuleViolation(f"G1: the probabilities of state {shown(state)} do not sum to 1")
+
+
+def given_chain(document: object, *, interactive: bool = False) -> Chain:
+    """Return the model of a decoded model file; whatever is wrong with it is malformed, not a broken rule."""
+    try:
+        if not isinstance(document, dict):
+            raise MalformedCertificate("not an object")
+        return read_chain(document, interactive=interactive)
+    except (MalformedCertificate, RuleViolation) as error:
+        raise MalformedCertificate(f"model file: {error}") from error

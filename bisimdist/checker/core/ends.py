@@ -1,0 +1,76 @@
+"""What counts in the probability of a trace: the field ``ends`` of certificates about traces.
+
+The rules are those of ``docs/certificates/trace-metric.md`` under the heading Ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from fractions import Fraction
+
+from bisimdist.checker.core.automaton import Automaton
+from bisimdist.checker.core.reading import MalformedCertificate, shown
+
+__all__ = ["COUNTED", "completed", "said_of", "with_ends"]
+
+COUNTED = {
+    "visible": "visible",
+    "hidden": "hidden",
+    None: "hidden, and a trace counts only where it is survived",
+}
+"""By the field what a reader of the claim is told; None is a certificate without it."""
+
+
+def with_ends(document: Mapping[str, object]) -> str | None:
+    """Return the field of a certificate; None where there is none.
+
+    Raises
+    ------
+    MalformedCertificate
+        If it is something else.
+    """
+    ends = document.get("ends")
+    if "ends" not in document:
+        return None
+    if not isinstance(ends, str) or ends not in COUNTED:
+        raise MalformedCertificate(f"ends are {shown(ends)}; expected visible or hidden")
+    return ends
+
+
+def said_of(claim: Mapping[str, object], ends: str | None) -> dict[str, object]:
+    """Return a claim as plain data that says how the ends of runs count."""
+    return {**claim, "ends": COUNTED[ends]}
+
+
+def completed(automaton: Automaton, ends: str | None) -> Automaton:
+    """Return the automaton whose traces are meant.
+
+    Without the field it is the automaton itself: what is missing after the last action does not count.
+    Otherwise missing mass goes to a new state, and where ends are visible every state without transitions
+    goes on by a new action to another new state.
+    """
+    if ends is None:
+        return automaton
+    states = list(automaton.states)
+    end = _free("(end)", set(states))
+    transitions = []
+    for source, action, row in automaton.transitions:
+        missing = 1 - sum(row.values(), Fraction(0))
+        transitions.append((source, action, {**row, end: missing} if missing else row))
+    if any(end in row for _, _, row in transitions):
+        states.append(end)
+    if ends == "visible":
+        acting = {source for source, _, _ in transitions}
+        stops = [state for state in states if state not in acting]
+        if stops:
+            symbol = _free("(end)", {action for _, action, _ in automaton.transitions})
+            ended = _free("(ended)", set(states))
+            states.append(ended)
+            transitions += [(state, symbol, {ended: Fraction(1)}) for state in stops]
+    return Automaton(states, transitions)
+
+
+def _free(name: str, taken: Container[str]) -> str:
+    while name in taken:
+        name += "'"
+    return name

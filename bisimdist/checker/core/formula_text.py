@@ -1,0 +1,281 @@
+"""Reads the text of a formula into a graph. Nothing recurses: a text may be nested as deep as it likes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import lcm
+
+from bisimdist.checker.core.formula_graph import ANYTHING, TOP, FormulaGraph
+from bisimdist.checker.core.reading import MalformedCertificate, model_number, shown
+
+__all__ = ["Text", "read_linear", "read_text"]
+
+MAX_WEIGHT_BITS = 200_000
+"""The same limit that the rows of a model have."""
+
+_TOKEN = re.compile(
+    r"""[ \t\r\n]*(?:
+    (?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?(?:/[0-9]+)?)
+    |<(?:(?P<quoted>"(?:[^"\\\n]|\\.)*")|(?P<plain>[\w.~'-]+))>
+    |(?P<name>[^\W\d]\w*'*)
+    |(?P<sign>[()!&+;=])
+    )""",
+    re.VERBOSE,
+)
+_BLANK = re.compile(r"[ \t\r\n]*")
+_WORDS = ("let", "rec", "in", "T")
+Token = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is read: a formula, and the equations of its variables in their order."""
+
+    root: int
+    equations: dict[str, int]
+
+
+@dataclass
+class Frame:
+    """Something that is open: ``all``, ``(``, ``!``, ``<``, a weight, or a list of weighted parts."""
+
+    kind: str
+    action: str = ""
+    weight: Fraction = Fraction(0)
+    operands: list[int] = field(default_factory=list)
+    parts: list[tuple[Fraction, int]] = field(default_factory=list)
+
+
+def read_text(graph: FormulaGraph, text: str, *, distributions: bool = False) -> Text:
+    """Read a formula about states, or one about distributions.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the text is no such formula.
+    """
+    return _Reading(graph, text).whole(distributions=distributions)
+
+
+def read_linear(text: str) -> tuple[Fraction | None, tuple[str, ...]]:
+    """Read a formula of the trace logic: its number if it has one, and its actions.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the text is no such formula.
+    """
+    tokens = list(_tokens(text))
+    number = model_number(tokens.pop(0)[1], "the number") if tokens and tokens[0][0] == "number" else None
+    if not tokens or tokens.pop() != ("sign", "T") or any(kind != "action" for kind, _ in tokens):
+        raise MalformedCertificate(f"{shown(text)} is no formula of the trace logic")
+    return number, tuple(action for _, action in tokens)
+
+
+class _Reading:
+    """One text."""
+
+    def __init__(self, graph: FormulaGraph, text: str) -> None:
+        self.graph = graph
+        self.tokens = list(_tokens(text))
+        self.tokens += [("end", ""), ("end", "")]
+        self.position = 0
+        self.known: dict[str, int] = {}
+        self.used: dict[str, None] = {}
+
+    def fail(self, expected: str) -> MalformedCertificate:
+        kind, text = self.tokens[self.position]
+        found = "its end" if kind == "end" else shown(text)
+        return MalformedCertificate(f"the formula has {found} where {expected} was expected")
+
+    def at(self, *texts: str) -> bool:
+        kind, text = self.tokens[self.position]
+        return kind == "sign" and text in texts
+
+    def take(self, text: str) -> None:
+        if not self.at(text):
+            raise self.fail(repr(text))
+        self.position += 1
+
+    def whole(self, *, distributions: bool) -> Text:
+        equations: dict[str, int] = {}
+        if self.at("let"):
+            self.definitions(self.known)
+        if self.at("rec"):
+            self.definitions(equations)
+        if distributions and self.at("T"):
+            self.position += 1
+            root = ANYTHING
+        else:
+            root = self.formula()
+        if self.tokens[self.position][0] != "end":
+            raise self.fail("the end")
+        about = self.graph.about_distributions
+        if about(root) != distributions or any(map(about, equations.values())):
+            expected = "distributions" if distributions else "states"
+            raise MalformedCertificate(f"the formula or an equation of it is not about {expected}")
+        if distributions and equations:
+            raise MalformedCertificate("a formula about distributions has equations")
+        for name in self.used:
+            if name not in equations:
+                raise MalformedCertificate(f"the name {shown(name)} of the formula has no definition")
+        return Text(root, equations)
+
+    def definitions(self, into: dict[str, int]) -> None:
+        self.position += 1
+        while True:
+            kind, name = self.tokens[self.position]
+            if kind != "name" or name in self.known or name in into:
+                raise self.fail("a new name")
+            self.position += 1
+            self.take("=")
+            into[name] = self.formula()
+            if not self.at(";"):
+                self.take("in")
+                return
+            self.position += 1
+
+    def formula(self) -> int:
+        """Read one formula of either sort."""
+        stack: list[Frame] = []
+        value: int | None = None
+        if self.at("(") and self.weighted(1):
+            self.position += 1
+            stack.append(Frame("parts"))
+            value = self.weight(stack)
+        elif self.known_distribution():
+            value = self.known[self.tokens[self.position][1]]
+            self.position += 1
+        else:
+            stack.append(Frame("all"))
+        while stack:
+            value = self.literal(stack) if value is None else self.reduce(stack, value)
+        assert value is not None
+        return value
+
+    def known_distribution(self) -> bool:
+        kind, name = self.tokens[self.position]
+        return kind == "name" and name in self.known and self.graph.about_distributions(self.known[name])
+
+    def weighted(self, ahead: int) -> bool:
+        kind, text = self.tokens[self.position + ahead]
+        return kind == "number" or (kind, text) == ("sign", ")")
+
+    def weight(self, stack: list[Frame]) -> int | None:
+        """Take a weight, or the end of an empty list of parts, which is then returned."""
+        kind, text = self.tokens[self.position]
+        if self.at(")") and not stack[-1].parts:
+            self.position += 1
+            stack.pop()
+            return self.graph.mixture(())
+        if kind != "number":
+            raise self.fail("a weight")
+        self.position += 1
+        number = model_number(text, "a weight")
+        if number <= 0:
+            raise MalformedCertificate(f"the weight {shown(text)} is not positive")
+        stack.append(Frame("weight", weight=number))
+        return None
+
+    def literal(self, stack: list[Frame]) -> int | None:
+        """Take the first token of what must follow; return its value if that is all of it."""
+        kind, text = self.tokens[self.position]
+        if self.at("(") and self.weighted(1):
+            self.position += 1
+            stack.append(Frame("parts"))
+            return self.weight(stack)
+        if stack[-1].kind == "<" and self.at("T"):
+            self.position += 1
+            return ANYTHING
+        failure = self.fail("a formula")
+        self.position += 1
+        if kind == "action":
+            stack.append(Frame("<", action=text))
+        elif text in self.known:
+            return self.known[text]
+        elif kind == "name":
+            self.used[text] = None
+            return self.graph.variable(text)
+        elif (kind, text) == ("sign", "T"):
+            return TOP
+        elif (kind, text) in {("sign", "!"), ("sign", "(")}:
+            stack.append(Frame(text))
+        else:
+            raise failure
+        return None
+
+    def reduce(self, stack: list[Frame], value: int) -> int | None:
+        """Give a value to what is open; return what that completes, or None where more must follow."""
+        frame = stack[-1]
+        if frame.kind == "<":
+            stack.pop()
+            if not self.graph.about_distributions(value):
+                value = self.graph.mixture([(Fraction(1), value)])
+            return self.graph.diamond(frame.action, value)
+        if self.graph.about_distributions(value):
+            raise self.fail("a formula about states before this")
+        if frame.kind == "!":
+            stack.pop()
+            return self.graph.negation(value)
+        if frame.kind == "weight":
+            return self.part(stack, value)
+        frame.operands.append(value)
+        if self.at("&"):
+            self.position += 1
+            return None
+        if frame.kind == "(":
+            self.take(")")
+        stack.pop()
+        return self.graph.conjunction(frame.operands)
+
+    def part(self, stack: list[Frame], value: int) -> int | None:
+        """Add a weighted part to the open list; return the list where it ends."""
+        weight = stack.pop().weight
+        frame = stack[-1]
+        frame.parts.append((weight, value))
+        if self.at("+"):
+            self.position += 1
+            self.weight(stack)
+            return None
+        self.take(")")
+        stack.pop()
+        common = 1
+        for denominator in {weight.denominator for weight, _ in frame.parts}:
+            common = lcm(common, denominator)
+            if common.bit_length() > MAX_WEIGHT_BITS:
+                raise MalformedCertificate(
+                    f"the weights have a common denominator of more than {MAX_WEIGHT_BITS} bits"
+                )
+        return self.graph.mixture(frame.parts)
+
+
+def _tokens(text: str) -> Iterator[Token]:
+    offset = 0
+    while match := _TOKEN.match(text, offset):
+        offset = match.end()
+        if match["number"] is not None:
+            yield "number", match["number"]
+        elif match["plain"] is not None:
+            yield "action", match["plain"]
+        elif match["quoted"] is not None:
+            yield "action", _unquoted(match["quoted"])
+        elif match["name"] is not None:
+            yield ("sign" if match["name"] in _WORDS else "name"), match["name"]
+        else:
+            yield "sign", match["sign"]
+    blank = _BLANK.match(text, offset)
+    if blank is None or blank.end() != len(text):
+        raise MalformedCertificate(f"the formula is not readable from {shown(text[offset : offset + 20])} on")
+
+
+def _unquoted(text: str) -> str:
+    try:
+        result = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise MalformedCertificate(f"the action {shown(text)} is no quoted text") from error
+    assert isinstance(result, str)
+    return result

@@ -1,0 +1,106 @@
+"""Information states: which states may be merged, and bounds on likelihood ratios of their futures.
+
+The rules D1 and D9 as in docs/certificates/delta.md, for all kinds whose nodes hold masses after a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from bisimdist.checker.core.chain import Chain
+from bisimdist.checker.core.quantities import Amount, Skew
+from bisimdist.checker.core.reading import RuleViolation, shown
+from bisimdist.checker.core.steps import lumped
+
+__all__ = ["check_cover", "check_merged", "check_ratios", "merge", "stays_below"]
+
+
+def check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Check that the classes may be merged, and return the representative of every state (rule D1)."""
+    representative = {state: state for state in chain.labels}
+    seen: set[str] = set()
+    for members in merged:
+        for state in members:
+            if state not in representative or state in seen:
+                raise RuleViolation(f"D1: {shown(state)} is no state, or is merged twice")
+            seen.add(state)
+            representative[state] = members[0]
+    for members in merged:
+        rows = [
+            [lumped(arm[state], representative) for arm in chain.arms.values() if state in arm]
+            for state in members
+        ]
+        labels = {chain.labels[state] for state in members}
+        if len(labels) > 1 or any(row != rows[0] for row in rows):
+            raise RuleViolation(f"D1: the states merged with {shown(members[0])} are not alike")
+    return representative
+
+
+def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
+    """Return the model of the classes."""
+    kept = {state: chain.labels[state] for state, name in representative.items() if state == name}
+    arms = {
+        action: {state: lumped(rows[state], representative) for state in kept if state in rows}
+        for action, rows in chain.arms.items()
+    }
+    return Chain(kept, arms, chain.interactive)
+
+
+def check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
+    """Check that nu_i <= R(i, j) nu_j follows from the same for the states that come next (rule D9)."""
+    for (i, j), ratio in ratios.items():
+        where = f"ratio [{shown(i)}, {shown(j)}]: D9"
+        if i not in chain.labels or j not in chain.labels or chain.labels[i] != chain.labels[j]:
+            raise RuleViolation(f"{where}: not two merged states of one label")
+        if i == j:
+            raise RuleViolation(f"{where}: expected two states")
+        for rows in chain.arms.values():
+            for label in {chain.labels[target] for target in rows.get(i, {})}:
+                left, right = (
+                    {target: p for target, p in rows[state].items() if chain.labels[target] == label}
+                    for state in (i, j)
+                )
+                if not stays_below(ratios, left, right, ratio):
+                    raise RuleViolation(f"{where}: it does not follow for the label {shown(label)}")
+
+
+def stays_below(
+    ratios: Mapping[tuple[str, str], Skew],
+    left: Mapping[str, Fraction],
+    right: Mapping[str, Fraction],
+    ratio: Fraction,
+) -> bool:
+    """Tell whether masses stay below others times a ratio, whatever event follows (rule D9)."""
+    if all(p <= ratio * right.get(k, Fraction(0)) for k, p in left.items()):
+        return True
+    total = Fraction(0)
+    for k, p in left.items():
+        reach = Fraction(0)
+        for other, there in right.items():
+            if k == other:
+                reach += there
+            elif (k, other) in ratios:
+                reach += there / ratios[k, other]
+        if not reach:
+            return False
+        total += p / reach
+    return total <= ratio
+
+
+def check_cover(
+    ratios: Mapping[tuple[str, str], Skew],
+    masses: Mapping[str, Fraction],
+    covers: Sequence[tuple[str, str, Amount]],
+    where: str,
+) -> None:
+    """Check that negative masses cover the positive ones at the rates of the ratios (rule D9)."""
+    rest = dict(masses)
+    for i, j, amount in covers:
+        ratio = ratios.get((i, j))
+        if ratio is None or i not in rest or j not in rest:
+            raise RuleViolation(f"{where}: D9: a move is not one at a known ratio")
+        rest[i] -= amount
+        rest[j] += amount * ratio
+    if any(mass > 0 for mass in rest.values()):
+        raise RuleViolation(f"{where}: D9: not all positive mass is covered")

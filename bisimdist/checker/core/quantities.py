@@ -1,0 +1,108 @@
+"""Numbers that cannot hold what is not allowed: a side condition belongs to the number, not to its use."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from bisimdist.checker.core.reading import RuleViolation, rational, shown, text_of
+
+__all__ = ["Amount", "Mass", "Share", "Skew"]
+
+
+class _Bounded(Fraction):
+    """A rational in an interval; what is outside of it cannot be made."""
+
+    __slots__ = ()
+    interval: ClassVar[str]
+
+    def __new__(cls, number: Fraction | int) -> Self:
+        """Make the number.
+
+        Raises
+        ------
+        ValueError
+            If it is outside of the interval.
+        """
+        if not cls.holds(number):
+            raise ValueError(f"{shown(text_of(Fraction(number)))} is not {cls.interval}")
+        return super().__new__(cls, number)
+
+    @staticmethod
+    def holds(number: Fraction | int) -> bool:
+        """Tell whether a number is in the interval."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, number: Fraction | int, where: str) -> Self:
+        """Make the number of a rule; `where` begins with the name of the rule.
+
+        Raises
+        ------
+        RuleViolation
+            If it is outside of the interval.
+        """
+        if not cls.holds(number):
+            raise RuleViolation(f"{where} is {shown(text_of(Fraction(number)))}; expected {cls.interval}")
+        return super().__new__(cls, number)
+
+    @classmethod
+    def read(cls, value: object, where: str, rule: str) -> Self:
+        """Read the number.
+
+        Raises
+        ------
+        MalformedCertificate
+            If it is no rational.
+        RuleViolation
+            If it is outside of the interval.
+        """
+        return cls.of(rational(value, where), f"{rule}: {where}")
+
+
+class Skew(_Bounded):
+    """A number of at least 1: a skew, a ratio, e to a distance."""
+
+    __slots__ = ()
+    interval = "at least 1"
+
+    @staticmethod
+    def holds(number: Fraction | int) -> bool:
+        """Tell whether a number is at least 1."""
+        return number >= 1
+
+
+class Mass(_Bounded):
+    """A number that is not negative."""
+
+    __slots__ = ()
+    interval = "at least 0"
+
+    @staticmethod
+    def holds(number: Fraction | int) -> bool:
+        """Tell whether a number is at least 0."""
+        return number >= 0
+
+
+class Amount(_Bounded):
+    """A number that is positive."""
+
+    __slots__ = ()
+    interval = "more than 0"
+
+    @staticmethod
+    def holds(number: Fraction | int) -> bool:
+        """Tell whether a number is more than 0."""
+        return number > 0
+
+
+class Share(_Bounded):
+    """A number from 0 to 1."""
+
+    __slots__ = ()
+    interval = "between 0 and 1"
+
+    @staticmethod
+    def holds(number: Fraction | int) -> bool:
+        """Tell whether a number is between 0 and 1."""
+        return 0 <= number <= 1

@@ -1,0 +1,70 @@
+"""The transitions of an automaton by state, and classes of states by what these look like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeVar
+
+from bisimdist.checker.core.reading import RuleViolation, shown
+
+__all__ = ["Classes", "Step", "lumped", "only_steps", "refinements", "seen", "steps_of"]
+
+Class = TypeVar("Class", bound=Hashable)
+Classes = dict[str, int]
+Step = tuple[str, Mapping[str, Fraction]]
+"""An action, and the probabilities of the successors."""
+
+Transitions = Iterable[tuple[str, str, Mapping[str, Fraction]]]
+
+
+def steps_of(states: Iterable[str], transitions: Transitions) -> dict[str, list[Step]]:
+    """Return the transitions of each state."""
+    steps: dict[str, list[Step]] = {state: [] for state in states}
+    for source, action, row in transitions:
+        steps[source].append((action, row))
+    return steps
+
+
+def only_steps(transitions: Transitions, rule: str) -> dict[str, Step]:
+    """Return the one transition of each state that has one.
+
+    Raises
+    ------
+    RuleViolation
+        If a state has several.
+    """
+    steps: dict[str, Step] = {}
+    for source, action, row in transitions:
+        if source in steps:
+            raise RuleViolation(f"{rule}: state {shown(source)} has several transitions")
+        steps[source] = action, row
+    return steps
+
+
+def lumped(row: Mapping[str, Fraction], of: Mapping[str, Class]) -> dict[Class, Fraction]:
+    """Return the masses of a row on classes."""
+    result: dict[Class, Fraction] = {}
+    for target, mass in row.items():
+        result[of[target]] = result.get(of[target], Fraction(0)) + mass
+    return result
+
+
+def seen(steps: Sequence[Step], of: Mapping[str, int]) -> frozenset[Hashable]:
+    """Return transitions as they look when only actions and masses on classes are seen."""
+    return frozenset((action, frozenset(lumped(row, of).items())) for action, row in steps)
+
+
+def refinements(states: Iterable[str], look: Callable[[str, Classes], Hashable]) -> Iterator[Classes]:
+    """Yield the partition that 0, 1, 2, ... looks tell apart; the last one is stable.
+
+    `look` says what is seen of a state when the classes of its successors are known.
+    """
+    of = dict.fromkeys(states, 0)
+    while True:
+        yield of
+        numbers: dict[Hashable, int] = {}
+        refined = {state: numbers.setdefault(look(state, of), len(numbers)) for state in of}
+        if len(numbers) == len(set(of.values())):
+            return
+        of = refined

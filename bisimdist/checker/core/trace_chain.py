@@ -1,0 +1,186 @@
+"""What a certificate of a trace metric is about: an automaton, and vectors of masses along traces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import gcd, lcm
+
+from bisimdist.checker.core.automaton import Automaton
+from bisimdist.checker.core.effort import fraction_work, spend
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, rational, shown
+from bisimdist.checker.core.steps import lumped, only_steps, refinements, seen
+from bisimdist.checker.core.words import Masses as Followed
+from bisimdist.checker.core.words import WholeRow, whole_row
+
+__all__ = ["Masses", "TraceChain", "direction", "total"]
+
+Masses = dict[int, Fraction]
+"""Entries by class; none is zero."""
+
+Direction = tuple[tuple[int, int], ...]
+
+_ZERO = Fraction(0)
+_ONE = Fraction(1)
+
+
+def total(masses: Mapping[int, Fraction]) -> Fraction:
+    """Return the sum of the entries."""
+    return sum(masses.values(), _ZERO)
+
+
+def direction(masses: Mapping[int, Fraction]) -> tuple[Direction, Fraction]:
+    """Return a vector as integers without common divisor, and the positive factor that they stand with."""
+    entries = sorted(masses.items())
+    common = lcm(*(mass.denominator for _, mass in entries))
+    spend(fraction_work(common.bit_length(), len(entries)))
+    values = [mass.numerator * (common // mass.denominator) for _, mass in entries]
+    divisor = gcd(*values)
+    whole = tuple((state, value // divisor) for (state, _), value in zip(entries, values, strict=True))
+    return whole, Fraction(divisor, common)
+
+
+@dataclass(frozen=True)
+class TraceChain:
+    """An automaton with at most one transition a state, states of equal behaviour merged.
+
+    Parameters
+    ----------
+    class_of
+        For each state its class.
+    actions
+        For each class its action; None where nothing can be performed and survived.
+    rows
+        For each class the classes that follow.
+    combination
+        For some classes their futures as combinations of those of others; empty where none are claimed.
+    """
+
+    class_of: Mapping[str, int]
+    actions: Mapping[int, str | None]
+    rows: Mapping[int, Masses]
+    combination: Mapping[int, Masses]
+
+    @classmethod
+    def of(cls, automaton: Automaton) -> TraceChain:
+        """Merge the states.
+
+        Raises
+        ------
+        RuleViolation
+            If a state has several transitions.
+        """
+        steps = {s: step for s, step in only_steps(automaton.transitions, "T1").items() if step[1]}
+        *_, class_of = refinements(
+            automaton.states, lambda state, of: seen([steps[state]] if state in steps else [], of)
+        )
+        actions: dict[int, str | None] = {}
+        rows: dict[int, Masses] = {}
+        for state, number in class_of.items():
+            actions[number], row = steps.get(state, (None, {}))
+            rows[number] = lumped(row, class_of)
+        return cls(class_of, actions, rows, {})
+
+    def combined(self, data: object) -> TraceChain:
+        """Return the chain with combinations of futures, once they are proved.
+
+        Raises
+        ------
+        MalformedCertificate
+            If the data do not have the shape of combinations.
+        RuleViolation
+            If they have, but futures are not combined so.
+        """
+        if not isinstance(data, dict):
+            raise MalformedCertificate(f"the combination is {shown(data)}; expected an object")
+        rows: dict[int, Masses] = {}
+        for name, row in data.items():
+            if not isinstance(row, dict):
+                raise MalformedCertificate(f"the combination of {shown(name)} is {shown(row)}")
+            state = self.state(name, "the combination")
+            if state in rows:
+                raise RuleViolation(f"T3: the combination of {shown(name)} is given twice")
+            rows[state] = {}
+            for other, value in row.items():
+                target = self.state(other, f"the combination of {shown(name)}")
+                number = rational(value, f"the combination of {shown(name)}")
+                rows[state][target] = rows[state].get(target, _ZERO) + number
+        self._check(rows)
+        return TraceChain(self.class_of, self.actions, self.rows, rows)
+
+    def _check(self, rows: Mapping[int, Masses]) -> None:
+        moved: dict[int, Masses] = {}
+        for state, row in rows.items():
+            if total(row) != 1:
+                raise RuleViolation("T3: the coefficients of a combination do not sum to 1")
+            for other in row:
+                if rows.get(other) != {other: _ONE}:
+                    raise RuleViolation("T3: a combination is not made of states that stand for themselves")
+            if not rows.keys() >= self.rows[state].keys():
+                raise RuleViolation("T3: a successor has no combination")
+            moved[state] = _spread(self.rows[state], rows)
+        for state, row in rows.items():
+            by_action: dict[str | None, Masses] = {self.actions[state]: {}}
+            for other, weight in row.items():
+                after = by_action.setdefault(self.actions[other], {})
+                for target, mass in moved[other].items():
+                    after[target] = after.get(target, _ZERO) + weight * mass
+            for action, after in by_action.items():
+                if _nonzero(after) != (moved[state] if action == self.actions[state] else {}):
+                    raise RuleViolation("T3: the future of a state is not the combination")
+
+    def state(self, name: object, where: str) -> int:
+        """Return the class of a state by its name."""
+        known = self.class_of.get(item(name, where))
+        if known is None:
+            raise RuleViolation(f"T2: {where} names {shown(name)}, which is no state")
+        return known
+
+    @cached_property
+    def _by_action(self) -> dict[str, dict[int, WholeRow[int]]]:
+        result: dict[str, dict[int, WholeRow[int]]] = {}
+        for state, action in self.actions.items():
+            if action is not None:
+                result.setdefault(action, {})[state] = whole_row(self.rows[state])
+        return result
+
+    def after(self, masses: Mapping[int, Fraction], action: str) -> dict[int, Fraction]:
+        """Return the masses after an action."""
+        return self.along(masses, (action,))
+
+    def along(self, masses: Mapping[int, Fraction], word: Sequence[str]) -> dict[int, Fraction]:
+        """Return the masses after a trace."""
+        followed = Followed.of(masses)
+        for action in word:
+            followed = followed.after(self._by_action.get(action, {}).get)
+        return followed.fractions()
+
+    def possible(self, masses: Mapping[int, Fraction]) -> list[str]:
+        """Return the actions of the states that have mass."""
+        return sorted({action for state in masses if (action := self.actions[state]) is not None})
+
+    def key(self, masses: Mapping[int, Fraction]) -> tuple[Direction, Fraction]:
+        """Return the direction of the future of a vector: equal for equal futures up to a factor."""
+        if not self.combination:
+            return direction(masses)
+        return direction(self.spread(masses))
+
+    def spread(self, masses: Mapping[int, Fraction]) -> Masses:
+        """Return a vector with the same future on the states that stand for themselves."""
+        if not self.combination.keys() >= masses.keys():
+            raise RuleViolation("T3: a state that is reached has no combination")
+        return _spread(masses, self.combination)
+
+
+def _spread(masses: Mapping[int, Fraction], rows: Mapping[int, Masses]) -> Masses:
+    result: Masses = {}
+    for state, mass in masses.items():
+        for other, weight in rows[state].items():
+            result[other] = result.get(other, _ZERO) + mass * weight
+    return _nonzero(result)
+
+
+def _nonzero(masses: Masses) -> Masses:
+    return {state: mass for state, mass in masses.items() if mass}

@@ -1,0 +1,95 @@
+"""Masses along words, in integers over one denominator: the one place that follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Generic, TypeVar
+
+from bisimdist.checker.core.effort import fraction_work, product_work, spend
+
+__all__ = ["Masses", "WholeRow", "whole_row"]
+
+Key = TypeVar("Key", bound=Hashable)
+
+SHORT_BITS = 1 << 12
+"""From this length on, masses are brought to lowest terms each time that their length has doubled."""
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRow(Generic[Key]):
+    """The entries of a row as integers over its denominator."""
+
+    entries: Mapping[Key, int]
+    denominator: int
+    bits: int
+
+
+def whole_row(row: Mapping[Key, Fraction]) -> WholeRow[Key]:
+    """Bring a row over one denominator."""
+    denominator = lcm(1, *(p.denominator for p in row.values()))
+    spend(fraction_work(denominator.bit_length(), len(row)))
+    entries = {key: p.numerator * (denominator // p.denominator) for key, p in row.items()}
+    return WholeRow(entries, denominator, denominator.bit_length())
+
+
+@dataclass(frozen=True, slots=True)
+class Masses(Generic[Key]):
+    """Masses over one denominator; none is 0, and they may have signs."""
+
+    parts: Mapping[Key, int]
+    denominator: int
+    short: int = SHORT_BITS
+
+    @classmethod
+    def of(cls, masses: Mapping[Key, Fraction]) -> Masses[Key]:
+        """Bring masses over one denominator."""
+        row = whole_row(masses)
+        return cls({key: mass for key, mass in row.entries.items() if mass}, row.denominator)
+
+    def after(self, row_of: Callable[[Key], WholeRow[Key] | None]) -> Masses[Key]:
+        """Return the masses one step later; those without a row are lost.
+
+        Raises
+        ------
+        MalformedCertificate
+            If the document asks for too much work.
+        """
+        alive = [(mass, row) for key, mass in self.parts.items() if (row := row_of(key)) is not None]
+        unit = lcm(1, *(row.denominator for _, row in alive))
+        size = unit.bit_length()
+        moved: dict[Key, int] = {}
+        for mass, row in alive:
+            spend(product_work(mass.bit_length(), size, 1 + len(row.entries)))
+            scaled = mass * (unit // row.denominator)
+            for key, entry in row.entries.items():
+                moved[key] = moved.get(key, 0) + scaled * entry
+        return Masses(
+            {key: mass for key, mass in moved.items() if mass}, self.denominator * unit, self.short
+        )._shortened()
+
+    def _shortened(self) -> Masses[Key]:
+        bits = self.denominator.bit_length()
+        if bits <= self.short:
+            return self
+        spend(fraction_work(bits, 1 + len(self.parts)))
+        common = gcd(self.denominator, *self.parts.values())
+        denominator = self.denominator // common
+        short = 2 * max(denominator.bit_length(), SHORT_BITS)
+        return Masses({key: mass // common for key, mass in self.parts.items()}, denominator, short)
+
+    def total(self) -> Fraction:
+        """Return the sum of the masses."""
+        spend(fraction_work(self.denominator.bit_length()))
+        return Fraction(sum(self.parts.values()), self.denominator)
+
+    def are(self, total: Fraction) -> bool:
+        """Tell whether the masses sum to a number, without lowest terms."""
+        return sum(self.parts.values()) * total.denominator == total.numerator * self.denominator
+
+    def fractions(self) -> dict[Key, Fraction]:
+        """Return the masses in lowest terms."""
+        spend(fraction_work(self.denominator.bit_length(), len(self.parts)))
+        return {key: Fraction(mass, self.denominator) for key, mass in self.parts.items()}

@@ -1,0 +1,396 @@
+"""Certificates of kind ``delta``: two-sided bounds on the true delta (docs/certificates/delta.md).
+
+The rules are named D1 ... D8 and C1 as in the specification; why they prove the claims is in
+``docs/theory/delta.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bisimdist.checker.core.chain import Chain, given_chain, read_chain
+from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.core.information import check_cover, check_merged, check_ratios, merge
+from bisimdist.checker.core.reading import RuleViolation, shown, text_of
+from bisimdist.checker.core.tables import Setting, check_upper
+from bisimdist.checker.core.unrolling import unrolled, with_rounds
+from bisimdist.checker.core.words import Masses, WholeRow, whole_row
+from bisimdist.checker.rules.delta_document import (
+    Automaton,
+    Ceiling,
+    DeltaClaim,
+    DeltaDocument,
+    DeltaNode,
+    OwnBound,
+    Said,
+    read_delta_document,
+    read_said,
+)
+
+__all__ = ["check_document"]
+
+ACCEPT = "accept"
+REJECT = "reject"
+Place = tuple[int | str, str]
+"""A node of an event, and the state whose label it reads next."""
+
+
+def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+    """Check a certificate of kind ``delta``.
+
+    Parameters
+    ----------
+    document
+        The certificate, decoded.
+    model
+        The chain that it has to be about, a model file decoded; None for any.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document does not have the shape of such a certificate.
+    """
+    said = read_said(document)
+    claims = tuple(_plain(claim, said) for claim in said.claims)
+    given = None if model is None else given_chain(model, interactive=True)
+    try:
+        _check(read_delta_document(document, said), said.claims, given)
+    except RuleViolation as violation:
+        return OtherReport(False, claims, str(violation))
+    return OtherReport(True, claims)
+
+
+def _plain(claim: DeltaClaim, said: Said) -> dict[str, object]:
+    alpha: object = text_of(said.alpha_upper)
+    if said.alpha_lower != said.alpha_upper:
+        alpha = [text_of(said.alpha_upper), text_of(said.alpha_lower)]
+    return {
+        "from": claim.source,
+        "to": claim.target,
+        "quantity": "delta",
+        "alpha": alpha,
+        "lower": text_of(claim.lower),
+        "upper": text_of(claim.upper),
+        "exact": claim.lower == claim.upper,
+    }
+
+
+def _check(certificate: DeltaDocument, claims: Sequence[DeltaClaim], given: Chain | None) -> None:
+    original = read_chain(certificate.model, interactive=True)
+    if given is not None and given != original:
+        raise RuleViolation("G2: the certificate is about another model than the one that is given")
+    if certificate.digest != original.digest():
+        raise RuleViolation("G3: the digest is not that of the embedded model")
+    if certificate.alpha_upper > certificate.alpha_lower:
+        raise RuleViolation("D2: alpha of the upper bounds is more than that of the lower bounds")
+    rounds = certificate.rounds
+    system = original if rounds is None else unrolled(original, rounds)
+    representative = check_merged(system, certificate.merged)
+    graph = _Graph(merge(system, representative), certificate)
+    graph.check_nodes()
+    starts = {
+        state: representative[state if rounds is None else with_rounds(original, state, rounds)]
+        for state in original.labels
+    }
+    for number, claim in enumerate(claims, 1):
+        where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]"
+        _check_claim(graph, claim, starts, where)
+
+
+def _check_claim(graph: _Graph, claim: DeltaClaim, starts: Mapping[str, str], where: str) -> None:
+    for state in (claim.source, claim.target):
+        if state not in starts:
+            raise RuleViolation(f"{where}: C1: {shown(state)} is no state of the model")
+    if not 0 <= claim.lower <= claim.upper <= 1:
+        raise RuleViolation(f"{where}: C1: expected 0 <= lower <= upper <= 1")
+    s, t = starts[claim.source], starts[claim.target]
+    if claim.upper < 1:
+        for pair in ((s, t), (t, s)):
+            if graph.upper(pair) > claim.upper:
+                raise RuleViolation(f"{where}: C1: the upper bound is less than what the nodes prove")
+    if claim.lower > 0:
+        if set(claim.direction) != {claim.source, claim.target}:
+            raise RuleViolation(f"{where}: C1: the direction is not one of the pair")
+        first, second = (starts[state] for state in claim.direction)
+        if claim.event is None:
+            proved = graph.lower((first, second))
+        else:
+            proved = _event_gain(graph, claim, claim.event, (first, second), where)
+        if proved < claim.lower:
+            raise RuleViolation(f"{where}: C1: the lower bound is more than what is proved")
+
+
+def _event_gain(
+    graph: _Graph, claim: DeltaClaim, event: Automaton, direction: tuple[str, str], where: str
+) -> Fraction:
+    """Check the probabilities of an event, and return what it gains (rule D8)."""
+    if not isinstance(event.root, int):
+        return Fraction(0)  # it happens always, or never
+    if claim.probabilities is None:
+        raise RuleViolation(f"{where}: D8: the event has no probabilities")
+    _require_no_cycle(event, where)
+    for state, probability in zip(direction, claim.probabilities, strict=True):
+        if _probability(graph.chain, event, state) != probability:
+            raise RuleViolation(f"{where}: D8: the probability of the event from {shown(state)} is another")
+    return claim.probabilities[0] - graph.alpha_lower * claim.probabilities[1]
+
+
+def _require_no_cycle(event: Automaton, where: str) -> None:
+    incoming = [0] * len(event.nodes)
+    for node in event.nodes:
+        for target in node.values():
+            if isinstance(target, int):
+                incoming[target] += 1
+    order = [number for number, count in enumerate(incoming) if not count]
+    for number in order:
+        for target in event.nodes[number].values():
+            if isinstance(target, int):
+                incoming[target] -= 1
+                if not incoming[target]:
+                    order.append(target)
+    if len(order) < len(event.nodes):
+        raise RuleViolation(f"{where}: D8: the event has a cycle")
+
+
+def _probability(chain: Chain, event: Automaton, start: str) -> Fraction:
+    """Return the probability of an event without cycles: that of being led to where it accepts."""
+    done: Place = ACCEPT, ""
+    rows: dict[Place, WholeRow[Place]] = {done: whole_row({done: Fraction(1)})}
+
+    def row(place: Place) -> WholeRow[Place] | None:
+        """Return what follows when a node reads the label of a state."""
+        if place not in rows:
+            node, state = place
+            target = event.nodes[int(node)].get(chain.labels[state], REJECT)
+            if target == REJECT:
+                return None
+            if target == ACCEPT:
+                rows[place] = whole_row({done: Fraction(1)})
+            else:
+                following = chain.arms.get(event.asks[int(target)], {}).get(state)
+                if following is None:
+                    return None  # it asks what is not on offer: it ends, not convinced
+                rows[place] = whole_row({(target, t): p for t, p in following.items()})
+        return rows[place]
+
+    masses: Masses[Place] = Masses.of({(event.root, start): Fraction(1)})
+    while masses.parts.keys() - {done}:
+        masses = masses.after(row)
+    return masses.total()
+
+
+@dataclass(frozen=True)
+class _Edge:
+    factor: Fraction
+    child: int
+
+
+class _Graph:
+    """The nodes of a certificate over the merged chain; nothing of them is believed before `check_nodes`."""
+
+    def __init__(self, chain: Chain, certificate: DeltaDocument) -> None:
+        self.chain = chain
+        self.nodes = certificate.nodes
+        self.alpha_lower = certificate.alpha_lower
+        self.alpha_upper = certificate.alpha_upper
+        self.number = {_key(node.vector): k for k, node in enumerate(certificate.nodes)}
+        self.ceiling = certificate.ceiling
+        self.ratios = certificate.ratios
+        self.denominator = math.lcm(
+            *(p.denominator for rows in chain.arms.values() for row in rows.values() for p in row.values())
+        )
+        self.arms = {
+            action: {
+                state: [(target, int(p * self.denominator)) for target, p in row.items()]
+                for state, row in rows.items()
+            }
+            for action, rows in chain.arms.items()
+        }
+
+    def check_nodes(self) -> None:
+        """Check every node with its bounds (rules D3 to D7)."""
+        if self.ceiling is not None:
+            _check_ceiling(self.chain, self.ceiling)
+        check_ratios(self.chain, self.ratios)
+        for number, node in enumerate(self.nodes):
+            self._check_vector(node, f"node {number}")
+        edges = [
+            {
+                action: self._edges(node, action, arm, f"node {number}")
+                for action, arm in (node.then or {}).items()
+            }
+            for number, node in enumerate(self.nodes)
+        ]
+        asked = [arms.get(node.ask, []) for node, arms in zip(self.nodes, edges, strict=True)]
+        for number, node in enumerate(self.nodes):
+            if node.upper is not None:
+                self._check_upper(node, node.upper, edges[number], f"node {number}")
+            if node.lower is not None:
+                self._check_lower(node, node.lower, asked[number], f"node {number}")
+        self._check_progress(asked)
+
+    def _check_vector(self, node: DeltaNode, where: str) -> None:
+        for state, value in node.vector.items():
+            if state not in self.chain.labels or not value:
+                raise RuleViolation(f"{where}: D3: {shown(state)} is no merged state, or its entry is 0")
+        if len({self.chain.labels[state] for state in node.vector}) > 1:
+            raise RuleViolation(f"{where}: D3: the states carry different labels")
+
+    def _edges(self, node: DeltaNode, action: str, then: Mapping[str, int], where: str) -> list[_Edge]:
+        """Return what follows a node and an action, once it is known to be all that follows (rule D4)."""
+        rows = self.arms.get(action, {})
+        seen: dict[str, dict[str, int]] = {}
+        for state, value in node.vector.items():
+            for target, weight in rows.get(state, []):
+                into = seen.setdefault(self.chain.labels[target], {})
+                into[target] = into.get(target, 0) + value * weight
+        result = []
+        for label in seen.keys() | then.keys():
+            image = {state: value for state, value in seen.get(label, {}).items() if value}
+            if label not in then:
+                if image:
+                    raise RuleViolation(f"{where}: D4: the label {shown(label)} is missing")
+                continue
+            child = self.nodes[then[label]].vector
+            if image.keys() != child.keys():
+                raise RuleViolation(f"{where}: D4: the label {shown(label)} leads elsewhere")
+            factors = {Fraction(value, child[state]) for state, value in image.items()}
+            factor, *others = factors
+            if others or factor < 0:
+                raise RuleViolation(f"{where}: D4: the label {shown(label)} leads elsewhere")
+            result.append(_Edge(factor / self.denominator, then[label]))
+        return result
+
+    def _check_upper(
+        self, node: DeltaNode, upper: Fraction, edges: Mapping[str, Sequence[_Edge]], where: str
+    ) -> None:
+        if upper < max(0, sum(node.vector.values())):
+            raise RuleViolation(f"{where}: D5: the upper bound is less than all continuations gain")
+        if node.bound is not None:
+            if self._own_bound(node, node.bound, where) > upper:
+                raise RuleViolation(f"{where}: D6: the coupling costs more than the upper bound")
+            return
+        for action in self.chain.offered(next(iter(node.vector))):
+            if action not in edges:
+                raise RuleViolation(f"{where}: D10: nothing is said of the action {shown(action)}")
+            total = Fraction(0)
+            for edge in edges[action]:
+                above = self.nodes[edge.child].upper
+                if above is None:
+                    raise RuleViolation(f"{where}: D5: it leads to a node without upper bound")
+                total += edge.factor * above
+            if total > upper:
+                raise RuleViolation(f"{where}: D5: the upper bound is less than what follows adds up to")
+
+    def _own_bound(self, node: DeltaNode, bound: OwnBound, where: str) -> Fraction:
+        """Return what the coupling of a node proves (rule D6)."""
+        whole = Fraction(sum(node.vector.values()) if bound.complement else 0)
+        if bound.covers is not None:
+            sign = -1 if bound.complement else 1
+            masses = {state: Fraction(sign * value) for state, value in node.vector.items()}
+            check_cover(self.ratios, masses, bound.covers, where)
+            return whole
+        if not bound.moves and not bound.given_up and not bound.complement:
+            return Fraction(sum(max(0, value) for value in node.vector.values()))
+        if self.ceiling is None:
+            raise RuleViolation(f"{where}: D6: there is a coupling, but no ceiling")
+        sign = -1 if bound.complement else 1
+        surplus = {state: Fraction(-sign * value) for state, value in node.vector.items()}
+        cost = Fraction(0)
+        for i, j, amount in bound.moves:
+            if i == j or i not in self.chain.labels:  # what is moved to no state leaves it for none
+                raise RuleViolation(f"{where}: D6: a move is not one between two states")
+            surplus[i] = surplus.get(i, Fraction(0)) + amount
+            surplus[j] = surplus.get(j, Fraction(0)) - self.ceiling.alpha * amount
+            cost += amount * self.ceiling.bounds.get((i, j), Fraction(1))
+        for i, amount in bound.given_up:
+            if i not in self.chain.labels:
+                raise RuleViolation(f"{where}: D6: mass is given up at {shown(i)}, which is no merged state")
+            surplus[i] = surplus.get(i, Fraction(0)) + amount
+            cost += amount
+        if min(surplus.values()) < 0:
+            raise RuleViolation(f"{where}: D6: the coupling carries less away than it has to")
+        return cost + whole
+
+    def _check_lower(self, node: DeltaNode, lower: Fraction, edges: Sequence[_Edge], where: str) -> None:
+        if node.stop or node.then is None:
+            if lower > max(0, sum(node.vector.values())):
+                raise RuleViolation(f"{where}: D7: the lower bound is more than all continuations gain")
+            return
+        total = Fraction(0)
+        for edge in edges:
+            below = self.nodes[edge.child].lower
+            if below is None:
+                raise RuleViolation(f"{where}: D7: it leads to a node without lower bound")
+            total += edge.factor * below
+        if lower > total:
+            raise RuleViolation(f"{where}: D7: the lower bound is more than what follows adds up to")
+
+    def _check_progress(self, edges: Sequence[Sequence[_Edge]]) -> None:
+        """Check that every lower bound leads to a leaf, or to a node where masses cancel (rule D7)."""
+        mass = [sum(map(abs, node.vector.values())) for node in self.nodes]
+        before: dict[int, list[int]] = {}
+        good = []
+        for number, node in enumerate(self.nodes):
+            if node.stop or sum(edge.factor * mass[edge.child] for edge in edges[number]) < mass[number]:
+                good.append(number)
+            for edge in edges[number]:
+                before.setdefault(edge.child, []).append(number)
+        proved = set(good)
+        while good:
+            for number in before.get(good.pop(), ()):
+                if number not in proved:
+                    proved.add(number)
+                    good.append(number)
+        for number, node in enumerate(self.nodes):
+            if node.lower is not None and number not in proved:
+                raise RuleViolation(
+                    f"node {number}: D7: the lower bound rests on a cycle that nothing leaves"
+                )
+
+    def _root(self, pair: tuple[str, str], alpha: Fraction) -> dict[str, int]:
+        vector = {pair[0]: alpha.denominator}
+        vector[pair[1]] = vector.get(pair[1], 0) - alpha.numerator
+        factor = math.gcd(*vector.values())
+        return {state: value // factor for state, value in vector.items() if value}
+
+    def upper(self, pair: tuple[str, str]) -> Fraction:
+        """Return what is proved of one direction from above."""
+        if pair[0] == pair[1]:
+            return Fraction(0)
+        # at alpha = 1 an event gains in one direction what its complement gains in the other
+        pairs = (pair, pair[::-1]) if self.alpha_upper == 1 else (pair,)
+        for chosen in pairs:
+            number = self.number.get(_key(self._root(chosen, self.alpha_upper)))
+            above = None if number is None else self.nodes[number].upper
+            if above is not None:
+                return above / self.alpha_upper.denominator
+        return Fraction(1)
+
+    def lower(self, pair: tuple[str, str]) -> Fraction:
+        """Return what is proved of one direction from below."""
+        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
+            return Fraction(1)
+        number = self.number.get(_key(self._root(pair, self.alpha_lower)))
+        below = None if number is None else self.nodes[number].lower
+        return Fraction(0) if below is None else below / self.alpha_lower.denominator
+
+
+def _key(vector: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(vector.items()))
+
+
+def _check_ceiling(chain: Chain, ceiling: Ceiling) -> None:
+    """Check the table of a distance of the merged chain, and that the bounds say no more than it."""
+    setting = Setting(chain, ceiling.alpha, ordered=ceiling.distance == "lbd")
+    try:
+        upper = check_upper(setting, ceiling.upper)
+        for (i, j), bound in ceiling.bounds.items():
+            setting.known((i, j), "C1: a bound")
+            if upper.at(i, j) > bound * upper.denominator:
+                raise RuleViolation(f"C1: the bound of [{shown(i)}, {shown(j)}] is less than the table's")
+    except RuleViolation as violation:
+        raise RuleViolation(f"ceiling: {violation}") from violation

@@ -1,0 +1,260 @@
+"""Certificates of kind ``leakage``: two-sided bounds on what traces leak (docs/certificates/leakage.md).
+
+The rules are named V1 to V7, D1, D9 and C1 as in the specification; why they prove the claims is in
+``docs/theory/leakage.md``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bisimdist.checker.core.chain import Chain, given_chain, read_chain
+from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.core.information import check_merged, merge
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    item,
+    mapping,
+    rational,
+    shown,
+    text_of,
+)
+from bisimdist.checker.rules.leakage_document import (
+    INFINITE,
+    Bound,
+    LeakageClaim,
+    LeakageDocument,
+    read_claims,
+    read_leakage_document,
+)
+from bisimdist.checker.rules.leakage_graph import LeakageGraph, Matrix
+from bisimdist.checker.rules.leakage_measures import Affinity, Guess, Measure, Power, Relative
+
+__all__ = ["check_document"]
+
+_RENYI = re.compile("renyi:([2-9]|[1-9][0-9]{1,2}|1000)")
+OF_SECRETS = ("bayes", "min-entropy", "g")
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+Row = Mapping[str, Fraction]
+Gains = Mapping[str, Row]
+
+
+@dataclass(frozen=True)
+class _Said:
+    """Which measure: its name, the order of Rényi's, and for ``g`` by guess what it gains."""
+
+    name: str
+    order: int
+    gains: Gains | None
+    text: str
+
+    def measure(self) -> Measure:
+        """Return what is summed up over traces."""
+        if self.name in {"chi2", "renyi"}:
+            return Power(self.order)
+        return {"kl": Relative, "hellinger": Affinity}.get(self.name, Guess)()
+
+    @property
+    def most(self) -> Bound:
+        """What it is at most, whatever the model."""
+        return {"tv": _ONE, "hellinger": Fraction(2), "bayes": _ONE}.get(self.name)
+
+
+def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+    """Check a certificate of kind ``leakage``.
+
+    Parameters
+    ----------
+    document
+        The certificate, decoded.
+    model
+        The chain that it has to be about, a model file decoded; None for any.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document does not have the shape of such a certificate.
+    """
+    whole, claims = read_claims(document)
+    said = _said(whole)
+    plain = tuple(_plain(claim, said) for claim in claims)
+    given = None if model is None else given_chain(model)
+    try:
+        _check(read_leakage_document(whole), said, claims, given)
+    except RuleViolation as violation:
+        return OtherReport(False, plain, str(violation))
+    return OtherReport(True, plain)
+
+
+def _said(whole: Mapping[str, Any]) -> _Said:
+    text = item(whole["measure"], "the measure")
+    if renyi := _RENYI.fullmatch(text):
+        said = _Said("renyi", int(renyi[1]), None, text)
+    elif text in {"tv", "chi2", "kl", "hellinger", *OF_SECRETS}:
+        said = _Said(text, 2, None, text)
+    else:
+        raise MalformedCertificate(f"the measure is {shown(text)}, which is not known")
+    if (text == "g") != ("gains" in whole):
+        raise MalformedCertificate("gains and the measure g go together")
+    if text != "g":
+        return said
+    gains = {
+        guess: {state: rational(x, "a gain") for state, x in mapping(row, "the gains of a guess").items()}
+        for guess, row in mapping(whole["gains"], "the gains").items()
+    }
+    if not gains:
+        raise MalformedCertificate("there is no guess")
+    return _Said(text, 2, gains, text)
+
+
+def _plain(claim: LeakageClaim, said: _Said) -> dict[str, object]:
+    about: dict[str, object] = {"states": list(claim.states)}
+    if claim.prior is None and len(claim.states) == 2:
+        about = {"from": claim.states[0], "to": claim.states[1]}
+    if claim.prior is not None:
+        about["prior"] = [text_of(p) for p in claim.prior]
+    if said.gains is not None:
+        about["gains"] = {guess: {s: text_of(x) for s, x in row.items()} for guess, row in said.gains.items()}
+    return {
+        **about,
+        "quantity": said.text,
+        "lower": INFINITE if claim.lower is None else text_of(claim.lower),
+        "upper": INFINITE if claim.upper is None else text_of(claim.upper),
+        "exact": claim.lower == claim.upper,
+    }
+
+
+def _check(
+    document: LeakageDocument, said: _Said, claims: Sequence[LeakageClaim], given: Chain | None
+) -> None:
+    original = read_chain(document.model)
+    if given is not None and given != original:
+        raise RuleViolation("G2: the certificate is about another model than the one that is given")
+    if document.digest != original.digest():
+        raise RuleViolation("G3: the digest is not that of the embedded model")
+    representative = check_merged(original, document.merged)
+    width = 2 if said.name in {"chi2", "renyi", "kl", "hellinger"} else 1
+    if said.name in {"bayes", "min-entropy"}:
+        sizes = {len(claim.states) for claim in claims}
+        if len(sizes) != 1:
+            raise RuleViolation("V1: all claims of a certificate have as many secrets")
+        width = sizes.pop() - 1
+    if said.gains is not None:
+        width = len(said.gains) - 1
+    graph = LeakageGraph(merge(original, representative), document, said.measure(), width)
+    graph.check_nodes()
+    for number, claim in enumerate(claims, 1):
+        _check_claim(graph, said, claim, representative, f"claim {number}")
+
+
+def _check_claim(
+    graph: LeakageGraph, said: _Said, claim: LeakageClaim, representative: Mapping[str, str], where: str
+) -> None:
+    for state in claim.states:
+        if state not in representative:
+            raise RuleViolation(f"{where}: V1: {shown(state)} is no state of the model")
+    if (claim.prior is None) == (said.name in OF_SECRETS):
+        raise RuleViolation(f"{where}: V1: secrets have a prior, and pairs have none")
+    if claim.prior is None:
+        if len(claim.states) != 2:
+            raise RuleViolation(f"{where}: V1: expected a pair")
+    elif len(claim.prior) != len(claim.states) or sum(claim.prior) != 1 or any(p < 0 for p in claim.prior):
+        raise RuleViolation(f"{where}: V1: the prior is no distribution on the secrets")
+    worlds = _worlds(said, claim)
+    merged = [_added((representative[state], mass) for state, mass in row) for row in worlds]
+    before = max(sum((mass for _, mass in row), _ZERO) for row in worlds)
+    _check_lower(graph, said, claim.lower, merged, before, where)
+    _check_upper(graph, said, claim.upper, merged, before, where)
+
+
+def _check_lower(  # noqa: PLR0913, PLR0917
+    graph: LeakageGraph, said: _Said, lower: Bound, worlds: Sequence[Row], before: Fraction, where: str
+) -> None:
+    total = _ZERO
+    for offset, factor, part in _parts(graph, worlds):
+        total += offset
+        if not factor:
+            continue
+        node, own = graph.node(part), graph.measure.phi(graph.totals(part))
+        below = None if node is None else node.lower
+        if below == INFINITE or own is None:
+            return
+        total += factor * (max(below, own[0]) if isinstance(below, Fraction) else own[0])
+    if lower is None or lower > _transformed(said, total, before):
+        raise RuleViolation(f"{where}: C1: the lower bound is more than what the nodes prove")
+
+
+def _check_upper(  # noqa: PLR0913, PLR0917
+    graph: LeakageGraph, said: _Said, upper: Bound, worlds: Sequence[Row], before: Fraction, where: str
+) -> None:
+    if upper is None or (said.most is not None and upper >= said.most):
+        return
+    total = _ZERO
+    for offset, factor, part in _parts(graph, worlds):
+        total += offset
+        if not factor:
+            continue
+        node = graph.node(part)
+        above = None if node is None else node.upper
+        if above is None:
+            raise RuleViolation(f"{where}: C1: no node proves an upper bound")
+        total += factor * above
+    if upper < _transformed(said, total, before):
+        raise RuleViolation(f"{where}: C1: the upper bound is less than what the nodes prove")
+
+
+def _transformed(said: _Said, value: Fraction, before: Fraction) -> Fraction:
+    if said.name == "chi2":
+        return value - 1
+    if said.name == "hellinger":
+        return 2 + 2 * value
+    return value / before if said.name == "min-entropy" else value
+
+
+def _worlds(said: _Said, claim: LeakageClaim) -> list[list[tuple[str, Fraction]]]:
+    """Return the rows that it starts from: a world each, or for every guess gains times the prior."""
+    if said.name == "tv":
+        return [[], [(claim.states[0], _ONE), (claim.states[1], -_ONE)]]
+    if claim.prior is None:
+        return [[(state, _ONE)] for state in claim.states]
+    secrets = list(zip(claim.states, claim.prior, strict=True))
+    if said.gains is None:
+        return [[(state, p)] for state, p in secrets]
+    return [[(s, p * row.get(s, _ZERO)) for s, p in secrets] for row in said.gains.values()]
+
+
+def _added(entries: Iterable[tuple[str, Fraction]]) -> Row:
+    row: dict[str, Fraction] = {}
+    for state, mass in entries:
+        row[state] = row.get(state, _ZERO) + mass
+    return row
+
+
+def _parts(graph: LeakageGraph, worlds: Sequence[Row]) -> Iterator[tuple[Fraction, Fraction, Matrix]]:
+    """Yield (o, f, M) for every first label: the value of the whole is the sum of o + f V(M)."""
+    labels = graph.chain.labels
+    for label in {labels[state]: None for row in worlds for state in row}:
+        states = sorted({state for row in worlds for state in row if labels[state] == label})
+        rows = [[row.get(state, _ZERO) for state in states] for row in worlds]
+        offset = _ZERO
+        if isinstance(graph.measure, Guess):
+            offset = sum(rows[0], _ZERO)
+            rows = [[x - first for x, first in zip(row, rows[0], strict=True)] for row in rows[1:]]
+        unit = math.lcm(*(x.denominator for row in rows for x in row))
+        whole = [[int(x * unit) for x in row] for row in rows]
+        factor = Fraction(math.gcd(*(x for row in whole for x in row)), unit)
+        if not factor:
+            yield offset, _ZERO, {}
+            continue
+        columns = zip(*whole, strict=True)
+        matrix = {
+            s: [int(x / (factor * unit)) for x in column] for s, column in zip(states, columns, strict=True)
+        }
+        yield offset, factor, {state: column for state, column in matrix.items() if any(column)}

@@ -1,0 +1,300 @@
+"""The nodes of a certificate of kind ``leakage``: rules V2 to V7, one for all convex measures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bisimdist.checker.core.chain import Chain
+from bisimdist.checker.core.information import check_cover, check_ratios, stays_below
+from bisimdist.checker.core.reading import RuleViolation, shown
+from bisimdist.checker.rules.leakage_document import (
+    INFINITE,
+    Chord,
+    Growth,
+    Leader,
+    LeakageDocument,
+    LeakageNode,
+)
+from bisimdist.checker.rules.leakage_measures import Enclosure, Guess, Measure, times
+
+__all__ = ["LeakageGraph", "Matrix"]
+
+Matrix = Mapping[str, Sequence[int]]
+"""By state its masses in all rows."""
+
+
+@dataclass(frozen=True)
+class _Edge:
+    child: int
+    factor: Enclosure
+    constant: Enclosure
+    scales: tuple[Fraction, ...]
+
+
+class LeakageGraph:
+    """The nodes over the merged chain; nothing of them is believed before `check_nodes`.
+
+    A node with a `lower` of infinity whose children are not is one whose second row is 0, or one that grows.
+    """
+
+    def __init__(self, chain: Chain, document: LeakageDocument, measure: Measure, rows: int) -> None:
+        self.chain = chain
+        self.measure = measure
+        self.nodes = document.nodes
+        self.number = {_key(node.rows): k for k, node in enumerate(document.nodes)}
+        self.ratios = document.ratios
+        self.cycles = document.cycles
+        self.width = rows
+        self.own: list[Enclosure | None] = []
+        self.edges: list[list[_Edge]] = []
+        self.denominator = math.lcm(*(p.denominator for row in chain.rows.values() for p in row.values()))
+
+    def check_nodes(self) -> None:
+        """Check every node with its bounds."""
+        measure = self.measure
+        check_ratios(self.chain, self.ratios)
+        for number, node in enumerate(self.nodes):
+            self._check_rows(node, f"node {number}")
+            self.own.append(measure.phi(self.totals(node.rows)))
+        self.edges = [
+            [] if node.then is None else list(self._edges(node, node.then, f"node {number}"))
+            for number, node in enumerate(self.nodes)
+        ]
+        cycle_of = self._cycles()
+        for number, node in enumerate(self.nodes):
+            where = f"node {number}"
+            if node.upper is not None:
+                self._check_upper(number, node, node.upper, where)
+            if node.growth is not None:
+                self._check_growth(number, node.growth, where)
+            if node.lower == INFINITE:
+                self._check_infinite(number, node, where)
+            elif isinstance(node.lower, Fraction):
+                self._check_lower(number, node, node.lower, cycle_of[number], where)
+
+    def _cycles(self) -> list[tuple[int, int]]:
+        """Return for every node the first and the last one of its cycle: itself where it is on none."""
+        found = [(number, number - 1) for number in range(len(self.nodes))]
+        before = -1
+        for first, last in self.cycles:
+            if not before < first <= last:
+                raise RuleViolation("V6: the cycles are not in order, or overlap")
+            before = last
+            for number in range(first, last + 1):
+                found[number] = (first, last)
+        return found
+
+    def _check_rows(self, node: LeakageNode, where: str) -> None:
+        columns = list(node.rows.values())
+        if len(columns[0]) != self.width:
+            raise RuleViolation(f"{where}: V2: the measure has another number of rows")
+        if any(state not in self.chain.labels for state in node.rows):
+            raise RuleViolation(f"{where}: V2: there is a column of no merged state")
+        if not isinstance(self.measure, Guess) and min(map(min, columns)) < 0:
+            raise RuleViolation(f"{where}: V2: a mass is negative")
+
+    def totals(self, matrix: Matrix) -> list[int]:
+        """Return the sums of the rows."""
+        return [sum(row) for row in zip(*matrix.values(), strict=True)]
+
+    def _edges(self, node: LeakageNode, then: Mapping[str, int], where: str) -> Iterable[_Edge]:
+        """Yield what follows a node, once it is known to be all that follows (rule V3)."""
+        seen: dict[str, dict[str, list[int]]] = {}
+        for state, column in node.rows.items():
+            for target, p in self.chain.rows[state].items():
+                weight = p.numerator * (self.denominator // p.denominator)
+                image = seen.setdefault(self.chain.labels[target], {})
+                before = image.get(target, [0] * self.width)
+                image[target] = [have + weight * mass for have, mass in zip(before, column, strict=True)]
+        for label in seen.keys() | then.keys():
+            image = {state: column for state, column in seen.get(label, {}).items() if any(column)}
+            if not image or self.measure.vanishes(list(zip(*image.values(), strict=True))):
+                if label in then:
+                    raise RuleViolation(
+                        f"{where}: V3: nothing that counts follows with the label {shown(label)}"
+                    )
+                continue
+            if label not in then:
+                raise RuleViolation(f"{where}: V3: the label {shown(label)} is missing")
+            child = self.nodes[then[label]].rows
+            scales = self._scales(image, child)
+            if scales is None:
+                raise RuleViolation(f"{where}: V3: the label {shown(label)} leads elsewhere")
+            factor, constant = self.measure.along(scales, self.totals(child)[0])
+            yield _Edge(then[label], factor, constant, scales)
+
+    def _scales(self, image: Matrix, child: Matrix) -> tuple[Fraction, ...] | None:
+        """Return by how much the rows of a node have to be scaled to be those of an image; None for none.
+
+        Where only the second of two rows is 0 both values are infinite, and scales do not matter.
+        """
+        guess = isinstance(self.measure, Guess)
+        if not guess and not self.totals(image)[1]:
+            return (Fraction(1), Fraction(1)) if self.measure.phi(self.totals(child)) is None else None
+        if image.keys() != child.keys():
+            return None
+        rows = [range(self.width)] if guess else [range(row, row + 1) for row in range(self.width)]
+        scales: list[Fraction] = []
+        for together in rows:
+            found = {
+                Fraction(column[row], child[state][row]) if child[state][row] else Fraction(0)
+                for row in together
+                for state, column in image.items()
+                if column[row] or child[state][row]
+            }
+            if len(found) != 1:
+                return None
+            scale = found.pop()
+            if scale <= 0:
+                return None
+            scales += [scale / self.denominator] * len(together)
+        return tuple(scales)
+
+    def _sum(self, number: int, *, up: bool) -> Fraction | None:
+        """Return a bound on what follows a node adds up to; None if something has no such bound."""
+        total = Fraction(0)
+        for edge in self.edges[number]:
+            child = self.nodes[edge.child]
+            value = child.upper if up else child.lower
+            if not isinstance(value, Fraction):
+                return None
+            total += times(value, edge.factor, up=up) + edge.constant[up]
+        return total
+
+    def _check_upper(self, number: int, node: LeakageNode, upper: Fraction, where: str) -> None:
+        own = self.own[number]
+        if own is None or upper < own[1]:
+            raise RuleViolation(f"{where}: V4: the upper bound is less than what is seen by then")
+        if node.bound is not None:
+            if self._own_bound(number, node, own[1], where) > upper:
+                raise RuleViolation(
+                    f"{where}: V5: the upper bound is less than what the node proves by itself"
+                )
+            return
+        if node.then is None:
+            raise RuleViolation(f"{where}: V4: an upper bound with neither 'then' nor 'bound'")
+        total = self._sum(number, up=True)
+        if total is None or total > upper:
+            raise RuleViolation(f"{where}: V4: the upper bound is less than what follows adds up to")
+
+    def _own_bound(self, number: int, node: LeakageNode, own: Fraction, where: str) -> Fraction:
+        """Return what a node proves without what follows it (rule V5)."""
+        if isinstance(node.bound, Chord):
+            return self._chord(node, node.bound, where)
+        if isinstance(node.bound, Leader):
+            self._check_leader(node, node.bound, where)
+        elif node.bound == "rest":
+            self._check_rest(number, node, where)
+        else:
+            parts = [self.measure.phi(column) for column in node.rows.values()]
+            if any(part is None for part in parts):
+                raise RuleViolation(f"{where}: V5: a column has no finite value")
+            return sum((part[1] for part in parts if part is not None), Fraction(0))
+        return own
+
+    def _chord(self, node: LeakageNode, chord: Chord, where: str) -> Fraction:
+        if isinstance(self.measure, Guess):
+            raise RuleViolation(f"{where}: V5: a chord is for pairs")
+        left, right = (
+            {state: Fraction(column[row]) for state, column in node.rows.items() if column[row]}
+            for row in (0, 1)
+        )
+        most, least = Fraction(chord.most), Fraction(chord.least)
+        if not stays_below(self.ratios, left, right, most) or (
+            least and not stays_below(self.ratios, right, left, 1 / least)
+        ):
+            raise RuleViolation(f"{where}: V5: the ratios do not stay within the chord")
+        x, y = self.totals(node.rows)
+        if most == least:
+            high, low = Fraction(y), Fraction(0)
+        else:
+            high = (x - least * y) / (most - least)
+            low = y - high
+        top, bottom = self.measure.phi((most, Fraction(1))), self.measure.phi((least, Fraction(1)))
+        if top is None or bottom is None:  # pragma: no cover  (the second mass is 1)
+            raise RuleViolation(f"{where}: V5: the chord has no end")
+        return high * top[1] + low * bottom[1]
+
+    def _check_leader(self, node: LeakageNode, leader: Leader, where: str) -> None:
+        if not isinstance(self.measure, Guess) or leader.row > self.width:
+            raise RuleViolation(f"{where}: V5: there is no such row to be ahead")
+        columns = {state: (0, *column) for state, column in node.rows.items()}
+        for row in range(self.width + 1):
+            behind = {s: Fraction(column[row] - column[leader.row]) for s, column in columns.items()}
+            check_cover(self.ratios, behind, leader.covers.get(row, ()), where)
+
+    def _check_rest(self, number: int, node: LeakageNode, where: str) -> None:
+        """Check that from here on totals stay in proportion, and that nothing is lost."""
+        totals = self.totals(node.rows)
+        left = [Fraction(total) for total in totals]
+        for edge in self.edges[number]:
+            child = self.nodes[edge.child]
+            image = [s * t for s, t in zip(edge.scales, self.totals(child.rows), strict=True)]
+            part = next((i / t for i, t in zip(image, totals, strict=True) if t), Fraction(0))
+            resting = child.bound == "rest" and child.upper is not None  # which is checked at that node
+            if not resting or part < 0 or image != [part * total for total in totals]:
+                raise RuleViolation(f"{where}: V5: it does not come to rest with the node {edge.child}")
+            left = [have - i for have, i in zip(left, image, strict=True)]
+        if node.then is None or any(left):
+            raise RuleViolation(f"{where}: V5: something is lost on the way")
+
+    def _check_lower(
+        self, number: int, node: LeakageNode, lower: Fraction, cycle: tuple[int, int], where: str
+    ) -> None:
+        if node.stop or node.then is None:
+            own = self.own[number]
+            if own is not None and lower > own[0]:
+                raise RuleViolation(f"{where}: V6: the lower bound is more than what is seen by then")
+            return
+        total = self._sum(number, up=False)
+        if total is None or lower > total:
+            raise RuleViolation(f"{where}: V6: the lower bound is more than what follows adds up to")
+        inside = self._inside(number, cycle, where)
+        weights = [self.nodes[edge.child].weight for edge in inside]
+        if inside and (
+            node.weight is None
+            or None in weights
+            or node.weight <= sum(w * edge.factor[1] for w, edge in zip(weights, inside, strict=True) if w)
+        ):
+            raise RuleViolation(f"{where}: V6: the lower bound rests on a cycle that nothing leaves")
+
+    def _inside(self, number: int, cycle: tuple[int, int], where: str) -> list[_Edge]:
+        """Return the edges that stay on the cycle of a node; all others have to lead to nodes before it."""
+        first, last = cycle
+        if any(edge.child > last for edge in self.edges[number]):
+            raise RuleViolation(f"{where}: V6: it leads to a node that does not come before it")
+        return [edge for edge in self.edges[number] if edge.child >= first]
+
+    def _check_infinite(self, number: int, node: LeakageNode, where: str) -> None:
+        if node.growth is not None or self.own[number] is None:
+            return
+        if not any(e.child < number and self.nodes[e.child].lower == INFINITE for e in self.edges[number]):
+            raise RuleViolation(f"{where}: V7: no node before it is infinite")
+
+    def _check_growth(self, number: int, growth: Growth, where: str) -> None:
+        """Check that a bound grows by its step with every round: z + h <= A z + k and h <= A h."""
+        own = self.own[number]
+        if own is None or growth.start > own[0]:
+            raise RuleViolation(f"{where}: V7: growth begins at more than what is seen by then")
+        total, step = Fraction(0), Fraction(0)
+        for edge in self.edges[number]:
+            below, grown = self.own[edge.child], self.nodes[edge.child].growth
+            value = below[0] if below is not None else Fraction(0)
+            if grown is not None:
+                value = grown.start
+                step += edge.factor[0] * grown.step
+            total += times(value, edge.factor, up=False) + edge.constant[0]
+        if growth.step > step or growth.start + growth.step > total:
+            raise RuleViolation(f"{where}: V7: nothing makes the bound grow")
+
+    def node(self, matrix: Matrix) -> LeakageNode | None:
+        """Return the node of some masses, if there is one."""
+        number = self.number.get(_key(matrix))
+        return None if number is None else self.nodes[number]
+
+
+def _key(matrix: Matrix) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    return tuple(sorted((state, tuple(column)) for state, column in matrix.items()))

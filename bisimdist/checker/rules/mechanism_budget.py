@@ -1,0 +1,208 @@
+"""Certificates of kind ``mechanism-budget``: the exact budget of a built-in mechanism.
+
+No symmetry is used here: every pair of neighbours and every answer is compared, in integers. The rules are
+named M as in ``docs/certificates/hmm-proofs.md``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from math import lcm, prod
+from typing import Any
+
+from bisimdist.checker.core.effort import fraction_work, product_work, spend
+from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    choice,
+    decimal_rational,
+    integer,
+    item,
+    items,
+    rational,
+    record,
+    shown,
+    strings,
+    text_of,
+)
+
+__all__ = ["check_document"]
+
+FRAME = ("format", "version", "kind", "mechanism", "claims")
+CLAIM = ("adjacency", "ratio", "pair", "answer", "probabilities")
+MAX_PAIRS = 3_000_000
+MAX_LEVELS = 1_000
+
+Results = tuple[int, ...]
+
+
+def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+    """Check a certificate of kind ``mechanism-budget``.
+
+    Parameters
+    ----------
+    document
+        The certificate, decoded.
+    model
+        Must be None: such a certificate is about a mechanism.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document does not have the shape of such a certificate.
+    """
+    data = record(document, "the certificate", FRAME)
+    claims = tuple(record(claim, "a claim", CLAIM) for claim in items(data["claims"], "the claims"))
+    if len(claims) != 1 or claims[0]["adjacency"] not in ("one", "all"):
+        raise MalformedCertificate("expected one claim, with adjacency 'one' or 'all'")
+    try:
+        if model is not None:
+            raise RuleViolation("G2: the certificate is about a mechanism, not about a model")
+        mechanism = _Mechanism.read(data["mechanism"])
+        said = tuple({**claim, "mechanism": mechanism.settings} for claim in claims)
+        about = mechanism.settings["kind"], mechanism.digest()
+        _check(mechanism, claims[0])
+    except RuleViolation as violation:
+        return OtherReport(False, claims, str(violation))
+    return OtherReport(True, said, about=about)
+
+
+class _Mechanism:
+    """A built-in mechanism on tuples of query results."""
+
+    def __init__(self, count: int, levels: int, noise: Fraction, ties: str) -> None:
+        self.count, self.levels, self.ties = count, levels, ties
+        queries = {"queries": str(count), "ties": ties} if ties else {}
+        self.settings = {
+            "kind": "noisy-max" if ties else "geometric",
+            "levels": str(levels),
+            "noise": decimal_rational(noise),
+            **queries,
+        }
+        self.bits = 2 * levels * max(noise.denominator.bit_length(), 1)
+        spend(fraction_work(self.bits, levels * levels))
+        end, middle = 1 / (1 + noise), (1 - noise) / (1 + noise)
+        self.noise = [
+            [(end if y in (0, levels - 1) else middle) * noise ** abs(x - y) for y in range(levels)]
+            for x in range(levels)
+        ]
+
+    @classmethod
+    def read(cls, entry: object) -> _Mechanism:
+        kind = entry.get("kind") if isinstance(entry, dict) else None
+        keys = {
+            "noisy-max": ("kind", "queries", "levels", "noise", "ties"),
+            "geometric": ("kind", "levels", "noise"),
+        }
+        kind = choice(kind, "the mechanism", keys)
+        data = record(entry, "the mechanism", keys[kind])
+        count = integer(data.get("queries", "1"), "the number of queries")
+        levels = integer(data["levels"], "the number of levels")
+        noise = rational(data["noise"], "the noise")
+        ties = item(data.get("ties", ""), "the rule for ties")
+        if not (0 < noise < 1 and levels >= 2 and count >= 1):
+            raise RuleViolation("M1: the mechanism has no such parameters")
+        if kind == "noisy-max" and ties not in ("first", "uniform"):
+            raise MalformedCertificate(f"the rule for ties is {shown(ties)}; expected 'first' or 'uniform'")
+        if count * levels > (64 if ties else MAX_LEVELS) or (3 * levels - 2) ** count > MAX_PAIRS:
+            raise RuleViolation("M2: there are too many pairs of neighbours to check")
+        return cls(count, levels, noise, ties)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the settings as canonical JSON, numbers in lowest terms."""
+        text = json.dumps(self.settings, sort_keys=True, separators=(",", ":"))
+        return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+
+    def answers(self) -> list[str]:
+        if not self.ties:
+            return [str(y) for y in range(self.levels)]
+        return [str(i) for i in range(1, self.count + 1)]
+
+    def distribution(self, results: Results) -> list[Fraction]:
+        """Return the probabilities of the answers."""
+        if not self.ties:
+            return list(self.noise[results[0]])
+        spend(fraction_work(self.bits * self.count, self.levels * self.count**2))
+        wins = [Fraction(0)] * self.count
+        for top in range(self.levels):
+            less = [sum(self.noise[r][:top], Fraction(0)) for r in results]
+            same = [self.noise[r][top] for r in results]
+            if self.ties == "first":
+                for winner in range(self.count):
+                    wins[winner] += (
+                        same[winner]
+                        * prod(less[:winner])
+                        * prod(a + b for a, b in zip(less[winner + 1 :], same[winner + 1 :], strict=True))
+                    )
+                continue
+            for winner in range(self.count):
+                wins[winner] += _shared_win(winner, less, same)
+        return wins
+
+
+def _shared_win(winner: int, less: Sequence[Fraction], same: Sequence[Fraction]) -> Fraction:
+    """Return the probability to win where all that tie for the largest value win alike."""
+    by_ties = [same[winner]]  # by the number of others that tie
+    for other in range(len(less)):
+        if other != winner:
+            longer = [chance * less[other] for chance in by_ties] + [Fraction(0)]
+            for count, chance in enumerate(by_ties):
+                longer[count + 1] += chance * same[other]
+            by_ties = longer
+    return sum((chance / (count + 1) for count, chance in enumerate(by_ties)), Fraction(0))
+
+
+def _check(mechanism: _Mechanism, claim: Mapping[str, Any]) -> None:
+    infinite = claim["ratio"] == "inf"
+    ratio = Fraction(1) if infinite else rational(claim["ratio"], "the ratio")
+    inputs = list(product(range(mechanism.levels), repeat=mechanism.count))
+    exact = {results: mechanism.distribution(results) for results in inputs}
+    _check_attained(mechanism, exact, claim, None if infinite else ratio)
+    if infinite:
+        return
+    scale = lcm(*(p.denominator for row in exact.values() for p in row))
+    whole = {results: [int(p * scale) for p in row] for results, row in exact.items()}
+    above, below = ratio.numerator, ratio.denominator
+    length = above.bit_length() + below.bit_length()
+    for first in inputs:
+        left = [below * p for p in whole[first]]
+        for second in _neighbours(mechanism, first, claim["adjacency"]):
+            spend(product_work(scale.bit_length(), length, len(left)))
+            if any(a > above * b for a, b in zip(left, whole[second], strict=True)):
+                raise RuleViolation(f"M4: the ratio does not hold for the inputs {first} and {second}")
+
+
+def _neighbours(mechanism: _Mechanism, first: Results, adjacency: str) -> Sequence[Results]:
+    near = [[x for x in (a - 1, a, a + 1) if 0 <= x < mechanism.levels] for a in first]
+    if adjacency == "all":
+        return list(product(*near))
+    return [(*first[:k], x, *first[k + 1 :]) for k, options in enumerate(near) for x in options]
+
+
+def _check_attained(
+    mechanism: _Mechanism,
+    exact: Mapping[Results, list[Fraction]],
+    claim: Mapping[str, Any],
+    ratio: Fraction | None,
+) -> None:
+    pair = []
+    for entry in items(claim["pair"], "the pair"):
+        results = tuple(integer(x, "a result") for x in items(entry, "an input"))
+        if results not in exact:
+            raise RuleViolation("M3: the pair has an input that the mechanism does not take")
+        pair.append(results)
+    if len(pair) != 2 or pair[1] not in _neighbours(mechanism, pair[0], claim["adjacency"]):
+        raise RuleViolation("M3: the pair is none of neighbours")
+    answers = mechanism.answers()
+    if claim["answer"] not in answers:
+        raise RuleViolation("M3: the mechanism has no such answer")
+    one, two = (exact[results][answers.index(claim["answer"])] for results in pair)
+    if [text_of(one), text_of(two)] != strings(claim["probabilities"], "the probabilities", 2):
+        raise RuleViolation("M3: the probabilities of the answer are others")
+    if (one == 0 or two != 0) if ratio is None else one != ratio * two:
+        raise RuleViolation("M3: the pair does not attain the ratio")

@@ -1,0 +1,152 @@
+"""Checks certificates of kind ``mimicking-formula``: what a state can do, as a formula.
+
+The rules, with names N1 and so on, are those of ``docs/certificates/mimicking-formula.md``. The formula is
+built once more from its definition, in the same graph as the one that is claimed: equal formulae then have
+the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bisimdist.checker.core.automaton import Automaton
+from bisimdist.checker.core.automaton_document import judged, numbered_claims, read_depth_or_null
+from bisimdist.checker.core.formula_graph import ANYTHING, TOP, FormulaGraph
+from bisimdist.checker.core.formula_text import Text, read_text
+from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, record, shown
+from bisimdist.checker.core.steps import steps_of
+
+__all__ = ["check_document"]
+
+MAX_WORK = 100_000_000
+"""How much may be built (parts of formulae, those of distributions counted thrice) before it is refused."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A state, for how many steps (None: for ever), the formula, and the variables of the states."""
+
+    state: str
+    depth: int | None
+    formula: str
+    variables: Mapping[str, str]
+
+    def data(self) -> dict[str, object]:
+        """Return the claim as plain data."""
+        depth = None if self.depth is None else str(self.depth)
+        return {"state": self.state, "depth": depth, "formula": self.formula}
+
+
+def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+    """Check a certificate of kind ``mimicking-formula`` and, if given, that it is about this model.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the document does not have the shape of such a certificate, or `model` not that of an automaton.
+    """
+    claims = [(where, _claim(value, where)) for where, value in numbered_claims(document)]
+
+    def check(automaton: Automaton) -> None:
+        for where, claim in claims:
+            _check(automaton, claim, where)
+
+    return judged(document, model, "N", (claim.data() for _, claim in claims), check)
+
+
+def _claim(value: object, where: str) -> Claim:
+    entry = record(value, where, ("state", "depth", "formula"), ("variables",))
+    depth = read_depth_or_null(entry["depth"], where)
+    variables = entry.get("variables", {})
+    if not isinstance(variables, dict):
+        raise MalformedCertificate(f"{where}: 'variables' is not an object")
+    names = {state: item(name, where) for state, name in variables.items()}
+    return Claim(item(entry["state"], where), depth, item(entry["formula"], where), names)
+
+
+class _Mimicking:
+    """The formulae of states, from those of their successors."""
+
+    def __init__(self, automaton: Automaton, graph: FormulaGraph) -> None:
+        self.graph = graph
+        self.rows = steps_of(automaton.states, automaton.transitions)
+        enabled = {action: graph.diamond(action, ANYTHING) for _, action, _ in automaton.transitions}
+        self.lacks = {action: graph.negation(formula) for action, formula in enabled.items()}
+        self.work = 0
+
+    def reachable(self, state: str) -> list[str]:
+        found = {state: None}
+        waiting = [state]
+        for reached in waiting:
+            for _, row in self.rows[reached]:
+                for target in row:
+                    if target not in found:
+                        found[target] = None
+                        waiting.append(target)
+        return waiting
+
+    def formula(self, state: str, of: Mapping[str, int]) -> int:
+        """Return the formula of a state when its successors have these."""
+        graph = self.graph
+        self.work += len(self.lacks) + 3 * sum(len(row) for _, row in self.rows[state])
+        if self.work > MAX_WORK:
+            raise MalformedCertificate("the formula takes too long to build")
+        here = {action for action, _ in self.rows[state]}
+        parts = [
+            graph.diamond(action, graph.mixture([(p, of[target]) for target, p in row.items()]))
+            for action, row in self.rows[state]
+        ]
+        absent = [formula for action, formula in self.lacks.items() if action not in here]
+        return graph.conjunction([*parts, *absent])
+
+
+def _check(automaton: Automaton, claim: Claim, where: str) -> None:
+    graph = FormulaGraph()
+    text = read_text(graph, claim.formula)
+    mimicking = _Mimicking(automaton, graph)
+    if claim.state not in mimicking.rows:
+        raise RuleViolation(f"N4: {where} names {shown(claim.state)}, which is no state")
+    if text.equations:
+        _check_equations(mimicking, claim, text, where)
+    else:
+        _check_formula(mimicking, claim, text.root, where)
+
+
+def _check_formula(mimicking: _Mimicking, claim: Claim, root: int, where: str) -> None:
+    """Build the formula step by step until nothing changes any more, or to the depth."""
+    states = mimicking.reachable(claim.state)
+    of = dict.fromkeys(states, TOP)
+    level = 0
+    while level != claim.depth:
+        # What still changes in round k changes because of a state k - 1 steps away: the formula has depth k.
+        if level > mimicking.graph.depth[root]:
+            raise RuleViolation(f"N5: {where}: the formula is less deep than the one of the state")
+        refined = {state: mimicking.formula(state, of) for state in states}
+        if refined == of:
+            break
+        of = refined
+        level += 1
+    if of[claim.state] != root:
+        raise RuleViolation(
+            f"N5: {where}: this is not what {shown(claim.state)} can do"
+            f" {'for ever' if claim.depth is None else f'for {claim.depth} steps'}"
+        )
+
+
+def _check_equations(mimicking: _Mimicking, claim: Claim, text: Text, where: str) -> None:
+    """Check that each equation says what every state of its variable can do, in terms of the variables."""
+    if claim.depth is not None:
+        raise RuleViolation(f"N5: {where}: the formula is recursive, but it is for {claim.depth} steps")
+    states = mimicking.reachable(claim.state)
+    if claim.variables.keys() != set(states):
+        raise RuleViolation(f"N6: {where}: the states with a variable are not those that can be reached")
+    if set(claim.variables.values()) != text.equations.keys():
+        raise RuleViolation(f"N6: {where}: the variables of the states are not those of the equations")
+    of = {state: mimicking.graph.variable(name) for state, name in claim.variables.items()}
+    if text.root != of[claim.state]:
+        raise RuleViolation(f"N6: {where}: the formula is not the variable of {shown(claim.state)}")
+    for state in states:
+        if mimicking.formula(state, of) != text.equations[claim.variables[state]]:
+            raise RuleViolation(f"N6: {where}: the equation of {shown(state)} is not what it can do")

@@ -1,0 +1,193 @@
+"""Checks that quotients of probabilities of traces are bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    item,
+    items,
+    natural,
+    rational,
+    record,
+    shown,
+    strings,
+)
+from bisimdist.checker.core.trace_chain import Masses, TraceChain, total
+
+__all__ = ["check_ratio"]
+
+Table = Mapping[tuple[int, int], Fraction]
+Moves = Sequence[tuple[int, int, Fraction]]
+_ZERO = Fraction(0)
+_ONE = Fraction(1)
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A pair of vectors after a trace, and bounds on what follows."""
+
+    first: Masses
+    second: Masses
+    depth: int
+    grow: Fraction
+    shrink: Fraction
+    moves: tuple[Moves, Moves] | None
+
+    @property
+    def quotient(self) -> Fraction:
+        """The quotient of the probabilities of the trace."""
+        return total(self.first) / total(self.second)
+
+
+def check_ratio(
+    chain: TraceChain, sides: tuple[int, int], upper: Fraction, proof: object, length: int | None
+) -> None:
+    """Check that no quotient of probabilities of a trace from two classes is above a bound.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the proof does not have its shape.
+    RuleViolation
+        If it proves no such bound.
+    """
+    data = record(proof, "an upper proof", ("nodes", "table"))
+    table = _read_table(chain, data["table"])
+    nodes = _read_nodes(chain, sides, data["nodes"])
+    if max(nodes[0].grow, nodes[0].shrink) > upper:
+        raise RuleViolation("T6: the upper bound is less than that of the first node")
+    found: dict[object, _Node] = {}
+    for node in nodes:
+        found.setdefault(_place(chain, node.first, node.second, node.depth, length), node)
+    for number, node in enumerate(nodes):
+        _check_node(chain, (number, node), found, table, length)
+
+
+def _place(
+    chain: TraceChain, first: Masses, second: Masses, depth: int, length: int | None
+) -> tuple[object, ...]:
+    """Return what two nodes must share in order to have the same continuations."""
+    return chain.key(first)[0], chain.key(second)[0], None if length is None else depth
+
+
+def _read_nodes(chain: TraceChain, sides: tuple[int, int], data: object) -> list[_Node]:
+    nodes: list[_Node] = []
+    for number, value in enumerate(items(data, "the nodes")):
+        where = f"node {number}"
+        keys = ("grow", "shrink") if number == 0 else ("parent", "action", "grow", "shrink")
+        entry = record(value, where, keys, ("moves",))
+        if number == 0:
+            first, second, depth = {sides[0]: _ONE}, {sides[1]: _ONE}, 0
+        else:
+            before = nodes[natural(entry["parent"], f"the parent of {where}", number)]
+            action = item(entry["action"], f"the action of {where}")
+            first, second = chain.after(before.first, action), chain.after(before.second, action)
+            depth = before.depth + 1
+        if not first or not second:
+            raise RuleViolation(f"T7: the trace of {where} is not possible from both states")
+        moves = None
+        if "moves" in entry:
+            both = items(entry["moves"], f"the moves of {where}")
+            if len(both) != 2:
+                raise MalformedCertificate(f"the moves of {where} are not two lists")
+            moves = _read_moves(chain, both[0], where), _read_moves(chain, both[1], where)
+        grow, shrink = rational(entry["grow"], where), rational(entry["shrink"], where)
+        if grow < 1 or shrink < 1:
+            raise RuleViolation(f"T7: a bound of {where} is less than 1")
+        nodes.append(_Node(first, second, depth, grow, shrink, moves))
+    if not nodes:
+        raise MalformedCertificate("there are no nodes")
+    return nodes
+
+
+def _check_node(
+    chain: TraceChain,
+    numbered: tuple[int, _Node],
+    found: Mapping[object, _Node],
+    table: Table,
+    length: int | None,
+) -> None:
+    """Check that the bounds of a node follow from those of its successors, or from the table."""
+    number, node = numbered
+    if length is not None and node.depth >= length:
+        return
+    if chain.key(node.first)[0] == chain.key(node.second)[0]:
+        return
+    if node.moves is not None:
+        shares = _share(node.first), _share(node.second)
+        _check_moves(chain, shares, node.moves[0], table, node.grow)
+        _check_moves(chain, (shares[1], shares[0]), node.moves[1], table, node.shrink)
+        return
+    for action in sorted({*chain.possible(node.first), *chain.possible(node.second)}):
+        first, second = chain.after(node.first, action), chain.after(node.second, action)
+        after = found.get(_place(chain, first, second, node.depth + 1, length))
+        if after is None:
+            raise RuleViolation(f"T8: what follows node {number} by {shown(action)} is no node")
+        ratio = total(first) / total(second) / node.quotient
+        if ratio * after.grow > node.grow or after.shrink > ratio * node.shrink:
+            raise RuleViolation(f"T8: a bound of node {number} is exceeded after {shown(action)}")
+
+
+def _share(masses: Masses) -> Masses:
+    whole = total(masses)
+    return {state: mass / whole for state, mass in masses.items()}
+
+
+def _read_moves(chain: TraceChain, data: object, where: str) -> Moves:
+    result = []
+    for value in items(data, f"the moves of {where}"):
+        source, target, amount = strings(value, f"a move of {where}", 3)
+        mass = rational(amount, f"a move of {where}")
+        if mass < 0:
+            raise RuleViolation(f"T9: a move of {where} is negative")
+        result.append((chain.state(source, where), chain.state(target, where), mass))
+    return result
+
+
+def _read_table(chain: TraceChain, data: object) -> Table:
+    """Return the bounds of the table, each of which is proved by the others."""
+    table: dict[tuple[int, int], Fraction] = {}
+    moves: dict[tuple[int, int], Moves] = {}
+    for number, value in enumerate(items(data, "the table"), 1):
+        where = f"entry {number} of the table"
+        entry = record(value, where, ("pair", "bound", "moves"))
+        first, second = (
+            chain.state(name, where) for name in strings(entry["pair"], f"the pair of {where}", 2)
+        )
+        if (first, second) in table:
+            raise RuleViolation(f"T9: {where} is about a pair that was there before")
+        table[first, second] = rational(entry["bound"], where)
+        moves[first, second] = _read_moves(chain, entry["moves"], where)
+        if table[first, second] < 1:
+            raise RuleViolation(f"T9: {where} is less than 1")
+    for (first, second), bound in table.items():
+        if chain.actions[first] != chain.actions[second]:
+            raise RuleViolation("T9: an entry of the table is about states of different actions")
+        _check_moves(chain, (chain.rows[first], chain.rows[second]), moves[first, second], table, bound)
+    return table
+
+
+def _check_moves(
+    chain: TraceChain, sides: tuple[Masses, Masses], moves: Moves, table: Table, bound: Fraction
+) -> None:
+    """Check that what can act of a vector is moved away, and costs at most a multiple of another one."""
+    first, second = sides
+    if total(first) > bound * total(second):
+        raise RuleViolation("T9: the masses are further apart than the bound")
+    left: dict[int, Fraction] = {}
+    paid: dict[int, Fraction] = {}
+    for k, m, amount in moves:
+        cost = _ONE if k == m else table.get((k, m))
+        if cost is None:
+            raise RuleViolation("T9: a move rests on a pair that is not in the table")
+        left[k] = left.get(k, _ZERO) + amount
+        paid[m] = paid.get(m, _ZERO) + cost * amount
+    if any(left.get(k, _ZERO) < mass for k, mass in first.items() if chain.actions[k] is not None):
+        raise RuleViolation("T9: moves leave mass behind")
+    if any(cost > bound * second.get(m, _ZERO) for m, cost in paid.items()):
+        raise RuleViolation("T9: moves cost more than the bound")
