@@ -1,4 +1,9 @@
-"""Which rules a certificate of which kind must obey: a file a kind, made of what is in ``core``."""
+"""Which rules a certificate of which kind must obey: a file a kind, made of what is in ``core``.
+
+A file reads what its kind claims and how it proves it, and refuses with the name of a rule of the
+specification (``docs/certificate-spec.md`` and the pages in ``docs/certificates``), which names the proof
+that needs the rule.
+"""
 
 from __future__ import annotations
 
