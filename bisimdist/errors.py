@@ -13,10 +13,22 @@ __all__ = [
     "NumberTypeError",
     "StoppedError",
     "UsageError",
+    "visible",
 ]
 
 
 _LONGEST_PART = 400
+
+
+def visible(text: str) -> str:
+    r"""Return a text in which nothing is hidden: whatever a terminal would act on is written as an escape.
+
+    Examples
+    --------
+    >>> visible("s0\n")
+    's0\\n'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def _one_line(text: str) -> str:
@@ -24,9 +36,7 @@ def _one_line(text: str) -> str:
     line = " ".join(text.split())
     if len(line) > _LONGEST_PART:
         line = f"{line[: _LONGEST_PART // 2]} ... {line[-_LONGEST_PART // 2 :]}"
-    if line.isprintable():
-        return line
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in line)
+    return visible(line)
 
 
 class BisimdistError(Exception):

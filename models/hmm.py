@@ -12,6 +12,7 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, NumberError, NumberTypeError
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, shorten_rational, to_fmpq
+from bisimdist.models.drawn import Drawn
 from bisimdist.models.expression import PARAMETER_NAME, parse_expression
 from bisimdist.models.lmc import check_names
 from bisimdist.models.polynomial import (
@@ -97,8 +98,8 @@ def read_entry(value: EntryText, names: Sequence[str]) -> Entry:
     return parse_expression(value, names)
 
 
-@dataclass(frozen=True, slots=True)
-class HMM:
+@dataclass(frozen=True, slots=True, repr=False)
+class HMM(Drawn):
     """A hidden Markov model ((S, p), Omega, o) with named information states, validated when it is made.
 
     Parameters

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
+from bisimdist.models.drawn import Drawn
 from bisimdist.models.labelled import (
     Row,
     check_names,
@@ -36,8 +37,8 @@ Moves = tuple[tuple[str, Row], ...]
 """What may be asked in a state: (action, successors with their probabilities)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interactive:
+@dataclass(frozen=True, slots=True, repr=False)
+class Interactive(Drawn):
     """A labelled chain whose rows carry an action, validated when it is made.
 
     An analyst sees the labels of the states that a run passes through, and chooses after each of them an

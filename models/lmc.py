@@ -8,6 +8,7 @@ from typing import Any
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
+from bisimdist.models.drawn import Drawn
 from bisimdist.models.labelled import (
     Row,
     check_names,
@@ -25,8 +26,8 @@ from bisimdist.models.labelled import (
 __all__ = ["LMC", "Row", "check_names", "indexed_pairs", "row_from_names", "row_total"]
 
 
-@dataclass(frozen=True, slots=True)
-class LMC:
+@dataclass(frozen=True, slots=True, repr=False)
+class LMC(Drawn):
     """A labelled Markov chain (S, Sigma, mu, l), validated when it is made.
 
     Parameters

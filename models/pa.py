@@ -11,6 +11,7 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
+from bisimdist.models.drawn import Drawn
 from bisimdist.models.lmc import LMC, Row, check_names, indexed_pairs, row_from_names, row_total
 
 __all__ = ["PA", "Transition", "action_labelled_lmc", "automaton_of", "chain_as_automaton"]
@@ -39,8 +40,8 @@ class Transition:
     tag: str | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PA:
+@dataclass(frozen=True, slots=True, repr=False)
+class PA(Drawn):
     """A probabilistic automaton, validated when it is made.
 
     Parameters

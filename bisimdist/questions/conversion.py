@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Writing", "WritingModel", "Written", "chosen_format"]
 
-FORMATS = ("json", "yaml", "dot", "prism", "umb")
+FORMATS = ("json", "yaml", "dot", "svg", "prism", "umb")
 EXTENSIONS = {
     ".json": "json",
     ".yaml": "yaml",
     ".yml": "yaml",
     ".dot": "dot",
     ".gv": "dot",
+    ".svg": "svg",
     ".tra": "prism",
     ".umb": "umb",
 }
@@ -125,11 +126,13 @@ class WritingModel(Writing):
     def ask(self, limits: Limits) -> Written:
         del limits
         from bisimdist.models.hmm import HMM
-        from bisimdist.models.io import write_dot, write_model
+        from bisimdist.models.io import write_dot, write_model, write_svg
 
         model, notes = self.made()
         if isinstance(model, HMM) and self.format in {"prism", "dot"}:
-            raise UsageError(f"--format {self.format}: hidden Markov models are written as json or yaml only")
+            raise UsageError(
+                f"--format {self.format}: hidden Markov models are written as json, yaml or svg only"
+            )
         if self.format == "prism":
             return Written(self._prism(model), notes)
         if self.format == "umb":
@@ -138,6 +141,8 @@ class WritingModel(Writing):
             if self.output is None:
                 raise UsageError("--format umb: makes no text; say where with -o, such as -o model.umb")
             return Written({"": write_umb(model)}, notes)
+        if self.format == "svg":
+            return Written({"": write_svg(model)}, notes)
         if self.format == "dot" and not isinstance(model, HMM):
             return Written({"": write_dot(model)}, notes)
         return Written({"": write_model(model, self.format)}, notes)

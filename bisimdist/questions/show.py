@@ -30,7 +30,7 @@ class Show(Question["Summary"]):
     command = "show"
     group = Group.TOOLS
     options = (
-        OUTPUT_FORMAT.but(help="Convert instead: json, yaml, dot, prism or umb."),
+        OUTPUT_FORMAT.but(help="Convert or draw instead: json, yaml, dot, svg, prism or umb."),
         OUTPUT.but(help="Where to write what is converted (prism: a file stem)."),
         JSON,
     )

@@ -16,23 +16,11 @@ __all__ = [
     "is_long",
     "short_rational",
     "short_value",
-    "visible",
 ]
 
 LONG = 32
 DIGITS = 6
 LONG_DIGITS = 12
-
-
-def visible(text: str) -> str:
-    r"""Return a text in which nothing is hidden: whatever a terminal would act on is written as an escape.
-
-    Examples
-    --------
-    >>> visible("s0\n")
-    's0\\n'
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def is_long(value: fmpq) -> bool:

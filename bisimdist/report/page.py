@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from bisimdist.report.numbers import visible
+from bisimdist.errors import visible
 
 __all__ = ["page"]
 

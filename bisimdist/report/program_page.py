@@ -8,9 +8,8 @@ from html import escape
 from pathlib import Path
 
 from bisimdist.analysis.delta import DeltaAnswer
-from bisimdist.errors import UsageError
+from bisimdist.errors import UsageError, visible
 from bisimdist.programs.chain import ProgramChain
-from bisimdist.report.numbers import visible
 from bisimdist.report.page import page
 from bisimdist.report.tables import Report
 

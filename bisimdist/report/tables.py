@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TextIO
 
-from bisimdist.report.numbers import visible
+from bisimdist.errors import visible
 
 __all__ = ["Report", "html_table", "plain_text", "print_report"]
 

@@ -1,4 +1,4 @@
-"""Reading and writing model files: JSON, YAML, PRISM's explicit files, and DOT for drawing.
+"""Reading and writing model files: JSON, YAML, PRISM's explicit files, and drawings.
 
 One file a format. A text becomes a document whose nodes know their line, the document a model; numbers are
 read as decimals or fractions as they stand. What does not make a model is refused with its place and with
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bisimdist.models.io.prism import read_prism as read_prism
     from bisimdist.models.io.prism_writer import write_prism as write_prism
     from bisimdist.models.io.reading import Reading as Reading
+    from bisimdist.models.io.svg import write_svg as write_svg
     from bisimdist.models.io.umb import write_umb as write_umb
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "write_dot",
     "write_model",
     "write_prism",
+    "write_svg",
     "write_umb",
 ]
 
@@ -39,6 +41,7 @@ _HOMES = {
     "write_dot": "dot",
     "write_model": "layout",
     "write_prism": "prism_writer",
+    "write_svg": "svg",
     "write_umb": "umb",
 }
 """The formats are loaded when they are used: an example or a program needs none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisimdist.errors import visible
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC, Row
@@ -57,5 +58,4 @@ def write_dot(model: LMC | PA | Interactive) -> str:
 
 def _escape(text: str) -> str:
     """Write a text so that Graphviz shows it: neither escapes nor HTML entities may be read into it."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
-    return shown.replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')
+    return visible(text).replace("&", "&amp;").replace("\\", "\\\\").replace('"', '\\"')

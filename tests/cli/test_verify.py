@@ -202,7 +202,7 @@ def test_other_commands_take_the_model_or_refuse_it_in_one_line(command: Command
     command("trace", model).assert_refused("hidden Markov model", "convert MODEL --to pa")
     assert command("show", model).code == 0
     assert command("show", model, "--format", "json").code == 0
-    command("show", model, "--format", "dot").assert_refused("json or yaml only")
+    command("show", model, "--format", "dot").assert_refused("json, yaml or svg only")
 
 
 def test_the_question_is_callable_without_a_command_line(capsys: pytest.CaptureFixture[str]) -> None:

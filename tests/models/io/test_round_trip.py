@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
+from xml.etree import ElementTree
 
 from flint import fmpq
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bisimdist.errors import ModelError
-from bisimdist.models.io import parse_model, read_prism, write_dot, write_model, write_prism
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.io import parse_model, read_prism, write_dot, write_model, write_prism, write_svg
 from bisimdist.models.io.document import ListNode, MapNode, Node, Scalar
 from bisimdist.models.io.json_text import read_json
 from bisimdist.models.lmc import LMC
@@ -122,6 +124,24 @@ def test_drawings_are_balanced(model: LMC | PA) -> None:
     assert drawing.count(" -> s") >= len(model.pairs)
 
 
+@given(st.one_of(models(), automata()))
+def test_pictures_show_every_state(model: LMC | PA) -> None:
+    boxes = ElementTree.fromstring(write_svg(model)).findall(".//{http://www.w3.org/2000/svg}rect")
+    assert len(boxes) == len(model)
+    assert sum(box.get("class", "").startswith("marked") for box in boxes) == len(
+        {s for p in model.pairs for s in p}
+    )
+
+
+def test_big_pictures_are_abridged() -> None:
+    names = [f"s{number}" for number in range(200)]
+    chain = LMC.from_mappings(dict.fromkeys(names, "a"), {s: {t: 1} for s, t in pairwise([*names, names[0]])})
+    assert write_svg(chain).count("<rect") == 61
+    assert "140 more" in write_svg(chain)
+    assert repr(chain) == "<LMC: 200 states, 0 pairs>"
+    assert chain._repr_svg_() == write_svg(chain)
+
+
 def test_labels_that_prism_would_refuse_become_identifiers() -> None:
     chain = LMC.from_mappings(
         {"s": "init", "t": "a b", "u": "ok_1", "v": ""}, {name: {name: 1} for name in "stuv"}, [("t", "u")]
@@ -205,6 +225,8 @@ def test_any_bytes_make_a_model_or_a_model_error(content: bytes) -> None:
         except ModelError as error:
             assert str(error).isprintable()
             assert str(error).startswith("bytes")
+        except UsageError as error:  # bytes of a format that an extra reads
+            assert "pip install" in str(error)
 
 
 @given(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8")), st.text())

@@ -1,0 +1,301 @@
+"""Directed graphs as pictures: layers, boxes and curves, as SVG that needs no other program."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from bisimdist.errors import visible
+
+__all__ = ["Edge", "Node", "abridged", "depths", "drawing"]
+
+HEIGHT, POINT = 40, 8
+ROOM = 26
+"""What a point is wide where it stands among others."""
+SPACE, RISE, MARGIN = 24, 56, 14
+LETTER = 7.4
+FITS = 34
+"""So many characters fit into a box or beside a curve."""
+PASSES = 12
+AWAY = 30
+"""How far curves at the side of a box go."""
+TEXT_AT = (0.6, 0.42)
+"""Where on a curve its text stands; what leaves one node takes turns."""
+
+LIGHT = ("#e4edf9", "#fdebd3", "#e3f3e4", "#f6e3ef", "#fbf5cf", "#e0f2f3")
+DARK = ("#1f3350", "#4a3415", "#1d3d22", "#46253b", "#403a12", "#143c3e")
+
+
+def _style() -> str:
+    """Return what the picture looks like; a rule a line, for the scheme of whoever looks at it."""
+
+    def fills(colours: Sequence[str]) -> str:
+        return "".join(f".bd .c{number}{{fill:{colour}}}" for number, colour in enumerate(colours))
+
+    return (
+        ".bd{font:12px system-ui,sans-serif;--ink:#1c2330;--soft:#5b6575;--paper:#fff;--mark:#b4410e}"
+        ".bd rect{stroke:var(--soft);fill:var(--paper)}"
+        ".bd rect.marked{stroke:var(--mark);stroke-width:2.5}"
+        ".bd circle{fill:var(--ink)}"
+        ".bd path{fill:none;stroke:var(--soft);stroke-width:1.2}"
+        ".bd path.dashed{stroke-dasharray:5 4;stroke:var(--mark)}"
+        ".bd marker path{fill:var(--soft);stroke:none}"
+        ".bd text{fill:var(--ink);text-anchor:middle}"
+        ".bd text.note{fill:var(--soft);font-size:11px}"
+        ".bd text.edge{font-size:11px;paint-order:stroke;stroke:var(--paper);stroke-width:4px}"
+        f"{fills(LIGHT)}@media (prefers-color-scheme:dark){{"
+        f".bd{{--ink:#e4e8ef;--soft:#9aa5b5;--paper:#14181f;--mark:#ffa657}}{fills(DARK)}}}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A box, or a point.
+
+    Parameters
+    ----------
+    name
+        What edges call it; all different.
+    title, note
+        What stands in the box, in two lines; without a title it is a point.
+    colour
+        Boxes of one number have one colour; None has none.
+    marked
+        Whether it is one of those that the picture is about.
+    """
+
+    name: str
+    title: str = ""
+    note: str = ""
+    colour: int | None = None
+    marked: bool = False
+
+    @property
+    def width(self) -> float:
+        """The width of the box."""
+        longest = max(len(_fitted(self.title)), len(_fitted(self.note)))
+        return max(46.0, LETTER * longest + 18) if self.title else ROOM
+
+    @property
+    def drawn(self) -> float:
+        """What of the width is drawn."""
+        return self.width if self.title else POINT
+
+    @property
+    def height(self) -> float:
+        """The height of the box."""
+        return HEIGHT if self.title else POINT
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """An arrow from one node to another, with a text; a dashed one has no direction and moves nothing."""
+
+    source: str
+    target: str
+    text: str = ""
+    dashed: bool = False
+
+
+def depths(nodes: Sequence[Node], edges: Iterable[Edge], roots: Iterable[str] = ()) -> dict[str, int]:
+    """Return the layer of each node: how many steps it is away from the nearest root.
+
+    What no root reaches starts at the top as a root of its own, in the order of `nodes`.
+    """
+    following: dict[str, list[str]] = defaultdict(list)
+    for edge in edges:
+        if not edge.dashed:
+            following[edge.source].append(edge.target)
+    depth: dict[str, int] = {}
+    entered = {target for targets in following.values() for target in targets}
+    alone = ([node.name] for node in sorted(nodes, key=lambda node: node.name in entered))
+    for start in (roots, *alone):
+        layer = [name for name in start if name not in depth]
+        level = 0
+        while layer:
+            depth |= dict.fromkeys(layer, level)
+            layer = list(dict.fromkeys(n for name in layer for n in following[name] if n not in depth))
+            level += 1
+    return depth
+
+
+def abridged(
+    nodes: Sequence[Node], edges: Sequence[Edge], roots: Iterable[str] = (), *, limit: int = 60
+) -> tuple[list[Node], list[Edge]]:
+    """Leave out what is farthest from the roots where there are more than `limit` nodes, and say how many."""
+    if len(nodes) <= limit:
+        return list(nodes), list(edges)
+    depth = depths(nodes, edges, roots)
+    kept = sorted(nodes, key=lambda node: depth[node.name])[:limit]
+    names = {node.name for node in kept}
+    rest = Node("…", "…", f"{len(nodes) - limit} more")
+    cut = {edge.source for edge in edges if edge.source in names and edge.target not in names}
+    inside = [edge for edge in edges if edge.source in names and edge.target in names]
+    return [*kept, rest], inside + [Edge(source, rest.name) for source in sorted(cut)]
+
+
+def _columns(
+    nodes: Mapping[str, Node], edges: Iterable[Edge], layers: Mapping[str, int], beside: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the middle of each node: near what it is connected with, in rows without overlap."""
+    near: dict[str, list[str]] = defaultdict(list)
+    for edge in edges:
+        if edge.source != edge.target:
+            near[edge.source].append(edge.target)
+            near[edge.target].append(edge.source)
+    rows: dict[int, list[str]] = defaultdict(list)
+    for name in nodes:
+        rows[layers[name]].append(name)
+    place: dict[str, float] = {}
+    for row in rows.values():
+        _set(row, dict.fromkeys(row, 0.0), nodes, beside, place)
+    for number in range(PASSES):
+        for level in sorted(rows, reverse=bool(number % 2)):
+            side = [1, -1][number % 2]  # downwards a row follows the one above it, upwards the one below
+            wanted = {}
+            for name in rows[level]:
+                others = [n for n in near[name] if (layers[name] - layers[n]) * side > 0] or near[name]
+                wanted[name] = sum(place[n] for n in others) / len(others) if others else place[name]
+            rows[level].sort(key=lambda name: (wanted[name], place[name]))
+            _set(rows[level], wanted, nodes, beside, place)
+    return place
+
+
+def _set(
+    row: Sequence[str],
+    wanted: Mapping[str, float],
+    nodes: Mapping[str, Node],
+    beside: Mapping[str, float],
+    place: dict[str, float],
+) -> None:
+    """Place a row from left to right as near to what is wanted as the widths allow, on average."""
+    at = 0.0
+    for number, name in enumerate(row):
+        half = nodes[name].width / 2
+        at = wanted[name] if number == 0 else max(wanted[name], at + SPACE + half)
+        place[name] = at
+        at += half + beside.get(name, 0)
+    off = sum(wanted[name] - place[name] for name in row) / len(row)
+    for name in row:
+        place[name] += off
+
+
+def _fitted(text: str) -> str:
+    return text if len(text) <= FITS else text[: FITS - 1] + "…"
+
+
+def _shown(text: str) -> str:
+    return escape(visible(text))
+
+
+def drawing(
+    nodes: Sequence[Node], edges: Sequence[Edge], *, label: str, layers: Mapping[str, int] | None = None
+) -> str:
+    """Return a picture of a graph as SVG, self-contained, light and dark; whole texts are titles.
+
+    Parameters
+    ----------
+    nodes
+        At least one.
+    edges
+        Between these.
+    label
+        What is shown, for those who do not see it.
+    layers
+        How far down each node stands; by default its steps from what nothing leads to.
+
+    Examples
+    --------
+    >>> drawing([Node("s", "s"), Node("t", "t")], [Edge("s", "t", "1")], label="one step").count("<rect")
+    2
+    """
+    layers = layers or depths(nodes, edges)
+    by_name = {node.name: node for node in nodes}
+    texts: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
+    for edge in edges:
+        texts[edge.source, edge.target, edge.dashed].append(edge.text)
+    whole = {
+        key: ", ".join(dict.fromkeys(text for text in several if text)) for key, several in texts.items()
+    }
+    beside: dict[str, float] = {}
+    for (source, target, _), text in whole.items():
+        if source == target or layers[source] > layers[target]:
+            room = AWAY + LETTER * len(_fitted(text)) if source == target else AWAY
+            beside |= {name: max(room, beside.get(name, 0)) for name in (source, target)}
+    middle = _columns(by_name, edges, layers, beside)
+    left = min(middle[n.name] - n.width / 2 for n in nodes)
+    right = max(middle[n.name] + n.width / 2 + beside.get(n.name, 0) for n in nodes)
+    middle = {name: x - left + MARGIN for name, x in middle.items()}
+    top = MARGIN + HEIGHT / 2 + (AWAY if any(edge.dashed for edge in edges) else 0)
+    rows = {node.name: top + layers[node.name] * (HEIGHT + RISE) for node in nodes}
+    width = right - left + 2 * MARGIN
+    level = any(layers[e.source] == layers[e.target] == max(layers.values()) for e in edges)
+    height = max(rows.values()) + HEIGHT / 2 + MARGIN + (RISE / 2 if level else 0)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="bd" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{_shown(label)}">'
+        f"<style>{_style()}</style>"
+        '<defs><marker id="bd-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+        'orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
+    ]
+    leaving: Counter[str] = Counter()
+    for (source, target, dashed), text in whole.items():
+        start, end = ((middle[name], rows[name], by_name[name]) for name in (source, target))
+        leaving[source] += not dashed
+        parts.append(_curve(start, end, text, dashed, at=TEXT_AT[leaving[source] % len(TEXT_AT)]))
+    parts += [_box(node, middle[node.name], rows[node.name]) for node in nodes]
+    return "".join(parts) + "</svg>"
+
+
+def _box(node: Node, x: float, y: float) -> str:
+    whole = _shown(" ".join(text for text in (node.title, node.note) if text))
+    if not node.title:
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{POINT / 2:g}"/>'
+    colour = "" if node.colour is None else f" c{node.colour % len(LIGHT)}"
+    kind = f'class="{"marked" if node.marked else "box"}{colour}"'
+    lines = [(-3, "", node.title), (13, ' class="note"', node.note)] if node.note else [(4, "", node.title)]
+    texts = "".join(
+        f'<text{style} x="{x:.1f}" y="{y + down:.1f}">{_shown(_fitted(text))}</text>'
+        for down, style, text in lines
+    )
+    return (
+        f'<g><title>{whole}</title><rect {kind} x="{x - node.width / 2:.1f}" y="{y - HEIGHT / 2:.1f}" '
+        f'width="{node.width:.1f}" height="{HEIGHT}" rx="9"/>{texts}</g>'
+    )
+
+
+Place = tuple[float, float, Node]
+
+
+def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> str:
+    """Draw an edge: downwards from box to box; level, upwards and round loops at the side."""
+    (x1, y1, first), (x2, y2, second) = source, target
+    anchor = ""
+    if y2 > y1:
+        y1, y2 = y1 + first.height / 2, y2 - second.height / 2
+        bend = (y2 - y1) / 2
+        points = (x1, y1), (x1, y1 + bend), (x2, y2 - bend), (x2, y2)
+    elif y1 == y2 and x1 != x2:
+        side = -1 if dashed else 1
+        y1, y2, bend = y1 + side * first.height / 2, y2 + side * second.height / 2, side * RISE / 2
+        points = (x1, y1), (x1, y1 + bend), (x2, y2 + bend), (x2, y2)
+    else:
+        loop = x1 == x2 and y1 == y2
+        high = 12 if loop else 0
+        x1, x2 = x1 + first.drawn / 2, x2 + second.drawn / 2
+        far = max(x1, x2) + AWAY + (y1 - y2) / 12
+        points = (x1, y1 + high), (far, y1 + 1.4 * high), (far, y2 - 1.4 * high), (x2, y2 - high)
+        at, anchor = (0.5, ' style="text-anchor:start" dx="5"') if loop else (at, "")
+    path = "M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}".format(
+        *(c for point in points for c in point)
+    )
+    kind = ' class="dashed"' if dashed else ' marker-end="url(#bd-tip)"' if second.title else ""
+    drawn = f'<path d="{path}"{kind}/>'
+    if not text:
+        return drawn
+    weights = ((1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3)  # of a cubic curve
+    x, y = (sum(w * p[axis] for w, p in zip(weights, points, strict=True)) for axis in (0, 1))
+    shown = f"<title>{_shown(text)}</title>{_shown(_fitted(text))}"
+    return f'{drawn}<text class="edge"{anchor} x="{x:.1f}" y="{y + 4:.1f}">{shown}</text>'
