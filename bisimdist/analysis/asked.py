@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
 from bisimdist.models.pa import PA
 
 __all__ = ["asked_distributions", "asked_states"]
@@ -14,7 +14,7 @@ __all__ = ["asked_distributions", "asked_states"]
 Names = Sequence[tuple[str, str]]
 
 
-def asked_states(automaton: PA | LMC, pairs: Names | None) -> list[tuple[int, int]]:
+def asked_states(automaton: PA | System, pairs: Names | None) -> list[tuple[int, int]]:
     """Return the pairs of states by their indices.
 
     Raises

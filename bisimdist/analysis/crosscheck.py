@@ -19,10 +19,7 @@ from bisimdist.fixpoint.question import checked_alpha
 from bisimdist.interruption import OnInterrupt, asked_to_stop, interruptible
 from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
-from bisimdist.models.interactive import Interactive
 from bisimdist.models.kinds import AnyModel
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["DEFAULT_ALPHA", "DEFAULT_LENGTH", "CheckedPair", "CrosscheckAnswer", "crosscheck"]
@@ -53,13 +50,13 @@ def crosscheck(  # noqa: PLR0913
     Parameters
     ----------
     model
-        A chain, an automaton, or a hidden Markov model without parameters.
+        A chain, an automaton, an interactive model, or a hidden Markov model without parameters.
     pairs
         Pairs of names (of distributions for a hidden Markov model); by default those of the model.
     alpha
         The skew of delta and of the distances, at least 1.
     length
-        Up to which length sequences are enumerated.
+        Up to which length sequences are enumerated, and how many rounds an analyst has.
     seconds
         The time for each pair, shared by the measures; what one leaves the others have.
     sources
@@ -87,8 +84,6 @@ def crosscheck(  # noqa: PLR0913
     >>> [str(measure.upper) for measure in pair.measures if measure.name in {"delta", "bd", "m_D"}]
     ['3/2', '1/5', '1/5']
     """
-    if isinstance(model, Interactive):
-        raise UsageError("cross-checks of interactive models are not there")
     skew = checked_alpha(alpha)
     if not 1 <= length <= MAX_LENGTH:
         raise UsageError(f"the length is {length}; expected 1 to {MAX_LENGTH}")
@@ -104,7 +99,7 @@ def crosscheck(  # noqa: PLR0913
     return CrosscheckAnswer(model=model, alpha=skew, length=length, pairs=tuple(checked), interrupted=halted)
 
 
-def _asked(model: LMC | PA | HMM, pairs: Sequence[tuple[str, str]] | None) -> Sequence[tuple[str, str]]:
+def _asked(model: AnyModel, pairs: Sequence[tuple[str, str]] | None) -> Sequence[tuple[str, str]]:
     if isinstance(model, HMM):
         return asked_distributions(model, pairs)
     return [(model.states[s], model.states[t]) for s, t in asked_states(model, pairs)]
@@ -146,7 +141,10 @@ class _Pair:
         """Run all sources that apply, each with its share of the time."""
         aliases = self.aliases()
         waiting = []
+        asked = Fact.ASKED in self.subject.facts
         for source in sources:
+            if source.asked and not asked:
+                continue
             reason = source.applies(self.subject)
             same = next((aliases[name] for name in source.names if name in aliases), "")
             if reason or same:

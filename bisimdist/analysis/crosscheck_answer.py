@@ -13,9 +13,7 @@ from bisimdist.analysis.proved import Shown
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
 from bisimdist.exact.decimals import decimal_below
 from bisimdist.exact.rational import format_rational
-from bisimdist.models.hmm import HMM
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.kinds import AnyModel
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.tables import Report
 
@@ -145,14 +143,14 @@ class CrosscheckAnswer(Shown):
     model
         The model.
     alpha, length
-        The skew, and up to which length sequences are enumerated.
+        The skew, and up to which length sequences are enumerated (how many rounds an analyst has).
     pairs
         The answers, in the order in which the pairs were asked.
     interrupted
         Whether somebody stopped the work.
     """
 
-    model: LMC | PA | HMM
+    model: AnyModel
     alpha: fmpq
     length: int
     pairs: tuple[CheckedPair, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
@@ -20,6 +20,7 @@ from bisimdist.errors import LimitError
 from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.ends import Ends
+from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import chain_as_automaton
 from bisimdist.progress import Deadline, Limits, Progress
@@ -82,6 +83,8 @@ MEASURES: Mapping[str, MeasureInfo] = (
         Scale.ADDITIVE,
         gain=("gain", "p - alpha q of the sequence behind the budget"),
         gain_trace=("gain of a trace", "p - alpha q of the trace behind tv_x"),
+        fixed=("fixed, {K} rounds", "delta of the best sequence of {K} actions that is fixed beforehand"),
+        delta_rounds=("delta of {K} rounds", "what the best adaptive analyst gains in {K} rounds"),
         delta=("delta", "two-sided bound on the true delta at alpha = {alpha}"),
         lbd_quotient=("lbd of the quotient", "asymmetric distance, bisimilar states merged"),
         lbd=("lbd", "asymmetric distance at alpha = {alpha}"),
@@ -148,12 +151,15 @@ class Source:
         Computes the measures; a limit is a `LimitError`.
     weight
         Its share of the time, relative to the others.
+    asked
+        Whether it is about analysts only; other models do without it.
     """
 
     names: tuple[str, ...]
     applies: Callable[[Subject], str]
     run: Run
     weight: int = 1
+    asked: bool = False
 
 
 def _always(_: Subject) -> str:
@@ -161,6 +167,8 @@ def _always(_: Subject) -> str:
 
 
 def _probabilistic(subject: Subject) -> str:
+    if Fact.ASKED in subject.facts:
+        return "an analyst chooses what is asked"
     return "" if Fact.PROBABILISTIC in subject.facts else "the automaton is nondeterministic"
 
 
@@ -174,6 +182,14 @@ def _chain(subject: Subject) -> LMC:
     if subject.chain is None:
         raise LimitError("the automaton is nondeterministic")
     return subject.chain
+
+
+def _with_delta(subject: Subject) -> str:
+    return "" if subject.asked is not None else _probabilistic(subject)
+
+
+def _system(subject: Subject) -> System:
+    return _chain(subject) if subject.asked is None else subject.asked
 
 
 def _plain(name: str, lower: Value, upper: Value, note: str = "") -> Measure:
@@ -309,13 +325,14 @@ def _formulae(name: str, lifting: Callable[[fmpq], Lifting]) -> Source:
     return Source((name,), _always, run)
 
 
-def _delta(task: Task, name: str, alpha: fmpq) -> Measure:
+def _delta(task: Task, name: str, alpha: fmpq, **options: Any) -> Measure:
     answer = delta(
-        _chain(task.subject),
+        _system(task.subject),
         alpha,
-        pairs=[task.subject.pair],
+        pairs=[(task.subject.source, task.subject.target)] if task.subject.asked else [task.subject.pair],
         deadline=task.deadline,
         progress=task.progress,
+        **options,
     )
     return _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
 
@@ -328,25 +345,33 @@ def _delta_at_one(task: Task) -> Iterator[Measure]:
     yield _delta(task, "delta_1", ONE)
 
 
+def _delta_of_rounds(task: Task) -> Iterator[Measure]:
+    yield _delta(task, "delta_rounds", task.alpha, rounds=task.length)
+
+
+def _delta_of_sequences(task: Task) -> Iterator[Measure]:
+    yield _delta(task, "fixed", task.alpha, rounds=task.length, fixed=True)
+
+
 def _asymmetric(name: str, *, one: bool = False, merged: bool = False) -> Source:
     def run(task: Task) -> Iterator[Measure]:
-        chain = quotient(_chain(task.subject))[0] if merged else _chain(task.subject)
-        pair = chain.pairs[0]
+        system = quotient(_system(task.subject))[0] if merged else _system(task.subject)
+        pair = system.pairs[0]
         alpha = ONE if one else task.alpha
-        found = Directed(chain, alpha, [pair], task.deadline, task.progress)
+        found = Directed(system, alpha, [pair], task.deadline, task.progress)
         yield directed_measure(name, pair, found.bounds)
 
-    return Source((name,), _probabilistic, run)
+    return Source((name,), _with_delta, run)
 
 
 def _symmetric(name: str, *, one: bool = False, merged: bool = False) -> Source:
     def run(task: Task) -> Iterator[Measure]:
-        chain = quotient(_chain(task.subject))[0] if merged else _chain(task.subject)
+        system = quotient(_system(task.subject))[0] if merged else _system(task.subject)
         alpha = ONE if one else task.alpha
-        answer = bound(chain, alpha, deadline=task.deadline, progress=task.progress)
+        answer = bound(system, alpha, deadline=task.deadline, progress=task.progress)
         yield _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
 
-    return Source((name,), _probabilistic, run)
+    return Source((name,), _with_delta, run)
 
 
 def _greatest(task: Task) -> Iterator[Measure]:
@@ -449,8 +474,10 @@ SOURCES: tuple[Source, ...] = (
     _generalised("d_half", "additive", fmpq(1, 2)),
     _formulae("l_x_depth", MultiplicativeLifting),
     _formulae("d_plus_depth", AdditiveLifting),
-    Source(("delta",), _probabilistic, _delta_at_alpha, weight=2),
-    Source(("delta_1",), _probabilistic, _delta_at_one, weight=2),
+    Source(("delta_rounds",), _always, _delta_of_rounds, asked=True),
+    Source(("fixed",), _always, _delta_of_sequences, asked=True),
+    Source(("delta",), _with_delta, _delta_at_alpha, weight=2),
+    Source(("delta_1",), _with_delta, _delta_at_one, weight=2),
     Source(("renyi_2", "chi2"), _probabilistic, divergence("renyi:2")),
     Source(("kl",), _probabilistic, divergence("kl")),
     Source(("hellinger",), _probabilistic, divergence("hellinger")),

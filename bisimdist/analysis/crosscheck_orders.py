@@ -155,6 +155,7 @@ def _kernel(kernel: str, measure: str, reason: str) -> tuple[Order, Order]:
 
 FULL = frozenset({Fact.FULL})
 ONE_END = frozenset({Fact.ONE_END})
+ASKED = frozenset({Fact.ASKED})
 
 RATIOS: tuple[Order, ...] = (
     Order("epsilon", "sequences", "sequences up to a length are some of all traces", "engines"),
@@ -198,6 +199,16 @@ LINKS: tuple[Order, ...] = (
     Order("l_x", "bd_quotient", "bd = 0 is a table of factors", "links", below=ABOVE, above=APART),
 )
 
+ANALYSTS: tuple[Order, ...] = (
+    Order("fixed", "delta_rounds", "a sequence of actions is an analyst", "analysts"),
+    Order("delta_rounds", "delta", "an analyst may stop", "analysts"),
+    *(
+        Order(name, metric, "the ratio of all events bounds delta", "analysts", ASKED, below=link)
+        for metric in ("l_x", "m_A", "m_A_quotient")
+        for name, link in (("delta", NEEDED), ("delta_1", NEEDED_AT_ONE))
+    ),
+)
+
 LEAKAGES: tuple[Order, ...] = (
     *_equal("chi2", "chi2_profile", "the divergence is an integral over delta", "leakages"),
     *_equal("kl", "kl_profile", "the divergence is an integral over delta", "leakages"),
@@ -230,7 +241,7 @@ KERNELS: tuple[Order, ...] = (
     Order("delta_1", "traces_differ", "traces determine events", "kernels", ONE_END, below=APART),
 )
 
-ORDERS = (*RATIOS, *PROBABILITIES, *LINKS, *LEAKAGES, *KERNELS)
+ORDERS = (*RATIOS, *PROBABILITIES, *LINKS, *ANALYSTS, *LEAKAGES, *KERNELS)
 """All orders."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import fmpq
 
@@ -10,6 +10,8 @@ from bisimdist.errors import UsageError
 from bisimdist.models.conversions import hmm_as_lmc, lmc_as_hmm
 from bisimdist.models.ends import Ends, completed
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive, System, interactive_as_automaton
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition, action_labelled_lmc, chain_as_automaton
 from bisimdist.models.transform import reached_states, restrict_to_reachable
@@ -28,6 +30,8 @@ class Fact:
     """Mass is missing, or a reachable state has no transition, but not both."""
     ENDLESS = "no run ends"
     """All reachable distributions sum to one, and every reachable state has a transition."""
+    ASKED = "an analyst asks"
+    """The model is interactive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +41,7 @@ class Subject:
     Parameters
     ----------
     kind
-        What the model was: ``lmc``, ``pa`` or ``hmm``.
+        What the model was: ``lmc``, ``pa``, ``hmm`` or ``interactive``.
     source, target
         The names that were asked for.
     automaton
@@ -48,6 +52,8 @@ class Subject:
         The hidden Markov model whose observation sequences are compared; None as above.
     facts
         What holds of the pair.
+    asked
+        The interactive model, where an analyst asks.
     """
 
     kind: str
@@ -57,6 +63,12 @@ class Subject:
     chain: LMC | None
     hidden: HMM | None
     facts: frozenset[str]
+    asked: Interactive | None = None
+
+    @property
+    def system(self) -> System | None:
+        """What delta and the skewed distances are about; None for a nondeterministic automaton."""
+        return self.chain if self.asked is None else self.asked
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -76,7 +88,7 @@ class Subject:
         return Ends.VISIBLE if Fact.ONE_END in self.facts else None
 
 
-def subject_of(model: LMC | PA | HMM, source: str, target: str) -> Subject:
+def subject_of(model: AnyModel, source: str, target: str) -> Subject:
     """Return a pair in every form.
 
     Parameters
@@ -99,6 +111,18 @@ def subject_of(model: LMC | PA | HMM, source: str, target: str) -> Subject:
     if isinstance(model, LMC):
         chain = LMC(model.states, model.labels, model.rows, (pair,))
         return _subject("lmc", (source, target), chain_as_automaton(chain), chain, None)
+    if isinstance(model, Interactive):
+        asked = replace(model, pairs=(pair,))
+        return Subject(
+            kind="interactive",
+            source=source,
+            target=target,
+            automaton=_restricted(interactive_as_automaton(asked)),
+            chain=None,
+            hidden=None,
+            facts=frozenset({Fact.ASKED}),
+            asked=asked,
+        )
     automaton = PA(model.states, model.transitions, (pair,))
     if not automaton.fully_probabilistic:
         automaton = _restricted(automaton)

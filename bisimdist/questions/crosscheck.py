@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import HTML, LENGTH, Option
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from flint import fmpq
 
     from bisimdist.analysis.crosscheck_answer import CrosscheckAnswer
-    from bisimdist.models.hmm import HMM
-    from bisimdist.models.lmc import LMC
-    from bisimdist.models.pa import PA
+    from bisimdist.models.kinds import AnyModel
     from bisimdist.progress import Limits
 
 __all__ = ["Crosscheck"]
@@ -40,14 +38,14 @@ class Crosscheck(Question["CrosscheckAnswer"]):
     options = (
         options.PAIR,
         options.ALPHA.but(help="The skew of delta and the distances (11/10)."),
-        LENGTH.but(default=4, help="Longest sequences."),
+        LENGTH.but(default=4, help="Longest sequences; rounds of an analyst."),
         options.STATE_LIMIT,
         options.EACH_TIMEOUT,
         HTML,
         options.JSON,
     )
 
-    model: LMC | PA | HMM
+    model: AnyModel
     named: str
     pairs: tuple[tuple[str, str], ...]
     alpha: fmpq | None
@@ -57,13 +55,10 @@ class Crosscheck(Question["CrosscheckAnswer"]):
     @classmethod
     def read(cls, given: Given) -> Crosscheck:
         from bisimdist.models.hmm import HMM
-        from bisimdist.models.interactive import Interactive
 
         seconds = given[options.EACH_TIMEOUT]
         alpha = given[options.ALPHA]
         model = given.any_model()
-        if isinstance(model, Interactive):
-            raise ModelError("cross-checks of interactive models are not there", source=given.source)
         pairs = given.distributions(model) if isinstance(model, HMM) else given.pairs(model)
         if not pairs:
             raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")

@@ -65,6 +65,17 @@ def test_bound_compare_profile_and_show(command: Command, model: str, tmp_path: 
     assert json.loads(command("show", model, "--json").out)["actions"] == 2
 
 
+def test_crosscheck_holds_analysts_against_automata(command: Command, model: str) -> None:
+    answer = json.loads(command("crosscheck", model, "--length", "1", "--alpha", "2", "--json").out)
+    (pair,) = answer["pairs"]
+    values = {measure["name"]: (measure["lower"], measure["upper"]) for measure in pair["measures"]}
+    assert values["fixed"] == values["delta_rounds"] == values["delta"] == values["bd"] == ("1/8", "1/8")
+    assert values["m_A"] == values["m_D"] == values["l_x"] == ("3", "3")
+    reasons = {(order["smaller"], order["larger"]) for order in pair["order"]}
+    assert {("delta", "m_A"), ("delta", "l_x"), ("fixed", "delta_rounds")} <= reasons
+    assert not answer["violated"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
@@ -79,7 +90,6 @@ def test_bound_compare_profile_and_show(command: Command, model: str, tmp_path: 
         (["metric", "MODEL", "--kind", "amortised"], "interactive model (kind interactive); expected"),
         (["verify", "MODEL", "--ratio", "2", "--length", "2"], "interactive model (kind interactive)"),
         (["convert", "MODEL", "--to", "lmc"], "somebody chooses"),
-        (["crosscheck", "MODEL"], "interactive"),
     ],
 )
 def test_what_is_not_for_it_is_refused_in_one_line(

@@ -17,13 +17,14 @@ from bisimdist.analysis.standing import Measure, Relation, Scale
 from bisimdist.errors import Interruption, ModelError, UsageError
 from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.library.registry import build_any_example, list_examples
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
-from tests.strategies import alphas, automata, hmms, lmcs, similar_automata, tangled_automata
+from tests.strategies import alphas, automata, hmms, interactives, lmcs, similar_automata, tangled_automata
 
-EVERYTHING = frozenset({Fact.PROBABILISTIC, Fact.FULL, Fact.ONE_END, Fact.ENDLESS})
+EVERYTHING = frozenset({Fact.PROBABILISTIC, Fact.FULL, Fact.ONE_END, Fact.ENDLESS, Fact.ASKED})
 HALF, ONE = fmpq(1, 2), fmpq(1)
 
 SMALLER = {
@@ -33,19 +34,16 @@ SMALLER = {
     "dining-cryptographers-pa": "n=2",
     "noisy-max-diseases": "n=2",
 }
+ENDLESS = {"two-questions", "adaptive-above-threshold"}
+"""Of these delta takes whatever time there is."""
 MORE = (
     "dining-cryptographers,n=2",
     "dining-cryptographers-pa,n=3",
     "randomised-response,k=3,rounds=2",
     "random,states=8,acyclic=true",
 )
-INTERACTIVE = {"two-questions", "randomised-responses", "coin-and-doors", "adaptive-above-threshold"}
 EXAMPLES = (
-    *(
-        f"{info.name},{SMALLER[info.name]}" if info.name in SMALLER else info.name
-        for info in list_examples()
-        if info.name not in INTERACTIVE
-    ),
+    *(f"{info.name},{SMALLER[info.name]}" if info.name in SMALLER else info.name for info in list_examples()),
     *MORE,
 )
 """Every built-in example that is cross-checked, where need be with smaller parameters than by default."""
@@ -96,6 +94,10 @@ def test_every_order_can_be_violated(order: Order) -> None:
         ({"delta": ("31/100", "31/100"), "tv_x": ("2", "2")}, True),
         ({"delta_1": ("1/3", "1/3"), "tv_x": ("2", "2")}, False),
         ({"delta_1": ("34/100", "1/2"), "tv_x": ("1", "2")}, True),
+        ({"delta": ("3/10", "3/10"), "m_A": ("2", "2")}, False),
+        ({"delta": ("31/100", "31/100"), "m_A": ("2", "2")}, True),
+        ({"delta_1": ("34/100", "1/2"), "l_x": ("2", "2")}, True),
+        ({"fixed": ("1/2", "1/2"), "delta": ("0", "49/100")}, True),
         ({"tv": ("1/2", "1/2"), "tv_x": ("2", "2")}, False),
         ({"tv": ("1/2", "1/2"), "tv_x": ("1", "19/10")}, True),
         ({"delta_1": ("1/2", "1/2"), "delta": ("45/100", "45/100")}, False),
@@ -171,7 +173,7 @@ def test_built_in_examples(name: str) -> None:
         with pytest.raises(UsageError, match="parameters"):
             crosscheck(model)
         return
-    for found in crosscheck(model, seconds=8, length=3).pairs[:2]:
+    for found in crosscheck(model, seconds=1.5 if name in ENDLESS else 8, length=3).pairs[:2]:
         assert not found.violated, found.errors
         assert not found.failed, found.left_out
         assert found.standings()
@@ -219,6 +221,15 @@ def test_hidden_markov_models(model: HMM, alpha: fmpq) -> None:
 
 
 @FEW
+@given(model=interactives(4), alpha=alphas())
+def test_interactive_models(model: Interactive, alpha: fmpq) -> None:
+    found = checked(model, alpha, ("s0", "s1"), 1)
+    names = {measure.name for measure in found.measures}
+    assert {"fixed", "delta_rounds", "d_plus", "not_bisimilar"} <= names | set(dict(found.left_out))
+    assert {"tv_x", "epsilon", "greatest"} <= set(dict(found.left_out))
+
+
+@FEW
 @given(automaton=PROBABILISTIC, alpha=alphas())
 def test_bounds_that_a_limit_leaves(automaton: PA, alpha: fmpq) -> None:
     checked(automaton, alpha, pair_of(automaton), 0.1)
@@ -250,6 +261,13 @@ def test_many_nondeterministic_automata(automaton: PA, alpha: fmpq) -> None:
 @given(model=hmms(3), alpha=alphas())
 def test_many_hidden_markov_models(model: HMM, alpha: fmpq) -> None:
     checked(model, alpha, ("pi", "tau"))
+
+
+@pytest.mark.slow
+@MANY
+@given(model=interactives(4, max_actions=3), alpha=alphas())
+def test_many_interactive_models(model: Interactive, alpha: fmpq) -> None:
+    checked(model, alpha, ("s0", "s1"))
 
 
 def test_facts() -> None:
