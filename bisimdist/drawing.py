@@ -59,7 +59,7 @@ class Node:
     name
         What edges call it; all different.
     title, note
-        What stands in the box, in two lines; without a title it is a point.
+        What stands in the box, in two lines; a title of None makes it a point.
     colour
         Boxes of one number have one colour; None has none.
     marked
@@ -67,7 +67,7 @@ class Node:
     """
 
     name: str
-    title: str = ""
+    title: str | None = None
     note: str = ""
     colour: int | None = None
     marked: bool = False
@@ -75,18 +75,19 @@ class Node:
     @property
     def width(self) -> float:
         """The width of the box."""
-        longest = max(len(_fitted(self.title)), len(_fitted(self.note)))
-        return max(46.0, LETTER * longest + 18) if self.title else ROOM
+        if self.title is None:
+            return ROOM
+        return max(46.0, LETTER * max(len(_fitted(text)) for text in (self.title, self.note)) + 18)
 
     @property
     def drawn(self) -> float:
         """What of the width is drawn."""
-        return self.width if self.title else POINT
+        return POINT if self.title is None else self.width
 
     @property
     def height(self) -> float:
         """The height of the box."""
-        return HEIGHT if self.title else POINT
+        return POINT if self.title is None else HEIGHT
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +251,9 @@ def drawing(
 
 
 def _box(node: Node, x: float, y: float) -> str:
-    whole = _shown(" ".join(text for text in (node.title, node.note) if text))
-    if not node.title:
+    if node.title is None:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{POINT / 2:g}"/>'
+    whole = _shown(" ".join(text for text in (node.title, node.note) if text))
     colour = "" if node.colour is None else f" c{node.colour % len(LIGHT)}"
     kind = f'class="{"marked" if node.marked else "box"}{colour}"'
     lines = [(-3, "", node.title), (13, ' class="note"', node.note)] if node.note else [(4, "", node.title)]
@@ -291,7 +292,7 @@ def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> 
     path = "M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}".format(
         *(c for point in points for c in point)
     )
-    kind = ' class="dashed"' if dashed else ' marker-end="url(#bd-tip)"' if second.title else ""
+    kind = ' class="dashed"' if dashed else ' marker-end="url(#bd-tip)"' if second.title is not None else ""
     drawn = f'<path d="{path}"{kind}/>'
     if not text:
         return drawn
