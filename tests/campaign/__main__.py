@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from tests.campaign.campaign import Record, examine
+from tests.campaign.draw import KINDS
 
 SAVE_SECONDS = 30.0
 
@@ -19,6 +20,8 @@ def main() -> int:
     parser.add_argument("--from", type=int, default=None, dest="first", help="the number of the first model")
     parser.add_argument("--state", type=Path, help="a file to go on from, and to keep the record in")
     parser.add_argument("--findings", type=Path, default=Path("campaign-findings"), help="a folder")
+    parser.add_argument("--only", action="append", default=[], help="ask this question of every model")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="draw models of this kind")
     options = parser.parse_args()
     resumed = options.state is not None and options.state.exists()
     record = Record.load(options.state) if resumed else Record(options.seed)
@@ -26,7 +29,7 @@ def main() -> int:
     saved = time.monotonic()
     try:
         for number in range(first, first + options.count):
-            examine(record, number, options.findings)
+            examine(record, number, options.findings, kinds=options.kind or KINDS, only=options.only)
             record.following = number + 1
             if options.state is not None and time.monotonic() - saved > SAVE_SECONDS:
                 record.save(options.state)

@@ -7,7 +7,7 @@ import signal
 import time
 import traceback
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -17,7 +17,7 @@ from flint import fmpq
 from bisimdist.errors import BisimdistError, LimitError
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.io import parse_model
-from tests.campaign import automata, chains, hidden, whole
+from tests.campaign import automata, chains, hidden, leakages, whole
 from tests.campaign.desk import Desk, Question
 from tests.campaign.draw import KINDS, Case, draw
 
@@ -27,6 +27,7 @@ QUESTIONS: tuple[Question, ...] = (
     *chains.QUESTIONS,
     *automata.QUESTIONS,
     *hidden.QUESTIONS,
+    *leakages.QUESTIONS,
     *whole.QUESTIONS,
 )
 
@@ -109,9 +110,12 @@ def examine(
     folder: Path | None = None,
     *,
     kinds: Sequence[str] = KINDS,
-    dear: bool = True,
+    only: Collection[str] = (),
 ) -> None:
-    """Ask about one model; what disagrees becomes a file in the folder, where there is one."""
+    """Ask about one model; what disagrees becomes a file in the folder, where there is one.
+
+    With names of questions, only these are asked, each of every model that it is about.
+    """
     case = draw(record.seed, number, kinds)
     counts = record.counts
     try:
@@ -127,7 +131,8 @@ def examine(
     desk = Desk(case, model, counts, case.source, alpha)
     turn = number // len(kinds)
     for place, question in enumerate(QUESTIONS):
-        if case.kind in question.kinds and (turn + place) % question.every == 0:
+        due = question.name in only if only else (turn + place) % question.every == 0
+        if case.kind in question.kinds and due:
             _ask(record, desk, question, folder)
 
 

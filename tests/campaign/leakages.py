@@ -1,0 +1,57 @@
+"""What is asked of leakages: divergences and vulnerabilities, from both sides and by two ways."""
+
+from __future__ import annotations
+
+from bisimdist.analysis.divergence_by_profile import by_profile
+from bisimdist.analysis.leakage import leakage
+from bisimdist.progress import Deadline
+from tests.campaign.chains import chain_of
+from tests.campaign.desk import Desk, Question
+
+__all__ = ["QUESTIONS"]
+
+MEASURES = ("tv", "chi2", "kl", "hellinger", "renyi:3", "bayes", "min-entropy")
+EARLY, LATE = 0.03, 0.15
+"""Seconds of the same question asked twice."""
+
+SECONDS = 10.0
+"""Those of an integral, which needs delta at every point of a grid."""
+
+
+def _leakage(desk: Desk) -> None:
+    """Bounds stand in order, are proved, and are no wider after more time."""
+    chain = chain_of(desk)
+    if chain is None:
+        return
+    measure = desk.source.choice(MEASURES)
+    both = measure not in {"tv", "bayes", "min-entropy"}
+    early, late = (
+        leakage(chain, measure, both=both, gap=0, deadline=Deadline.after(seconds))
+        for seconds in (EARLY, LATE)
+    )
+    for before, after in zip(early.pairs, late.pairs, strict=True):
+        desk.at_most(before.lower, before.upper, measure)
+        desk.at_most(after.lower, after.upper, measure)
+        desk.at_most(before.lower, after.lower, f"{measure} from below, and after more time")
+        desk.at_most(after.upper, before.upper, f"{measure} from above, and after more time")
+    desk.proved(desk.source.choice((early, late)), chain)
+
+
+def _by_profile(desk: Desk) -> None:
+    """A divergence is an integral over delta in both directions."""
+    chain = chain_of(desk)
+    if chain is None:
+        return
+    ways = by_profile(chain, *chain.pairs[0], deadline=Deadline.after(SECONDS))
+    for measure, integrals in zip(("chi2", "kl"), ways, strict=True):
+        answer = leakage(chain, measure, both=True, deadline=Deadline.after(LATE))
+        for found, (lower, upper) in zip(answer.pairs, integrals, strict=True):
+            desk.at_most(found.lower, upper, f"{measure} and the integral from above")
+            desk.at_most(lower, found.upper, f"the integral from below and {measure}")
+
+
+CHAINS = ("lmc", "pa", "ccs")
+QUESTIONS = (
+    Question("leakage", CHAINS, 6, _leakage, "leakage MODEL --measure kl --both"),
+    Question("leakage by profile", CHAINS, 20, _by_profile, "crosscheck MODEL"),
+)
