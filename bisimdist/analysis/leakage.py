@@ -186,6 +186,8 @@ class _Work:
     asked: list[Asked] = field(default_factory=list)
     before: list[fmpq] = field(default_factory=list)
     closure: Closure | None = None
+    closed_at: int = -1
+    """How many nodes were expanded when it was made."""
 
     def run(self) -> Status:
         """Refine until it is enough; whatever ends the work, exact bounds are worked out at the end."""
@@ -207,13 +209,16 @@ class _Work:
             reached = self._refine(gap, deadline)
         with deferred():  # what was refined is worth its exact bounds
             ends = self.deadline.moment is not None or reached
-            self._close(self.deadline if ends else Deadline.after(CLOSING_SECONDS))
+            if self.closure is None or self.closed_at < self.graph.refinement.expanded:
+                self._close(self.deadline if ends else Deadline.after(CLOSING_SECONDS))
         if all(bound.exact for bound in self.bounds()):
             return Status.EXACT
         return Status.BRACKET if reached else Status.LIMIT
 
     def _close(self, deadline: Deadline) -> None:
+        expanded = self.graph.refinement.expanded
         self.closure = self.graph.close(self.asked, deadline=deadline)
+        self.closed_at = expanded
 
     def _refine(self, gap: fmpq, deadline: Deadline) -> bool:
         fine, most = gap, BATCH

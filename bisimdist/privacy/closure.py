@@ -173,7 +173,11 @@ class _Work(Generic[NodeT]):
         self._chosen(node, option)
         if not self.rounded:
             return
-        above, own = self._sum(node, self.upper, up=True), self.cap(node)
+        above = self._sum(node, self.upper, up=True)
+        if above is not None and node.high - node.low < LOOSE:
+            self.upper[node.index] = above  # as narrow as it gets
+            return
+        own = self.cap(node)
         if _less(own, above):
             above = own
             self.upper_leaves.add(node.index)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from math import exp, inf, isqrt, log
+from math import exp, inf, isqrt, log, log1p, sqrt
 from typing import Any, ClassVar
 
 from flint import arb, fmpq
@@ -17,7 +17,7 @@ from flint import arb, fmpq
 from bisimdist.exact.precision import working_precision
 from bisimdist.privacy.domination import Ratios, bound_of_block
 from bisimdist.privacy.masses import Matrix, by_rows, followers
-from bisimdist.privacy.measure import PLACES, Ceilings, Edge, Measure, Node, double, dyadic
+from bisimdist.privacy.measure import PLACES, Ceilings, Edge, Measure, Node, dyadic
 from bisimdist.privacy.signed import SignedChain
 
 __all__ = ["Affinity", "Chord", "Divergence", "DivergenceNode", "Power", "Relative"]
@@ -66,10 +66,18 @@ class Divergence(Measure[DivergenceNode]):
             node.mass, node.low, node.high = fmpq(1), inf, inf
             return node
         node.mass = self.unit(node)
-        own, most = self.own(node, up=False), self.most(node)
-        node.low = double(own / node.mass)
-        node.high = node.low if node.settled else inf if most is None else double(most / node.mass)
+        node.low = self.estimate(node.x, node.y, node)
+        node.high = node.low if node.settled else self._by_columns(node)
         return node
+
+    def _by_columns(self, node: DivergenceNode) -> float:
+        total = 0.0
+        for _, (x, y) in node.vector:
+            if x and y:
+                total += self.estimate(x, y, node)
+            elif x and not self.needs_both:
+                return inf
+        return max(total, node.low)
 
     def options(self, node: DivergenceNode) -> Sequence[Sequence[Step]]:
         return (list(self.steps(node.vector)),)
@@ -106,6 +114,10 @@ class Divergence(Measure[DivergenceNode]):
     @abstractmethod
     def unit(self, node: DivergenceNode) -> fmpq:
         """Return the unit of estimates."""
+
+    @abstractmethod
+    def estimate(self, x: int, y: int, node: DivergenceNode) -> float:
+        """Return about what the function of some of the masses of a node is, in its unit."""
 
     @abstractmethod
     def phi(self, x: int | fmpq, y: int | fmpq, *, up: bool) -> fmpq:
@@ -162,6 +174,9 @@ class Power(Divergence):
     def unit(self, node: DivergenceNode) -> fmpq:
         return self.phi(node.x, node.y, up=False)
 
+    def estimate(self, x: int, y: int, node: DivergenceNode) -> float:
+        return exp(min(self.exponent(log_of_ratio(x, node.x), log_of_ratio(y, node.y)), 600.0))
+
     def exponent(self, x: float, y: float) -> float:
         return self.order * x + (1 - self.order) * y
 
@@ -213,6 +228,9 @@ class Affinity(Divergence):
     def unit(self, node: DivergenceNode) -> fmpq:
         return -self.phi(node.x, node.y, up=False)
 
+    def estimate(self, x: int, y: int, node: DivergenceNode) -> float:
+        return -sqrt(x / node.x) * sqrt(y / node.y)
+
     def exponent(self, x: float, y: float) -> float:
         return (x + y) / 2
 
@@ -256,6 +274,9 @@ class Relative(Divergence):
 
     def unit(self, node: DivergenceNode) -> fmpq:
         return fmpq(node.x)
+
+    def estimate(self, x: int, y: int, node: DivergenceNode) -> float:
+        return x / node.x * log_of_ratio(x, y)
 
     def exponent(self, x: float, y: float) -> float:
         return x
@@ -346,6 +367,13 @@ def logarithm(value: fmpq) -> Enclosed:
     with working_precision(BITS):
         ball = arb(value).log()
         return ball.lower().fmpq(), ball.upper().fmpq()
+
+
+def log_of_ratio(x: int, y: int) -> float:
+    """Return the logarithm of x/y in doubles, also where the quotient is none."""
+    if x < 2 * y and y < 2 * x:
+        return log1p((x - y) / y)
+    return log(x) - log(y)
 
 
 def root(value: fmpq, *, up: bool) -> fmpq:

@@ -163,9 +163,9 @@ def rounded(value: fmpq, mass: int | fmpq, *, up: bool) -> fmpq:
     return fmpq(units, fmpz(2) ** PLACES) * mass
 
 
-def dyadic(value: fmpq, *, up: bool) -> fmpq:
-    """Round a rational to `PLACES` significant binary places."""
-    places = PLACES - (int(value.p).bit_length() - int(value.q).bit_length())
+def dyadic(value: fmpq, *, up: bool, places: int = PLACES) -> fmpq:
+    """Round a rational to so many significant binary places."""
+    places -= int(value.p).bit_length() - int(value.q).bit_length()
     unit = fmpz(2) ** abs(places)
     part = value * unit if places >= 0 else value / unit
     units = part.ceil() if up else part.floor()

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.privacy.divergence import Divergence, DivergenceNode, Relative
-from bisimdist.privacy.measure import Edge, Measure
+from bisimdist.privacy.measure import Edge, Measure, dyadic
 
 __all__ = ["growth_of", "weights_of"]
 
@@ -39,9 +40,9 @@ def _inside(measure: Measure[Any], group: Sequence[Any], *, up: bool) -> list[li
     ]
 
 
-def _short(value: float) -> fmpq:
-    mantissa, exponent = np.frexp(value)
-    return fmpq(int(mantissa * 2**DIGITS)) * fmpq(2) ** (int(exponent) - DIGITS)
+def _short(part: float, node: Any) -> fmpq:
+    """Return a part of the mass of a node, with few digits."""
+    return dyadic(fmpq(*float(part).as_integer_ratio()) * node.mass, up=True, places=DIGITS)
 
 
 def _times(rows: Sequence[Sequence[tuple[int, fmpq]]], values: Sequence[fmpq]) -> list[fmpq]:
@@ -59,12 +60,9 @@ def weights_of(measure: Measure[Any], group: Sequence[Any]) -> Mapping[int, fmpq
     rows = _inside(measure, group, up=False)
     size = len(group)
     if size <= MOST_DENSE:
-        matrix = np.eye(size)
-        for k, row in enumerate(rows):
-            for j, factor in row:
-                matrix[k, j] -= int(factor.p) / int(factor.q)
         try:
-            guess = [_short(float(x)) for x in np.linalg.solve(matrix, np.ones(size))]
+            rough = np.linalg.solve(np.eye(size) - _shares(group), np.ones(size))
+            guess = [_short(x, node) for x, node in zip(rough, group, strict=True)]
         except np.linalg.LinAlgError:
             guess = [fmpq(0)]
         if min(guess) > 0 and all(x > y for x, y in zip(guess, _times(rows, guess), strict=True)):
@@ -73,10 +71,10 @@ def weights_of(measure: Measure[Any], group: Sequence[Any]) -> Mapping[int, fmpq
         solution = solve_exact(SparseSystem.from_rationals([(fmpq(1), row) for row in rows]))
     except SingularSystemError:
         raise LimitError("a cycle has no weights that shrink") from None
-    found = [solution.entry(k) for k in range(size)]
-    if min(found) <= 0:
+    exact = [solution.entry(k) for k in range(size)]
+    if min(exact) <= 0:
         raise LimitError("a cycle has no weights that shrink")
-    return {node.index: x for node, x in zip(group, found, strict=True)}
+    return {node.index: x for node, x in zip(group, exact, strict=True)}
 
 
 def growth_of(
@@ -93,7 +91,7 @@ def growth_of(
     own = [_known(measure, node) for node in group]
     steady = _harmonic(measure, group, rows)
     if steady is None:
-        guess = _perron(rows)
+        guess = _perron(group)
         image = _times(rows, guess)
         rate = min(x / y for x, y in zip(image, guess, strict=True))
         if rate <= 1:
@@ -158,15 +156,22 @@ def _harmonic(
     return found if min(found) > 0 and _times(rows, found) == found else None
 
 
-def _perron(rows: Sequence[Sequence[tuple[int, fmpq]]]) -> list[fmpq]:
+def _perron(group: Sequence[DivergenceNode]) -> list[fmpq]:
     """Return a vector near the one that grows alike everywhere."""
-    size = len(rows)
-    matrix = np.zeros((size, size))
-    for k, row in enumerate(rows):
-        for j, factor in row:
-            matrix[k, j] += int(factor.p) / int(factor.q)
-    values = np.ones(size)
-    for _ in range(200 * size):
+    matrix = _shares(group)
+    values = np.ones(len(group))
+    for _ in range(200 * len(group)):
         values = matrix @ values + values
         values /= values.max()
-    return [_short(float(max(x, 1e-300))) for x in values]
+    return [_short(max(x, 1e-300), node) for x, node in zip(values, group, strict=True)]
+
+
+def _shares(group: Sequence[Any]) -> npt.NDArray[np.float64]:
+    """Return the factors between the nodes of a group, in parts of their masses: never large numbers."""
+    place = {node.index: k for k, node in enumerate(group)}
+    matrix = np.zeros((len(group), len(group)))
+    for k, node in enumerate(group):
+        for share, child in node.shares[0]:
+            if child.index in place:
+                matrix[k, place[child.index]] += share
+    return matrix

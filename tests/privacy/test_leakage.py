@@ -441,3 +441,22 @@ def test_bounds_on_cycles_without_time_for_equations(monkeypatch: pytest.MonkeyP
         assert one is not None
         assert other is not None
         assert abs(one - other) < fmpq(1, 10**6)
+
+
+def test_weights_of_nodes_whose_factors_are_no_doubles() -> None:
+    """Nodes are in lowest terms: what follows one of long numbers may be one of short ones."""
+    chain = LMC.from_mappings(
+        {"s0": "a", "s1": "a", "s2": "b", "t0": "a", "t1": "a", "t2": "b"},
+        {
+            "s0": {"s1": "1/2", "s2": "1/2"},
+            "s1": {"s0": "1000000/2000001", "s1": "1/2000001", "s2": "1000000/2000001"},
+            "s2": {"s1": 1},
+            "t0": {"t1": "1/2", "t2": "1/2"},
+            "t1": {"t0": "1/1000002", "t1": "500000/500001", "t2": "1/1000002"},
+            "t2": {"t1": 1},
+        },
+        [("s0", "t0")],
+    )
+    found = only(chain, "kl", gap=0, deadline=Deadline.after(0.05))
+    assert found.lower is not None
+    assert found.lower > 10
