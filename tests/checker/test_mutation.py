@@ -7,9 +7,6 @@ import pytest
 from tests.checker.mutants import modules, mutants
 from tests.checker.mutation import Corpus, compiled, explained, reason_for, run, stale
 
-UNFINISHED = frozenset({"rules.leakage", "rules.leakage_graph", "rules.leakage_measures"})
-"""Modules with conditions that no file shows to be needed, yet."""
-
 
 @pytest.fixture(scope="module")
 def whole() -> Corpus:
@@ -37,13 +34,7 @@ def test_a_refusal_that_a_file_needs_is_missed() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "module",
-    [
-        pytest.param(name, marks=[pytest.mark.xfail(strict=True)] if name in UNFINISHED else [])
-        for name in modules()
-    ],
-)
+@pytest.mark.parametrize("module", modules())
 def test_nothing_survives_without_a_reason(module: str, whole: Corpus) -> None:
     reasons = explained()
     results = {mutant.key: result for mutant, result in run([module], corpus=whole)}

@@ -182,11 +182,11 @@ def _check_lower(  # noqa: PLR0913, PLR0917
         total += offset
         if not factor:
             continue
-        node, own = graph.node(part), graph.measure.phi(graph.totals(part))
+        node, seen = graph.node(part), graph.seen_at_least(part)
         below = None if node is None else node.lower
-        if below == INFINITE or own is None:
+        if below == INFINITE or seen is None:
             return
-        total += factor * (max(below, own[0]) if isinstance(below, Fraction) else own[0])
+        total += factor * (max(below, seen) if isinstance(below, Fraction) else seen)
     if lower is None or lower > _transformed(said, total, before):
         raise RuleViolation(f"{where}: C1: the lower bound is more than what the nodes prove")
 

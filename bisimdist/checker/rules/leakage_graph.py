@@ -44,21 +44,25 @@ class LeakageGraph:
         self.chain = chain
         self.measure = measure
         self.nodes = document.nodes
+        self.uppers = [node.upper for node in document.nodes]
+        self.lowers = [node.lower for node in document.nodes]
         self.number = {_key(node.rows): k for k, node in enumerate(document.nodes)}
         self.ratios = document.ratios
         self.cycles = document.cycles
         self.width = rows
-        self.own: list[Enclosure | None] = []
+        self.seen: list[Fraction | None] = []
+        self.starts: list[Fraction] = []
         self.edges: list[list[_Edge]] = []
         self.denominator = math.lcm(*(p.denominator for row in chain.rows.values() for p in row.values()))
 
     def check_nodes(self) -> None:
         """Check every node with its bounds."""
-        measure = self.measure
         check_ratios(self.chain, self.ratios)
         for number, node in enumerate(self.nodes):
             self._check_rows(node, f"node {number}")
-            self.own.append(measure.phi(self.totals(node.rows)))
+            seen = self.seen_at_least(node.rows)
+            self.seen.append(seen)
+            self.starts.append(node.growth.start if node.growth else seen or Fraction(0))
         self.edges = [
             [] if node.then is None else list(self._edges(node, node.then, f"node {number}"))
             for number, node in enumerate(self.nodes)
@@ -111,7 +115,7 @@ class LeakageGraph:
                 image[target] = [have + weight * mass for have, mass in zip(before, column, strict=True)]
         for label in seen.keys() | then.keys():
             image = {state: column for state, column in seen.get(label, {}).items() if any(column)}
-            if not image or self.measure.vanishes(list(zip(*image.values(), strict=True))):
+            if not image or not all(self.totals(image)[row] for row in self.measure.needed):
                 if label in then:
                     raise RuleViolation(
                         f"{where}: V3: nothing that counts follows with the label {shown(label)}"
@@ -153,55 +157,50 @@ class LeakageGraph:
             scales += [scale / self.denominator] * len(together)
         return tuple(scales)
 
-    def _sum(self, number: int, *, up: bool) -> Fraction | None:
-        """Return a bound on what follows a node adds up to; None if something has no such bound."""
+    def _sum(self, number: int, values: Sequence[Fraction | str | None], *, up: bool) -> Fraction | None:
+        """Return a bound on what follows a node adds up to, given values of nodes; None if one has none."""
+        if self.nodes[number].then is None:
+            return None
         total = Fraction(0)
         for edge in self.edges[number]:
-            child = self.nodes[edge.child]
-            value = child.upper if up else child.lower
+            value = values[edge.child]
             if not isinstance(value, Fraction):
                 return None
             total += times(value, edge.factor, up=up) + edge.constant[up]
         return total
 
     def _check_upper(self, number: int, node: LeakageNode, upper: Fraction, where: str) -> None:
-        own = self.own[number]
-        if own is None or upper < own[1]:
+        if upper < self._phi(self.totals(node.rows), f"{where}: V4"):
             raise RuleViolation(f"{where}: V4: the upper bound is less than what is seen by then")
-        if node.bound is not None:
-            if self._own_bound(number, node, own[1], where) > upper:
-                raise RuleViolation(
-                    f"{where}: V5: the upper bound is less than what the node proves by itself"
-                )
-            return
-        if node.then is None:
-            raise RuleViolation(f"{where}: V4: an upper bound with neither 'then' nor 'bound'")
-        total = self._sum(number, up=True)
-        if total is None or total > upper:
-            raise RuleViolation(f"{where}: V4: the upper bound is less than what follows adds up to")
+        match node.bound:
+            case Leader() as leader:  # this and the next one prove what is seen by then
+                self._check_leader(node, leader, where)
+                return
+            case "rest":
+                self._check_rest(number, node, where)
+                return
+            case Chord() as chord:
+                proved: Fraction | None = self._chord(node, chord, where)
+            case None:
+                proved = self._sum(number, self.uppers, up=True)
+            case _:
+                proved = sum((self._phi(c, f"{where}: V5") for c in node.rows.values()), Fraction(0))
+        if proved is None or upper < proved:
+            raise RuleViolation(
+                f"{where}: {'V5' if node.bound else 'V4'}: the upper bound is less than what is proved"
+            )
 
-    def _own_bound(self, number: int, node: LeakageNode, own: Fraction, where: str) -> Fraction:
-        """Return what a node proves without what follows it (rule V5)."""
-        if isinstance(node.bound, Chord):
-            return self._chord(node, node.bound, where)
-        if isinstance(node.bound, Leader):
-            self._check_leader(node, node.bound, where)
-        elif node.bound == "rest":
-            self._check_rest(number, node, where)
-        else:
-            parts = [self.measure.phi(column) for column in node.rows.values()]
-            if any(part is None for part in parts):
-                raise RuleViolation(f"{where}: V5: a column has no finite value")
-            return sum((part[1] for part in parts if part is not None), Fraction(0))
-        return own
+    def _phi(self, masses: Sequence[Fraction | int], where: str) -> Fraction:
+        """Return what the function of some masses is at most."""
+        value = self.measure.phi(masses)
+        if value is None:
+            raise RuleViolation(f"{where}: there is no finite value")
+        return value[1]
 
     def _chord(self, node: LeakageNode, chord: Chord, where: str) -> Fraction:
         if isinstance(self.measure, Guess):
             raise RuleViolation(f"{where}: V5: a chord is for pairs")
-        left, right = (
-            {state: Fraction(column[row]) for state, column in node.rows.items() if column[row]}
-            for row in (0, 1)
-        )
+        left, right = ({s: Fraction(column[row]) for s, column in node.rows.items()} for row in (0, 1))
         most, least = Fraction(chord.most), Fraction(chord.least)
         if not stays_below(self.ratios, left, right, most) or (
             least and not stays_below(self.ratios, right, left, 1 / least)
@@ -213,10 +212,7 @@ class LeakageGraph:
         else:
             high = (x - least * y) / (most - least)
             low = y - high
-        top, bottom = self.measure.phi((most, Fraction(1))), self.measure.phi((least, Fraction(1)))
-        if top is None or bottom is None:  # pragma: no cover  (the second mass is 1)
-            raise RuleViolation(f"{where}: V5: the chord has no end")
-        return high * top[1] + low * bottom[1]
+        return high * self._phi((most, 1), where) + low * self._phi((least, 1), where)
 
     def _check_leader(self, node: LeakageNode, leader: Leader, where: str) -> None:
         if not isinstance(self.measure, Guess) or leader.row > self.width:
@@ -245,11 +241,11 @@ class LeakageGraph:
         self, number: int, node: LeakageNode, lower: Fraction, cycle: tuple[int, int], where: str
     ) -> None:
         if node.stop or node.then is None:
-            own = self.own[number]
-            if own is not None and lower > own[0]:
+            seen = self.seen[number]
+            if seen is not None and lower > seen:
                 raise RuleViolation(f"{where}: V6: the lower bound is more than what is seen by then")
             return
-        total = self._sum(number, up=False)
+        total = self._sum(number, self.lowers, up=False)
         if total is None or lower > total:
             raise RuleViolation(f"{where}: V6: the lower bound is more than what follows adds up to")
         inside = self._inside(number, cycle, where)
@@ -269,26 +265,28 @@ class LeakageGraph:
         return [edge for edge in self.edges[number] if edge.child >= first]
 
     def _check_infinite(self, number: int, node: LeakageNode, where: str) -> None:
-        if node.growth is not None or self.own[number] is None:
+        if node.growth is not None or self.seen[number] is None:
             return
         if not any(e.child < number and self.nodes[e.child].lower == INFINITE for e in self.edges[number]):
             raise RuleViolation(f"{where}: V7: no node before it is infinite")
 
     def _check_growth(self, number: int, growth: Growth, where: str) -> None:
         """Check that a bound grows by its step with every round: z + h <= A z + k and h <= A h."""
-        own = self.own[number]
-        if own is None or growth.start > own[0]:
+        if growth.start > (self.seen[number] or 0):
             raise RuleViolation(f"{where}: V7: growth begins at more than what is seen by then")
-        total, step = Fraction(0), Fraction(0)
-        for edge in self.edges[number]:
-            below, grown = self.own[edge.child], self.nodes[edge.child].growth
-            value = below[0] if below is not None else Fraction(0)
-            if grown is not None:
-                value = grown.start
-                step += edge.factor[0] * grown.step
-            total += times(value, edge.factor, up=False) + edge.constant[0]
-        if growth.step > step or growth.start + growth.step > total:
+        total = self._sum(number, self.starts, up=False)
+        step = sum(
+            times(grown.step, edge.factor, up=False)
+            for edge in self.edges[number]
+            if (grown := self.nodes[edge.child].growth)
+        )
+        if total is None or growth.step > step or growth.start + growth.step > total:
             raise RuleViolation(f"{where}: V7: nothing makes the bound grow")
+
+    def seen_at_least(self, matrix: Matrix) -> Fraction | None:
+        """Return what is seen by then, bounded below; None for infinity."""
+        value = self.measure.phi(self.totals(matrix))
+        return None if value is None else value[0]
 
     def node(self, matrix: Matrix) -> LeakageNode | None:
         """Return the node of some masses, if there is one."""
