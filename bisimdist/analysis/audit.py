@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from flint import fmpq
 
-from bisimdist.analysis.delta import DeltaAnswer, DeltaBound, delta
+from bisimdist.analysis.audit_answer import Audit, Distinguisher, Side
+from bisimdist.analysis.delta import delta
 from bisimdist.errors import UsageError
 from bisimdist.exact.binomial import binomial_interval, tail_at_most
 from bisimdist.exact.rational import ExactNumber, to_fmpq
@@ -26,97 +26,6 @@ SMALLER = tuple(fmpq(numerator, 8) for numerator in (7, 6, 5, 4, 3, 2, 1, 0))
 """Where delta is 0 no event gains anything; then alpha - 1 is shortened until one does."""
 
 EVERY = 1_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class Distinguisher:
-    """The event that tells two states of a model apart best, and the claim that samples may contradict.
-
-    Parameters
-    ----------
-    answer
-        The bounds on delta of the pair.
-    event
-        A set of traces, or None where no trace tells the two states apart.
-    swapped
-        Whether the event is the more likely from the second state.
-    """
-
-    answer: DeltaAnswer
-    event: Event | None
-    swapped: bool
-
-    @property
-    def pair(self) -> DeltaBound:
-        """The bounds."""
-        return self.answer.pairs[0]
-
-    def probability(self, name: str) -> fmpq:
-        """Return how likely the event is in the model."""
-        chain = self.answer.model
-        return fmpq(0) if self.event is None else self.event.probability(chain, chain.index(name))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """What was counted of the outputs for one state.
-
-    Parameters
-    ----------
-    name
-        The state.
-    outputs, inside
-        How many outputs there were, and how many of them are in the event.
-    interval
-        Where the probability of the event lies, with the confidence.
-    contradiction
-        Why the model does not make such outputs, where that is certain enough; else empty.
-    """
-
-    name: str
-    outputs: int
-    inside: int
-    interval: tuple[fmpq, fmpq]
-    contradiction: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
-    """What samples say: never a proof.
-
-    Parameters
-    ----------
-    distinguisher
-        The event.
-    claim
-        The delta that was claimed.
-    confidence
-        With what probability, at least, the lower bound holds.
-    lower
-        A lower bound on the delta of what was sampled.
-    sides
-        The counts from the first and from the second state.
-    """
-
-    distinguisher: Distinguisher
-    claim: fmpq
-    confidence: fmpq
-    lower: fmpq
-    sides: tuple[Side, Side]
-
-    @property
-    def violated(self) -> bool:
-        """Whether the claim is violated, with the confidence."""
-        return bool(self.lower > self.claim)
-
-    @property
-    def model_contradicted(self) -> bool:
-        """Whether the samples are not those of the model, with the confidence."""
-        return any(side.contradiction for side in self.sides)
-
-    def certificate(self) -> dict[str, object]:
-        """Return the proof of the bounds on the model, which names the event."""
-        return self.distinguisher.answer.certificate()
 
 
 def distinguisher(  # noqa: PLR0913

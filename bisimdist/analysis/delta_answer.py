@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from typing import Any, Protocol
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.analysis.proved import Shown
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import Interactive, System
-from bisimdist.privacy.event import Event
+from bisimdist.privacy.event import ACCEPT, Event
+from bisimdist.report.bounds import bounds_table, long_hint, privacy_level
+from bisimdist.report.numbers import at_least, at_most, short_rational
+from bisimdist.report.tables import Report
 
 __all__ = ["DeltaAnswer", "DeltaBound", "WitnessEvent"]
 
-DIGITS = 10
-MAX_ROWS = 200
-"""How many pairs a page shows; it says how many it leaves out."""
+MAX_LINES = 20
+"""How many situations of a strategy a person is shown."""
+
+ENDINGS = {
+    Status.BRACKET: ("The bounds are certified and as close as was asked; the interval has not closed.",),
+    Status.LIMIT: ("A limit ended the work before the interval was as narrow as asked; it is certified.",),
+}
 
 
 class DeltaWork(Protocol):
@@ -69,6 +75,30 @@ class WitnessEvent:
             "event": self.event.data(),
         }
 
+    def remarks(self) -> list[str]:
+        """Say what the event is, and what an analyst asks after which answers until it is convinced."""
+        event, count = self.event, self.event.traces()
+        size = f"{len(event.nodes)} nodes"
+        if count is not None:
+            number = "1 sequence" if count == 1 else f"{count if count < 10**9 else 'over 10^9'} sequences"
+            size += f", {number} of labels"
+        lines = [
+            f"No smaller delta than the lower bound would do: an event ({size}) has probability "
+            f"{at_least(self.probability_from)} from {self.source} and only "
+            f"{at_most(self.probability_to)} from {self.target}."
+        ]
+        if event.asks:
+            lines.append(f"What is asked ({len(event.nodes) - 1} situations):")
+        for place, (action, targets) in enumerate(zip(event.asks, event.nodes, strict=False)):
+            if place > MAX_LINES:
+                return [*lines, "  ... --json gives the rest"]
+            after = ", ".join(
+                f"{label} -> {'convinced' if target == ACCEPT else f'({target})'}"
+                for label, target in targets.items()
+            )
+            lines.append(f"  start: {after}" if action is None else f"  ({place}) ask {action}: {after}")
+        return lines
+
 
 @dataclass(frozen=True)
 class DeltaBound:
@@ -112,9 +142,35 @@ class DeltaBound:
         """The event behind the lower bound, with its two probabilities."""
         return self._work.witness(self)
 
+    def data(self) -> dict[str, object]:
+        """Return the bounds as plain data; of what somebody asks also what is gained in each direction."""
+        data: dict[str, object] = {
+            "from": self.source,
+            "to": self.target,
+            "lower": format_rational(self.lower),
+            "upper": format_rational(self.upper),
+            "exact": self.exact,
+            "witness": self.witness.data(),
+        }
+        if self.interactive:
+            data["directions"] = [list(map(format_rational, way)) for way in self.directions]
+        if self.cut is not None:
+            data["cut"] = [format_rational(mass) for mass in self.cut]
+        return data
+
+    def remarks(self) -> list[str]:
+        """Say what shows the lower bound, and what runs that were cut off weigh."""
+        found = self.witness.remarks() if self.lower else []
+        if self.cut is not None and any(self.cut):
+            masses = " and ".join(at_most(mass) for mass in self.cut)
+            found.append(
+                f"Runs are cut off with probabilities {masses}; the bounds allow for whatever they would do."
+            )
+        return found
+
 
 @dataclass(frozen=True, kw_only=True)
-class DeltaAnswer:
+class DeltaAnswer(Shown):
     """Two-sided bounds on delta for each pair that was asked.
 
     Parameters
@@ -159,14 +215,51 @@ class DeltaAnswer:
         """Return the proof of all bounds, as plain data that ``json.dumps`` writes."""
         return self._work.certificate(self)
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(p.source)}</td><td>{escape(p.target)}</td>"
-            f"<td>{decimal_below(p.lower, DIGITS)[0]}</td><td>{decimal_above(p.upper, DIGITS)[0]}</td>"
-            f"<td>{'yes' if p.exact else 'no'}</td></tr>"
-            for p in self.pairs[:MAX_ROWS]
+    def data(self) -> dict[str, object]:
+        worst = self.worst
+        return {
+            "pairs": [pair.data() for pair in self.pairs],
+            "worst": {
+                "from": worst.source,
+                "to": worst.target,
+                "lower": format_rational(self.lower),
+                "upper": format_rational(self.upper),
+            },
+            "status": self.status.value,
+            "statistics": dict(self.statistics),
+        }
+
+    def report(self, epsilon: str | None = None) -> Report:
+        """Return the answer for a person, and what it means.
+
+        Parameters
+        ----------
+        epsilon
+            What was asked instead of alpha, where it was.
+        """
+        alpha = f"epsilon = {epsilon} (alpha rounded outwards)"
+        if epsilon is None:
+            alpha = f"alpha = {short_rational(self.alpha_upper)}"
+        columns, rows = bounds_table("delta", [(p.source, p.target, p.lower, p.upper) for p in self.pairs])
+        return Report(
+            heading=f"the true delta at {alpha}",
+            columns=columns,
+            rows=rows,
+            remarks=(
+                self._meaning(epsilon),
+                *self.worst.remarks(),
+                *ENDINGS.get(self.status, ()),
+                *long_hint(bound for pair in self.pairs for bound in (pair.lower, pair.upper)),
+            ),
         )
-        if len(self.pairs) > MAX_ROWS:
-            rows += f"<tr><td colspan=5>and {len(self.pairs) - MAX_ROWS} more pairs</td></tr>"
-        head = "".join(f"<th>{name}</th>" for name in ("from", "to", "lower", "upper", "exact"))
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+    def _meaning(self, epsilon: str | None) -> str:
+        level, value = privacy_level(self.alpha_upper, epsilon)
+        worst = self.worst
+        where = f"for the pair ({worst.source}, {worst.target})"
+        if len(self.pairs) > 1:
+            where = (
+                f"for all {len(self.pairs)} pairs, the worst of which is ({worst.source}, {worst.target}),"
+            )
+        amount = at_most(worst.upper).removeprefix("<= ")
+        return f"The model is ({level}, delta)-differentially private {where} with delta <= {amount}{value}."

@@ -16,11 +16,11 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Proved, Shown
 from bisimdist.errors import UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
-from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import System
 from bisimdist.programs.chain import ProgramChain
-from bisimdist.report.numbers import at_least, at_most, interval, is_long, short_rational
+from bisimdist.report.bounds import bounds_table, long_hint, privacy_level
+from bisimdist.report.numbers import at_most, interval, short_rational
 from bisimdist.report.tables import Report
 from bisimdist.verdicts import verdict_word
 
@@ -196,7 +196,7 @@ class DistanceAnswer(Shown, Proved):
                 *_directions(named, self.distance),
                 *ENDINGS[self.status],
                 *([CUT] if isinstance(self.model, ProgramChain) and self.model.cut else []),
-                *_long_hint(self.alpha, self.pairs),
+                *long_hint(_numbers(self.alpha, self.pairs)),
             ),
         )
 
@@ -263,17 +263,11 @@ def common_status(statuses: Sequence[Status]) -> Status:
 
 def _meaning(alpha: fmpq, epsilon: str | None, named: Named) -> str:
     """Say in words what the upper bounds mean."""
-    if epsilon is None:
-        level = "0" if alpha == 1 else "ln(alpha)" if is_long(alpha) else f"ln({short_rational(alpha)})"
-    else:
-        level = epsilon
+    level, value = privacy_level(alpha, epsilon)
     where, delta = "for each pair", "its upper bound"
     if len(named) == 1:
         ((pair, names),) = named
         where, delta = f"for the pair ({', '.join(names)})", at_most(pair.upper).removeprefix("<= ")
-    value = ""
-    if epsilon is None and alpha != 1:
-        value = f", where {level} <= {log_enclosure(alpha)[1]}"
     return f"The model is ({level}, delta)-differentially private {where} with delta <= {delta}{value}."
 
 
@@ -282,10 +276,8 @@ def _heading(distance: str, alpha: fmpq, epsilon: str | None) -> str:
     return f"{distance} at alpha = {short_rational(alpha)}{rounded}"
 
 
-def _long_hint(alpha: fmpq, pairs: Sequence[PairBound]) -> tuple[str, ...]:
-    if is_long(alpha) or any(is_long(pair.upper) or is_long(pair.lower) for pair in pairs):
-        return ("Long rationals are shown rounded in the safe direction; --json gives them in full.",)
-    return ()
+def _numbers(alpha: fmpq, pairs: Sequence[PairBound]) -> list[fmpq]:
+    return [alpha, *(bound for pair in pairs for bound in (pair.upper, pair.lower))]
 
 
 def _directions(named: Named, distance: str) -> list[str]:
@@ -304,18 +296,7 @@ def _directions(named: Named, distance: str) -> list[str]:
 
 
 def _rows(named: Named, distance: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    if all(pair.exact for pair, _ in named):
-        return (
-            ("from", "to", f"{distance} (exact)"),
-            tuple((*names, at_most(pair.upper)) for pair, names in named),
-        )
-    return (
-        ("from", "to", "lower bound", "upper bound", "exact"),
-        tuple(
-            (*names, at_least(pair.lower), at_most(pair.upper), "yes" if pair.exact else "no")
-            for pair, names in named
-        ),
-    )
+    return bounds_table(distance, [(*names, pair.lower, pair.upper) for pair, names in named])
 
 
 def threshold_report(answers: Sequence[ThresholdAnswer], asked: Names, epsilon: str | None = None) -> Report:
@@ -333,5 +314,5 @@ def threshold_report(answers: Sequence[ThresholdAnswer], asked: Names, epsilon: 
         heading=f"{heading}: at most {short_rational(first.threshold)}?",
         columns=(*columns, "verdict"),
         rows=tuple((*row, verdict) for row, verdict in zip(rows, verdicts, strict=True)),
-        remarks=(*remarks, *_directions(named, first.distance), *_long_hint(first.alpha, pairs)),
+        remarks=(*remarks, *_directions(named, first.distance), *long_hint(_numbers(first.alpha, pairs))),
     )

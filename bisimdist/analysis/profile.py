@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.parallel import DeltaPool, DeltaTask
+from bisimdist.analysis.profile_answer import ProfileAnswer, ProfilePoint
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
@@ -25,9 +24,6 @@ from bisimdist.privacy.losses import LossDistribution, exact_losses
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.cutting import inner, masses_of, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
-
-if TYPE_CHECKING:
-    from bisimdist.analysis.renyi_curve import RenyiCurve
 
 __all__ = ["ProfileAnswer", "ProfilePoint", "all_losses", "profile"]
 
@@ -50,91 +46,6 @@ LOSS_POINTS = 5000
 
 RELATIVE_GAP = fmpq(1, 1000)
 """How narrow the intervals of a cyclic chain have to be, relative to delta at epsilon = 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProfilePoint:
-    """Bounds on the delta of the model at one alpha; epsilon is its logarithm."""
-
-    alpha: fmpq
-    lower: fmpq
-    upper: fmpq
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return bool(self.lower == self.upper)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProfileAnswer:
-    """The privacy profile of a chain over all pairs that were asked.
-
-    Parameters
-    ----------
-    model
-        The chain.
-    pairs
-        The pairs of names.
-    points
-        Bounds, by ascending alpha.
-    status
-        How the work ended: exact where all points are.
-    losses
-        By pair the exact losses, where they are finitely many: then delta is known for every alpha.
-    runs
-        How many independent runs the answer is about.
-    renyi
-        Rényi divergences, where they were asked for.
-    """
-
-    model: System
-    pairs: tuple[tuple[str, str], ...]
-    points: tuple[ProfilePoint, ...]
-    status: Status
-    losses: tuple[LossDistribution, ...] | None = field(default=None, compare=False)
-    runs: int = 1
-    renyi: RenyiCurve | None = None
-
-    def upper_at(self, alpha: ExactNumber) -> fmpq:
-        """Return an upper bound on delta at any alpha: delta is convex and does not increase.
-
-        Raises
-        ------
-        UsageError
-            If alpha is below the first point.
-        """
-        value = to_fmpq(alpha)
-        before = [point for point in self.points if point.alpha <= value]
-        after = [point for point in self.points if point.alpha > value]
-        if not before:
-            raise UsageError(f"the profile begins at alpha = {format_rational(self.points[0].alpha)}")
-        if not after:
-            return before[-1].upper
-        left, right = before[-1], after[0]
-        part = (value - left.alpha) / (right.alpha - left.alpha)
-        return left.upper + part * (right.upper - left.upper)
-
-    def lower_at(self, alpha: ExactNumber) -> fmpq:
-        """Return a lower bound on delta at any alpha of at least 1.
-
-        Beyond its two points a chord of a convex function lies below it; and delta does not increase.
-        """
-        value = to_fmpq(alpha)
-        best = fmpq(0)
-        for point in self.points:
-            if point.alpha >= value:
-                best = max(best, point.lower)
-        for left, right in pairwise(self.points):
-            for near, far, beyond in (
-                (right, left, value >= right.alpha),
-                (left, right, value <= left.alpha),
-            ):
-                if beyond:
-                    # the steepest chord that the bounds allow: low where we are near, high where we are far
-                    slope = (near.lower - far.upper) / (near.alpha - far.alpha)
-                    best = max(best, near.lower + slope * (value - near.alpha))
-        return best
 
 
 @interruptible

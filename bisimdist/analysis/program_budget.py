@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flint import fmpq
 
+from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import DeltaAnswer, delta
+from bisimdist.analysis.program_answer import ratio_data, ratio_remarks
+from bisimdist.analysis.proved import Shown
 from bisimdist.errors import UsageError
-from bisimdist.exact.rational import ExactNumber
+from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.models.lmc import Row
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.ratios import OutputRatio, output_ratio
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.report.tables import Report
 
 __all__ = ["ProgramBudget", "program_budget"]
 
+MOST_ROWS = 20
+MOST_DIGITS = 80
+
 
 @dataclass(frozen=True, kw_only=True)
-class ProgramBudget:
+class ProgramBudget(Shown):
     """What the neighbours among the inputs of a program give away at most.
 
     Parameters
@@ -66,6 +73,65 @@ class ProgramBudget:
         if found is None or found.ratio is None or not found.exact:
             raise UsageError("there is no exact ratio to prove; give --alpha")
         return delta(self.model, found.ratio, pairs=_merged(self.model)[1]).certificate()
+
+    @property
+    def status(self) -> Status:
+        """How the work ended."""
+        if self.delta is not None:
+            return self.delta.status
+        found = self.ratio
+        return Status.EXACT if found is not None and (found.exact or found.ratio is None) else Status.LIMIT
+
+    def data(self) -> dict[str, object]:
+        model = self.model
+        data: dict[str, object] = {
+            "program": {**model.origin.data(), "places": model.origin.explored},
+            "inputs": list(self.pair),
+            "neighbours": len(model.pairs),
+            "classes": self.classes,
+            "compared": self.compared,
+        }
+        if self.delta is not None:
+            shown = self.delta.data()
+            return {**data, **{key: shown[key] for key in ("pairs", "worst", "status")}}
+        return {
+            **data,
+            **ratio_data(self.ratio),
+            "exact": self.status is Status.EXACT,
+            "probabilities": [format_rational(p) for p in self.probabilities()],
+        }
+
+    def report(self, epsilon: str | None = None) -> Report:
+        """Return the answer for a person.
+
+        Parameters
+        ----------
+        epsilon
+            What was asked instead of alpha, where it was.
+        """
+        model = self.model
+        remarks = [
+            f"{len(model.pairs)} pairs of neighbours; inputs of which the same is seen, as often, are one: "
+            f"{self.classes} of them, {self.compared} pairs."
+        ]
+        source, target = self.pair
+        if self.delta is not None:
+            report = self.delta.report(epsilon)
+            return replace(
+                report,
+                rows=report.rows[:MOST_ROWS],
+                remarks=(*remarks, *report.remarks, f"The worst pair is {source} and {target}."),
+            )
+        one, two = (format_rational(p) for p in self.probabilities())
+        attained = f": probabilities {one} and {two}" if len(one + two) < MOST_DIGITS else ""
+        return Report(
+            heading=f"{model.origin.function} over all neighbours",
+            remarks=(
+                *ratio_remarks(self.ratio),
+                f"The worst pair is {source} and {target}{attained}.",
+                *remarks,
+            ),
+        )
 
 
 def program_budget(  # noqa: PLR0913

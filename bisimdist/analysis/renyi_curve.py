@@ -14,6 +14,7 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.kinds import AnyModel
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.report.numbers import exact_value
 
 __all__ = ["RenyiCurve", "RenyiPoint", "renyi_curve"]
 
@@ -48,6 +49,15 @@ class RenyiPoint:
         """Two decimals around the largest divergence."""
         found = self.bound.enclosure
         return found if found is not None else ("0", "inf")
+
+    def data(self) -> dict[str, object]:
+        """Return the point as plain data."""
+        return {
+            "order": self.order,
+            "lower": exact_value(self.lower),
+            "upper": exact_value(self.upper),
+            "divergence": list(self.divergence),
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.profile import all_losses
 from bisimdist.errors import UsageError
+from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
@@ -19,9 +20,11 @@ from bisimdist.models.conversions import observed_chain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.programs.cutting import masses_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.report.numbers import short_rational
 
 __all__ = ["LeastAlpha", "least_alpha"]
 
+DIGITS = 10
 NARROWEST = fmpq(1, 2**30)
 """Where a bisection ends at the latest."""
 
@@ -46,6 +49,35 @@ class LeastAlpha:
     above: fmpq | None
     enough: fmpq | None
     exact: bool
+
+    def data(self) -> dict[str, object]:
+        """Return the two sides as plain data."""
+
+        def shown(alpha: fmpq | None) -> dict[str, object] | None:
+            if alpha is None:
+                return None
+            return {"ratio": format_rational(alpha), "epsilon": list(log_enclosure(alpha, DIGITS))}
+
+        return {
+            "threshold": format_rational(self.threshold),
+            "not_enough": shown(self.above),
+            "enough": shown(self.enough),
+            "exact": self.exact,
+        }
+
+    def __str__(self) -> str:
+        theta = format_rational(self.threshold)
+        if self.enough is None:
+            if self.exact:
+                return f"No epsilon brings delta down to {theta}."
+            return f"Which epsilon brings delta down to {theta} was not decided within the limits."
+        at_most = f"ln({short_rational(self.enough)}) <= {log_enclosure(self.enough)[1]}"
+        if self.exact:
+            return f"The least epsilon with delta <= {theta} is {at_most}."
+        if self.above is None:
+            return f"delta <= {theta} holds for epsilon = {at_most}."
+        lower = log_enclosure(self.above)[0]
+        return f"The least epsilon with delta <= {theta} lies above {lower} and is at most {at_most}."
 
 
 @interruptible

@@ -137,15 +137,8 @@ class AuditQuestion(Question["Audit"]):
         found = nothing_known(self.frame(), [self.pair], known)
         return replace(found, data={**found.data, **known, "status": "supported"})
 
-    def data(self, answer: Audit) -> dict[str, object]:
-        from bisimdist.report.audit import audit_data
-
-        return {**self.frame(), **audit_data(answer)}
-
     def report(self, answer: Audit) -> Report:
-        from bisimdist.report.audit import audit_report
-
-        return audit_report(answer, epsilon=self.skew.shown_epsilon)
+        return answer.report(self.skew.shown_epsilon)
 
     def settled(self, answer: Audit) -> Settled:
         return not answer.violated

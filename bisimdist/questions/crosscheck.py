@@ -104,6 +104,6 @@ class Crosscheck(Question["CrosscheckAnswer"]):
 
     def content(self, option: Option[Any], path: str, answer: CrosscheckAnswer) -> str:
         del option, path
-        from bisimdist.report.crosscheck_page import crosscheck_page
+        from bisimdist.analysis.crosscheck_page import crosscheck_page
 
         return crosscheck_page(answer, self.named)

@@ -115,7 +115,6 @@ class Delta(Question["DeltaAnswer"]):
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational
         from bisimdist.models.lmc import LMC
-        from bisimdist.report.delta import delta_data
 
         data = self.frame()
         lower, upper = format_rational(answer.alpha_lower), format_rational(answer.alpha_upper)
@@ -127,12 +126,10 @@ class Delta(Question["DeltaAnswer"]):
             data["alpha_rounded"] = {"lower": "up", "upper": "down"}
         if not isinstance(self.model, LMC):
             data |= {"rounds": self.rounds, "analyst": "fixed" if self.fixed else "adaptive"}
-        return {**data, **delta_data(answer)}
+        return {**data, **answer.data()}
 
     def report(self, answer: DeltaAnswer) -> Report:
-        from bisimdist.report.delta import delta_report
-
-        return delta_report(answer, epsilon=self.skew.shown_epsilon)
+        return answer.report(self.skew.shown_epsilon)
 
 
 def refuse_rounds(model: System, rounds: int | None) -> None:

@@ -28,27 +28,17 @@ from bisimdist.questions.question import Group, Question, Settled
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from bisimdist.analysis.profile import ProfileAnswer
-    from bisimdist.analysis.threshold_search import LeastAlpha
+    from bisimdist.analysis.profile_answer import ProfileAnswer
     from bisimdist.models.interactive import System
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
-__all__ = ["Profile", "Profiled"]
+__all__ = ["Profile"]
 
 PICTURES = (".svg", ".png", ".pdf")
 
 
-@dataclass(frozen=True, slots=True)
-class Profiled:
-    """The profile, and the least alpha for a threshold where that was asked."""
-
-    curve: ProfileAnswer
-    least: LeastAlpha | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile(Question[Profiled]):
+class Profile(Question["ProfileAnswer"]):
     """Compute the privacy profile: delta as a function of epsilon, certified from above and below.
 
     Without --alpha and --epsilon the points are chosen, more of them where the curve bends. MODEL is a file,
@@ -103,7 +93,7 @@ class Profile(Question[Profiled]):
         if plot is None and (given[LOG] or given[TRADE_OFF]):
             raise UsageError("--log and --trade-off say how to draw; give the file with --plot FILE")
         if plot is not None:
-            from bisimdist.report.plots import figure_class
+            from bisimdist.analysis.plots import figure_class
 
             figure_class()  # refuses before anything is computed
         rounds = given[options.ROUNDS]
@@ -126,7 +116,7 @@ class Profile(Question[Profiled]):
             rounds=rounds,
         )
 
-    def ask(self, limits: Limits) -> Profiled:
+    def ask(self, limits: Limits) -> ProfileAnswer:
         from bisimdist.analysis.answer import Status
         from bisimdist.analysis.profile import profile
         from bisimdist.analysis.threshold_search import least_alpha
@@ -162,7 +152,7 @@ class Profile(Question[Profiled]):
             status = renyi.status if renyi.status is Status.LIMIT else curve.status
             curve = replace(curve, renyi=renyi, status=status)
         if self.threshold is None:
-            return Profiled(curve, None)
+            return curve
         least = least_alpha(
             self.model,
             self.threshold,
@@ -172,37 +162,19 @@ class Profile(Question[Profiled]):
             memory=limits.memory,
             progress=limits.progress,
         )
-        return Profiled(curve, least)
+        return replace(curve, least=least)
 
-    def data(self, answer: Profiled) -> dict[str, object]:
-        from bisimdist.report.profile import least_data, profile_data
-
-        return {
-            **self.frame(),
-            **profile_data(answer.curve),
-            **({} if answer.least is None else {"least": least_data(answer.least)}),
-        }
-
-    def report(self, answer: Profiled) -> Report:
-        from bisimdist.report.profile import profile_report
-
-        return profile_report(answer.curve, answer.least)
-
-    def settled(self, answer: Profiled) -> Settled:
-        from bisimdist.analysis.answer import Status
-
+    def settled(self, answer: ProfileAnswer) -> Settled:
         least = answer.least
         undecided = least is not None and least.enough is None and not least.exact
-        return None if answer.curve.status is Status.LIMIT or undecided else True
+        return None if undecided else Question.settled(self, answer)
 
-    def content(self, option: Option[Any], path: str, answer: Profiled) -> str | bytes:
+    def content(self, option: Option[Any], path: str, answer: ProfileAnswer) -> str | bytes:
         if option is CSV:
-            from bisimdist.report.profile import profile_csv
+            return answer.csv()
+        from bisimdist.analysis.plots import draw_profile
 
-            return profile_csv(answer.curve)
-        from bisimdist.report.plots import draw_profile
-
-        return draw_profile(answer.curve, path, logarithmic=self.logarithmic, trade_off=self.trade_off)
+        return draw_profile(answer, path, logarithmic=self.logarithmic, trade_off=self.trade_off)
 
 
 def refuse_losses(given: Given, model: System) -> None:

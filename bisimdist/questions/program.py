@@ -39,23 +39,18 @@ class Program(Delta):
         return super(Program, cls).read(given)
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
-        from bisimdist.report.program import program_data, ratio_data
+        from bisimdist.analysis.program_answer import program_data
 
-        data = Delta.data(self, answer)
-        shown = data["pairs"]
-        if isinstance(shown, list):
-            for pair, ratio in zip(shown, ratio_data(answer), strict=True):
-                pair.update(ratio)
-        return {**data, **program_data(answer)}
+        return program_data(answer, Delta.data(self, answer))
 
     def content(self, option: Option[Any], path: str, answer: DeltaAnswer) -> str | bytes:
         if option.name != HTML.name:
             return super(Program, self).content(option, path, answer)
-        from bisimdist.report.program_page import program_page
+        from bisimdist.analysis.program_page import program_page
 
         return program_page(answer, self.report(answer))
 
     def report(self, answer: DeltaAnswer) -> Report:
-        from bisimdist.report.program import program_report
+        from bisimdist.analysis.program_answer import program_report
 
         return program_report(answer, Delta.report(self, answer))

@@ -11,7 +11,8 @@ from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import ALPHA, DOMAIN, EPSILON, SIZE
 from bisimdist.questions.program_source import program_chain
-from bisimdist.questions.question import Question, Settled
+from bisimdist.questions.question import Question
+from bisimdist.questions.skew import Skew
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -31,48 +32,32 @@ class BudgetOfProgram(Question["ProgramBudget"]):
     command = "budget"
 
     model: ProgramChain
-    alpha: fmpq | None
-    epsilon: fmpq | None
+    skew: Skew
     gap: fmpq | None
 
     @classmethod
     def read(cls, given: Given) -> BudgetOfProgram:
-        alpha, epsilon, gap = given[ALPHA], given[EPSILON], given[options.GAP]
-        if alpha is not None and epsilon is not None:
+        skew, gap = Skew(given[ALPHA], given[EPSILON]), given[options.GAP]
+        if None not in (skew.alpha, skew.epsilon):
             raise UsageError("both of --alpha and --epsilon given; expected one of them, or none")
         model = program_chain(given, inputs=_inputs(given), neighbours=given[options.NEIGHBOURS] or "one")
-        return cls(model=model, alpha=alpha, epsilon=epsilon, gap=gap)
+        return cls(model=model, skew=skew, gap=gap)
 
     def ask(self, limits: Limits) -> ProgramBudget:
         from bisimdist.analysis.program_budget import program_budget
 
         return program_budget(
             self.model,
-            self.alpha,
-            epsilon=self.epsilon,
+            self.skew.alpha,
+            epsilon=self.skew.epsilon,
             gap=self.gap,
             deadline=limits.deadline,
             memory=limits.memory,
             progress=limits.progress,
         )
 
-    def data(self, answer: ProgramBudget) -> dict[str, object]:
-        from bisimdist.report.program import budget_data
-
-        return {**self.frame(), **budget_data(answer)}
-
     def report(self, answer: ProgramBudget) -> Report:
-        from bisimdist.exact.rational import format_rational
-        from bisimdist.report.program import budget_report
-
-        shown = None if self.epsilon is None else format_rational(self.epsilon)
-        return budget_report(answer, epsilon=shown)
-
-    def settled(self, answer: ProgramBudget) -> Settled:
-        if answer.delta is not None:
-            return None if answer.delta.status.value == "limit" else True
-        found = answer.ratio
-        return True if found is not None and (found.exact or found.ratio is None) else None
+        return answer.report(self.skew.shown_epsilon)
 
 
 def _inputs(given: Given) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
+from bisimdist.analysis.plots import draw_profile
 from bisimdist.analysis.profile import profile
 from bisimdist.analysis.threshold_search import least_alpha
 from bisimdist.errors import LimitError, UsageError
@@ -20,8 +21,6 @@ from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline
-from bisimdist.report.plots import draw_profile
-from bisimdist.report.profile import profile_csv, profile_data
 from tests.reference.traces import true_delta
 from tests.strategies import lmcs
 
@@ -130,10 +129,10 @@ def test_a_limit_before_the_first_point() -> None:
 
 def test_data_and_csv() -> None:
     answer = profile(figure1(), alphas=[1, "5/4", "3/2"])
-    data = profile_data(answer)
+    data = answer.data()
     (pair,) = data["pairs"]  # type: ignore[misc]
     assert pair["losses"] == [["3/5", "2/5"], ["2/5", "3/5"]]  # type: ignore[has-type]
-    lines = profile_csv(answer).splitlines()
+    lines = answer.csv().splitlines()
     assert lines[0].startswith("epsilon_below,epsilon_above,delta_lower,delta_upper")
     assert lines[2].endswith("5/4,1/10,1/10")
     assert lines[1].startswith("0,0,0.2,0.2,1,")

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from bisimdist import delta, explore
+from bisimdist.analysis.program_page import program_page
 from bisimdist.errors import UsageError
-from bisimdist.report.delta import delta_report
-from bisimdist.report.program_page import program_page
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 PROGRAM = """from beside import coin
@@ -47,11 +46,11 @@ def test_the_source_is_that_which_was_explored(command: Command, tmp_path: Path)
     answer = delta(explore(words[1], [0, 1]), 1)
     (tmp_path / "beside.py").write_text("")
     with pytest.raises(UsageError, match="no longer what was explored"):
-        program_page(answer, delta_report(answer))
+        program_page(answer, answer.report())
     (tmp_path / "beside.py").unlink()
     with pytest.raises(UsageError, match="cannot be read"):
-        program_page(answer, delta_report(answer))
+        program_page(answer, answer.report())
     steps = explore(start=[0, 1], step=lambda n: None, label=str)
     answer = delta(steps, 1)
     with pytest.raises(UsageError, match="no program in a file"):
-        program_page(answer, delta_report(answer))
+        program_page(answer, answer.report())

@@ -10,11 +10,11 @@ from flint import fmpq
 
 from bisimdist.analysis.crosscheck_answer import SIGNS, CheckedPair, CrosscheckAnswer, gap_text
 from bisimdist.analysis.crosscheck_measures import MEASURES
+from bisimdist.analysis.hasse import Edge, Node, hasse_svg
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
 from bisimdist.errors import visible
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.scale import Value, at_most
-from bisimdist.report.hasse import Edge, Node, hasse_svg
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.page import page
 

@@ -1,0 +1,215 @@
+"""A privacy profile: its points, what lies between them, and how they are shown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.proved import Shown
+from bisimdist.errors import UsageError
+from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.models.interactive import System
+from bisimdist.privacy.losses import LossDistribution
+from bisimdist.report.numbers import at_least, at_most, short_rational
+from bisimdist.report.tables import Report
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.renyi_curve import RenyiCurve
+    from bisimdist.analysis.threshold_search import LeastAlpha
+
+__all__ = ["ProfileAnswer", "ProfilePoint"]
+
+DIGITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePoint:
+    """Bounds on the delta of the model at one alpha; epsilon is its logarithm."""
+
+    alpha: fmpq
+    lower: fmpq
+    upper: fmpq
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        return bool(self.lower == self.upper)
+
+    def data(self) -> dict[str, object]:
+        """Return the point as plain data."""
+        return {
+            "alpha": format_rational(self.alpha),
+            "epsilon": list(log_enclosure(self.alpha, DIGITS)),
+            "lower": format_rational(self.lower),
+            "upper": format_rational(self.upper),
+            "exact": self.exact,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileAnswer(Shown):
+    """The privacy profile of a chain over all pairs that were asked.
+
+    Parameters
+    ----------
+    model
+        The chain.
+    pairs
+        The pairs of names.
+    points
+        Bounds, by ascending alpha.
+    status
+        How the work ended: exact where all points are.
+    losses
+        By pair the exact losses, where they are finitely many: then delta is known for every alpha.
+    runs
+        How many independent runs the answer is about.
+    renyi
+        Rényi divergences, where they were asked for.
+    least
+        Where delta falls to a threshold, if that was asked.
+    """
+
+    model: System
+    pairs: tuple[tuple[str, str], ...]
+    points: tuple[ProfilePoint, ...]
+    status: Status
+    losses: tuple[LossDistribution, ...] | None = field(default=None, compare=False)
+    runs: int = 1
+    renyi: RenyiCurve | None = None
+    least: LeastAlpha | None = None
+
+    def upper_at(self, alpha: ExactNumber) -> fmpq:
+        """Return an upper bound on delta at any alpha: delta is convex and does not increase.
+
+        Raises
+        ------
+        UsageError
+            If alpha is below the first point.
+        """
+        value = to_fmpq(alpha)
+        before = [point for point in self.points if point.alpha <= value]
+        after = [point for point in self.points if point.alpha > value]
+        if not before:
+            raise UsageError(f"the profile begins at alpha = {format_rational(self.points[0].alpha)}")
+        if not after:
+            return before[-1].upper
+        left, right = before[-1], after[0]
+        part = (value - left.alpha) / (right.alpha - left.alpha)
+        return left.upper + part * (right.upper - left.upper)
+
+    def lower_at(self, alpha: ExactNumber) -> fmpq:
+        """Return a lower bound on delta at any alpha of at least 1.
+
+        Beyond its two points a chord of a convex function lies below it; and delta does not increase.
+        """
+        value = to_fmpq(alpha)
+        best = fmpq(0)
+        for point in self.points:
+            if point.alpha >= value:
+                best = max(best, point.lower)
+        for left, right in pairwise(self.points):
+            for near, far, beyond in (
+                (right, left, value >= right.alpha),
+                (left, right, value <= left.alpha),
+            ):
+                if beyond:
+                    # the steepest chord that the bounds allow: low where we are near, high where we are far
+                    slope = (near.lower - far.upper) / (near.alpha - far.alpha)
+                    best = max(best, near.lower + slope * (value - near.alpha))
+        return best
+
+    def data(self) -> dict[str, object]:
+        """Return the profile as plain data, with exact losses and trade-off curves where there are any."""
+        pairs: list[dict[str, object]] = [{"from": source, "to": target} for source, target in self.pairs]
+        for entry, losses in zip(pairs, self.losses or (), strict=False):
+            entry["losses"] = [[format_rational(p), format_rational(q)] for p, q in losses.points]
+            entry["trade_off"] = [[format_rational(a), format_rational(b)] for a, b in losses.trade_off()]
+        return {
+            "pairs": pairs,
+            "runs": self.runs,
+            "points": [{**point.data(), **self._from_renyi(point)} for point in self.points],
+            "status": self.status.value,
+            **({} if self.renyi is None else {"renyi": [point.data() for point in self.renyi.points]}),
+            **({} if self.least is None else {"least": self.least.data()}),
+        }
+
+    def _from_renyi(self, point: ProfilePoint) -> dict[str, str]:
+        """Return the bound on delta that follows from Rényi divergences, where they were asked for."""
+        if self.renyi is None:
+            return {}
+        bound = self.renyi.delta_upper(point.alpha)
+        return {"renyi": "1" if bound is None else format_rational(bound)}
+
+    def csv(self) -> str:
+        """Return the points as CSV: decimals rounded in the safe direction, and the exact rationals."""
+        drawn = io.StringIO()
+        writer = csv.writer(drawn, lineterminator="\n")
+        more = () if self.renyi is None else ("renyi",)
+        writer.writerow(
+            ("epsilon_below", "epsilon_above", "delta_lower", "delta_upper", "alpha", "lower", "upper", *more)
+        )
+        for point in self.points:
+            writer.writerow(
+                (
+                    *log_enclosure(point.alpha, DIGITS),
+                    decimal_below(point.lower, DIGITS)[0],
+                    decimal_above(point.upper, DIGITS)[0],
+                    format_rational(point.alpha),
+                    format_rational(point.lower),
+                    format_rational(point.upper),
+                    *self._from_renyi(point).values(),
+                )
+            )
+        return drawn.getvalue()
+
+    def report(self) -> Report:
+        exact = all(point.exact for point in self.points)
+        rows = []
+        for point in self.points:
+            shown = "0" if point.alpha == 1 else f">= {log_enclosure(point.alpha)[0]}"
+            bounds = (at_most(point.upper),) if exact else (at_least(point.lower), at_most(point.upper))
+            follows = () if self.renyi is None else (at_most(self.renyi.delta_upper(point.alpha) or fmpq(1)),)
+            rows.append((shown, short_rational(point.alpha), *bounds, *follows))
+        what = "the largest delta of the pairs" if len(self.pairs) > 1 else "delta"
+        runs = f" of {self.runs} runs" if self.runs > 1 else ""
+        return Report(
+            heading=f"privacy profile{runs}: {what} as a function of epsilon = ln(alpha)",
+            columns=(
+                "epsilon",
+                "alpha",
+                *(("delta (exact)",) if exact else ("lower bound", "upper bound")),
+                *(() if self.renyi is None else ("from Rényi",)),
+            ),
+            rows=tuple(rows),
+            remarks=tuple(self._remarks()),
+        )
+
+    def _remarks(self) -> Iterator[str]:
+        if self.renyi is not None:
+            orders = ", ".join(
+                f"{point.order}: {' to '.join(point.divergence)}" for point in self.renyi.points
+            )
+            yield (
+                f"Rényi's divergence by order is {orders}; delta is at most what follows from the best of "
+                "them."
+            )
+        if self.losses is not None:
+            count = sum(len(losses.points) for losses in self.losses)
+            yield (
+                f"The losses are finitely many ({count} likelihood ratios): "
+                "delta is known exactly for every epsilon."
+            )
+        if self.status is Status.LIMIT:
+            yield "A limit ended the work before all points were as exact as asked; all bounds are certified."
+        if self.least is not None:
+            yield str(self.least)

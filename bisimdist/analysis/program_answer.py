@@ -1,0 +1,93 @@
+"""What an answer about a program says beside its numbers: the program, and where its runs part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from bisimdist.analysis.delta_answer import DeltaAnswer
+from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.rational import format_rational
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.ratios import OutputRatio, output_ratio
+from bisimdist.report.numbers import is_long, short_rational
+from bisimdist.report.tables import Report
+
+__all__ = ["program_data", "program_report", "ratio_data", "ratio_remarks"]
+
+MOST_PARTINGS = 5
+
+SEEN = {
+    "output": "what it returns",
+    "draws": "what it returns and how many draws it makes",
+    "bits": "what it returns and how many random bits it takes",
+    "steps": "what it returns and how many steps it takes",
+    "trace": "what it announces and returns",
+}
+
+
+def program_data(answer: DeltaAnswer, data: dict[str, object]) -> dict[str, object]:
+    """Return what is said of deltas with the program, where its runs part, and the ratios of its outputs."""
+    model = answer.model
+    if not isinstance(model, ProgramChain):
+        return data
+    shown: Any = data["pairs"]
+    partings = model.origin.partings
+    return {
+        **data,
+        "pairs": [
+            {**entry, **ratio_data(output_ratio(model, pair.source, pair.target))}
+            for entry, pair in zip(shown, answer.pairs, strict=True)
+        ],
+        "program": {**model.origin.data(), "places": model.origin.explored},
+        "parting": [
+            {
+                "from": pair.source,
+                "to": pair.target,
+                "lines": [
+                    {"line": found.line, "what": found.text}
+                    for found in partings.get((pair.source, pair.target), ())
+                ],
+            }
+            for pair in answer.pairs
+        ],
+    }
+
+
+def ratio_data(found: OutputRatio | None) -> dict[str, object]:
+    """Return the ratio of the outputs as plain data, where nothing else is seen."""
+    if found is None:
+        return {}
+    if found.ratio is None:
+        return {"ratio": "inf", "epsilon": ["inf", "inf"], "output": found.output}
+    text = format_rational(found.ratio)
+    if not found.exact:
+        return {"ratio_at_least": text, "output": found.output}
+    return {"ratio": text, "epsilon": list(log_enclosure(found.ratio)), "output": found.output}
+
+
+def ratio_remarks(found: OutputRatio | None) -> list[str]:
+    """Say what the largest ratio is."""
+    if found is None:
+        return []
+    if found.ratio is None:
+        return [f"No epsilon bounds it without a delta: {found.output} comes from one of the two only."]
+    at_least = "" if found.exact else "at least "
+    level = log_enclosure(found.ratio)
+    size = f"e^{level[0]}..." if is_long(found.ratio) else short_rational(found.ratio)
+    where = f", for the output {found.output}" if found.output else ""
+    return [f"Without a delta the ratio is {at_least}{size} (epsilon {at_least}{level[0]}){where}."]
+
+
+def program_report(answer: DeltaAnswer, report: Report) -> Report:
+    """Return a report of delta with what is said of the program."""
+    model = answer.model
+    if not isinstance(model, ProgramChain):
+        return report
+    seen = " and ".join(SEEN.get(part, part) for part in model.origin.observe.split(","))
+    worst = answer.worst
+    found = model.origin.partings.get((worst.source, worst.target), ())
+    remarks = [f"Of {model.origin.function} an observer sees {seen}."]
+    remarks += ratio_remarks(output_ratio(model, worst.source, worst.target))
+    remarks += [f"Where the runs part: {parting.text}." for parting in found[:MOST_PARTINGS]]
+    return replace(report, remarks=(*report.remarks, *remarks))
