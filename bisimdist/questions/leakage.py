@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,8 @@ class Leakage(Question["LeakageAnswer"]):
 
     tv, chi2, kl, hellinger (squared) and renyi:BETA are divergences from the first state of a pair to the
     second; bayes, min-entropy and g:FILE say what somebody can guess who sees a trace, of secrets with a
-    prior. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    prior. Of an interactive model what somebody sees who asks in a fixed way. MODEL is a file, '-' for
+    standard input, or example:NAME[,key=value...].
     """
 
     command = "leakage"
@@ -39,6 +40,8 @@ class Leakage(Question["LeakageAnswer"]):
         BOTH,
         LEAKAGE_SECRETS,
         PRIOR,
+        options.ASK,
+        options.STRATEGY,
         options.GAP,
         options.TIMEOUT,
         options.MEMORY,
@@ -72,7 +75,7 @@ class Leakage(Question["LeakageAnswer"]):
         chosen = given[options.PAIR]
         if secrets and chosen:
             raise UsageError("--secret and --pair both say what is compared; expected one of them")
-        model = given.chain()
+        model = _observed(given, secrets)
         for name in secrets:
             model.index(name)
         return cls(
@@ -114,3 +117,22 @@ class Leakage(Question["LeakageAnswer"]):
             self.pairs or [(self.secrets[0], self.secrets[-1])],
             {"measure": measure.shown, "exact": False, **bounds},
         )
+
+
+def _observed(given: Given, secrets: Sequence[str]) -> LMC:
+    """Return the chain of what is seen, by an analyst of an interactive model too."""
+    from bisimdist.models.interactive import Interactive
+
+    model = given.system()
+    actions, path = given[options.ASK], given[options.STRATEGY]
+    if not isinstance(model, Interactive):
+        if actions or path is not None:
+            raise UsageError("--ask and --strategy are about interactive models; this one is a chain")
+        return model
+    if bool(actions) == (path is not None):
+        raise UsageError("the model is interactive: say what is asked, with --ask ACTIONS or --strategy FILE")
+    from bisimdist.models.analyst import Strategy, asked_chain
+    from bisimdist.models.io.strategy import load_strategy
+
+    strategy = Strategy.in_turn(actions) if path is None else load_strategy(path)
+    return asked_chain(model, strategy, secrets)

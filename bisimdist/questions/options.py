@@ -447,6 +447,21 @@ LEAKAGE = _text(
     "tv, chi2, kl, hellinger, renyi:BETA, bayes, min-entropy or g:FILE.",
     file_of=gains_file,
 )
+ASK: Option[tuple[str, ...]] = Option(
+    name="ask",
+    flags=("--ask",),
+    metavar="ACTIONS",
+    help="Interactive models: the actions that are asked one after another; repeated or with commas.",
+    repeatable=True,
+    read=lambda _, texts: tuple(part.strip() for text in texts or () for part in text.split(",")),
+)
+STRATEGY = _text(
+    "strategy",
+    "--strategy",
+    "FILE",
+    "Interactive models: what is asked, as the event of a witness of delta says it.",
+    file_of=lambda path: path,
+)
 BOTH = _switch("both", "--both", "Take every pair in both directions.")
 LEAKAGE_SECRETS: Option[tuple[str, ...]] = Option(
     name="leakage_secrets",

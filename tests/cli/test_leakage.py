@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,52 @@ def test_tables_of_gains_that_are_refused(
     table = tmp_path / "gains.yaml"
     table.write_text(text)
     command("leakage", chain, "--measure", f"g:{table}").assert_refused(said)
+
+
+def test_an_interactive_model_needs_somebody_who_asks(command: Command, tmp_path: Path) -> None:
+    ask = ("example:two-questions", "--measure", "tv")
+    (fixed,) = answered(command, *ask, "--ask", "X,Y,X")
+    assert fixed["upper"] == "25/64"
+    event = json.loads(command("delta", ask[0], "--alpha", "1", "--rounds", "3", "--json").out)
+    path = tmp_path / "strategy.json"
+    path.write_text(json.dumps(event["pairs"][0]["witness"]["event"]))
+    (best,) = answered(command, *ask, "--strategy", str(path))
+    assert best["upper"] == event["pairs"][0]["upper"]
+    command("leakage", *ask).assert_refused("interactive", "--ask", "--strategy")
+    command("leakage", *ask, "--ask", "X", "--strategy", str(path)).assert_refused("--ask", "--strategy")
+    command("leakage", *ask, "--ask", "X,Z").assert_refused("'Z'")
+    command("leakage", "example:figure1", "--measure", "tv", "--ask", "X").assert_refused("--ask")
+
+
+SCENARIO = """kind: scenario
+priors:
+  even: {none: 1/4, first: 1/4, second: 1/4, both: 1/4}
+  rare: {none: 9/16, first: 3/16, second: 3/16, both: 1/16}
+secrets: {ill: [first, both], well: [none, second]}
+pairs: [[ill, well]]
+query: {none: 0, first: 1, second: 1, both: 2}
+mechanism:
+  0: {0: 2/3, 1: 1/6, 2: 1/6}
+  1: {0: 1/3, 1: 1/3, 2: 1/3}
+  2: {0: 1/6, 1: 1/6, 2: 2/3}
+"""
+
+
+def test_renyi_pufferfish(command: Command, tmp_path: Path) -> None:
+    """Rényi's divergence of what is seen given one secret and given the other, for every prior."""
+    path = tmp_path / "scenario.yaml"
+    path.write_text(SCENARIO)
+    rows = [[Fraction(x, 6) for x in row] for row in ((4, 1, 1), (2, 2, 2), (1, 1, 4))]
+    found = answered(command, str(path), "--measure", "renyi:3", "--both")
+    assert len(found) == 4
+    for entry in found:
+        prior = Fraction(1, 2) if str(entry["from"]).startswith("even") else Fraction(1, 4)
+        seen = {
+            "ill": [prior * rows[2][k] + (1 - prior) * rows[1][k] for k in range(3)],
+            "well": [prior * rows[1][k] + (1 - prior) * rows[0][k] for k in range(3)],
+        }
+        p, q = (seen[str(entry[end]).split("|")[1]] for end in ("from", "to"))
+        total = sum(x**3 / y**2 for x, y in zip(p, q, strict=True))
+        assert entry["lower"] == entry["upper"] == str(total)
+    (bayes, *_) = answered(command, str(path), "--measure", "bayes")
+    assert bayes["exact"]
