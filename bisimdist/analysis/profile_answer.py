@@ -23,12 +23,14 @@ from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.tables import Report
 
 if TYPE_CHECKING:
+    from bisimdist.analysis.concentrated import Concentrated
     from bisimdist.analysis.renyi_curve import RenyiCurve
     from bisimdist.analysis.threshold_search import LeastAlpha
 
 __all__ = ["ProfileAnswer", "ProfilePoint"]
 
 DIGITS = 10
+FOLLOWS = {"renyi": "from Rényi", "zcdp": "from rho"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ class ProfileAnswer(Shown):
         How many independent runs the answer is about.
     renyi
         Rényi divergences, where they were asked for.
+    concentrated
+        What zero-concentrated privacy follows from them.
     least
         Where delta falls to a threshold, if that was asked.
     """
@@ -86,6 +90,7 @@ class ProfileAnswer(Shown):
     losses: tuple[LossDistribution, ...] | None = field(default=None, compare=False)
     runs: int = 1
     renyi: RenyiCurve | None = None
+    concentrated: Concentrated | None = None
     least: LeastAlpha | None = None
 
     def upper_at(self, alpha: ExactNumber) -> fmpq:
@@ -137,24 +142,34 @@ class ProfileAnswer(Shown):
         return {
             "pairs": pairs,
             "runs": self.runs,
-            "points": [{**point.data(), **self._from_renyi(point)} for point in self.points],
+            "points": [
+                {
+                    **point.data(),
+                    **{name: format_rational(bound) for name, bound in self._from_renyi(point).items()},
+                }
+                for point in self.points
+            ],
             "status": self.status.value,
             **({} if self.renyi is None else {"renyi": [point.data() for point in self.renyi.points]}),
+            **({} if self.concentrated is None else {"zcdp": self.concentrated.data()}),
             **({} if self.least is None else {"least": self.least.data()}),
         }
 
-    def _from_renyi(self, point: ProfilePoint) -> dict[str, str]:
-        """Return the bound on delta that follows from Rényi divergences, where they were asked for."""
-        if self.renyi is None:
-            return {}
-        bound = self.renyi.delta_upper(point.alpha)
-        return {"renyi": "1" if bound is None else format_rational(bound)}
+    def _from_renyi(self, point: ProfilePoint) -> dict[str, fmpq]:
+        """Return by name the bounds on delta that follow from what else was asked for."""
+        found = {}
+        if self.renyi is not None:
+            bound = self.renyi.delta_upper(point.alpha)
+            found["renyi"] = fmpq(1) if bound is None else bound
+        if self.concentrated is not None:
+            found["zcdp"] = self.concentrated.delta_upper(point.alpha)
+        return found
 
     def csv(self) -> str:
         """Return the points as CSV: decimals rounded in the safe direction, and the exact rationals."""
         drawn = io.StringIO()
         writer = csv.writer(drawn, lineterminator="\n")
-        more = () if self.renyi is None else ("renyi",)
+        more = self._from_renyi(self.points[0])
         writer.writerow(
             ("epsilon_below", "epsilon_above", "delta_lower", "delta_upper", "alpha", "lower", "upper", *more)
         )
@@ -167,7 +182,7 @@ class ProfileAnswer(Shown):
                     format_rational(point.alpha),
                     format_rational(point.lower),
                     format_rational(point.upper),
-                    *self._from_renyi(point).values(),
+                    *map(format_rational, self._from_renyi(point).values()),
                 )
             )
         return drawn.getvalue()
@@ -178,7 +193,7 @@ class ProfileAnswer(Shown):
         for point in self.points:
             shown = "0" if point.alpha == 1 else f">= {log_enclosure(point.alpha)[0]}"
             bounds = (at_most(point.upper),) if exact else (at_least(point.lower), at_most(point.upper))
-            follows = () if self.renyi is None else (at_most(self.renyi.delta_upper(point.alpha) or fmpq(1)),)
+            follows = map(at_most, self._from_renyi(point).values())
             rows.append((shown, short_rational(point.alpha), *bounds, *follows))
         what = "the largest delta of the pairs" if len(self.pairs) > 1 else "delta"
         runs = f" of {self.runs} runs" if self.runs > 1 else ""
@@ -188,7 +203,7 @@ class ProfileAnswer(Shown):
                 "epsilon",
                 "alpha",
                 *(("delta (exact)",) if exact else ("lower bound", "upper bound")),
-                *(() if self.renyi is None else ("from Rényi",)),
+                *(FOLLOWS[name] for name in self._from_renyi(self.points[0])),
             ),
             rows=tuple(rows),
             remarks=tuple(self._remarks()),
@@ -203,6 +218,8 @@ class ProfileAnswer(Shown):
                 f"Rényi's divergence by order is {orders}; delta is at most what follows from the best of "
                 "them."
             )
+        if self.concentrated is not None:
+            yield str(self.concentrated)
         if self.losses is not None:
             count = sum(len(losses.points) for losses in self.losses)
             yield (

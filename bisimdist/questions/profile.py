@@ -100,6 +100,8 @@ class Profile(Question["ProfileAnswer"]):
         model = given.system(cuts=True)
         refuse_rounds(model, rounds)
         refuse_losses(given, model)
+        if given[RENYI]:
+            model.whole()  # refuses programs some runs of which are cut off
         return cls(
             model=model,
             pairs=given.pairs(model),
@@ -137,6 +139,7 @@ class Profile(Question["ProfileAnswer"]):
             progress=limits.progress,
         )
         if self.orders:
+            from bisimdist.analysis.concentrated import concentrated
             from bisimdist.analysis.renyi_curve import renyi_curve
 
             renyi = renyi_curve(
@@ -150,7 +153,8 @@ class Profile(Question["ProfileAnswer"]):
                 progress=limits.progress,
             )
             status = renyi.status if renyi.status is Status.LIMIT else curve.status
-            curve = replace(curve, renyi=renyi, status=status)
+            rho = concentrated(renyi, curve.losses)
+            curve = replace(curve, renyi=renyi, concentrated=rho, status=status)
         if self.threshold is None:
             return curve
         least = least_alpha(

@@ -78,9 +78,13 @@ def test_the_renyi_curve_beside_the_profile(command: Command, tmp_path: Path) ->
     data = json.loads(command(*ask, "--json", "--csv", str(table)).out)
     assert [entry["order"] for entry in data["renyi"]] == [2, 3, 8]
     assert (data["renyi"][0]["upper"], data["points"][0]["renyi"]) == ("7/3", "61/243")
-    assert table.read_text().splitlines()[0].endswith(",renyi")
-    assert table.read_text().splitlines()[1].endswith(",61/243")
+    assert table.read_text().splitlines()[0].endswith(",renyi,zcdp")
+    assert table.read_text().splitlines()[1].split(",")[-2] == "61/243"
     assert "from Rényi" in command(*ask).out
+    # the divergence of Kullback and Leibler is ln(3)/2 = 0.5493: rho is no less, and no more here
+    assert data["zcdp"] == {"lower": "0.549282531751", "upper": "0.549416633933", "orders": "all"}
+    assert "rho-zCDP holds with rho = 0.549416633933" in command(*ask).out
+    assert Fraction(1, 4) < Fraction(data["points"][0]["zcdp"]) < Fraction(2, 5)
     command(*ask, "--renyi", "1").assert_refused("--renyi 1", "integers from 2")
 
 
