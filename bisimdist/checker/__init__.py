@@ -15,7 +15,7 @@ prove what is claimed, in ``docs/theory/certificates.md``. The parts, in the ord
 
 from __future__ import annotations
 
-from bisimdist.checker.core.document import Claim
+from bisimdist.checker.core.frame import Claim
 from bisimdist.checker.core.reading import MalformedCertificate
 from bisimdist.checker.verdict import CheckReport, check_certificate
 

@@ -13,7 +13,7 @@ from errno import EFBIG
 from itertools import islice
 from pathlib import Path
 
-from bisimdist.checker.core.document import Claim
+from bisimdist.checker.core.frame import Claim
 from bisimdist.checker.core.reading import MalformedCertificate, shown, text_of
 from bisimdist.checker.verdict import check_certificate
 

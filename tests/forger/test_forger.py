@@ -69,7 +69,7 @@ QUICK = (
 RULES = (
     ("distances", "core.tables", "U3"),
     ("distances", "core.tables", "U4"),
-    ("distances", "core.tables", "L6"),
+    ("distances", "rules.lower_table", "L6"),
     ("delta", "rules.delta", "D5: the upper bound is less than what"),
     ("generalised", "rules.generalised_lower", "Q9"),
     ("generalised", "rules.generalised_lower", "Q10"),

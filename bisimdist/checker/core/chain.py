@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,11 +14,14 @@ from bisimdist.checker.core.reading import (
     RuleViolation,
     decimal_rational,
     item,
+    mapping,
     model_number,
+    record,
     shown,
 )
+from bisimdist.checker.core.shape import Reader, named
 
-__all__ = ["ONLY", "Chain", "Rows", "given_chain", "read_chain"]
+__all__ = ["ONLY", "Chain", "Rows", "given_chain", "own_chain", "read_chain", "read_model"]
 
 
 Rows = Mapping[str, Mapping[str, Fraction]]
@@ -44,9 +47,28 @@ class Chain:
         """The rows of a chain."""
         return self.arms[ONLY]
 
-    def offered(self, state: str) -> list[str]:
-        """Return the actions of a state."""
-        return [action for action, rows in self.arms.items() if state in rows]
+    @property
+    def names(self) -> Collection[str]:
+        """The states that claims may be about."""
+        return self.labels.keys()
+
+    def known(self, states: Iterable[str], where: str) -> None:
+        """Demand that every name is that of a state that claims may be about."""
+        for state in states:
+            if state not in self.names:
+                raise RuleViolation(f"{where} names {shown(state)}, which is no state of the model")
+
+    def offered(self, *states: str) -> list[str]:
+        """Return the actions of states that offer the same."""
+        return [action for action, rows in self.arms.items() if states[0] in rows]
+
+    def rows_of(self, action: str) -> Rows:
+        """Return the rows of an action by state; none, if there is no such action."""
+        return self.arms.get(action, {})
+
+    def places(self, source: str, target: str) -> tuple[str, str]:
+        """Return the states that stand for two states of the model that is asked about."""
+        return source, target
 
     def digest(self) -> str:
         """Return the SHA-256 of the model as canonical JSON: sorted keys, lowest terms, no zero entries."""
@@ -124,32 +146,27 @@ def read_chain(document: Mapping[str, object], *, interactive: bool = False) -> 
         raise MalformedCertificate(
             f"the model's kind is {shown(kind)}; expected 'lmc'{' or interactive' if interactive else ''}"
         )
-    states, transitions = document.get("states"), document.get("transitions")
-    if not isinstance(states, dict) or not isinstance(transitions, dict):
-        raise MalformedCertificate("the model's states and transitions are not two objects")
-    labels = {state: item(label, f"the label of state {shown(state)}") for state, label in states.items()}
-    arms: dict[str, dict[str, dict[str, Fraction]]] = {}
-    for state, row in transitions.items():
-        where = f"state {shown(state)}"
-        moves = row if kind == "interactive" else {ONLY: row}
-        for action, successors in _object(moves, where).items():
-            arms.setdefault(action, {})[state] = {
-                target: model_number(value, f"a probability of {where}")
-                for target, value in _object(successors, where).items()
-            }
+    asked = kind == "interactive"
+    row: Reader[Any] = named(model_number)
+    labels = named(item)(document.get("states"), "the model's states")
+    given = named(named(row) if asked else row)(document.get("transitions"), "the model's transitions")
+    arms: dict[str, dict[str, Mapping[str, Fraction]]] = {}
+    for state, moves in given.items():
+        for action, successors in (moves if asked else {ONLY: moves}).items():
+            arms.setdefault(action, {})[state] = successors
     if not labels:
         raise RuleViolation("G1: the model has no state")
-    for state in transitions:
+    for state in given:
         if state not in labels:
             raise RuleViolation(f"G1: the transitions name {shown(state)}, which is no state of the model")
-    if kind == "lmc":
+    if not asked:
         for state in labels:
-            if state not in transitions:
+            if state not in given:
                 raise RuleViolation(f"G1: the probabilities of state {shown(state)} do not sum to 1")
         arms = {ONLY: {state: arms[ONLY][state] for state in labels}}
     for rows in arms.values():
         _check_rows(labels, rows)
-    chain = Chain(labels, {action: _positive(rows) for action, rows in arms.items()}, kind == "interactive")
+    chain = Chain(labels, {action: _positive(rows) for action, rows in arms.items()}, asked)
     _check_offers(chain)
     return chain
 
@@ -159,12 +176,6 @@ def _check_offers(chain: Chain) -> None:
     for state, label in chain.labels.items():
         if offers.setdefault(label, chain.offered(state)) != chain.offered(state):
             raise RuleViolation(f"G5: state {shown(state)} offers other actions than another of its label")
-
-
-def _object(value: object, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise MalformedCertificate(f"the row of {where} is not an object")
-    return value
 
 
 def _positive(rows: Rows) -> Rows:
@@ -182,11 +193,40 @@ def _check_rows(labels: Mapping[str, str], rows: Rows) -> None:
             raise RuleViolation(f"G1: the probabilities of state {shown(state)} do not sum to 1")
 
 
-def given_chain(document: object, *, interactive: bool = False) -> Chain:
-    """Return the model of a decoded model file; whatever is wrong with it is malformed, not a broken rule."""
+def given_chain(document: object, *, interactive: bool = False) -> Chain | None:
+    """Return the model of a decoded model file, if there is one.
+
+    Raises
+    ------
+    MalformedCertificate
+        Whatever is wrong with it: it breaks no rule of the certificate.
+    """
     try:
-        if not isinstance(document, dict):
-            raise MalformedCertificate("not an object")
-        return read_chain(document, interactive=interactive)
+        return None if document is None else read_chain(mapping(document, "it"), interactive=interactive)
     except (MalformedCertificate, RuleViolation) as error:
         raise MalformedCertificate(f"model file: {error}") from error
+
+
+def own_chain(
+    document: Mapping[str, object], digest: str, given: Chain | None, *, interactive: bool = False
+) -> Chain:
+    """Return the model of a certificate: the one that is given, if there is one, and that of the digest.
+
+    Raises
+    ------
+    MalformedCertificate
+        If the data do not have the shape of a model.
+    RuleViolation
+        If they make none, or another one.
+    """
+    chain = read_chain(document, interactive=interactive)
+    if given is not None and given != chain:
+        raise RuleViolation("G2: the certificate is about another model than the one that is given")
+    if digest != chain.digest():
+        raise RuleViolation("G3: the digest is not that of the embedded model")
+    return chain
+
+
+def read_model(value: object, where: str) -> dict[str, object]:
+    """Read an object that has the keys of a model."""
+    return record(value, where, ("kind", "states", "transitions"))

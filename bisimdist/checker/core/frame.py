@@ -1,16 +1,48 @@
-"""What is said of a certificate of another kind than distances."""
+"""What is said of a certificate: its claims, whether it proves them, and if not, which rule fails."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
-__all__ = ["OtherReport"]
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, shown, text_of
+
+__all__ = ["Claim", "OtherReport", "judged", "model_kind", "read_frame"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That the distance of two states of the model is at most `upper` and, where given, at least `lower`."""
+
+    source: str
+    target: str
+    distance: str
+    alpha: Fraction
+    upper: Fraction
+    lower: Fraction | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the claim says what the distance is."""
+        return self.lower == self.upper
+
+    def as_dict(self) -> dict[str, str | bool]:
+        """Return the claim as plain data; integers beyond 4000 digits are hexadecimal."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "distance": self.distance,
+            "alpha": text_of(self.alpha),
+            "upper": text_of(self.upper),
+            **({} if self.lower is None else {"lower": text_of(self.lower)}),
+            "exact": self.exact,
+        }
 
 
 @dataclass(frozen=True)
 class OtherReport:
-    """The verdict on a certificate of another kind.
+    """The verdict on a certificate of another kind than distances.
 
     Parameters
     ----------
@@ -22,9 +54,49 @@ class OtherReport:
         Which rule fails, in words; empty if the certificate is valid.
     about
         What the claims are about where that is not the model of the document: its kind and its digest.
+    distances
+        The claims about distances, which are not among `claims`.
     """
 
     valid: bool
     claims: tuple[Mapping[str, object], ...]
     reason: str = ""
     about: tuple[str, str] | None = None
+    distances: tuple[Claim, ...] = ()
+
+
+def judged(
+    claims: Iterable[Mapping[str, object]],
+    check: Callable[[], object],
+    about: tuple[str, str] | None = None,
+    distances: tuple[Claim, ...] = (),
+) -> OtherReport:
+    """Return the verdict on claims: what `check` does not refuse is proved."""
+    said = tuple(claims)
+    try:
+        check()
+    except RuleViolation as violation:
+        return OtherReport(False, said, str(violation), about, distances)
+    return OtherReport(True, said, "", about, distances)
+
+
+def read_frame(document: object) -> dict[str, object]:
+    """Return a decoded document that says to be a certificate of version 1, of whatever kind.
+
+    Raises
+    ------
+    MalformedCertificate
+        If it does not say so.
+    """
+    if not isinstance(document, dict) or document.get("format") != "bisimdist-certificate":
+        raise MalformedCertificate('the document is not an object with "format": "bisimdist-certificate"')
+    version = document.get("version")
+    if version != 1 or isinstance(version, bool):
+        raise MalformedCertificate(f"the version is {shown(version)}; this checker knows version 1")
+    return document
+
+
+def model_kind(document: Mapping[str, object]) -> object:
+    """Return which kind of model a certificate says to be about."""
+    model = document.get("model")
+    return model.get("kind") if isinstance(model, dict) else None

@@ -7,26 +7,68 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import TypeVar
 
 from bisimdist.checker.core.chain import Chain
 from bisimdist.checker.core.quantities import Amount, Skew
-from bisimdist.checker.core.reading import RuleViolation, shown
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, items, shown
+from bisimdist.checker.core.shape import Reader, listed, row
 from bisimdist.checker.core.steps import lumped
 
-__all__ = ["check_cover", "check_merged", "check_ratios", "merge", "stays_below"]
+__all__ = [
+    "COVERS",
+    "RATIOS",
+    "by_pair",
+    "check_cover",
+    "check_merged",
+    "check_ratios",
+    "merge",
+    "merged",
+    "stays_below",
+]
+
+COVERS = listed(row(item, item, Amount.by("D9")))
+Number = TypeVar("Number")
 
 
-def check_merged(chain: Chain, merged: Sequence[Sequence[str]]) -> dict[str, str]:
+def merged(value: object, where: str) -> list[list[str]]:
+    """Read groups of states that are merged; none is empty."""
+    groups = listed(listed(item))(value, where)
+    if not all(groups):
+        raise MalformedCertificate(f"a group of {where} is empty")
+    return groups
+
+
+def by_pair(number: Reader[Number]) -> Reader[dict[tuple[str, str], Number]]:
+    """Return what reads numbers of ordered pairs, each of which is named once."""
+    entry = row(item, item, number)
+
+    def numbers(value: object, where: str) -> dict[tuple[str, str], Number]:
+        found: dict[tuple[str, str], Number] = {}
+        for part in items(value, where):
+            i, j, amount = entry(part, where)
+            if (i, j) in found:
+                raise MalformedCertificate(f"{where} name [{shown(i)}, {shown(j)}] twice")
+            found[i, j] = amount
+        return found
+
+    return numbers
+
+
+RATIOS = by_pair(Skew.by("D9"))
+
+
+def check_merged(chain: Chain, groups: Sequence[Sequence[str]]) -> dict[str, str]:
     """Check that the classes may be merged, and return the representative of every state (rule D1)."""
     representative = {state: state for state in chain.labels}
     seen: set[str] = set()
-    for members in merged:
+    for members in groups:
         for state in members:
             if state not in representative or state in seen:
                 raise RuleViolation(f"D1: {shown(state)} is no state, or is merged twice")
             seen.add(state)
             representative[state] = members[0]
-    for members in merged:
+    for members in groups:
         rows = [
             [lumped(arm[state], representative) for arm in chain.arms.values() if state in arm]
             for state in members

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -15,6 +16,7 @@ class _Bounded(Fraction):
 
     __slots__ = ()
     interval: ClassVar[str]
+    holds: ClassVar[staticmethod[[Fraction | int], bool]]
 
     def __new__(cls, number: Fraction | int) -> Self:
         """Make the number.
@@ -27,11 +29,6 @@ class _Bounded(Fraction):
         if not cls.holds(number):
             raise ValueError(f"{shown(text_of(Fraction(number)))} is not {cls.interval}")
         return super().__new__(cls, number)
-
-    @staticmethod
-    def holds(number: Fraction | int) -> bool:
-        """Tell whether a number is in the interval."""
-        raise NotImplementedError
 
     @classmethod
     def of(cls, number: Fraction | int, where: str) -> Self:
@@ -47,8 +44,8 @@ class _Bounded(Fraction):
         return super().__new__(cls, number)
 
     @classmethod
-    def read(cls, value: object, where: str, rule: str) -> Self:
-        """Read the number.
+    def by(cls, rule: str) -> Callable[[object, str], Self]:
+        """Return what reads the number of a rule.
 
         Raises
         ------
@@ -57,7 +54,7 @@ class _Bounded(Fraction):
         RuleViolation
             If it is outside of the interval.
         """
-        return cls.of(rational(value, where), f"{rule}: {where}")
+        return lambda value, where: cls.of(rational(value, where), f"{rule}: {where}")
 
 
 class Skew(_Bounded):
@@ -65,11 +62,7 @@ class Skew(_Bounded):
 
     __slots__ = ()
     interval = "at least 1"
-
-    @staticmethod
-    def holds(number: Fraction | int) -> bool:
-        """Tell whether a number is at least 1."""
-        return number >= 1
+    holds = staticmethod(lambda number: number >= 1)
 
 
 class Mass(_Bounded):
@@ -77,11 +70,7 @@ class Mass(_Bounded):
 
     __slots__ = ()
     interval = "at least 0"
-
-    @staticmethod
-    def holds(number: Fraction | int) -> bool:
-        """Tell whether a number is at least 0."""
-        return number >= 0
+    holds = staticmethod(lambda number: number >= 0)
 
 
 class Amount(_Bounded):
@@ -89,11 +78,7 @@ class Amount(_Bounded):
 
     __slots__ = ()
     interval = "more than 0"
-
-    @staticmethod
-    def holds(number: Fraction | int) -> bool:
-        """Tell whether a number is more than 0."""
-        return number > 0
+    holds = staticmethod(lambda number: number > 0)
 
 
 class Share(_Bounded):
@@ -101,8 +86,4 @@ class Share(_Bounded):
 
     __slots__ = ()
     interval = "between 0 and 1"
-
-    @staticmethod
-    def holds(number: Fraction | int) -> bool:
-        """Tell whether a number is between 0 and 1."""
-        return 0 <= number <= 1
+    holds = staticmethod(lambda number: 0 <= number <= 1)

@@ -11,23 +11,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bisimdist.checker.core.chain import Chain, given_chain, read_chain
-from bisimdist.checker.core.frame import OtherReport
-from bisimdist.checker.core.information import check_cover, check_merged, check_ratios, merge
+from bisimdist.checker.core.chain import Chain, given_chain, own_chain
+from bisimdist.checker.core.frame import OtherReport, judged
+from bisimdist.checker.core.information import RATIOS, check_cover, check_merged, check_ratios, merge
+from bisimdist.checker.core.quantities import Skew
 from bisimdist.checker.core.reading import RuleViolation, shown, text_of
-from bisimdist.checker.core.tables import Setting, check_upper
+from bisimdist.checker.core.tables import Setting, Table, UpperEntry, check_upper, read_upper_table
 from bisimdist.checker.core.unrolling import unrolled, with_rounds
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
 from bisimdist.checker.rules.delta_document import (
-    Automaton,
     Ceiling,
-    DeltaClaim,
-    DeltaDocument,
-    DeltaNode,
+    Claim,
+    Document,
+    Event,
+    Node,
     OwnBound,
-    Said,
-    read_delta_document,
-    read_said,
+    read_document,
 )
 
 __all__ = ["check_document"]
@@ -39,92 +38,82 @@ Place = tuple[int | str, str]
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
-    """Check a certificate of kind ``delta``.
-
-    Parameters
-    ----------
-    document
-        The certificate, decoded.
-    model
-        The chain that it has to be about, a model file decoded; None for any.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate.
-    """
-    said = read_said(document)
-    claims = tuple(_plain(claim, said) for claim in said.claims)
-    given = None if model is None else given_chain(model, interactive=True)
-    try:
-        _check(read_delta_document(document, said), said.claims, given)
-    except RuleViolation as violation:
-        return OtherReport(False, claims, str(violation))
-    return OtherReport(True, claims)
+    """Check a certificate of kind ``delta``."""
+    whole = read_document(document)
+    given = given_chain(model, interactive=True)
+    return judged((_plain(claim, whole) for claim in whole.claims), lambda: _check(whole, given))
 
 
-def _plain(claim: DeltaClaim, said: Said) -> dict[str, object]:
-    alpha: object = text_of(said.alpha_upper)
-    if said.alpha_lower != said.alpha_upper:
-        alpha = [text_of(said.alpha_upper), text_of(said.alpha_lower)]
+def _plain(claim: Claim, whole: Document) -> dict[str, object]:
+    lower, upper = text_of(whole.alpha.lower), text_of(whole.alpha.upper)
     return {
         "from": claim.source,
         "to": claim.target,
         "quantity": "delta",
-        "alpha": alpha,
+        "alpha": upper if lower == upper else [upper, lower],
         "lower": text_of(claim.lower),
         "upper": text_of(claim.upper),
         "exact": claim.lower == claim.upper,
     }
 
 
-def _check(certificate: DeltaDocument, claims: Sequence[DeltaClaim], given: Chain | None) -> None:
-    original = read_chain(certificate.model, interactive=True)
-    if given is not None and given != original:
-        raise RuleViolation("G2: the certificate is about another model than the one that is given")
-    if certificate.digest != original.digest():
-        raise RuleViolation("G3: the digest is not that of the embedded model")
-    if certificate.alpha_upper > certificate.alpha_lower:
+def _check(whole: Document, given: Chain | None) -> None:
+    lower, upper = (
+        Skew.of(alpha, f"D2: alpha of the {side} bounds")
+        for side, alpha in (("lower", whole.alpha.lower), ("upper", whole.alpha.upper))
+    )
+    nodes = whole.nodes()
+    ceiling = None if whole.ceiling is None else Ceiling.read(whole.ceiling, "the ceiling")
+    table = (
+        None
+        if ceiling is None
+        else read_upper_table(ceiling.upper, ceiling.distance, interactive=whole.asking)
+    )
+    ratios = RATIOS(whole.ratios, "the ratios")
+    original = own_chain(whole.model, whole.digest, given, interactive=True)
+    if upper > lower:
         raise RuleViolation("D2: alpha of the upper bounds is more than that of the lower bounds")
-    rounds = certificate.rounds
+    rounds = whole.rounds
     system = original if rounds is None else unrolled(original, rounds)
-    representative = check_merged(system, certificate.merged)
-    graph = _Graph(merge(system, representative), certificate)
+    representative = check_merged(system, whole.merged)
+    chain = merge(system, representative)
+    if ceiling is not None and table is not None:
+        _check_ceiling(chain, ceiling, table)
+    check_ratios(chain, ratios)
+    graph = _Graph(chain, nodes, (lower, upper), ceiling, ratios)
     graph.check_nodes()
     starts = {
         state: representative[state if rounds is None else with_rounds(original, state, rounds)]
         for state in original.labels
     }
-    for number, claim in enumerate(claims, 1):
-        where = f"claim {number}, [{shown(claim.source)}, {shown(claim.target)}]"
+    for claim in whole.claims:
+        where = f"{claim.where}, [{shown(claim.source)}, {shown(claim.target)}]"
+        original.known((claim.source, claim.target), f"{where}: C1")
         _check_claim(graph, claim, starts, where)
 
 
-def _check_claim(graph: _Graph, claim: DeltaClaim, starts: Mapping[str, str], where: str) -> None:
-    for state in (claim.source, claim.target):
-        if state not in starts:
-            raise RuleViolation(f"{where}: C1: {shown(state)} is no state of the model")
+def _check_claim(graph: _Graph, claim: Claim, starts: Mapping[str, str], where: str) -> None:
     if not 0 <= claim.lower <= claim.upper <= 1:
         raise RuleViolation(f"{where}: C1: expected 0 <= lower <= upper <= 1")
-    s, t = starts[claim.source], starts[claim.target]
+    s, t = (starts[state] for state in graph.chain.places(claim.source, claim.target))
+    ways = {(claim.source, claim.target): (s, t), (claim.target, claim.source): (t, s)}
     if claim.upper < 1:
-        for pair in ((s, t), (t, s)):
+        for pair in ways.values():
             if graph.upper(pair) > claim.upper:
                 raise RuleViolation(f"{where}: C1: the upper bound is less than what the nodes prove")
     if claim.lower > 0:
-        if set(claim.direction) != {claim.source, claim.target}:
+        if claim.direction not in ways:
             raise RuleViolation(f"{where}: C1: the direction is not one of the pair")
-        first, second = (starts[state] for state in claim.direction)
-        if claim.event is None:
-            proved = graph.lower((first, second))
-        else:
-            proved = _event_gain(graph, claim, claim.event, (first, second), where)
+        pair = ways[claim.direction]
+        proved = graph.lower(pair)
+        if claim.event is not None:
+            proved = _event_gain(graph, claim, claim.event, pair, where)
         if proved < claim.lower:
             raise RuleViolation(f"{where}: C1: the lower bound is more than what is proved")
 
 
 def _event_gain(
-    graph: _Graph, claim: DeltaClaim, event: Automaton, direction: tuple[str, str], where: str
+    graph: _Graph, claim: Claim, event: Event, direction: tuple[str, str], where: str
 ) -> Fraction:
     """Check the probabilities of an event, and return what it gains (rule D8)."""
     if not isinstance(event.root, int):
@@ -138,15 +127,15 @@ def _event_gain(
     return claim.probabilities[0] - graph.alpha_lower * claim.probabilities[1]
 
 
-def _require_no_cycle(event: Automaton, where: str) -> None:
+def _require_no_cycle(event: Event, where: str) -> None:
     incoming = [0] * len(event.nodes)
     for node in event.nodes:
-        for target in node.values():
+        for target in node.then.values():
             if isinstance(target, int):
                 incoming[target] += 1
     order = [number for number, count in enumerate(incoming) if not count]
     for number in order:
-        for target in event.nodes[number].values():
+        for target in event.nodes[number].then.values():
             if isinstance(target, int):
                 incoming[target] -= 1
                 if not incoming[target]:
@@ -155,7 +144,7 @@ def _require_no_cycle(event: Automaton, where: str) -> None:
         raise RuleViolation(f"{where}: D8: the event has a cycle")
 
 
-def _probability(chain: Chain, event: Automaton, start: str) -> Fraction:
+def _probability(chain: Chain, event: Event, start: str) -> Fraction:
     """Return the probability of an event without cycles: that of being led to where it accepts."""
     done: Place = ACCEPT, ""
     rows: dict[Place, WholeRow[Place]] = {done: whole_row({done: Fraction(1)})}
@@ -164,13 +153,13 @@ def _probability(chain: Chain, event: Automaton, start: str) -> Fraction:
         """Return what follows when a node reads the label of a state."""
         if place not in rows:
             node, state = place
-            target = event.nodes[int(node)].get(chain.labels[state], REJECT)
+            target = event.nodes[int(node)].then.get(chain.labels[state], REJECT)
             if target == REJECT:
                 return None
             if target == ACCEPT:
                 rows[place] = whole_row({done: Fraction(1)})
             else:
-                following = chain.arms.get(event.asks[int(target)], {}).get(state)
+                following = chain.rows_of(event.nodes[int(target)].ask).get(state)
                 if following is None:
                     return None  # it asks what is not on offer: it ends, not convinced
                 rows[place] = whole_row({(target, t): p for t, p in following.items()})
@@ -191,60 +180,54 @@ class _Edge:
 class _Graph:
     """The nodes of a certificate over the merged chain; nothing of them is believed before `check_nodes`."""
 
-    def __init__(self, chain: Chain, certificate: DeltaDocument) -> None:
+    def __init__(
+        self,
+        chain: Chain,
+        nodes: Sequence[Node],
+        alphas: tuple[Skew, Skew],
+        ceiling: Ceiling | None,
+        ratios: Mapping[tuple[str, str], Skew],
+    ) -> None:
         self.chain = chain
-        self.nodes = certificate.nodes
-        self.alpha_lower = certificate.alpha_lower
-        self.alpha_upper = certificate.alpha_upper
-        self.number = {_key(node.vector): k for k, node in enumerate(certificate.nodes)}
-        self.ceiling = certificate.ceiling
-        self.ratios = certificate.ratios
+        self.nodes = nodes
+        self.alpha_lower, self.alpha_upper = alphas
+        self.number = {_key(node.vector): k for k, node in enumerate(nodes)}
+        self.ceiling = ceiling
+        self.ratios = ratios
         self.denominator = math.lcm(
             *(p.denominator for rows in chain.arms.values() for row in rows.values() for p in row.values())
         )
-        self.arms = {
-            action: {
-                state: [(target, int(p * self.denominator)) for target, p in row.items()]
-                for state, row in rows.items()
-            }
-            for action, rows in chain.arms.items()
-        }
+        self.weights: dict[int, list[tuple[str, int]]] = {}
 
     def check_nodes(self) -> None:
         """Check every node with its bounds (rules D3 to D7)."""
-        if self.ceiling is not None:
-            _check_ceiling(self.chain, self.ceiling)
-        check_ratios(self.chain, self.ratios)
-        for number, node in enumerate(self.nodes):
-            self._check_vector(node, f"node {number}")
+        for node in self.nodes:
+            self._check_vector(node)
         edges = [
-            {
-                action: self._edges(node, action, arm, f"node {number}")
-                for action, arm in (node.then or {}).items()
-            }
-            for number, node in enumerate(self.nodes)
+            {action: self._edges(node, action, arm) for action, arm in (node.then or {}).items()}
+            for node in self.nodes
         ]
         asked = [arms.get(node.ask, []) for node, arms in zip(self.nodes, edges, strict=True)]
         for number, node in enumerate(self.nodes):
             if node.upper is not None:
-                self._check_upper(node, node.upper, edges[number], f"node {number}")
+                self._check_upper(node, node.upper, edges[number])
             if node.lower is not None:
-                self._check_lower(node, node.lower, asked[number], f"node {number}")
+                self._check_lower(node, node.lower, asked[number])
         self._check_progress(asked)
 
-    def _check_vector(self, node: DeltaNode, where: str) -> None:
+    def _check_vector(self, node: Node) -> None:
         for state, value in node.vector.items():
             if state not in self.chain.labels or not value:
-                raise RuleViolation(f"{where}: D3: {shown(state)} is no merged state, or its entry is 0")
+                raise RuleViolation(f"{node.where}: D3: {shown(state)} is no merged state, or its entry is 0")
         if len({self.chain.labels[state] for state in node.vector}) > 1:
-            raise RuleViolation(f"{where}: D3: the states carry different labels")
+            raise RuleViolation(f"{node.where}: D3: the states carry different labels")
 
-    def _edges(self, node: DeltaNode, action: str, then: Mapping[str, int], where: str) -> list[_Edge]:
+    def _edges(self, node: Node, action: str, then: Mapping[str, int]) -> list[_Edge]:
         """Return what follows a node and an action, once it is known to be all that follows (rule D4)."""
-        rows = self.arms.get(action, {})
+        rows = self.chain.rows_of(action)
         seen: dict[str, dict[str, int]] = {}
         for state, value in node.vector.items():
-            for target, weight in rows.get(state, []):
+            for target, weight in self._weights(rows.get(state, {})):
                 into = seen.setdefault(self.chain.labels[target], {})
                 into[target] = into.get(target, 0) + value * weight
         result = []
@@ -252,82 +235,90 @@ class _Graph:
             image = {state: value for state, value in seen.get(label, {}).items() if value}
             if label not in then:
                 if image:
-                    raise RuleViolation(f"{where}: D4: the label {shown(label)} is missing")
+                    raise RuleViolation(f"{node.where}: D4: the label {shown(label)} is missing")
                 continue
             child = self.nodes[then[label]].vector
             if image.keys() != child.keys():
-                raise RuleViolation(f"{where}: D4: the label {shown(label)} leads elsewhere")
+                raise RuleViolation(f"{node.where}: D4: the label {shown(label)} leads elsewhere")
             factors = {Fraction(value, child[state]) for state, value in image.items()}
             factor, *others = factors
             if others or factor < 0:
-                raise RuleViolation(f"{where}: D4: the label {shown(label)} leads elsewhere")
+                raise RuleViolation(f"{node.where}: D4: the label {shown(label)} leads elsewhere")
             result.append(_Edge(factor / self.denominator, then[label]))
         return result
 
-    def _check_upper(
-        self, node: DeltaNode, upper: Fraction, edges: Mapping[str, Sequence[_Edge]], where: str
-    ) -> None:
+    def _weights(self, row: Mapping[str, Fraction]) -> list[tuple[str, int]]:
+        """Return a row in integers over the denominator."""
+        found = self.weights.get(id(row))
+        if found is None:
+            found = [(target, int(p * self.denominator)) for target, p in row.items()]
+            self.weights[id(row)] = found if row else []
+        return found
+
+    def _check_upper(self, node: Node, upper: Fraction, edges: Mapping[str, Sequence[_Edge]]) -> None:
         if upper < max(0, sum(node.vector.values())):
-            raise RuleViolation(f"{where}: D5: the upper bound is less than all continuations gain")
+            raise RuleViolation(f"{node.where}: D5: the upper bound is less than all continuations gain")
         if node.bound is not None:
-            if self._own_bound(node, node.bound, where) > upper:
-                raise RuleViolation(f"{where}: D6: the coupling costs more than the upper bound")
+            if self._own_bound(node, node.bound) > upper:
+                raise RuleViolation(f"{node.where}: D6: the coupling costs more than the upper bound")
             return
-        for action in self.chain.offered(next(iter(node.vector))):
+        for action in self.chain.offered(*node.vector):
             if action not in edges:
-                raise RuleViolation(f"{where}: D10: nothing is said of the action {shown(action)}")
+                raise RuleViolation(f"{node.where}: D10: nothing is said of the action {shown(action)}")
             total = Fraction(0)
             for edge in edges[action]:
                 above = self.nodes[edge.child].upper
                 if above is None:
-                    raise RuleViolation(f"{where}: D5: it leads to a node without upper bound")
+                    raise RuleViolation(f"{node.where}: D5: it leads to a node without upper bound")
                 total += edge.factor * above
             if total > upper:
-                raise RuleViolation(f"{where}: D5: the upper bound is less than what follows adds up to")
+                raise RuleViolation(f"{node.where}: D5: the upper bound is less than what follows adds up to")
 
-    def _own_bound(self, node: DeltaNode, bound: OwnBound, where: str) -> Fraction:
+    def _own_bound(self, node: Node, bound: OwnBound) -> Fraction:
         """Return what the coupling of a node proves (rule D6)."""
         whole = Fraction(sum(node.vector.values()) if bound.complement else 0)
         if bound.covers is not None:
             sign = -1 if bound.complement else 1
             masses = {state: Fraction(sign * value) for state, value in node.vector.items()}
-            check_cover(self.ratios, masses, bound.covers, where)
+            check_cover(self.ratios, masses, bound.covers, node.where)
             return whole
         if not bound.moves and not bound.given_up and not bound.complement:
             return Fraction(sum(max(0, value) for value in node.vector.values()))
         if self.ceiling is None:
-            raise RuleViolation(f"{where}: D6: there is a coupling, but no ceiling")
+            raise RuleViolation(f"{node.where}: D6: there is a coupling, but no ceiling")
         sign = -1 if bound.complement else 1
         surplus = {state: Fraction(-sign * value) for state, value in node.vector.items()}
         cost = Fraction(0)
-        for i, j, amount in bound.moves:
+        for i, j, amount in bound.moves or ():
             if i == j or i not in self.chain.labels:  # what is moved to no state leaves it for none
-                raise RuleViolation(f"{where}: D6: a move is not one between two states")
+                raise RuleViolation(f"{node.where}: D6: a move is not one between two states")
             surplus[i] = surplus.get(i, Fraction(0)) + amount
             surplus[j] = surplus.get(j, Fraction(0)) - self.ceiling.alpha * amount
             cost += amount * self.ceiling.bounds.get((i, j), Fraction(1))
-        for i, amount in bound.given_up:
+        for i, amount in bound.given_up or ():
             if i not in self.chain.labels:
-                raise RuleViolation(f"{where}: D6: mass is given up at {shown(i)}, which is no merged state")
+                raise RuleViolation(
+                    f"{node.where}: D6: mass is given up at {shown(i)}, which is no merged state"
+                )
             surplus[i] = surplus.get(i, Fraction(0)) + amount
             cost += amount
         if min(surplus.values()) < 0:
-            raise RuleViolation(f"{where}: D6: the coupling carries less away than it has to")
+            raise RuleViolation(f"{node.where}: D6: the coupling carries less away than it has to")
         return cost + whole
 
-    def _check_lower(self, node: DeltaNode, lower: Fraction, edges: Sequence[_Edge], where: str) -> None:
+    def _check_lower(self, node: Node, lower: Fraction, edges: Sequence[_Edge]) -> None:
         if node.stop or node.then is None:
             if lower > max(0, sum(node.vector.values())):
-                raise RuleViolation(f"{where}: D7: the lower bound is more than all continuations gain")
+                raise RuleViolation(f"{node.where}: D7: the lower bound is more than all continuations gain")
             return
         total = Fraction(0)
         for edge in edges:
             below = self.nodes[edge.child].lower
             if below is None:
-                raise RuleViolation(f"{where}: D7: it leads to a node without lower bound")
+                raise RuleViolation(f"{node.where}: D7: it leads to a node without lower bound")
             total += edge.factor * below
         if lower > total:
-            raise RuleViolation(f"{where}: D7: the lower bound is more than what follows adds up to")
+            raise RuleViolation(f"{node.where}: D7: the lower bound is more than what follows adds up to")
 
     def _check_progress(self, edges: Sequence[Sequence[_Edge]]) -> None:
         """Check that every lower bound leads to a leaf, or to a node where masses cancel (rule D7)."""
@@ -347,9 +338,7 @@ class _Graph:
                     good.append(number)
         for number, node in enumerate(self.nodes):
             if node.lower is not None and number not in proved:
-                raise RuleViolation(
-                    f"node {number}: D7: the lower bound rests on a cycle that nothing leaves"
-                )
+                raise RuleViolation(f"{node.where}: D7: the lower bound rests on a cycle that nothing leaves")
 
     def _root(self, pair: tuple[str, str], alpha: Fraction) -> dict[str, int]:
         vector = {pair[0]: alpha.denominator}
@@ -383,11 +372,11 @@ def _key(vector: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(vector.items()))
 
 
-def _check_ceiling(chain: Chain, ceiling: Ceiling) -> None:
+def _check_ceiling(chain: Chain, ceiling: Ceiling, table: Table[UpperEntry]) -> None:
     """Check the table of a distance of the merged chain, and that the bounds say no more than it."""
     setting = Setting(chain, ceiling.alpha, ordered=ceiling.distance == "lbd")
     try:
-        upper = check_upper(setting, ceiling.upper)
+        upper = check_upper(setting, table)
         for (i, j), bound in ceiling.bounds.items():
             setting.known((i, j), "C1: a bound")
             if upper.at(i, j) > bound * upper.denominator:

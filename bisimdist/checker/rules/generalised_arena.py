@@ -56,8 +56,8 @@ class Metric:
     def value(self, value: object, where: str, rule: str) -> Mass | Skew | None:
         """Read a value of a table, which is not below distance 0."""
         if self.additive:
-            return Mass.read(value, where, rule)
-        return None if value == "inf" else Skew.read(value, where, rule)
+            return Mass.by(rule)(value, where)
+        return None if value == "inf" else Skew.by(rule)(value, where)
 
     def sides(self, raw: Bound, bound: Bound) -> tuple[Bound, Bound]:
         """Return two numbers that are to each other as the discounted value is to the bound."""
@@ -104,7 +104,7 @@ class GeneralisedArena(Arena):
     def masses(self, value: object, where: str, rule: str) -> Masses:
         """Read an object that gives states a number each that is not negative."""
         return {
-            self.class_of(name, where): Mass.read(number, f"a number of {where}", rule)
+            self.class_of(name, where): Mass.by(rule)(number, f"a number of {where}")
             for name, number in mapping(value, where).items()
         }
 

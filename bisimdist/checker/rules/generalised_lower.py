@@ -224,7 +224,7 @@ def _check_growth(arena: GeneralisedArena, known: Table, block: Block) -> Table:
         raise RuleViolation("Q11: nothing grows for ever with a discount")
     weights: dict[Unordered, Fraction] = {}
     for pair, one in block.items():
-        weights[pair] = Amount.read(one.data["value"], f"the value of {one.place.where}", "Q11")
+        weights[pair] = Amount.by("Q11")(one.data["value"], f"the value of {one.place.where}")
         if not at_most(weights[pair], arena.distance(*one.place.pair, known, ONE)):
             raise RuleViolation(f"Q11: {one.place.where}: the weight is more than what is known")
     costs = arena.costs(known, ONE)

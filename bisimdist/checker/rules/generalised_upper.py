@@ -77,7 +77,7 @@ def _read(arena: GeneralisedArena, value: object, where: str) -> Coupling:
     given_up = [strings(part, f"what is given up of {where}", 2) for part in parts]
 
     def mass(text: str) -> Mass:
-        return Mass.read(text, f"a mass of {where}", "Q7")
+        return Mass.by("Q7")(text, f"a mass of {where}")
 
     return direction, [
         *((arena.class_of(i, where), arena.class_of(j, where), mass(w)) for i, j, w in moves),

@@ -85,7 +85,7 @@ def _expectation(masses: Row, function: Function) -> Fraction:
 def _number_table(entry: object, where: str) -> dict[str, Mass]:
     if not isinstance(entry, dict):
         raise MalformedCertificate(f"{where} is {shown(entry)}; expected an object")
-    return {name: Mass.read(number, where, "I1") for name, number in entry.items()}
+    return {name: Mass.by("I1")(number, where) for name, number in entry.items()}
 
 
 def _check_cone(
@@ -136,7 +136,7 @@ def _moves(entry: object, where: str) -> dict[Pair, Amount]:
         k, m, amount = strings(move, where, 3)
         if (k, m) in result:
             raise RuleViolation(f"F1: {where} has a move that is listed twice")
-        result[k, m] = Amount.read(amount, where, "F1")
+        result[k, m] = Amount.by("F1")(amount, where)
     return result
 
 
@@ -172,7 +172,7 @@ def _check_factors(
         i, j = strings(row["pair"], "a pair", 2)
         if i not in model.emissions or j not in model.emissions or i == j or (i, j) in table:
             raise RuleViolation("F1: the table has a pair of equal or unknown states, or one twice")
-        table[i, j] = Skew.read(row["factor"], "a factor", "F3")
+        table[i, j] = Skew.by("F3")(row["factor"], "a factor")
         moves[i, j] = _couplings(row["moves"], "the couplings of a pair")
     for (i, j), factor in table.items():
         where = f"the coupling of {shown(i)} and {shown(j)}"

@@ -90,7 +90,7 @@ def _vector(entry: object, model: NumericMarkov, where: str) -> dict[str, Mass]:
     for name in entry:
         if name not in model.rows:
             raise RuleViolation(f"U1: {where} names {shown(name)}, which is no state")
-    return {name: Mass.read(number, where, "U1") for name, number in entry.items()}
+    return {name: Mass.by("U1")(number, where) for name, number in entry.items()}
 
 
 def _check_impossible(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str, Any]) -> None:
@@ -103,7 +103,7 @@ def _check_impossible(model: NumericMarkov, sides: tuple[Row, Row], data: Mappin
 def _check_pump(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str, Any]) -> None:
     prefix, cycle = _word(data["prefix"], "the prefix"), _word(data["cycle"], "the cycle")
     suffix = _word(data["suffix"], "the suffix", empty=True)
-    fast, slow = (Mass.read(data[key], f"the {key} factor", "U2") for key in ("fast", "slow"))
+    fast, slow = (Mass.by("U2")(data[key], f"the {key} factor") for key in ("fast", "slow"))
     if slow >= fast:
         raise RuleViolation("U2: the fast factor is not larger than the slow one")
     below = _vector(data["below"], model, "the lower vector")

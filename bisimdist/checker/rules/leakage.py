@@ -11,28 +11,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from bisimdist.checker.core.chain import Chain, given_chain, read_chain
-from bisimdist.checker.core.frame import OtherReport
-from bisimdist.checker.core.information import check_merged, merge
-from bisimdist.checker.core.reading import (
-    MalformedCertificate,
-    RuleViolation,
-    item,
-    mapping,
-    rational,
-    shown,
-    text_of,
-)
-from bisimdist.checker.rules.leakage_document import (
-    INFINITE,
-    Bound,
-    LeakageClaim,
-    LeakageDocument,
-    read_claims,
-    read_leakage_document,
-)
+from bisimdist.checker.core.chain import Chain, given_chain, own_chain
+from bisimdist.checker.core.frame import OtherReport, judged
+from bisimdist.checker.core.information import RATIOS, check_merged, merge
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, shown, text_of
+from bisimdist.checker.core.shape import Bound
+from bisimdist.checker.rules.leakage_document import INFINITE, Claim, Document
 from bisimdist.checker.rules.leakage_graph import LeakageGraph, Matrix
 from bisimdist.checker.rules.leakage_measures import Affinity, Guess, Measure, Power, Relative
 
@@ -68,54 +53,27 @@ class _Said:
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
-    """Check a certificate of kind ``leakage``.
-
-    Parameters
-    ----------
-    document
-        The certificate, decoded.
-    model
-        The chain that it has to be about, a model file decoded; None for any.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate.
-    """
-    whole, claims = read_claims(document)
+    """Check a certificate of kind ``leakage``."""
+    whole = Document.whole(document)
     said = _said(whole)
-    plain = tuple(_plain(claim, said) for claim in claims)
-    given = None if model is None else given_chain(model)
-    try:
-        _check(read_leakage_document(whole), said, claims, given)
-    except RuleViolation as violation:
-        return OtherReport(False, plain, str(violation))
-    return OtherReport(True, plain)
+    given = given_chain(model)
+    return judged((_plain(claim, said) for claim in whole.claims), lambda: _check(whole, said, given))
 
 
-def _said(whole: Mapping[str, Any]) -> _Said:
-    text = item(whole["measure"], "the measure")
-    if renyi := _RENYI.fullmatch(text):
-        said = _Said("renyi", int(renyi[1]), None, text)
-    elif text in {"tv", "chi2", "kl", "hellinger", *OF_SECRETS}:
-        said = _Said(text, 2, None, text)
-    else:
+def _said(whole: Document) -> _Said:
+    text = whole.measure
+    order = _RENYI.fullmatch(text)
+    if order is None and text not in {"tv", "chi2", "kl", "hellinger", *OF_SECRETS}:
         raise MalformedCertificate(f"the measure is {shown(text)}, which is not known")
-    if (text == "g") != ("gains" in whole):
+    if (text == "g") != (whole.gains is not None):
         raise MalformedCertificate("gains and the measure g go together")
-    if text != "g":
-        return said
-    gains = {
-        guess: {state: rational(x, "a gain") for state, x in mapping(row, "the gains of a guess").items()}
-        for guess, row in mapping(whole["gains"], "the gains").items()
-    }
-    if not gains:
+    if whole.gains == {}:
         raise MalformedCertificate("there is no guess")
-    return _Said(text, 2, gains, text)
+    return _Said("renyi" if order else text, int(order[1]) if order else 2, whole.gains, text)
 
 
-def _plain(claim: LeakageClaim, said: _Said) -> dict[str, object]:
-    about: dict[str, object] = {"states": list(claim.states)}
+def _plain(claim: Claim, said: _Said) -> dict[str, object]:
+    about: dict[str, object] = {"states": claim.states}
     if claim.prior is None and len(claim.states) == 2:
         about = {"from": claim.states[0], "to": claim.states[1]}
     if claim.prior is not None:
@@ -131,15 +89,10 @@ def _plain(claim: LeakageClaim, said: _Said) -> dict[str, object]:
     }
 
 
-def _check(
-    document: LeakageDocument, said: _Said, claims: Sequence[LeakageClaim], given: Chain | None
-) -> None:
-    original = read_chain(document.model)
-    if given is not None and given != original:
-        raise RuleViolation("G2: the certificate is about another model than the one that is given")
-    if document.digest != original.digest():
-        raise RuleViolation("G3: the digest is not that of the embedded model")
-    representative = check_merged(original, document.merged)
+def _check(whole: Document, said: _Said, given: Chain | None) -> None:
+    nodes, ratios, claims = whole.nodes(), RATIOS(whole.ratios, "the ratios"), whole.claims
+    original = own_chain(whole.model, whole.digest, given)
+    representative = check_merged(original, whole.merged)
     width = 2 if said.name in {"chi2", "renyi", "kl", "hellinger"} else 1
     if said.name in {"bayes", "min-entropy"}:
         sizes = {len(claim.states) for claim in claims}
@@ -148,14 +101,14 @@ def _check(
         width = sizes.pop() - 1
     if said.gains is not None:
         width = len(said.gains) - 1
-    graph = LeakageGraph(merge(original, representative), document, said.measure(), width)
+    graph = LeakageGraph(merge(original, representative), nodes, whole.cycles, ratios, said.measure(), width)
     graph.check_nodes()
-    for number, claim in enumerate(claims, 1):
-        _check_claim(graph, said, claim, representative, f"claim {number}")
+    for claim in claims:
+        _check_claim(graph, said, claim, representative, claim.where)
 
 
 def _check_claim(
-    graph: LeakageGraph, said: _Said, claim: LeakageClaim, representative: Mapping[str, str], where: str
+    graph: LeakageGraph, said: _Said, claim: Claim, representative: Mapping[str, str], where: str
 ) -> None:
     for state in claim.states:
         if state not in representative:
@@ -218,7 +171,7 @@ def _transformed(said: _Said, value: Fraction, before: Fraction) -> Fraction:
     return value / before if said.name == "min-entropy" else value
 
 
-def _worlds(said: _Said, claim: LeakageClaim) -> list[list[tuple[str, Fraction]]]:
+def _worlds(said: _Said, claim: Claim) -> list[list[tuple[str, Fraction]]]:
     """Return the rows that it starts from: a world each, or for every guess gains times the prior."""
     if said.name == "tv":
         return [[], [(claim.states[0], _ONE), (claim.states[1], -_ONE)]]

@@ -9,15 +9,9 @@ from fractions import Fraction
 
 from bisimdist.checker.core.chain import Chain
 from bisimdist.checker.core.information import check_cover, check_ratios, stays_below
+from bisimdist.checker.core.quantities import Amount, Skew
 from bisimdist.checker.core.reading import RuleViolation, shown
-from bisimdist.checker.rules.leakage_document import (
-    INFINITE,
-    Chord,
-    Growth,
-    Leader,
-    LeakageDocument,
-    LeakageNode,
-)
+from bisimdist.checker.rules.leakage_document import INFINITE, Chord, Leader, Node
 from bisimdist.checker.rules.leakage_measures import Enclosure, Guess, Measure, times
 
 __all__ = ["LeakageGraph", "Matrix"]
@@ -40,15 +34,23 @@ class LeakageGraph:
     A node with a `lower` of infinity whose children are not is one whose second row is 0, or one that grows.
     """
 
-    def __init__(self, chain: Chain, document: LeakageDocument, measure: Measure, rows: int) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        chain: Chain,
+        nodes: Sequence[Node],
+        cycles: Sequence[tuple[int, int]],
+        ratios: Mapping[tuple[str, str], Skew],
+        measure: Measure,
+        rows: int,
+    ) -> None:
         self.chain = chain
         self.measure = measure
-        self.nodes = document.nodes
-        self.uppers = [node.upper for node in document.nodes]
-        self.lowers = [node.lower for node in document.nodes]
-        self.number = {_key(node.rows): k for k, node in enumerate(document.nodes)}
-        self.ratios = document.ratios
-        self.cycles = document.cycles
+        self.nodes = nodes
+        self.uppers = [node.upper for node in nodes]
+        self.lowers = [node.lower for node in nodes]
+        self.number = {_key(node.rows): k for k, node in enumerate(nodes)}
+        self.ratios = ratios
+        self.cycles = cycles
         self.width = rows
         self.seen: list[Fraction | None] = []
         self.starts: list[Fraction] = []
@@ -58,26 +60,22 @@ class LeakageGraph:
     def check_nodes(self) -> None:
         """Check every node with its bounds."""
         check_ratios(self.chain, self.ratios)
-        for number, node in enumerate(self.nodes):
-            self._check_rows(node, f"node {number}")
+        for node in self.nodes:
+            self._check_rows(node)
             seen = self.seen_at_least(node.rows)
             self.seen.append(seen)
-            self.starts.append(node.growth.start if node.growth else seen or Fraction(0))
-        self.edges = [
-            [] if node.then is None else list(self._edges(node, node.then, f"node {number}"))
-            for number, node in enumerate(self.nodes)
-        ]
+            self.starts.append(node.growth[0] if node.growth else seen or Fraction(0))
+        self.edges = [[] if node.then is None else list(self._edges(node, node.then)) for node in self.nodes]
         cycle_of = self._cycles()
         for number, node in enumerate(self.nodes):
-            where = f"node {number}"
             if node.upper is not None:
-                self._check_upper(number, node, node.upper, where)
+                self._check_upper(number, node, node.upper)
             if node.growth is not None:
-                self._check_growth(number, node.growth, where)
+                self._check_growth(number, node, *node.growth)
             if node.lower == INFINITE:
-                self._check_infinite(number, node, where)
+                self._check_infinite(number, node)
             elif isinstance(node.lower, Fraction):
-                self._check_lower(number, node, node.lower, cycle_of[number], where)
+                self._check_lower(number, node, node.lower, cycle_of[number])
 
     def _cycles(self) -> list[tuple[int, int]]:
         """Return for every node the first and the last one of its cycle: itself where it is on none."""
@@ -91,20 +89,20 @@ class LeakageGraph:
                 found[number] = (first, last)
         return found
 
-    def _check_rows(self, node: LeakageNode, where: str) -> None:
+    def _check_rows(self, node: Node) -> None:
         columns = list(node.rows.values())
         if len(columns[0]) != self.width:
-            raise RuleViolation(f"{where}: V2: the measure has another number of rows")
+            raise RuleViolation(f"{node.where}: V2: the measure has another number of rows")
         if any(state not in self.chain.labels for state in node.rows):
-            raise RuleViolation(f"{where}: V2: there is a column of no merged state")
+            raise RuleViolation(f"{node.where}: V2: there is a column of no merged state")
         if not isinstance(self.measure, Guess) and min(map(min, columns)) < 0:
-            raise RuleViolation(f"{where}: V2: a mass is negative")
+            raise RuleViolation(f"{node.where}: V2: a mass is negative")
 
     def totals(self, matrix: Matrix) -> list[int]:
         """Return the sums of the rows."""
         return [sum(row) for row in zip(*matrix.values(), strict=True)]
 
-    def _edges(self, node: LeakageNode, then: Mapping[str, int], where: str) -> Iterable[_Edge]:
+    def _edges(self, node: Node, then: Mapping[str, int]) -> Iterable[_Edge]:
         """Yield what follows a node, once it is known to be all that follows (rule V3)."""
         seen: dict[str, dict[str, list[int]]] = {}
         for state, column in node.rows.items():
@@ -118,15 +116,15 @@ class LeakageGraph:
             if not image or not all(self.totals(image)[row] for row in self.measure.needed):
                 if label in then:
                     raise RuleViolation(
-                        f"{where}: V3: nothing that counts follows with the label {shown(label)}"
+                        f"{node.where}: V3: nothing that counts follows with the label {shown(label)}"
                     )
                 continue
             if label not in then:
-                raise RuleViolation(f"{where}: V3: the label {shown(label)} is missing")
+                raise RuleViolation(f"{node.where}: V3: the label {shown(label)} is missing")
             child = self.nodes[then[label]].rows
             scales = self._scales(image, child)
             if scales is None:
-                raise RuleViolation(f"{where}: V3: the label {shown(label)} leads elsewhere")
+                raise RuleViolation(f"{node.where}: V3: the label {shown(label)} leads elsewhere")
             factor, constant = self.measure.along(scales, self.totals(child)[0])
             yield _Edge(then[label], factor, constant, scales)
 
@@ -169,25 +167,25 @@ class LeakageGraph:
             total += times(value, edge.factor, up=up) + edge.constant[up]
         return total
 
-    def _check_upper(self, number: int, node: LeakageNode, upper: Fraction, where: str) -> None:
-        if upper < self._phi(self.totals(node.rows), f"{where}: V4"):
-            raise RuleViolation(f"{where}: V4: the upper bound is less than what is seen by then")
+    def _check_upper(self, number: int, node: Node, upper: Fraction) -> None:
+        if upper < self._phi(self.totals(node.rows), f"{node.where}: V4"):
+            raise RuleViolation(f"{node.where}: V4: the upper bound is less than what is seen by then")
         match node.bound:
             case Leader() as leader:  # this and the next one prove what is seen by then
-                self._check_leader(node, leader, where)
+                self._check_leader(node, leader)
                 return
             case "rest":
-                self._check_rest(number, node, where)
+                self._check_rest(number, node)
                 return
             case Chord() as chord:
-                proved: Fraction | None = self._chord(node, chord, where)
+                proved: Fraction | None = self._chord(node, chord)
             case None:
                 proved = self._sum(number, self.uppers, up=True)
             case _:
-                proved = sum((self._phi(c, f"{where}: V5") for c in node.rows.values()), Fraction(0))
+                proved = sum((self._phi(c, f"{node.where}: V5") for c in node.rows.values()), Fraction(0))
         if proved is None or upper < proved:
             raise RuleViolation(
-                f"{where}: {'V5' if node.bound else 'V4'}: the upper bound is less than what is proved"
+                f"{node.where}: {'V5' if node.bound else 'V4'}: the upper bound is less than what is proved"
             )
 
     def _phi(self, masses: Sequence[Fraction | int], where: str) -> Fraction:
@@ -197,32 +195,33 @@ class LeakageGraph:
             raise RuleViolation(f"{where}: there is no finite value")
         return value[1]
 
-    def _chord(self, node: LeakageNode, chord: Chord, where: str) -> Fraction:
+    def _chord(self, node: Node, chord: Chord) -> Fraction:
         if isinstance(self.measure, Guess):
-            raise RuleViolation(f"{where}: V5: a chord is for pairs")
+            raise RuleViolation(f"{node.where}: V5: a chord is for pairs")
         left, right = ({s: Fraction(column[row]) for s, column in node.rows.items()} for row in (0, 1))
         most, least = Fraction(chord.most), Fraction(chord.least)
         if not stays_below(self.ratios, left, right, most) or (
             least and not stays_below(self.ratios, right, left, 1 / least)
         ):
-            raise RuleViolation(f"{where}: V5: the ratios do not stay within the chord")
+            raise RuleViolation(f"{node.where}: V5: the ratios do not stay within the chord")
         x, y = self.totals(node.rows)
         if most == least:
             high, low = Fraction(y), Fraction(0)
         else:
             high = (x - least * y) / (most - least)
             low = y - high
-        return high * self._phi((most, 1), where) + low * self._phi((least, 1), where)
+        return high * self._phi((most, 1), node.where) + low * self._phi((least, 1), node.where)
 
-    def _check_leader(self, node: LeakageNode, leader: Leader, where: str) -> None:
-        if not isinstance(self.measure, Guess) or leader.row > self.width:
-            raise RuleViolation(f"{where}: V5: there is no such row to be ahead")
+    def _check_leader(self, node: Node, leader: Leader) -> None:
+        if not isinstance(self.measure, Guess) or leader.ahead > self.width:
+            raise RuleViolation(f"{node.where}: V5: there is no such row to be ahead")
+        covers = dict(leader.covers)
         columns = {state: (0, *column) for state, column in node.rows.items()}
         for row in range(self.width + 1):
-            behind = {s: Fraction(column[row] - column[leader.row]) for s, column in columns.items()}
-            check_cover(self.ratios, behind, leader.covers.get(row, ()), where)
+            behind = {s: Fraction(column[row] - column[leader.ahead]) for s, column in columns.items()}
+            check_cover(self.ratios, behind, covers.get(row, ()), node.where)
 
-    def _check_rest(self, number: int, node: LeakageNode, where: str) -> None:
+    def _check_rest(self, number: int, node: Node) -> None:
         """Check that from here on totals stay in proportion, and that nothing is lost."""
         totals = self.totals(node.rows)
         left = [Fraction(total) for total in totals]
@@ -232,63 +231,63 @@ class LeakageGraph:
             part = next((i / t for i, t in zip(image, totals, strict=True) if t), Fraction(0))
             resting = child.bound == "rest" and child.upper is not None  # which is checked at that node
             if not resting or part < 0 or image != [part * total for total in totals]:
-                raise RuleViolation(f"{where}: V5: it does not come to rest with the node {edge.child}")
+                raise RuleViolation(f"{node.where}: V5: it does not come to rest with the node {edge.child}")
             left = [have - i for have, i in zip(left, image, strict=True)]
         if node.then is None or any(left):
-            raise RuleViolation(f"{where}: V5: something is lost on the way")
+            raise RuleViolation(f"{node.where}: V5: something is lost on the way")
 
-    def _check_lower(
-        self, number: int, node: LeakageNode, lower: Fraction, cycle: tuple[int, int], where: str
-    ) -> None:
+    def _check_lower(self, number: int, node: Node, lower: Fraction, cycle: tuple[int, int]) -> None:
         if node.stop or node.then is None:
             seen = self.seen[number]
             if seen is not None and lower > seen:
-                raise RuleViolation(f"{where}: V6: the lower bound is more than what is seen by then")
+                raise RuleViolation(f"{node.where}: V6: the lower bound is more than what is seen by then")
             return
         total = self._sum(number, self.lowers, up=False)
         if total is None or lower > total:
-            raise RuleViolation(f"{where}: V6: the lower bound is more than what follows adds up to")
-        inside = self._inside(number, cycle, where)
+            raise RuleViolation(f"{node.where}: V6: the lower bound is more than what follows adds up to")
+        inside = self._inside(number, cycle)
         weights = [self.nodes[edge.child].weight for edge in inside]
         if inside and (
             node.weight is None
             or None in weights
             or node.weight <= sum(w * edge.factor[1] for w, edge in zip(weights, inside, strict=True) if w)
         ):
-            raise RuleViolation(f"{where}: V6: the lower bound rests on a cycle that nothing leaves")
+            raise RuleViolation(f"{node.where}: V6: the lower bound rests on a cycle that nothing leaves")
 
-    def _inside(self, number: int, cycle: tuple[int, int], where: str) -> list[_Edge]:
+    def _inside(self, number: int, cycle: tuple[int, int]) -> list[_Edge]:
         """Return the edges that stay on the cycle of a node; all others have to lead to nodes before it."""
         first, last = cycle
         if any(edge.child > last for edge in self.edges[number]):
-            raise RuleViolation(f"{where}: V6: it leads to a node that does not come before it")
+            raise RuleViolation(
+                f"{self.nodes[number].where}: V6: it leads to a node that does not come before it"
+            )
         return [edge for edge in self.edges[number] if edge.child >= first]
 
-    def _check_infinite(self, number: int, node: LeakageNode, where: str) -> None:
+    def _check_infinite(self, number: int, node: Node) -> None:
         if node.growth is not None or self.seen[number] is None:
             return
         if not any(e.child < number and self.nodes[e.child].lower == INFINITE for e in self.edges[number]):
-            raise RuleViolation(f"{where}: V7: no node before it is infinite")
+            raise RuleViolation(f"{node.where}: V7: no node before it is infinite")
 
-    def _check_growth(self, number: int, growth: Growth, where: str) -> None:
+    def _check_growth(self, number: int, node: Node, start: Fraction, step: Amount) -> None:
         """Check that a bound grows by its step with every round: z + h <= A z + k and h <= A h."""
-        if growth.start > (self.seen[number] or 0):
-            raise RuleViolation(f"{where}: V7: growth begins at more than what is seen by then")
+        if start > (self.seen[number] or 0):
+            raise RuleViolation(f"{node.where}: V7: growth begins at more than what is seen by then")
         total = self._sum(number, self.starts, up=False)
-        step = sum(
-            times(grown.step, edge.factor, up=False)
+        grows = sum(
+            times(grown[1], edge.factor, up=False)
             for edge in self.edges[number]
             if (grown := self.nodes[edge.child].growth)
         )
-        if total is None or growth.step > step or growth.start + growth.step > total:
-            raise RuleViolation(f"{where}: V7: nothing makes the bound grow")
+        if total is None or step > grows or start + step > total:
+            raise RuleViolation(f"{node.where}: V7: nothing makes the bound grow")
 
     def seen_at_least(self, matrix: Matrix) -> Fraction | None:
         """Return what is seen by then, bounded below; None for infinity."""
         value = self.measure.phi(self.totals(matrix))
         return None if value is None else value[0]
 
-    def node(self, matrix: Matrix) -> LeakageNode | None:
+    def node(self, matrix: Matrix) -> Node | None:
         """Return the node of some masses, if there is one."""
         number = self.number.get(_key(matrix))
         return None if number is None else self.nodes[number]

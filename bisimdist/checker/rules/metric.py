@@ -105,7 +105,7 @@ def _upper_values(board: Board, table: object) -> dict[Pair, Skew]:
         place = board.place(entry, f"entry {number} of the upper table")
         if place.pair in values:
             raise RuleViolation(f"M7: {place.where} is listed twice")
-        values[place.pair] = Skew.read(entry["value"], f"the value of {place.where}", "M7")
+        values[place.pair] = Skew.by("M7")(entry["value"], f"the value of {place.where}")
         places.append(place)
 
     def reached(match: Match, most: Fraction) -> bool:
@@ -136,7 +136,7 @@ def _lower_values(board: Board, table: object) -> dict[Pair, Bound]:
         place = board.place(entry, where)
         if place.pair in values:
             raise RuleViolation(f"M8: {place.where} is listed twice")
-        bound = None if entry["value"] == "inf" else Skew.read(entry["value"], where, "M8")
+        bound = None if entry["value"] == "inf" else Skew.by("M8")(entry["value"], where)
         values[place.pair] = bound, natural(entry["rank"], where)
         entries.append((place, entry))
 
@@ -210,7 +210,7 @@ def _infinite(board: Board, table: object) -> dict[Pair, Escape]:
         escape = Escape(
             natural(entry["rank"], where),
             choice(entry["direction"], f"the direction of {where}", ("up", "down")) == "up",
-            Amount.read(entry["potential"], f"the potential of {place.where}", "M12"),
+            Amount.by("M12")(entry["potential"], f"the potential of {place.where}"),
             natural(entry["depth"], where),
         )
         if place.pair in result:
@@ -253,7 +253,7 @@ def _check_losses(  # noqa: PLR0913, PLR0917
         where = f"entry {number} of {name}"
         entry = record(value, where, ("pair", "credit", "rank", "side", "challenge"))
         place = board.place(entry, where)
-        credit = Amount.read(entry["credit"], f"the credit of {place.where}", "M11")
+        credit = Amount.by("M11")(entry["credit"], f"the credit of {place.where}")
         if (place.pair, credit) in ranks:
             raise RuleViolation(f"M11: {place.where}: the credit is listed twice")
         ranks[place.pair, credit] = natural(entry["rank"], where)

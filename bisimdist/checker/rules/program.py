@@ -132,7 +132,7 @@ def _masses(value: object, chain: Chain) -> dict[str, Mass]:
     for name, number in mapping(value, "the masses that are cut off").items():
         if name not in chain.labels:
             raise RuleViolation(f"P3: {shown(name)} is no state of the model")
-        masses[name] = Mass.read(number, f"the mass of {shown(name)}", "P3")
+        masses[name] = Mass.by("P3")(number, f"the mass of {shown(name)}")
     return masses
 
 
