@@ -299,6 +299,7 @@ class _Work:
                 return True
             if gap == 0:
                 return True
+            deadline.check()  # bounds that were iterated for lack of time do not become narrower
             gap /= 2
 
     def _narrow(self, gap: fmpq) -> bool:

@@ -31,6 +31,9 @@ from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["leakage"]
 
+FINEST = fmpq(1, 10**300)
+"""Doubles know no smaller gap."""
+
 BATCH = 4_000
 """After so many more nodes exact bounds are worked out in between, where the value may be infinite."""
 
@@ -209,16 +212,17 @@ class _Work:
             reached = self._refine(gap, deadline)
         with deferred():  # what was refined is worth its exact bounds
             ends = self.deadline.moment is not None or reached
-            if self.closure is None or self.closed_at < self.graph.refinement.expanded:
-                self._close(self.deadline if ends else Deadline.after(CLOSING_SECONDS))
+            self._close(self.deadline if ends else Deadline.after(CLOSING_SECONDS))
         if all(bound.exact for bound in self.bounds()):
             return Status.EXACT
         return Status.BRACKET if reached else Status.LIMIT
 
     def _close(self, deadline: Deadline) -> None:
+        """Work out exact bounds, unless those that are known are about as many nodes."""
         expanded = self.graph.refinement.expanded
-        self.closure = self.graph.close(self.asked, deadline=deadline)
-        self.closed_at = expanded
+        if self.closed_at < expanded:
+            self.closure = self.graph.close(self.asked, deadline=deadline)
+            self.closed_at = expanded
 
     def _refine(self, gap: fmpq, deadline: Deadline) -> bool:
         fine, most = gap, BATCH
@@ -226,6 +230,7 @@ class _Work:
             open_ones = self._open(gap)
             if not open_ones:
                 return True
+            deadline.check()
             reached = self.graph.refine(
                 open_ones, gap=fine, most=most, deadline=deadline, progress=self.progress
             )
@@ -234,7 +239,7 @@ class _Work:
             if reached:
                 if fine == 0 or not self._open(gap):
                     return True
-                fine /= 2
+                fine = fine / 2 if fine > FINEST else fmpq(0)
             most = max(most, 2 * self.graph.refinement.expanded)
 
     def _open(self, gap: fmpq) -> list[Asked]:

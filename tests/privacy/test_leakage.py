@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from flint import arb, fmpq
@@ -27,6 +29,8 @@ from bisimdist.models.library.programs.responses import rappor
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.closure import Closure
+from bisimdist.privacy.leakages import Leakages
 from bisimdist.programs.front import explore
 from bisimdist.progress import Deadline
 from tests.reference.traces import trace_distribution
@@ -460,3 +464,20 @@ def test_weights_of_nodes_whose_factors_are_no_doubles() -> None:
     found = only(chain, "kl", gap=0, deadline=Deadline.after(0.05))
     assert found.lower is not None
     assert found.lower > 10
+
+
+def test_bounds_that_no_time_makes_narrow_end_with_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Doubles say that the gap is reached, and there is no time to solve the equations."""
+    chain = build_example("random,states=8,labels=2,seed=1")
+    closed: list[int] = []
+    honest = Leakages.close
+
+    def wide(self: Leakages, *arguments: Any, **options: Any) -> Closure:
+        closed.append(self.refinement.expanded)
+        found = honest(self, *arguments, **options)
+        return replace(found, upper={number: value + 1 for number, value in found.upper.items()})
+
+    monkeypatch.setattr(Leakages, "close", wide)
+    answer = leakage(chain, "tv", pairs=[("s0", "s2")], gap="1/100", deadline=Deadline.after(0.3))
+    assert answer.status is Status.LIMIT
+    assert closed == sorted(set(closed))  # never twice for the same graph
