@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from bisimdist.analysis.leakage_answer import LeakageAnswer as LeakageAnswer
     from bisimdist.analysis.metric import metric as metric
     from bisimdist.analysis.metric_answer import MetricAnswer as MetricAnswer
+    from bisimdist.analysis.playing import played as played
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
     from bisimdist.analysis.profile import profile as profile
     from bisimdist.analysis.program_budget import ProgramBudget as ProgramBudget
@@ -104,7 +105,9 @@ if TYPE_CHECKING:
     from bisimdist.models.mechanisms.table import mechanism_model as mechanism_model
     from bisimdist.models.pa import PA as PA
     from bisimdist.models.pa import action_labelled_lmc as action_labelled_lmc
+    from bisimdist.programs.analyst import explore_interactive as explore_interactive
     from bisimdist.programs.chain import ProgramChain as ProgramChain
+    from bisimdist.programs.chain import ProgramInteractive as ProgramInteractive
     from bisimdist.programs.front import explore as explore
     from bisimdist.programs.source import ExactRandom as ExactRandom
     from bisimdist.programs.source import flip as flip
@@ -162,6 +165,7 @@ _HOMES = {
     ),
     "bisimdist.analysis.leakage": ("leakage",),
     "bisimdist.analysis.leakage_answer": ("LeakageAnswer",),
+    "bisimdist.analysis.playing": ("played",),
     "bisimdist.analysis.profile": ("ProfileAnswer", "profile"),
     "bisimdist.analysis.threshold_search": ("least_alpha",),
     "bisimdist.analysis.metric": (
@@ -200,7 +204,8 @@ _HOMES = {
     "bisimdist.models.library.registry": ("build_any_example", "build_example", "list_examples"),
     "bisimdist.models.lmc": ("LMC",),
     "bisimdist.models.pa": ("PA", "action_labelled_lmc"),
-    "bisimdist.programs.chain": ("ProgramChain",),
+    "bisimdist.programs.analyst": ("explore_interactive",),
+    "bisimdist.programs.chain": ("ProgramChain", "ProgramInteractive"),
     "bisimdist.programs.front": ("explore",),
     "bisimdist.programs.source": ("ExactRandom", "flip", "observe", "pick", "uniform"),
     "bisimdist.progress": ("Deadline",),
@@ -235,6 +240,7 @@ __all__ = [
     "PairBound",
     "ProfileAnswer",
     "ProgramChain",
+    "ProgramInteractive",
     "Reading",
     "SatisfactionAnswer",
     "SecretPrivacyAnswer",
@@ -264,6 +270,7 @@ __all__ = [
     "epsilon",
     "explain",
     "explore",
+    "explore_interactive",
     "flip",
     "for_all_lengths",
     "formula_distance",
@@ -285,6 +292,7 @@ __all__ = [
     "parse_model",
     "parse_trace_formula",
     "pick",
+    "played",
     "profile",
     "quotient",
     "satisfies",

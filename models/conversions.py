@@ -12,7 +12,7 @@ from flint import fmpq
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.ends import Ends, completed
 from bisimdist.models.hmm import HMM, SparseRow
-from bisimdist.models.interactive import Interactive
+from bisimdist.models.interactive import Interactive, chain_as_interactive, interactive_as_automaton
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton, free_name
@@ -29,7 +29,8 @@ __all__ = [
     "observed_chain",
 ]
 
-KINDS = ("lmc", "pa", "hmm")
+_CLASSES = {"lmc": LMC, "pa": PA, "hmm": HMM, "interactive": Interactive}
+KINDS = tuple(_CLASSES)
 
 _UNCHANGED = "nothing is converted: the model is of this kind already"
 _CHAIN_TO_AUTOMATON = (
@@ -52,6 +53,11 @@ _AUTOMATON_TO_HMM = (
     "show only that it has ended: so delta is an upper bound, and the same where all probabilities sum to one"
 )
 _UNFOLDED = "each observation is a step of its own, after a step that draws the hidden state"
+_CHAIN_TO_INTERACTIVE = "kept: delta and its distances; there is one action, step"
+_INTERACTIVE_TO_AUTOMATON = (
+    "kept: bisimilarity, and at alpha = 1 the distance, which is the additive metric; actions say label and "
+    "action, and a scheduler sees the state, which an analyst does not"
+)
 _CHAIN_TO_HMM = (
     "kept: the probability of every trace from every state of a pair (without pairs, from every state), "
     "and delta; the observations are the labels"
@@ -84,7 +90,7 @@ def convert(model: AnyModel, to: str, *, unfold: bool = False) -> Conversion:
     model
         The model.
     to
-        ``lmc``, ``pa`` or ``hmm``.
+        ``lmc``, ``pa``, ``hmm`` or ``interactive``.
     unfold
         For hidden Markov models: see `hmm_as_lmc`.
 
@@ -103,17 +109,20 @@ def convert(model: AnyModel, to: str, *, unfold: bool = False) -> Conversion:
     (('s', ((0, 1),)),)
     """
     if to not in KINDS:
-        raise UsageError(f"--to {to}: no such kind of model; expected lmc, pa or hmm")
+        raise UsageError(f"--to {to}: no such kind of model; expected lmc, pa, hmm or interactive")
     if unfold and not (isinstance(model, HMM) and to != "hmm"):
         raise UsageError("--unfold is about hidden Markov models that become chains or automata")
-    if isinstance(model, Interactive):
-        raise _somebody_chooses()
-    kind = "hmm" if isinstance(model, HMM) else "pa" if isinstance(model, PA) else "lmc"
-    if kind == to:
+    if isinstance(model, _CLASSES[to]):
         return Conversion(model, (_UNCHANGED,))
+    if isinstance(model, Interactive):
+        if to != "pa":
+            raise _somebody_chooses()
+        return Conversion(interactive_as_automaton(model), (_INTERACTIVE_TO_AUTOMATON,))
     chain, said = _as_chain(model, unfold=unfold)
     if to == "pa":  # what a hidden Markov model and its chain have in common, their automaton has too
         return Conversion(chain_as_automaton(chain), said or (_CHAIN_TO_AUTOMATON,))
+    if to == "interactive":
+        return Conversion(chain_as_interactive(chain), (*said, _CHAIN_TO_INTERACTIVE))
     if to == "hmm":
         return Conversion(lmc_as_hmm(chain), (_AUTOMATON_TO_HMM if said else _CHAIN_TO_HMM,))
     return Conversion(chain, said)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from flint import fmpq
 
 from bisimdist.errors import UsageError
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC
 
 if TYPE_CHECKING:
     from bisimdist.programs.parting import Parting
 
-__all__ = ["CUT", "OBSERVATIONS", "Origin", "ProgramChain", "observed_kinds"]
+__all__ = ["CUT", "OBSERVATIONS", "Origin", "ProgramChain", "ProgramInteractive", "observed_kinds"]
 
 OBSERVATIONS = ("output", "draws", "bits", "steps", "trace")
 """What an observer may see beside the returned value."""
@@ -114,3 +115,20 @@ class ProgramChain(LMC):
             If there is no such state.
         """
         return self.cut.get(self.index(name), fmpq(0))
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramInteractive(Interactive):
+    """An interactive model that was made of a program.
+
+    Parameters
+    ----------
+    origin
+        The program.
+    """
+
+    origin: Origin = field(default_factory=lambda: Origin("", "trace", {}), compare=False)
+
+    def provenance(self) -> dict[str, object]:
+        """Return the program, as a model file names it."""
+        return self.origin.data() if self.origin.function else {}

@@ -17,7 +17,7 @@ from bisimdist.programs.control import Outside
 from bisimdist.programs.emit import Emitter
 from bisimdist.programs.flatten import Flattener
 from bisimdist.programs.helpers import HELPERS, Ticker
-from bisimdist.programs.machine_source import DrawMethod, LibraryMethod
+from bisimdist.programs.machine_source import OBSERVE, DrawMethod, LibraryMethod
 from bisimdist.programs.meaning import Meanings, unwrapped
 from bisimdist.programs.native import HELPER_PREFIX, Native, refuse_forms
 from bisimdist.programs.objects import NEXT, UNBOUND, YIELD, Cell, Closure, Thrown
@@ -26,7 +26,6 @@ from bisimdist.programs.syntax import free_names
 from bisimdist.programs.unit import UNKNOWN, Unit
 from bisimdist.programs.vocabulary import (
     BUILTINS,
-    OBSERVE,
     source_value,
 )
 

@@ -89,11 +89,14 @@ class Edge:
         How many steps were executed on the way.
     probability
         How likely that is.
+    choice
+        Which of the values an analyst has to choose for that, where one does.
     """
 
     target: int
     steps: int
     probability: fmpq
+    choice: int | None = None
 
 
 @dataclass(slots=True)
@@ -267,11 +270,14 @@ class Exploration:
         node = self.nodes[number]
         if not isinstance(node, AtEnd) and node.state.contents:
             self._work += sum(map(len, node.state.contents))
-        gathered: dict[tuple[int, int], Any] = {}
+        gathered: dict[tuple[int, int, int | None], Any] = {}
         total = node.request.count if isinstance(node, AtDraw) else 1
-        parts: list[tuple[int, tuple[int, int]]] = []
+        parts: list[tuple[int, tuple[int, int, int | None]]] = []
+        choices: Mapping[Any, int] = {}
+        if isinstance(node, AtDraw) and node.request.chosen:
+            choices = {value: k for k, value in enumerate(node.request.values or ())}
         for answer, _, weight, target, steps in self.branches(node):
-            key = (target, steps)
+            key = (target, steps, choices[answer.value] if choices else None)
             gathered[key] = gathered.get(key, 0) + weight
             if type(answer) is tuple:
                 parts.append((answer[0], key))
@@ -281,13 +287,13 @@ class Exploration:
                 low for (_, before), (low, key) in itertools.pairwise(parts) if key != before
             ]
         edges = []
-        for (target, steps), weight in gathered.items():
+        for (target, steps, choice), weight in gathered.items():
             if weight == total:
-                edges.append(Edge(target, steps, _ONE))
+                edges.append(Edge(target, steps, _ONE, choice))
                 self._reach(target, cost)
             else:
                 p = _share(weight, total)
-                edges.append(Edge(target, steps, p))
+                edges.append(Edge(target, steps, p, choice))
                 self._reach(target, cost - log2(int(p.p) / int(p.q)))
         self.edges[number] = tuple(edges)
 

@@ -20,7 +20,8 @@ from flint import fmpq
 from bisimdist.errors import ENDINGS, LimitError, ModelError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.interruption import deferred
-from bisimdist.programs.chain import Origin, ProgramChain, observed_kinds
+from bisimdist.programs.asking import interactive_of
+from bisimdist.programs.chain import Origin, ProgramChain, ProgramInteractive, observed_kinds
 from bisimdist.programs.control import Failed, Outside, line_within
 from bisimdist.programs.exploration import Exploration, cost_of
 from bisimdist.programs.guard import guard
@@ -28,14 +29,16 @@ from bisimdist.programs.inputs import Input, Relation, chosen_inputs, neighbour_
 from bisimdist.programs.instrument import Instrument
 from bisimdist.programs.loading import ProgramFile, load_program
 from bisimdist.programs.machine import Machine
-from bisimdist.programs.machine_source import SOURCE
+from bisimdist.programs.machine_source import ANALYST, SOURCE
 from bisimdist.programs.observed import chain_of, cut_masses
 from bisimdist.programs.parting import partings
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.stepping import explore_steps
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["DEFAULT_GAP", "explore"]
+__all__ = ["DEFAULT_GAP", "GIVEN", "Pairs", "Request", "explore", "explored", "loaded"]
+
+Pairs = Sequence[tuple[str, str]]
 
 DEFAULT_GAP = fmpq(1, 10**9)
 """How much the runs that are cut off may weigh, where a program has too many states and nobody said."""
@@ -60,6 +63,9 @@ MOST_WORK = 20_000_000
 
 CLOSING_SECONDS, PART = 3.0, 0.15
 """So long is it tried to make a chain where a limit came, but no more than this part of the time."""
+
+GIVEN: Mapping[str, Any] = {"rng": SOURCE, "analyst": ANALYST}
+"""The parameters that are not inputs."""
 
 UNSEEN = 1e-6
 """Paths of less than so much of the gap are forgotten where a limit came."""
@@ -147,15 +153,36 @@ def explore(  # noqa: PLR0913
         return explore_steps(start, step, label or str, pairs=pairs, states=states, deadline=deadline)
     if function is None:
         raise UsageError("expected a function, or start=, step= and label=")
-    request = _Request(
+    request = Request(
         observe, _number(cut), _number(gap), to_fmpq(alpha), states, replays, deadline, progress
     )
+    found = explored(function, inputs, request, pairs=pairs, neighbours=neighbours, cost=cost)
+    if isinstance(found, ProgramInteractive):
+        raise UsageError(
+            "the function has an analyst, who asks: expected explore_interactive in place of explore"
+        )
+    return found
+
+
+def explored(  # noqa: PLR0913
+    function: Callable[..., Any] | str,
+    inputs: Iterable[Any] | Mapping[str, Any],
+    request: Request,
+    *,
+    pairs: Pairs | None = None,
+    neighbours: Relation | str | None = None,
+    cost: Mapping[str, int] | None = None,
+) -> ProgramChain | ProgramInteractive:
+    """Return the model of a program, whichever kind it has; see `explore` and `analyst`."""
     request.check()
-    steps = "steps" in observed_kinds(observe)
+    observe = request.observe
+    steps = observe is not None and "steps" in observed_kinds(observe)
     if cost is not None and not steps:
         raise UsageError("the cost of steps is given; they are seen with observe='steps' only")
     instrument = Instrument(cost) if steps else None
-    found, program, keywords = _program(function, instrument)
+    found, program, keywords = loaded(function, instrument)
+    asked_who = "analyst" in inspect.signature(found).parameters
+    request = request.of_analyst() if asked_who else replace(request, observe=observe or "output")
     chosen = chosen_inputs(inputs)
     if neighbours is None:
         asked = pairs_of([item.name for item in chosen], pairs)
@@ -166,7 +193,7 @@ def explore(  # noqa: PLR0913
         asked = neighbour_pairs(chosen, relation)
     limit = sys.getrecursionlimit()
     sources = Sources(found, program, instrument)
-    machine = Machine(sources, announces="trace" in observed_kinds(observe))
+    machine = Machine(sources, announces="trace" in request.kinds)
     try:
         return _explored(machine, found, keywords, chosen, asked, request)
     except Failed as failed:
@@ -196,15 +223,20 @@ def _number(value: ExactNumber | None) -> fmpq | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
-    observe: str
-    cut: fmpq | None
-    gap: fmpq | None
-    alpha: fmpq
-    states: int
-    replays: int
-    deadline: Deadline
-    progress: Progress
+class Request:
+    """How a program is explored: the options of `explore`.
+
+    Without a word of what is observed it is what a chain returns, and what is announced to an analyst, too.
+    """
+
+    observe: str | None = None
+    cut: fmpq | None = None
+    gap: fmpq | None = None
+    alpha: fmpq = fmpq(1)  # noqa: RUF009
+    states: int = MOST_STATES
+    replays: int = REPLAYS
+    deadline: Deadline = NEVER
+    progress: Progress = silent
     begun: float = field(default_factory=time.monotonic)
 
     @property
@@ -229,9 +261,26 @@ class _Request:
         """How probable a path is that no bound depends on that can be had."""
         return self.width * UNSEEN
 
+    @property
+    def kinds(self) -> frozenset[str]:
+        """What is observed."""
+        return observed_kinds(self.observe or "output")
+
+    def of_analyst(self) -> Request:
+        """Return the request for a program that asks: it is explored as a whole.
+
+        Raises
+        ------
+        UsageError
+            If it says where to cut.
+        """
+        if self.cut is not None:
+            raise UsageError("somebody is asked: such a program is explored as a whole, without a cut")
+        return replace(self, observe=self.observe or "trace", gap=None)
+
     def check(self) -> None:
         """Refuse numbers out of range."""
-        observed_kinds(self.observe)
+        observed_kinds(self.observe or "output")
         for name, value in (("cut", self.cut), ("gap", self.gap)):
             if value is not None and not 0 <= value <= 1:
                 raise UsageError(f"the {name} is {format_rational(value)}; expected a number in [0, 1]")
@@ -239,9 +288,10 @@ class _Request:
             raise UsageError(f"states={self.states}: expected at least 1")
 
 
-def _program(
-    function: Callable[..., Any] | str, instrument: ast.NodeTransformer | None
+def loaded(
+    function: Callable[..., Any] | str, instrument: ast.NodeTransformer | None = None
 ) -> tuple[FunctionType, ProgramFile | None, dict[str, Any]]:
+    """Return a function, its file where one was named, and the arguments that are fixed."""
     program = None
     keywords: dict[str, Any] = {}
     found: Any = function
@@ -265,17 +315,17 @@ def _check_parameters(function: FunctionType, keywords: Mapping[str, Any]) -> No
     place = f"in {function.__qualname__}"
     parameters = list(signature.parameters.values())
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    if not parameters or parameters[0].kind not in positional or parameters[0].name == "rng":
+    if not parameters or parameters[0].kind not in positional or parameters[0].name in GIVEN:
         raise ModelError(
             "the function has no parameter for the input; write it first", source=file, line=line, place=place
         )
     for parameter in parameters[1:]:
         variable = parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        given = parameter.name == "rng" or parameter.name in keywords
+        given = parameter.name in GIVEN or parameter.name in keywords
         if not variable and not given and parameter.default is inspect.Parameter.empty:
             raise ModelError(
                 f"the parameter {parameter.name!r} has no default; give it one (the first parameter is the "
-                "input, one named rng the random source)",
+                "input, one named rng the random source, one named analyst who asks)",
                 source=file,
                 line=line,
                 place=place,
@@ -288,14 +338,13 @@ def _explored(  # noqa: PLR0913, PLR0917
     keywords: Mapping[str, Any],
     inputs: Sequence[Input],
     pairs: Sequence[tuple[str, str]],
-    request: _Request,
-) -> ProgramChain:
+    request: Request,
+) -> ProgramChain | ProgramInteractive:
     machine.prepare(function)
     exploration = Exploration(machine)
-    source_name = "rng" if "rng" in inspect.signature(function).parameters else None
-    given = {**keywords, **({} if source_name is None else {source_name: SOURCE})}
+    given = {name: GIVEN[name] for name in inspect.signature(function).parameters if name in GIVEN}
     for item in inputs:
-        exploration.start(item.name, function, (item.make(),), given)
+        exploration.start(item.name, function, (item.make(),), {**keywords, **given})
     ended = not _expand(exploration, request, pairs)
     with deferred() if ended else nullcontext():
         machine.check_globals()
@@ -307,12 +356,12 @@ def _explored(  # noqa: PLR0913, PLR0917
                 functools.partial(function, **keywords),
                 lambda item=item: (item.make(),),  # type: ignore[misc]
                 runs=max(FEWEST_REPLAYS, replays // len(inputs)) if replays else 0,
-                source_name=source_name,
+                given=given,
             )
         files = dict(sorted(machine.sources.digests.items()))
         origin = Origin(
             function.__qualname__,
-            request.observe,
+            request.observe or "",
             {Path(file).name: digest for file, digest in files.items()},
             len(exploration.nodes),
             {pair: partings(exploration, *pair) for pair in pairs[:20]},
@@ -320,18 +369,20 @@ def _explored(  # noqa: PLR0913, PLR0917
             files if machine.sources.program is not None else {},
             frozenset((file, line) for file, line in exploration.lines if file and line),
         )
+    if "analyst" in given:
+        return interactive_of(exploration, request.kinds, pairs, origin, deadline=request.deadline)
     return _chain(exploration, request, pairs, origin)
 
 
 def _chain(
-    exploration: Exploration, request: _Request, pairs: Sequence[tuple[str, str]], origin: Origin
+    exploration: Exploration, request: Request, pairs: Sequence[tuple[str, str]], origin: Origin
 ) -> ProgramChain:
     """Return the chain; where that takes too long, of as much as does not."""
     if not origin.ended:
         try:
             return chain_of(
                 exploration,
-                request.observe,
+                request.kinds,
                 pairs,
                 origin,
                 deadline=request.deadline,
@@ -346,13 +397,13 @@ def _chain(
         while True:
             try:
                 return chain_of(
-                    exploration, request.observe, pairs, ended, deadline=Deadline.after(request.closing)
+                    exploration, request.kinds, pairs, ended, deadline=Deadline.after(request.closing)
                 )
             except LimitError:
                 exploration.forget()
 
 
-def _expand(exploration: Exploration, request: _Request, pairs: Sequence[tuple[str, str]]) -> bool:
+def _expand(exploration: Exploration, request: Request, pairs: Sequence[tuple[str, str]]) -> bool:
     """Expand the graph as far as the cut, the gap or the number of states say; tell whether that was done.
 
     Raises
@@ -375,7 +426,7 @@ def _expand(exploration: Exploration, request: _Request, pairs: Sequence[tuple[s
         return False
 
 
-def _expanded(exploration: Exploration, request: _Request, pairs: Sequence[tuple[str, str]]) -> bool:
+def _expanded(exploration: Exploration, request: Request, pairs: Sequence[tuple[str, str]]) -> bool:
     limits: dict[str, Any] = {"deadline": request.deadline, "progress": request.progress}
     if request.cut is not None:
         cut = float(int(request.cut.p) / int(request.cut.q)) if request.cut else None

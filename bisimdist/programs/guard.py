@@ -13,11 +13,11 @@ from bisimdist.errors import ModelError
 from bisimdist.programs import source as ours
 from bisimdist.programs.instrument import STEP
 from bisimdist.programs.machine import Announced, Ended, Machine, Outcome
-from bisimdist.programs.machine_source import SOURCE, Request
-from bisimdist.programs.source import ExactRandom, exact_fraction, weights_of
+from bisimdist.programs.machine_source import Request
+from bisimdist.programs.source import ExactRandom, exact_fraction, options_of, weights_of
 from bisimdist.programs.texts import text_of
 
-__all__ = ["guard"]
+__all__ = ["Replacing", "guard", "replaced"]
 
 SHORT = 8
 """All paths of at most so many draws are run, as long as they are few."""
@@ -30,8 +30,32 @@ class _ScriptEnded(BaseException):
     """The script is over, and the program asks again."""
 
 
-class _Scripted(ExactRandom):
-    """A source that answers from a script and writes down what it is asked."""
+class Replacing(ExactRandom):
+    """A source that stands for every source of a program, and for what observes it."""
+
+    def randbelow(self, n: int) -> Any:
+        """As in `secrets`."""
+        if n <= 0:
+            raise ValueError("Upper bound must be positive.")
+        return self.randrange(n)
+
+    def randbits(self, k: int) -> Any:
+        """As in `secrets`."""
+        return self.getrandbits(k)
+
+    def step(self, cost: int) -> None:
+        """Count an executed step."""
+
+    def observe(self, *values: object) -> None:
+        """Take note of what is announced."""
+
+    def tell(self, *values: object) -> None:
+        """Take note of what the analyst is told."""
+        self.observe(*values)
+
+
+class _Scripted(Replacing):
+    """A source and an analyst who answer from a script and write down what they are asked."""
 
     def __init__(self, script: Sequence[Any]) -> None:
         self.script = list(script)
@@ -50,20 +74,10 @@ class _Scripted(ExactRandom):
     def _randbelow(self, n: int) -> Any:
         return self._answer("below", n)
 
-    def randbelow(self, n: int) -> Any:
-        """As in `secrets`."""
-        if n <= 0:
-            raise ValueError("Upper bound must be positive.")
-        return self._randbelow(n)
-
     def getrandbits(self, k: int) -> Any:
         if k < 0:
             raise ValueError("number of bits must be non-negative")
         return self._answer("bits", k)
-
-    def randbits(self, k: int) -> Any:
-        """As in `secrets`."""
-        return self.getrandbits(k)
 
     def uniform(self, n: int) -> Any:  # type: ignore[override]
         return self.randbelow(n)
@@ -77,12 +91,14 @@ class _Scripted(ExactRandom):
     def pick(self, chances: Mapping[Any, object]) -> Any:
         return self._answer("pick", *weights_of(chances))
 
+    def choose(self, options: Any) -> Any:
+        """Answer as the analyst does."""
+        return self._answer("choose", options_of(options))
+
     def step(self, cost: int) -> None:
-        """Count an executed step."""
         self.steps += cost * (not self.over)
 
     def observe(self, *values: object) -> None:
-        """Write down what is announced."""
         if not self.over:
             self.seen.append(text_of(values[0] if len(values) == 1 else values))
 
@@ -105,7 +121,7 @@ def guard(  # noqa: PLR0913
     arguments: Callable[[], Sequence[Any]],
     *,
     runs: int,
-    source_name: str | None,
+    given: Mapping[str, Any],
     seed: int = 0,
 ) -> int:
     """Run a program in plain Python along paths of the machine, and compare.
@@ -120,8 +136,8 @@ def guard(  # noqa: PLR0913
         The function, and a fresh copy of its arguments.
     runs
         How many random paths to take.
-    source_name
-        The parameter that takes the source; None where there is none.
+    given
+        By parameter the source, and the analyst, inside the machine; plain Python is given scripted ones.
     seed
         For the random paths.
 
@@ -137,7 +153,7 @@ def guard(  # noqa: PLR0913
     """
     chooser = random.Random(seed)
     done: set[tuple[Any, ...]] = set()
-    work = _Guard(machine, function, arguments, source_name)
+    work = _Guard(machine, function, arguments, given)
     for path in work.short(runs):
         done.add(path.script)
         work.compare(path, name)
@@ -154,7 +170,7 @@ class _Guard:
     machine: Machine
     function: Callable[..., Any]
     arguments: Callable[[], Sequence[Any]]
-    source_name: str | None
+    given: Mapping[str, Any]
 
     @property
     def counts_steps(self) -> bool:
@@ -162,8 +178,7 @@ class _Guard:
         return self.machine.sources.program is not None
 
     def _first(self) -> Outcome:
-        keywords = {} if self.source_name is None else {self.source_name: SOURCE}
-        return self.machine.start(self.function, self.arguments(), keywords)
+        return self.machine.start(self.function, self.arguments(), dict(self.given))
 
     def short(self, most: int) -> list[_Path]:
         """Return all short paths, or the first of them."""
@@ -208,9 +223,9 @@ class _Guard:
     def compare(self, path: _Path, name: str) -> None:
         """Run plain Python along a path."""
         source = _Scripted(path.script)
-        keywords = {} if self.source_name is None else {self.source_name: source}
+        keywords = dict.fromkeys(self.given, source)
         end: str | None
-        with _patched(source, self.machine.sources.spaces()):
+        with replaced(source, self.machine.sources.spaces()):
             try:
                 end = text_of(self.function(*self.arguments(), **keywords))
             except _ScriptEnded:
@@ -250,7 +265,7 @@ def _raw(request: Request, answer: Any) -> Any:
     return (answer - request.start) // request.step
 
 
-def _replacements(source: _Scripted) -> dict[int, Any]:
+def _replacements(source: Replacing) -> dict[int, Any]:
     """Return by identity of what Python has what answers from the script instead."""
 
     class Made(random.SystemRandom):
@@ -271,7 +286,7 @@ def _replacements(source: _Scripted) -> dict[int, Any]:
     return found
 
 
-def _of_source(value: Any, source: _Scripted) -> Any:
+def _of_source(value: Any, source: Replacing) -> Any:
     """Return what answers from the script in place of a source that a module keeps, or a method of one."""
     if isinstance(value, random.Random):
         return source
@@ -281,7 +296,7 @@ def _of_source(value: Any, source: _Scripted) -> Any:
 
 
 @contextmanager
-def _patched(source: _Scripted, spaces: Sequence[dict[str, Any]]) -> Iterator[None]:
+def replaced(source: Replacing, spaces: Sequence[dict[str, Any]]) -> Iterator[None]:
     """Let what a program knows as random answer from the script for a while."""
     wanted = _replacements(source)
     kept: list[tuple[dict[str, Any], str, Any]] = []

@@ -16,11 +16,19 @@ from bisimdist.programs.freezing import Box, Freezer, Frozen
 from bisimdist.programs.heap import Contents, Heap, attributes, thaw, thawed
 from bisimdist.programs.helpers import MOST_TICKS, Ticker
 from bisimdist.programs.interval import Interval
-from bisimdist.programs.machine_source import SOURCE, DrawMethod, LibraryMethod, Request, Source, SourceClass
+from bisimdist.programs.machine_source import (
+    OBSERVE,
+    SOURCE,
+    Analyst,
+    DrawMethod,
+    LibraryMethod,
+    Request,
+    Source,
+    SourceClass,
+)
 from bisimdist.programs.objects import NEXT, YIELD, Closure, Generator, Thrown
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.texts import text_of
-from bisimdist.programs.vocabulary import OBSERVE
 
 __all__ = ["Announced", "Drawing", "Ended", "Machine", "State"]
 
@@ -98,7 +106,9 @@ class Machine:
     def __init__(self, sources: Sources, *, announces: bool = False) -> None:
         self.ticker = Ticker()
         self.sources = sources
-        self.freezer = Freezer((Source, SourceClass, DrawMethod, LibraryMethod, Segment, type(OBSERVE)))
+        self.freezer = Freezer(
+            (Source, SourceClass, Analyst, DrawMethod, LibraryMethod, Segment, type(OBSERVE))
+        )
         self.compiler = Compiler(sources, self.ticker, self._call_natively, self.freezer.constants)
         self.announces = announces
         self.frames: list[tuple[Segment, tuple[Any, ...], int]] = []

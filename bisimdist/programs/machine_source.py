@@ -1,4 +1,4 @@
-"""The random source inside the machine: what it is asked for, instead of an answer."""
+"""The random source and the analyst inside the machine: what they are asked for, instead of an answer."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from typing import Any, NoReturn
 
 from bisimdist.programs import draws_library
 from bisimdist.programs.control import Outside
-from bisimdist.programs.source import exact_fraction, weights_of
+from bisimdist.programs.source import exact_fraction, options_of, weights_of
 
 __all__ = [
+    "ANALYST",
     "DRAWS",
     "LIBRARY",
+    "OBSERVE",
     "SOURCE",
+    "Analyst",
     "DrawMethod",
     "LibraryMethod",
     "Request",
@@ -46,6 +49,11 @@ class Request:
     step: int = 1
     values: tuple[Any, ...] | None = None
     weights: tuple[int, ...] = ()
+
+    @property
+    def chosen(self) -> bool:
+        """Whether an analyst chooses the answer; its weights say nothing then."""
+        return self.key[0] == "choose"
 
 
 class _Probe(random.Random):
@@ -113,6 +121,11 @@ def _flip(p: Any) -> Request:
 def _pick(chances: Any) -> Request:
     values, weights = weights_of(chances)
     return Request(("pick", values, weights), sum(weights), values=values, weights=weights)
+
+
+def _choose(options: Any) -> Request:
+    values = options_of(options)
+    return Request(("choose", values), 1, values=values, weights=(1,) * len(values))
 
 
 class DrawMethod:
@@ -230,3 +243,30 @@ class Source:
 
 
 SOURCE = Source()
+
+
+class _Observe:
+    """What ``observe`` is inside the machine."""
+
+    __slots__ = ()
+
+
+OBSERVE = _Observe()
+
+_CHOOSE = DrawMethod("choose", _choose)
+
+
+class Analyst:
+    """The value that stands for who asks while a program is explored."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name not in {"choose", "tell"}:
+            raise Outside(f"the analyst is asked for {name}", "write analyst.choose([...]) or tell(...)")
+        return _CHOOSE if name == "choose" else OBSERVE
+
+
+ANALYST = Analyst()

@@ -8,12 +8,12 @@ from flint import fmpq, fmpz
 
 from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.lmc import Row
-from bisimdist.programs.chain import CUT, Origin, ProgramChain, observed_kinds
+from bisimdist.programs.chain import CUT, Origin, ProgramChain
 from bisimdist.programs.exploration import AtDraw, AtEnd, AtObservation, Exploration
 from bisimdist.programs.texts import text_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["chain_of", "cut_masses"]
+__all__ = ["Observed", "chain_of", "cut_masses"]
 
 _CUT_END = "\0cut"
 
@@ -23,7 +23,7 @@ SHORT_BITS = 320
 
 def chain_of(  # noqa: PLR0913
     exploration: Exploration,
-    observe: str,
+    kinds: frozenset[str],
     pairs: Sequence[tuple[str, str]],
     origin: Origin,
     *,
@@ -36,7 +36,7 @@ def chain_of(  # noqa: PLR0913
     ----------
     exploration
         The graph.
-    observe
+    kinds
         What is observed.
     pairs
         The neighbouring starts.
@@ -50,7 +50,7 @@ def chain_of(  # noqa: PLR0913
     LimitError
         If the deadline passes.
     """
-    work = _Chain(exploration, observed_kinds(observe))
+    work = Observed(exploration, kinds)
     work.build()
     rows = eliminated(work.rows, work.hidden, deadline=deadline, progress=progress)
     return work.finish(rows, pairs, origin)
@@ -82,7 +82,7 @@ def cut_masses(
     }
 
 
-class _Chain:
+class Observed:
     """States of the chain by number: those of the graph first, then what is added."""
 
     def __init__(self, exploration: Exploration, kinds: frozenset[str]) -> None:
@@ -116,17 +116,17 @@ class _Chain:
                 self.names[number] = CUT, CUT
         for number, node in enumerate(graph.nodes):
             if graph.edges[number] and not isinstance(node, AtEnd):
-                self._node(number, node)
+                self.node(number, node)
         for name, edge in graph.starts.items():
             start = self.new("", "start")
             self.names[start] = name, "start"
             self.starts[name] = start
-            self.rows[start] = {self._after(edge.target, edge.steps): fmpq(1)}
+            self.rows[start] = {self.after(edge.target, edge.steps): fmpq(1)}
 
-    def _node(self, number: int, node: AtDraw | AtObservation) -> None:
+    def node(self, number: int, node: AtDraw | AtObservation) -> None:
         row: dict[int, fmpq] = {}
         for edge in self.exploration.edges[number] or ():
-            target = self._after(edge.target, edge.steps)
+            target = self.after(edge.target, edge.steps)
             row[target] = row.get(target, fmpq(0)) + edge.probability
         line = self.exploration.lines[number][1]
         place = f"line {line}" if line else "draw"
@@ -165,7 +165,7 @@ class _Chain:
             made[number] = made.get(number, fmpq(0)) + 1 - accepted
         self.rows[current] = made
 
-    def _after(self, target: int, steps: int) -> int:
+    def after(self, target: int, steps: int) -> int:
         """Return the state that shows so many steps and then is the target."""
         node = self.exploration.nodes[target]
         if isinstance(node, AtEnd):
@@ -203,7 +203,7 @@ class _Chain:
             made.append(tuple(sorted((place[target], p) for target, p in row.items())))
         self.names[FOREVER] = "runs for ever", "runs for ever"
         return ProgramChain(
-            tuple(self._unique([self.names[state][0] for state in order])),
+            tuple(self.unique([self.names[state][0] for state in order])),
             tuple(self.names[state][1] for state in order),
             tuple(made),
             tuple((place[self.starts[s]], place[self.starts[t]]) for s, t in pairs),
@@ -211,7 +211,7 @@ class _Chain:
             {} if cut not in place else reaching(made, place[cut]),
         )
 
-    def _unique(self, names: Sequence[str]) -> list[str]:
+    def unique(self, names: Sequence[str]) -> list[str]:
         seen: set[str] = set()
         result = []
         for name in names:

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import TypeVar
 
-__all__ = ["ExactRandom", "exact_fraction", "flip", "observe", "pick", "uniform", "weights_of"]
+__all__ = [
+    "ExactRandom",
+    "exact_fraction",
+    "flip",
+    "observe",
+    "options_of",
+    "pick",
+    "uniform",
+    "weights_of",
+]
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -45,6 +54,23 @@ def weights_of(chances: Mapping[Value, object]) -> tuple[tuple[Value, ...], tupl
     scale = lcm(*(chance.denominator for chance in exact.values()))
     kept = {value: int(chance * scale) for value, chance in exact.items() if chance}
     return tuple(kept), tuple(kept.values())
+
+
+def options_of(options: Sequence[Value]) -> tuple[Value, ...]:
+    """Return what an analyst may choose from, everything once.
+
+    Raises
+    ------
+    TypeError
+        If it is no list, tuple or range.
+    ValueError
+        If there is nothing.
+    """
+    if not isinstance(options, list | tuple | range):
+        raise TypeError(f"a {type(options).__name__} to choose from; expected a list, tuple or range")
+    if not options:
+        raise ValueError("there is nothing to choose from")
+    return tuple(dict.fromkeys(options))
 
 
 class ExactRandom(random.SystemRandom):

@@ -25,26 +25,24 @@ from typing import Any
 
 from bisimdist.programs import source
 from bisimdist.programs.helpers import checked, is_kind, over, shown, type_of
-from bisimdist.programs.machine_source import DRAWS, LIBRARY, SOURCE, SourceClass, refused_method
+from bisimdist.programs.machine_source import (
+    DRAWS,
+    LIBRARY,
+    OBSERVE,
+    SOURCE,
+    SourceClass,
+    refused_method,
+)
 
 __all__ = [
     "BUILTINS",
     "MODULES",
-    "OBSERVE",
     "RANDOM_MODULES",
     "builtin_refusal",
     "module_refusal",
     "source_value",
 ]
 
-
-class _Observe:
-    """What ``observe`` is inside the machine."""
-
-    __slots__ = ()
-
-
-OBSERVE = _Observe()
 
 _EXCEPTIONS = {
     name: value

@@ -20,7 +20,7 @@ __all__ = ["Convert"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Convert(WritingModel):
-    """Make a chain, an automaton or a hidden Markov model of another model.
+    """Make a chain, an automaton, a hidden Markov model or an interactive model of another model.
 
     What is preserved is said on standard error; the pairs are kept. MODEL is a file, '-' for standard input,
     or example:NAME[,key=value...].
@@ -38,7 +38,7 @@ class Convert(WritingModel):
     def read(cls, given: Given) -> Convert:
         to = given[TARGET_KIND]
         if to is None:
-            raise UsageError("say which kind of model with --to: lmc, pa or hmm")
+            raise UsageError("say which kind of model with --to: lmc, pa, hmm or interactive")
         chosen = chosen_format(given)
         return cls(
             model=given.any_model(),

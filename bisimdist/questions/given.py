@@ -111,11 +111,11 @@ class Given:
 
     def any_model(self, *, cuts: bool = False) -> AnyModel:
         """Return the model, whatever its kind; with `cuts` runs of a program may be cut off."""
-        from bisimdist.questions.program_source import is_program, program_chain, refuse_program_options
+        from bisimdist.questions.program_source import is_program, program_model, refuse_program_options
         from bisimdist.questions.source import read_any_model
 
         if is_program(self.argument):
-            return program_chain(self, cuts=cuts)
+            return program_model(self, cuts=cuts)
         refuse_program_options(self)
         other = self[AGAINST]
         if other is None:

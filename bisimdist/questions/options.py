@@ -394,7 +394,7 @@ SECRETS: Option[tuple[tuple[str, str], ...]] = Option(
     read=lambda _, values: tuple(values or ()),
 )
 EVERY_PAIR = _switch("every_pair", "--every-pair", "Look at all pairs, also those that follow from others.")
-TARGET_KIND = _text("to", "--to", "KIND", "The kind of model to make: lmc, pa or hmm.")
+TARGET_KIND = _text("to", "--to", "KIND", "The kind of model to make: lmc, pa, hmm or interactive.")
 OUTPUT_FORMAT = _text("format_name", "--format", "FORMAT", "json (default), yaml, dot, prism or umb.")
 OUTPUT: Option[str | None] = Option(
     name="output",

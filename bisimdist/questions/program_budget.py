@@ -10,7 +10,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import ALPHA, DOMAIN, EPSILON, SIZE
-from bisimdist.questions.program_source import program_chain
+from bisimdist.questions.program_source import program_model
 from bisimdist.questions.question import Question
 from bisimdist.questions.skew import Skew
 
@@ -40,7 +40,11 @@ class BudgetOfProgram(Question["ProgramBudget"]):
         skew, gap = Skew(given[ALPHA], given[EPSILON]), given[options.GAP]
         if None not in (skew.alpha, skew.epsilon):
             raise UsageError("both of --alpha and --epsilon given; expected one of them, or none")
-        model = program_chain(given, inputs=_inputs(given), neighbours=given[options.NEIGHBOURS] or "one")
+        from bisimdist.programs.chain import ProgramChain
+
+        model = program_model(given, inputs=_inputs(given), neighbours=given[options.NEIGHBOURS] or "one")
+        if not isinstance(model, ProgramChain):
+            raise UsageError("the program asks an analyst: say how much with delta, over pairs of --input")
         return cls(model=model, skew=skew, gap=gap)
 
     def ask(self, limits: Limits) -> ProgramBudget:

@@ -26,10 +26,10 @@ from bisimdist.questions.reading_options import READING_OPTIONS
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from bisimdist.programs.chain import ProgramChain
+    from bisimdist.programs.chain import ProgramChain, ProgramInteractive
     from bisimdist.questions.given import Given
 
-__all__ = ["is_program", "program_chain", "program_file", "refuse_program_options"]
+__all__ = ["is_program", "program_file", "program_model", "refuse_program_options"]
 
 PART_OF_TIME = 0.6
 """How much of the time goes into the exploration, at most."""
@@ -63,10 +63,10 @@ def refuse_program_options(given: Given, refused: Sequence[Option[Any]] = PROGRA
             )
 
 
-def program_chain(
+def program_model(
     given: Given, *, cuts: bool = True, inputs: Sequence[str] = (), neighbours: str | None = None
-) -> ProgramChain:
-    """Return the chain of the program that was named.
+) -> ProgramChain | ProgramInteractive:
+    """Return the chain of the program that was named; an interactive model where it asks an analyst.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def program_chain(
     """
     from flint import fmpq
 
-    from bisimdist.programs.front import DEFAULT_GAP, explore
+    from bisimdist.programs.front import DEFAULT_GAP, Request, explored
     from bisimdist.programs.inputs import literal_inputs
     from bisimdist.progress import Deadline
 
@@ -101,17 +101,20 @@ def program_chain(
     gap = given[GAP] if GAP.name in given.values else None
     seconds = given[TIMEOUT]
     part = fmpq(1, 2) * (DEFAULT_GAP if gap is None else gap)
-    return explore(
+    request = Request(
+        given[OBSERVE],
+        cut,
+        part if cuts and cut is None and part else None,
+        _alpha(given),
+        deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds),
+    )
+    return explored(
         given.argument,
         literal_inputs(named),
-        observe=given[OBSERVE] or "output",
-        cut=cut,
-        cost=_costs(costs),
-        gap=part if cuts and cut is None and part else None,
-        alpha=_alpha(given),
+        request,
         pairs=(given[PAIR] or None) if PAIR.name in given.values else None,
         neighbours=neighbours or given[NEIGHBOURS],
-        deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds),
+        cost=_costs(costs),
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bisimdist.models.library.programs import asked
 from tests.cli.conftest import Command
 
 MODEL = """
@@ -99,3 +100,22 @@ def test_what_is_not_for_it_is_refused_in_one_line(
     assert ended.code == 2
     assert word in ended.err
     assert ended.err.count("\n") == 1
+
+
+def test_programs_that_ask(command: Command, tmp_path: Path) -> None:
+    source = Path(str(asked.__file__)).read_text()
+    (tmp_path / "asked.py").write_text(source)
+    program = f"{tmp_path}/asked.py:asked_above_threshold"
+    inputs = ("--input", "0", "--input", "1")
+    ended = command("program", program, *inputs, "--alpha", "2")
+    assert ended.code == 0
+    assert "13/90" in ended.out
+    assert "(1) ask (0, 1): observe 'below' -> (2)" in ended.out
+    assert command("bound", program, *inputs, "--alpha", "2").code == 0
+    kept = str(tmp_path / "model.json")
+    assert command("convert", program, *inputs, "--to", "interactive", "-o", kept).code == 0
+    assert "13/90" in command("delta", kept, "--alpha", "2").out
+    refused = command("delta", program, *inputs, "--alpha", "2", "--cut", "1e-9")
+    assert (refused.code, "without a cut" in refused.err) == (2, True)
+    refused = command("budget", program, "--domain", "0,1", "--size", "1", "--alpha", "2")
+    assert (refused.code, "asks an analyst" in refused.err) == (2, True)

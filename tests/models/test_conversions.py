@@ -10,7 +10,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist import compare, delta, least_alpha, mechanism_model, profile
+from bisimdist import bound, compare, delta, generalised_metric, least_alpha, mechanism_model, profile
 from bisimdist.bisimulation import strong
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.bisimilarity import bisimilarity_classes
@@ -23,6 +23,7 @@ from bisimdist.models.conversions import (
     lmc_as_hmm,
 )
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition, action_labelled_lmc, chain_as_automaton
@@ -243,7 +244,7 @@ def test_a_model_with_values_for_its_parameters_is_converted() -> None:
 def test_wrong_wishes_are_refused() -> None:
     chain = build_any_example("figure1")
     with pytest.raises(
-        UsageError, match=re.escape("--to tree: no such kind of model; expected lmc, pa or hmm")
+        UsageError, match=re.escape("--to tree: no such kind of model; expected lmc, pa, hmm or interactive")
     ):
         convert(chain, "tree")
     with pytest.raises(UsageError, match="--unfold is about hidden Markov models"):
@@ -293,3 +294,17 @@ class TestObservedChain:
         automaton = PA.from_mappings(["s"], [("s", "a", {}), ("s", "b", {})], [("s", "s")])
         with pytest.raises(ModelError, match="state 's': the state has several transitions"):
             delta(automaton, 1)
+
+
+def test_interactive_models_are_made_and_taken() -> None:
+    chain = build_any_example("figure1")
+    assert isinstance(chain, LMC)
+    made = convert(chain, "interactive").model
+    assert isinstance(made, Interactive)
+    assert delta(made, 2).upper == delta(chain, 2).upper
+    assert convert(made, "interactive").model is made
+    automaton = convert(made, "pa").model
+    assert isinstance(automaton, PA)
+    assert generalised_metric(automaton, "additive").pairs[0].upper == bound(chain, 1).pairs[0].upper
+    with pytest.raises(ModelError, match="somebody chooses"):
+        convert(made, "lmc")
