@@ -108,8 +108,8 @@ def alarm(due: float | None, grace: float) -> Iterator[None]:
     if due is None or not (_listener.active and here and hasattr(signal, "setitimer")):
         yield
         return
-    begun = time.monotonic()
-    delay, (sooner, _) = max(due + grace - begun, 0.001), signal.getitimer(signal.ITIMER_REAL)
+    begun = time.perf_counter()
+    delay, (sooner, _) = max(due + grace - time.monotonic(), 0.001), signal.getitimer(signal.ITIMER_REAL)
     if 0 < sooner < delay:
         yield
         return
@@ -123,7 +123,7 @@ def alarm(due: float | None, grace: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
         if sooner:
-            signal.setitimer(signal.ITIMER_REAL, max(sooner + begun - time.monotonic(), 0.001))
+            signal.setitimer(signal.ITIMER_REAL, max(sooner + begun - time.perf_counter(), 0.001))
 
 
 @contextmanager

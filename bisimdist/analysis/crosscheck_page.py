@@ -18,7 +18,7 @@ from bisimdist.exact.scale import Value, at_most
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.page import page
 
-__all__ = ["crosscheck_page"]
+__all__ = ["crosscheck_page", "pair_section"]
 
 STYLE = """
 td.number { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
@@ -82,7 +82,7 @@ def crosscheck_page(answer: CrosscheckAnswer, title: str) -> str:
     if answer.interrupted:
         verdict += "<p>The work was interrupted: this is what was known by then.</p>"
     legend = "".join(f'<li class="{kind}">{escape(text)}</li>' for kind, text in LEGEND)
-    body = "".join(_pair(pair, answer) for pair in answer.pairs)
+    body = "".join(pair_section(pair, answer) for pair in answer.pairs)
     return page(
         f"crosscheck of {title}",
         f"<h1>Everything against everything: {name}</h1>"
@@ -93,7 +93,8 @@ def crosscheck_page(answer: CrosscheckAnswer, title: str) -> str:
     )
 
 
-def _pair(pair: CheckedPair, answer: CrosscheckAnswer) -> str:
+def pair_section(pair: CheckedPair, answer: CrosscheckAnswer) -> str:
+    """Return what a page says of one pair."""
     heading = f"{escape(visible(pair.source))}, {escape(visible(pair.target))}"
     about = "; ".join(sorted(pair.facts)) or "nondeterministic"
     parts = [f'<section><h2>{heading}</h2><p class="about">{escape(about)}</p>']

@@ -66,10 +66,10 @@ class Delta(Question["DeltaAnswer"]):
         return asked if asked.threshold is None else AtMost(asked=asked, threshold=asked.threshold)
 
     @classmethod
-    def of(cls, given: Given) -> Delta:
-        """Make the question about the bounds, whatever they are for."""
+    def of(cls, given: Given, alpha: str | None = None) -> Delta:
+        """Make the question about the bounds, whatever they are for; alpha is that where none is given."""
         threshold = given[options.UNIT_THRESHOLD]
-        skew = read_skew(given)
+        skew = read_skew(given, alpha)
         gap = given[options.GAP]
         rounds, fixed = given[options.ROUNDS], given[options.FIXED]
         if fixed and rounds is None:

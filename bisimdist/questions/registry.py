@@ -17,6 +17,7 @@ HOMES: dict[str, str] = {
     "program": "program.Program",
     "audit": "audit.AuditQuestion",
     "profile": "profile.Profile",
+    "report": "report.PageReport",
     "metric": "metric.Metric",
     "schedule": "schedule.Schedule",
     "trace": "trace.Trace",

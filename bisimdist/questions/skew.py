@@ -31,8 +31,8 @@ class Skew:
         return None if self.epsilon is None else format_rational(self.epsilon)
 
 
-def read_skew(given: Given) -> Skew:
-    """Return what was given.
+def read_skew(given: Given, alpha: str | None = None) -> Skew:
+    """Return what was given, or that alpha where nothing is.
 
     Raises
     ------
@@ -40,6 +40,8 @@ def read_skew(given: Given) -> Skew:
         If that is neither, or both.
     """
     texts = [given.values.get(option.name) for option in (ALPHA, EPSILON)]
+    if texts == [None, None] and alpha is not None:
+        return Skew(ALPHA.read(ALPHA.flag, alpha), None)
     if (texts[0] is None) == (texts[1] is None):
         which = "neither" if texts[0] is None else "both"
         raise UsageError(f"{which} of --alpha and --epsilon given; expected one of them")

@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "leakage": ("example:random,states=5", "--measure", "hellinger", "--pair", "s0", "s1", "--gap", "1/100"),
     "compare": ("example:figure1", "--alpha", "11/10"),
     "profile": ("example:figure1", "--points", "3"),
+    "report": ("example:figure1", "--alpha", "11/10"),
     "metric": ("example:pin-checking", "--kind", "amortised"),
     "metric ": ("example:pin-checking", "--kind", "additive"),
     "schedule": ("example:pin-checking", "--length", "4"),
@@ -53,7 +54,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "budget": ("noisy-max,n=2",),
     "crosscheck": ("example:figure1", "--length", "1"),
 }
-FILES = {"profile": "--csv", "crosscheck": "--html"}
+FILES = {"profile": "--csv", "crosscheck": "--html", "report": "-o"}
 UNFILED = {"compare", "distance", "schedule"}
 WRITES = {"convert", "show", "example"}
 """Those that compute next to nothing; their files are tested elsewhere."""

@@ -1,0 +1,172 @@
+"""The page for whoever decides: a picture, a verdict, bounds on both sides, the profile, and the proof."""
+
+from __future__ import annotations
+
+from html import escape
+
+from bisimdist import drawing
+from bisimdist.analysis.decision import Decision
+from bisimdist.analysis.profile import ProfileAnswer
+from bisimdist.errors import UsageError, visible
+from bisimdist.models.interactive import System
+from bisimdist.models.io.svg import write_svg
+from bisimdist.privacy.event import ACCEPT, Event
+from bisimdist.report.crosscheck_page import STYLE as DISTANCES_STYLE
+from bisimdist.report.crosscheck_page import pair_section
+from bisimdist.report.page import page
+from bisimdist.report.plots import draw_profile
+from bisimdist.report.profile import profile_report
+from bisimdist.report.tables import Report, html_table
+
+__all__ = ["decision_page"]
+
+MAX_LABELS = 24
+MAX_NODES = 30
+"""Larger events are abridged."""
+
+STYLE = """
+body { max-width: 62rem; } h1 { margin-bottom: .2rem; }
+.verdict { font-size: 1.15rem; border-left: 4px solid var(--same); padding: .4rem 1rem; }
+.verdict { background: var(--box); }
+.verdict.open { border-color: var(--gap); }
+figure { margin: 1rem 0; overflow-x: auto; } .plot svg { background: #fff; max-width: 100%; height: auto; }
+pre { background: var(--box); padding: .7rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+summary { cursor: pointer; font-weight: 600; } td { overflow-wrap: anywhere; } .wide { overflow-x: auto; }
+th[data-sorts] { cursor: pointer; } code { background: var(--box); overflow-wrap: anywhere; }
+@media print { body { margin: 0; } figure { break-inside: avoid; } }
+"""
+
+SCRIPT = """
+for (const table of document.querySelectorAll("table"))
+  for (const [at, head] of [...table.querySelectorAll("thead th")].entries()) {
+    head.dataset.sorts = ""; head.tabIndex = 0;
+    let up = 1;
+    const key = row => row.cells[at].innerText;
+    const sort = () => {
+      const body = table.tBodies[0];
+      [...body.rows].sort((a, b) => up * key(a).localeCompare(key(b), undefined, {numeric: true}))
+        .forEach(row => body.append(row));
+      up = -up;
+    };
+    head.onclick = sort;
+    head.onkeydown = event => { if (event.key === "Enter") sort(); };
+  }
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => part.open = true));
+"""
+"""Sorts tables by the column whose head is pressed; printed pages are unfolded."""
+
+
+def decision_page(found: Decision, report: Report, *, named: str, reproduce: str) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    found
+        What it shows.
+    report
+        The bounds as they are told to a person.
+    named
+        What to call the model.
+    reproduce
+        The command that makes the page.
+    """
+    delta = found.delta
+    worst = delta.worst
+    sentence, *remarks = report.remarks
+    settled = all(pair.exact for pair in delta.pairs)
+    parts = [
+        f"<h1>How private is {_text(named)}?</h1>",
+        f'<p class="verdict{"" if settled else " open"}">{_text(sentence)}</p>',
+        f"<p>{_text(_meaning(found))}</p>",
+        f'<div class="wide">{html_table(report.heading, report.columns, report.rows)}</div>',
+        "<h2>What is compared</h2>",
+        f"<figure>{write_svg(delta.model)}<figcaption>{_text(_caption(delta.model))}</figcaption></figure>",
+        f"<h2>How to tell {_text(worst.source)} from {_text(worst.target)}</h2>",
+        *(f"<p>{_text(remark)}</p>" for remark in remarks),
+    ]
+    if worst.lower > 0:
+        caption = (
+            "The event: what is seen leads downwards from the start; whoever arrives in the framed box "
+            f"bets on {worst.witness.source}."
+        )
+        picture = event_picture(worst.witness.event)
+        parts.append(f"<figure>{picture}<figcaption>{_text(caption)}</figcaption></figure>")
+    if found.profile is not None:
+        parts += ["<h2>At every level</h2>", _profile(found.profile)]
+    if found.distances is not None:
+        sections = "".join(pair_section(pair, found.distances) for pair in found.distances.pairs)
+        parts.append(f"<details><summary>What other measures say of this pair</summary>{sections}</details>")
+    parts += ["<h2>Proof</h2>", _proof(found), "<h2>Again</h2>", f"<pre>{_text(reproduce)}</pre>"]
+    parts.append(f"<p>The model has the digest <code>{_text(delta.model.digest())}</code>.</p>")
+    return page(
+        f"How private is {named}?", "".join(parts) + f"<script>{SCRIPT}</script>", DISTANCES_STYLE + STYLE
+    )
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+def _meaning(found: Decision) -> str:
+    worst = found.delta.worst
+    if worst.upper == 0:
+        return (
+            f"Whatever an observer bets on is at most alpha times as likely from {worst.source} as from "
+            f"{worst.target}, and the other way round."
+        )
+    return (
+        f"Whatever an observer bets on: its probability from {worst.source} is at most alpha times its "
+        f"probability from {worst.target}, plus delta, and the other way round."
+    )
+
+
+def _caption(model: System) -> str:
+    labels = list(dict.fromkeys(model.labels))
+    shown = ", ".join(labels[:MAX_LABELS]) + (", ..." if len(labels) > MAX_LABELS else "")
+    return (
+        f"{len(model)} states; those of the pairs are framed. An observer sees the labels, written below the "
+        f"names, each in its colour: {shown}."
+    )
+
+
+def event_picture(event: Event) -> str:
+    """Return an event, or a strategy, as a picture: what is read leads downwards, bets are framed."""
+    nodes = [drawing.Node(str(ACCEPT), "in the event", marked=True)]
+    edges = []
+    for number, targets in enumerate(event.nodes):
+        action = event.asks[number] if event.asks else None
+        nodes.append(
+            drawing.Node(str(number), "start" if number == event.root else f"({number})", action or "")
+        )
+        edges += [
+            drawing.Edge(str(number), str(target), label)
+            for label, target in targets.items()
+            if target >= 0 or target == ACCEPT
+        ]
+    nodes, edges = drawing.abridged(nodes, edges, [str(event.root)], limit=MAX_NODES)
+    layers = drawing.depths(nodes, edges, [str(event.root)])
+    layers[str(ACCEPT)] = max(layers.values()) + 1
+    return drawing.drawing(nodes, edges, label="the event behind the lower bound", layers=layers)
+
+
+def _profile(curve: ProfileAnswer) -> str:
+    report = profile_report(curve, None)
+    table = f'<div class="wide">{html_table(report.heading, report.columns, report.rows)}</div>'
+    try:
+        drawn = draw_profile(curve, "profile.svg", trade_off=True).decode()
+    except UsageError as error:  # an extra is missing
+        return f"{table}<p>No picture: {_text(str(error))}</p>"
+    picture = drawn[drawn.index("<svg") :]
+    return f'<figure class="plot">{picture}</figure><details><summary>The numbers</summary>{table}</details>'
+
+
+def _proof(found: Decision) -> str:
+    if not found.proof:
+        return "<p>There is no certificate, or it is too long for a page: delta --certificate writes it.</p>"
+    return (
+        "<p>A checker that shares no code with what computed this read the certificate below:</p>"
+        f"<pre>{escape(found.checked)}</pre>"
+        f"<details><summary>The certificate, {len(found.proof)} characters: "
+        "saved as proof.json it is checked by <code>bisimdist check proof.json</code></summary>"
+        f'<pre id="certificate">{escape(found.proof)}</pre></details>'
+    )

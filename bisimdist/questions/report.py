@@ -1,0 +1,78 @@
+"""One page for whoever decides: the model, the pair, how private it is, and the proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.questions import options
+from bisimdist.questions.delta import Delta
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import OUTPUT, Option
+from bisimdist.questions.question import Group, Plain, Question, Settled
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.decision import Decision
+    from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
+
+__all__ = ["PageReport"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageReport(Question["Decision"]):
+    """Write one page about a model: a picture, a verdict, bounds on both sides, the profile, and the proof.
+
+    The page needs nothing else. It is about the true delta at --alpha or --epsilon, by default at alpha = 1:
+    how well can anybody tell at all. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    """
+
+    command = "report"
+    group = Group.DELTA
+    options = (
+        OUTPUT.but(help="Where the page goes, such as report.html (standard output)."),
+        *(option for option in Delta.options if option not in {options.FIXED, options.CERTIFICATE}),
+    )
+
+    asked: Delta
+    named: str
+    output: str | None
+
+    @classmethod
+    def read(cls, given: Given) -> PageReport:
+        return cls(asked=Delta.of(given, alpha="1"), named=given.argument, output=given[OUTPUT])
+
+    def ask(self, limits: Limits) -> Decision:
+        from bisimdist.analysis.decision import decision
+
+        delta = self.asked.ask(limits)
+        asked = self.asked
+        return decision(asked.model, delta, pairs=asked.pairs, limits=limits, rounds=asked.rounds)
+
+    def frame(self) -> dict[str, object]:
+        return {**self.asked.frame(), "command": self.command}
+
+    def unknown(self, reason: str) -> Plain | None:
+        return self.asked.unknown(reason)
+
+    def data(self, answer: Decision) -> dict[str, object]:
+        return {**self.asked.data(answer.delta), **self.frame()}
+
+    def report(self, answer: Decision) -> Report | str:
+        return self._page(answer) if self.output is None else self.asked.report(answer.delta)
+
+    def settled(self, answer: Decision) -> Settled:
+        return self.asked.settled(answer.delta)
+
+    def content(self, option: Option[Any], path: str, answer: Decision) -> str:
+        del option, path
+        return self._page(answer)
+
+    def _page(self, answer: Decision) -> str:
+        from bisimdist.analysis.decision_page import decision_page
+
+        skew = self.asked.skew
+        level = f"--epsilon {skew.shown_epsilon}" if skew.alpha is None else f"--alpha {skew.alpha}"
+        pairs = "".join(f" --pair {source} {target}" for source, target in self.asked.pairs)
+        reproduce = f"bisimdist report {self.named} {level}{pairs} -o {self.output or 'report.html'}"
+        return decision_page(answer, self.asked.report(answer.delta), named=self.named, reproduce=reproduce)

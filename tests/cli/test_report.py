@@ -1,0 +1,53 @@
+"""The page for whoever decides: what stands on it, and that its proof is one."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from bisimdist.checker import check_certificate
+from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
+
+
+def page_of(command: Command, tmp_path: Path, *words: str) -> str:  # noqa: F811
+    path = tmp_path / "report.html"
+    command("report", *words, "-o", str(path))
+    return path.read_text()
+
+
+@pytest.mark.parametrize("model", [("example:figure1",), ("example:two-questions", "--rounds", "2")])
+def test_a_page(command: Command, tmp_path: Path, model: tuple[str, ...]) -> None:  # noqa: F811
+    page = page_of(command, tmp_path, *model, "--alpha", "2")
+    proof = unescape(re.findall(r'<pre id="certificate">(.*?)</pre>', page, re.DOTALL)[0])
+    report = check_certificate(proof.encode())
+    assert report.valid
+    assert "proved: delta" in page
+    assert not re.search(r"src=|href=\"[^#]", page)  # nothing from elsewhere
+    assert json.loads(proof)["model"] is not None
+    for picture in re.findall(
+        r'<svg xmlns="http://www.w3.org/2000/svg" class="bd".*?</svg>', page, re.DOTALL
+    ):
+        ElementTree.fromstring(picture)
+
+
+def test_without_alpha_it_is_about_telling_at_all(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    page = page_of(command, tmp_path, "example:figure1")
+    assert "alpha = 1<" in page
+    assert "3/5" in page
+
+
+def test_it_goes_to_standard_output_too(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    page = page_of(command, tmp_path, "example:figure1")
+    printed = command("report", "example:figure1").out
+    assert printed.startswith("<!DOCTYPE html>")
+    assert len(printed) == pytest.approx(len(page), abs=200)
+
+
+def test_nobody_is_told_apart(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    page = page_of(command, tmp_path, "example:figure1", "--pair", "s0", "s0")
+    assert "in the event" not in page
