@@ -5,17 +5,16 @@ from __future__ import annotations
 from html import escape
 
 from bisimdist import drawing
+from bisimdist.analysis.crosscheck_page import STYLE as DISTANCES_STYLE
+from bisimdist.analysis.crosscheck_page import pair_section
 from bisimdist.analysis.decision import Decision
+from bisimdist.analysis.plots import draw_profile
 from bisimdist.analysis.profile import ProfileAnswer
 from bisimdist.errors import UsageError, visible
 from bisimdist.models.interactive import System
 from bisimdist.models.io.svg import write_svg
 from bisimdist.privacy.event import ACCEPT, Event
-from bisimdist.report.crosscheck_page import STYLE as DISTANCES_STYLE
-from bisimdist.report.crosscheck_page import pair_section
 from bisimdist.report.page import page
-from bisimdist.report.plots import draw_profile
-from bisimdist.report.profile import profile_report
 from bisimdist.report.tables import Report, html_table
 
 __all__ = ["decision_page"]
@@ -150,7 +149,7 @@ def event_picture(event: Event) -> str:
 
 
 def _profile(curve: ProfileAnswer) -> str:
-    report = profile_report(curve, None)
+    report = curve.report()
     table = f'<div class="wide">{html_table(report.heading, report.columns, report.rows)}</div>'
     try:
         drawn = draw_profile(curve, "profile.svg", trade_off=True).decode()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bisimdist.questions import options
 from bisimdist.questions.delta import Delta
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import OUTPUT, Option
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from bisimdist.report.tables import Report
 
 __all__ = ["PageReport"]
+
+LEFT_OUT = {"fixed", "certificate", "threshold"}
+"""Options of delta: the page carries its proof, and is about bounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,7 @@ class PageReport(Question["Decision"]):
     group = Group.DELTA
     options = (
         OUTPUT.but(help="Where the page goes, such as report.html (standard output)."),
-        *(option for option in Delta.options if option not in {options.FIXED, options.CERTIFICATE}),
+        *(option for option in Delta.options if option.name not in LEFT_OUT),
     )
 
     asked: Delta
