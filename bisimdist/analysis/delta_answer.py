@@ -75,6 +75,11 @@ class WitnessEvent:
             "event": self.event.data(),
         }
 
+    def _repr_svg_(self) -> str:
+        from bisimdist.analysis.event_page import event_svg  # noqa: PLC0415  (it asks for this module)
+
+        return event_svg(self)
+
     def remarks(self) -> list[str]:
         """Say what the event is, and what an analyst asks after which answers until it is convinced."""
         event, count = self.event, self.event.traces()

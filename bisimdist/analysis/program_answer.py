@@ -8,7 +8,7 @@ from typing import Any
 from bisimdist.analysis.delta_answer import DeltaAnswer
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
-from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.chain import ProgramChain, ProgramInteractive
 from bisimdist.programs.ratios import OutputRatio, output_ratio
 from bisimdist.report.numbers import is_long, short_rational
 from bisimdist.report.tables import Report
@@ -29,6 +29,8 @@ SEEN = {
 def program_data(answer: DeltaAnswer, data: dict[str, object]) -> dict[str, object]:
     """Return what is said of deltas with the program, where its runs part, and the ratios of its outputs."""
     model = answer.model
+    if isinstance(model, ProgramInteractive):
+        return {**data, "program": {**model.origin.data(), "places": model.origin.explored}}
     if not isinstance(model, ProgramChain):
         return data
     shown: Any = data["pairs"]
@@ -82,12 +84,14 @@ def ratio_remarks(found: OutputRatio | None) -> list[str]:
 def program_report(answer: DeltaAnswer, report: Report) -> Report:
     """Return a report of delta with what is said of the program."""
     model = answer.model
-    if not isinstance(model, ProgramChain):
+    if not isinstance(model, ProgramChain | ProgramInteractive):
         return report
     seen = " and ".join(SEEN.get(part, part) for part in model.origin.observe.split(","))
     worst = answer.worst
     found = model.origin.partings.get((worst.source, worst.target), ())
-    remarks = [f"Of {model.origin.function} an observer sees {seen}."]
-    remarks += ratio_remarks(output_ratio(model, worst.source, worst.target))
+    who = "an observer" if isinstance(model, ProgramChain) else "an analyst"
+    remarks = [f"Of {model.origin.function} {who} sees {seen}."]
+    if isinstance(model, ProgramChain):
+        remarks += ratio_remarks(output_ratio(model, worst.source, worst.target))
     remarks += [f"Where the runs part: {parting.text}." for parting in found[:MOST_PARTINGS]]
     return replace(report, remarks=(*report.remarks, *remarks))

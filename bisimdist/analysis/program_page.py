@@ -8,8 +8,9 @@ from html import escape
 from pathlib import Path
 
 from bisimdist.analysis.delta import DeltaAnswer
+from bisimdist.analysis.event_page import answer_as_html
 from bisimdist.errors import UsageError, visible
-from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.chain import ProgramChain, ProgramInteractive
 from bisimdist.report.page import page
 from bisimdist.report.tables import Report
 
@@ -40,7 +41,7 @@ def program_page(answer: DeltaAnswer, report: Report) -> str:
         If the answer is about no program, or its source is no longer what was explored.
     """
     model = answer.model
-    if not isinstance(model, ProgramChain) or not model.origin.files:
+    if not isinstance(model, ProgramChain | ProgramInteractive) or not model.origin.files:
         raise UsageError("the answer is about no program in a file; expected FILE.py:FUNCTION")
     notes: dict[tuple[str, int], list[str]] = {}
     for (source, target), found in model.origin.partings.items():
@@ -49,13 +50,7 @@ def program_page(answer: DeltaAnswer, report: Report) -> str:
                 notes.setdefault((parting.file, parting.line), []).append(
                     f"{source}, {target}: {parting.text}"
                 )
-    head = "".join(f"<th>{escape(name)}</th>" for name in report.columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(visible(cell))}</td>" for cell in row) + "</tr>" for row in report.rows
-    )
-    said = "".join(f"<p>{escape(visible(remark))}</p>" for remark in report.remarks)
-    body = f"<h1>{escape(model.origin.function)}</h1><p>{escape(visible(report.heading))}</p>"
-    body += f"<table><tr>{head}</tr>{rows}</table>{said}"
+    body = f"<h1>{escape(model.origin.function)}</h1>{answer_as_html(answer, report)}"
     body += '<p><span class="draws">draws</span> <span class="parts">where runs part</span></p>'
     for file, digest in model.origin.files.items():
         body += _source(file, digest, model.origin.drawn, notes)

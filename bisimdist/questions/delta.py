@@ -47,6 +47,8 @@ class Delta(Question["DeltaAnswer"]):
         options.TIMEOUT,
         options.MEMORY,
         options.CERTIFICATE,
+        options.SVG,
+        options.HTML.but(help="Write the bounds and the event behind them, drawn, as one page."),
         options.JSON,
     )
     sources = ("CMP18 Definition 5", "CMP18 Definition 7")
@@ -59,6 +61,7 @@ class Delta(Question["DeltaAnswer"]):
     threshold: fmpq | None = None
     rounds: int | None = None
     fixed: bool = False
+    named: str = ""
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -87,6 +90,7 @@ class Delta(Question["DeltaAnswer"]):
             threshold=threshold,
             rounds=rounds,
             fixed=fixed,
+            named=given.argument,
         )
 
     def ask(self, limits: Limits) -> DeltaAnswer:
@@ -130,6 +134,15 @@ class Delta(Question["DeltaAnswer"]):
 
     def report(self, answer: DeltaAnswer) -> Report:
         return answer.report(self.skew.shown_epsilon)
+
+    def content(self, option: Option[Any], path: str, answer: DeltaAnswer) -> str | bytes:
+        from bisimdist.analysis.event_page import delta_page, event_svg
+
+        if option.name == options.SVG.name:
+            return event_svg(answer.worst.witness)
+        if option.name == options.HTML.name:
+            return delta_page(answer, self.report(answer), self.named)
+        return super(Delta, self).content(option, path, answer)
 
 
 def refuse_rounds(model: System, rounds: int | None) -> None:

@@ -23,14 +23,18 @@ __all__ = ["Program"]
 class Program(Delta):
     """Bound what a Python function leaks: the true delta of two inputs, from both sides.
 
-    The function's first parameter is the input, one named rng the random source; all others have defaults.
+    The function's first parameter is the input, one named rng the random source, one named analyst
+    somebody who asks; all others have defaults.
     What is seen is what it returns and, with --observe, how it got there. The answer names the lines of the
     source where the runs part.
     """
 
     command = "program"
     group = Group.DELTA
-    options = (*Delta.options, HTML.but(help="Write the source with what leaks, line by line, as a page."))
+    options = (
+        *(option for option in Delta.options if option.name != HTML.name),
+        HTML.but(help="Write the source with what leaks, line by line, as a page."),
+    )
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:

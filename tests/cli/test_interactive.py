@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -66,6 +67,24 @@ def test_bound_compare_profile_and_show(command: Command, model: str, tmp_path: 
     assert json.loads(command("show", model, "--json").out)["actions"] == 2
 
 
+def test_the_strategy_is_drawn(command: Command, model: str, tmp_path: Path) -> None:
+    picture, page = tmp_path / "strategy.svg", tmp_path / "strategy.html"
+    ended = command("delta", model, "--alpha", "3/2", "--svg", str(picture), "--html", str(page))
+    assert ended.code == 0
+    drawn = ElementTree.fromstring(picture.read_text())
+    words = {text.strip() for text in drawn.itertext()}
+    assert {"ask Y", "q", "n", "in the event"} <= words
+    assert "an event: 3/8 from s and 1/8 from t" in str(drawn.attrib)
+    assert picture.read_text() in page.read_text()
+    assert "3/16" in page.read_text()
+    nothing = command("delta", model, "--alpha", "3/2", "--rounds", "0", "--svg", str(picture))
+    assert nothing.code == 0
+    assert "the empty event" in picture.read_text()
+    chain = command("delta", "example:figure1", "--alpha", "1", "--svg", str(picture))
+    assert chain.code == 0
+    assert "ask" not in picture.read_text()
+
+
 def test_crosscheck_holds_analysts_against_automata(command: Command, model: str) -> None:
     answer = json.loads(command("crosscheck", model, "--length", "1", "--alpha", "2", "--json").out)
     (pair,) = answer["pairs"]
@@ -111,6 +130,13 @@ def test_programs_that_ask(command: Command, tmp_path: Path) -> None:
     assert ended.code == 0
     assert "13/90" in ended.out
     assert "(1) ask (0, 1): observe 'below' -> (2)" in ended.out
+    assert "an analyst sees what it announces and returns" in ended.out
+    page = tmp_path / "page.html"
+    assert command("program", program, *inputs, "--alpha", "2", "--html", str(page)).code == 0
+    assert "ask (1, 0)" in page.read_text()
+    assert "analyst.choose(near)" in page.read_text()
+    told = json.loads(command("program", program, *inputs, "--alpha", "2", "--json").out)
+    assert told["program"]["observe"] == "trace"
     assert command("bound", program, *inputs, "--alpha", "2").code == 0
     kept = str(tmp_path / "model.json")
     assert command("convert", program, *inputs, "--to", "interactive", "-o", kept).code == 0

@@ -37,7 +37,7 @@ def test_lines_are_marked(command: Command, tmp_path: Path) -> None:  # noqa: F8
     assert "0, 1: after the draw in line 4 one run draws in line 6 and the other returns" in parts[0]
     assert text.count('<li><span class="draws">') == 1
     assert "# &lt;b&gt;" in text
-    assert text.count("<h2>") == 2
+    assert text.count("<h2>") == 3  # two files, and the event as a picture
 
 
 def test_the_source_is_that_which_was_explored(command: Command, tmp_path: Path) -> None:  # noqa: F811

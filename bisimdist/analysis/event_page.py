@@ -1,0 +1,91 @@
+"""The event behind a lower bound as a picture, and an answer about delta as one HTML page."""
+
+from __future__ import annotations
+
+from html import escape
+
+from bisimdist.analysis.delta_answer import DeltaAnswer, WitnessEvent
+from bisimdist.drawing import Edge, Node, abridged, depths, drawing
+from bisimdist.errors import visible
+from bisimdist.privacy.event import ACCEPT
+from bisimdist.report.page import page
+from bisimdist.report.tables import Report
+
+__all__ = ["answer_as_html", "delta_page", "event_svg"]
+
+CONVINCED = "in the event"
+
+
+def event_svg(witness: WitnessEvent, *, limit: int = 60) -> str:
+    """Draw an event: situations, what is asked in them, and by which labels they follow each other.
+
+    Labels that are not drawn lead out of the event. In a chain nothing is asked, and situations are numbered.
+
+    Parameters
+    ----------
+    witness
+        The event with its probabilities.
+    limit
+        At most so many situations are drawn; the rest is counted.
+
+    Examples
+    --------
+    >>> from bisimdist.analysis.delta import delta
+    >>> from bisimdist.models.library.interactive import coin_and_doors
+    >>> picture = event_svg(delta(coin_and_doors(), 1, rounds=2).pairs[0].witness)
+    >>> [text in picture for text in ("ask toss", "ask left", "in the event")]
+    [True, True, True]
+    """
+    event = witness.event
+    both = (witness.probability_from, witness.source), (witness.probability_to, witness.target)
+    chances = " and ".join(f"{chance} from {name}" for chance, name in both)
+    asks = event.asks or (None,) * len(event.nodes)
+    nodes = [
+        Node(f"n{k}", f"({k})" if k else "start", marked=k == event.root)
+        if action is None
+        else Node(f"n{k}", f"ask {action}", f"({k})", 0)
+        for k, action in enumerate(asks)
+    ]
+    accept = Node("accept", CONVINCED, marked=True)
+    edges = [
+        Edge(f"n{k}", "accept" if target == ACCEPT else f"n{target}", label)
+        for k, targets in enumerate(event.nodes)
+        for label, target in targets.items()
+        if target == ACCEPT or target >= 0
+    ]
+    if any(edge.target == "accept" for edge in edges) or event.root == ACCEPT:
+        nodes.append(accept)
+    if not nodes:
+        nodes = [Node("empty", "the empty event")]
+    roots = [nodes[0].name]
+    nodes, edges = abridged(nodes, edges, roots, limit=limit)
+    return drawing(nodes, edges, label=f"an event: {chances}", layers=depths(nodes, edges, roots))
+
+
+def answer_as_html(answer: DeltaAnswer, report: Report) -> str:
+    """Return what is said of an answer, and the event of its worst pair as a picture, as parts of a page."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in report.columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{escape(visible(cell))}</td>" for cell in row) + "</tr>" for row in report.rows
+    )
+    said = "".join(f"<p>{escape(visible(remark))}</p>" for remark in report.remarks)
+    body = f"<p>{escape(visible(report.heading))}</p><table><tr>{head}</tr>{rows}</table>{said}"
+    if not answer.worst.lower:
+        return body
+    what = "the strategy" if answer.worst.interactive else "the event"
+    return f"{body}<h2>{what} behind the lower bound</h2>{event_svg(answer.worst.witness)}"
+
+
+def delta_page(answer: DeltaAnswer, report: Report, name: str) -> str:
+    """Return the page of an answer about delta.
+
+    Parameters
+    ----------
+    answer
+        The answer.
+    report
+        What is said of it.
+    name
+        What the model is called.
+    """
+    return page(f"delta of {name}", f"<h1>{escape(visible(name))}</h1>{answer_as_html(answer, report)}")
