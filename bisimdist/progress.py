@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from inspect import Parameter, signature
+from typing import Any
 
 from bisimdist.errors import LimitError, StoppedError
 from bisimdist.interruption import asked_to_stop, time_is_over, why
@@ -73,6 +75,13 @@ class Limits:
     memory: int | None = None
     jobs: int = 1
     progress: Progress = silent
+
+    def taken_by(self, function: Callable[..., object]) -> dict[str, Any]:
+        """Return those of them that a function takes, as its arguments."""
+        known = {field.name: getattr(self, field.name) for field in fields(self)}
+        takes = signature(function).parameters
+        some = any(parameter.kind is Parameter.VAR_KEYWORD for parameter in takes.values())
+        return {name: value for name, value in known.items() if some or name in takes}
 
 
 UNBOUNDED = Limits()

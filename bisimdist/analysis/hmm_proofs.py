@@ -35,7 +35,7 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
-from bisimdist.report.numbers import at_least, at_most, short_rational
+from bisimdist.report.numbers import at_least, at_most, exact_value, short_rational
 from bisimdist.report.tables import Report
 from bisimdist.words.beam import guessed_words
 from bisimdist.words.forward import word_probability
@@ -450,7 +450,7 @@ class MechanismBudget(Shown):
         return {
             "mechanism": result.family.name,
             "adjacency": result.adjacency.value,
-            "ratio": "inf" if result.ratio is None else format_rational(result.ratio),
+            "ratio": exact_value(result.ratio),
             "epsilon": "inf" if self.epsilon is None else list(self.epsilon),
             "exact": True,
             "inputs": [list(results) for results in result.pair],

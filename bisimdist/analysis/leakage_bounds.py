@@ -10,6 +10,7 @@ from bisimdist.analysis.leakage_measures import LeakageMeasure
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
+from bisimdist.report.numbers import exact_value
 
 __all__ = ["LeakageBound", "Unending"]
 
@@ -77,8 +78,8 @@ class LeakageBound:
         data |= {
             "measure": self.measure.shown,
             "exact": self.exact,
-            "lower": _text(self.lower),
-            "upper": _text(self.upper),
+            "lower": exact_value(self.lower),
+            "upper": exact_value(self.upper),
         }
         if self.enclosure is not None:
             data["enclosure"] = list(self.enclosure)
@@ -121,10 +122,6 @@ class LeakageBound:
             "inf" if low is None else decimal_below(low, DIGITS)[0],
             "inf" if high is None else decimal_above(high, DIGITS)[0],
         )
-
-
-def _text(value: fmpq | None) -> str:
-    return "inf" if value is None else format_rational(value)
 
 
 def _logarithm(value: fmpq, *, up: bool) -> fmpq:

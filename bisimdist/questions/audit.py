@@ -106,16 +106,7 @@ class AuditQuestion(Question["Audit"]):
     def ask(self, limits: Limits) -> Audit:
         from bisimdist.analysis.audit import audit, distinguisher
 
-        found = distinguisher(
-            self.model,
-            self.skew.alpha,
-            epsilon=self.skew.epsilon,
-            pair=self.pair,
-            gap=self.gap,
-            deadline=limits.deadline,
-            memory=limits.memory,
-            progress=limits.progress,
-        )
+        found = self.put(distinguisher, limits, "model", "pair", "gap", **self.skew.said)
         return audit(
             found,
             self.outputs(0, limits.deadline),

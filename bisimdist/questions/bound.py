@@ -134,16 +134,7 @@ class Bound(_About["DistanceAnswer"]):
     def ask(self, limits: Limits) -> DistanceAnswer:
         from bisimdist.analysis.distances import bound
 
-        return bound(
-            self.model,
-            self.alpha,
-            distance=self.distance,
-            pairs=self.pairs,
-            precision=self.precision,
-            deadline=limits.deadline,
-            jobs=limits.jobs,
-            progress=limits.progress,
-        )
+        return self.put(bound, limits, "model", "alpha", "distance", "pairs", "precision")
 
     def unknown(self, reason: str) -> Plain:
         from bisimdist.analysis.answer import Status

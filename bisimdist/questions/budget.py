@@ -84,9 +84,7 @@ class Budget(Question["MechanismBudget"]):
     def ask(self, limits: Limits) -> MechanismBudget:
         from bisimdist.analysis.hmm_proofs import mechanism_budget
 
-        return mechanism_budget(
-            self.family, self.adjacency, deadline=limits.deadline, progress=limits.progress
-        )
+        return self.put(mechanism_budget, limits)
 
 
 def _noisy_max(values: dict[str, Any]) -> QueryFamily:

@@ -41,6 +41,8 @@ class Compare(Question["Compared"]):
         options.JSON,
     )
 
+    shown = ("alpha",)
+
     model: System
     pairs: tuple[tuple[str, str], ...]
     alpha: fmpq
@@ -49,36 +51,21 @@ class Compare(Question["Compared"]):
 
     @classmethod
     def read(cls, given: Given) -> Compare:
-        alpha, gap = given[options.ALPHA], given[options.GAP]
-        if alpha is None:
+        said = given.fields(cls)
+        if said["alpha"] is None:
             raise UsageError("no --alpha was given")
-        rounds = given[options.ROUNDS]
         model = given.system(cuts=True)
-        refuse_rounds(model, rounds)
-        return cls(model=model, pairs=given.pairs(model), alpha=alpha, gap=gap, rounds=rounds)
+        refuse_rounds(model, said["rounds"])
+        return cls(model=model, pairs=given.pairs(model), **said)
 
     def ask(self, limits: Limits) -> Compared:
         from bisimdist.analysis.compare import Compared, compare
         from bisimdist.programs.chain import ProgramChain
 
-        found = compare(
-            self.model,
-            self.alpha,
-            pairs=self.pairs,
-            gap=self.gap,
-            rounds=self.rounds,
-            deadline=limits.deadline,
-            memory=limits.memory,
-            progress=limits.progress,
-        )
+        found = self.put(compare, limits)
         whole = not (isinstance(self.model, ProgramChain) and self.model.origin.ended)
         known = all(measure.lower == measure.upper for each in found for measure in each.measures)
         return Compared(self.alpha, found, complete=known or (whole and not limits.deadline.passed()))
-
-    def frame(self) -> dict[str, object]:
-        from bisimdist.exact.rational import format_rational
-
-        return {**Question.frame(self), "alpha": format_rational(self.alpha)}
 
     def unknown(self, reason: str) -> Plain:
         del reason

@@ -57,7 +57,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
         from bisimdist.models.hmm import HMM
 
         seconds = given[options.EACH_TIMEOUT]
-        alpha = given[options.ALPHA]
+        said = given.fields(cls)
         model = given.any_model()
         pairs = given.distributions(model) if isinstance(model, HMM) else given.pairs(model)
         if not pairs:
@@ -66,22 +66,15 @@ class Crosscheck(Question["CrosscheckAnswer"]):
             model=model,
             named=given.argument,
             pairs=pairs,
-            alpha=alpha,
-            length=given[LENGTH],
             seconds=SECONDS if seconds is None else seconds,
+            **said,
         )
 
     def ask(self, limits: Limits) -> CrosscheckAnswer:
         from bisimdist.analysis.crosscheck import DEFAULT_ALPHA, crosscheck
 
-        return crosscheck(
-            self.model,
-            pairs=self.pairs,
-            alpha=DEFAULT_ALPHA if self.alpha is None else self.alpha,
-            length=self.length,
-            seconds=self.seconds,
-            progress=limits.progress,
-        )
+        alpha = DEFAULT_ALPHA if self.alpha is None else self.alpha
+        return self.put(crosscheck, limits, "model", "pairs", "length", "seconds", alpha=alpha)
 
     def frame(self) -> dict[str, object]:
         """Return what the JSON answer begins with."""

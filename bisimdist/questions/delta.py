@@ -9,7 +9,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import Option
-from bisimdist.questions.question import Group, Plain, Question, nothing_known
+from bisimdist.questions.question import Group, Question
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
 
@@ -52,6 +52,7 @@ class Delta(Question["DeltaAnswer"]):
         options.JSON,
     )
     sources = ("CMP18 Definition 5", "CMP18 Definition 7")
+    start: ClassVar = {"lower": "0", "upper": "1", "exact": False, "witness": None}
 
     model: System
     pairs: tuple[tuple[str, str], ...]
@@ -71,50 +72,25 @@ class Delta(Question["DeltaAnswer"]):
     @classmethod
     def of(cls, given: Given, alpha: str | None = None) -> Delta:
         """Make the question about the bounds, whatever they are for; alpha is that where none is given."""
-        threshold = given[options.UNIT_THRESHOLD]
         skew = read_skew(given, alpha)
-        gap = given[options.GAP]
-        rounds, fixed = given[options.ROUNDS], given[options.FIXED]
-        if fixed and rounds is None:
+        said = given.fields(cls)
+        if said["fixed"] and said["rounds"] is None:
             raise UsageError("--fixed: a sequence has an end; say how many actions with --rounds K")
-        if fixed and given.wants_proof:
+        if said["fixed"] and given.wants_proof:
             raise UsageError("--fixed: no certificate says that no other sequence is better; leave it out")
         model = given.system(cuts=True)
-        refuse_rounds(model, rounds)
-        return cls(
-            model=model,
-            pairs=given.pairs(model),
-            skew=skew,
-            gap=gap,
-            worst=given[options.WORST],
-            threshold=threshold,
-            rounds=rounds,
-            fixed=fixed,
-            named=given.argument,
-        )
+        refuse_rounds(model, said["rounds"])
+        return cls(model=model, pairs=given.pairs(model), skew=skew, named=given.argument, **said)
 
     def ask(self, limits: Limits) -> DeltaAnswer:
         from bisimdist.analysis.delta import delta
 
-        return delta(
-            self.model,
-            self.skew.alpha,
-            epsilon=self.skew.epsilon,
-            pairs=self.pairs,
-            gap=self.gap,
-            worst=self.worst,
-            threshold=self.threshold,
-            rounds=self.rounds,
-            fixed=self.fixed,
-            deadline=limits.deadline,
-            memory=limits.memory,
-            progress=limits.progress,
+        return self.put(
+            delta,
+            limits,
+            *("model", "pairs", "gap", "worst", "threshold", "rounds", "fixed"),
+            **self.skew.said,
         )
-
-    def unknown(self, reason: str) -> Plain:
-        del reason
-        bounds = {"lower": "0", "upper": "1", "exact": False, "witness": None}
-        return nothing_known(self.frame(), self.pairs, bounds)
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational

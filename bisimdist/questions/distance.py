@@ -90,23 +90,25 @@ class Distance(Question["FormulaDistanceAnswer"]):
         return FormulaDistanceAnswer(*names, found.lower, found.upper)
 
     def data(self, answer: FormulaDistanceAnswer) -> dict[str, object]:
+        from bisimdist.report.numbers import exact_value
+
         return {
             **self.frame(),
             "first": answer.first,
             "second": answer.second,
-            "distance" if self.kind == "additive" else "ratio": _written(answer.upper),
+            "distance" if self.kind == "additive" else "ratio": exact_value(answer.upper),
             "exact": answer.lower == answer.upper,
-            "lower": _written(answer.lower),
-            "upper": _written(answer.upper),
+            "lower": exact_value(answer.lower),
+            "upper": exact_value(answer.upper),
             "status": "exact" if answer.lower == answer.upper else "bracket",
         }
 
     def report(self, answer: FormulaDistanceAnswer) -> Report:
-        from bisimdist.report.numbers import interval
+        from bisimdist.report.numbers import exact_value, interval
         from bisimdist.report.tables import Report
 
         exact = answer.lower == answer.upper
-        shown = _written(answer.upper) if exact else interval(answer.lower, answer.upper)
+        shown = exact_value(answer.upper) if exact else interval(answer.lower, answer.upper)
         what = "distance" if self.kind == "additive" else "ratio, e to the distance"
         return Report(
             heading=f"{self.kind} distance of two formulae, discount {self.frame()['discount']}",
@@ -123,9 +125,3 @@ def _read(text: str, of_traces: bool, place: str) -> StateFormula | Probabilisti
         return parse_probabilistic_formula(text) if of_traces else parse_formula(text)
     except ModelError as error:
         raise error.with_source(place) from None
-
-
-def _written(value: fmpq | None) -> str:
-    from bisimdist.exact.rational import format_rational
-
-    return "inf" if value is None else format_rational(value)

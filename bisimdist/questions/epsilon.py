@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import LENGTH, PRECISION, UP_TO
-from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+from bisimdist.questions.question import Group, Question, Settled
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -40,6 +40,16 @@ class Epsilon(Question["BudgetAnswer"]):
         options.JSON,
     )
 
+    shown = ("length", "up_to")
+    start: ClassVar = {
+        "ratio": None,
+        "epsilon": None,
+        "exact": False,
+        "at_least": "1",
+        "witness": [],
+        "probabilities": None,
+    }
+
     model: HMM
     pairs: tuple[tuple[str, str], ...]
     length: int
@@ -48,42 +58,14 @@ class Epsilon(Question["BudgetAnswer"]):
 
     @classmethod
     def read(cls, given: Given) -> Epsilon:
-        precision = given[PRECISION]
+        said = given.fields(cls)
         model = given.hmm()
-        return cls(
-            model=model,
-            pairs=given.distributions(model),
-            length=given[LENGTH],
-            up_to=given[UP_TO],
-            precision=precision,
-        )
+        return cls(model=model, pairs=given.distributions(model), **said)
 
     def ask(self, limits: Limits) -> BudgetAnswer:
         from bisimdist.analysis.hmm import epsilon
 
-        return epsilon(
-            self.model,
-            length=self.length,
-            up_to=self.up_to,
-            pairs=self.pairs or None,
-            precision=self.precision,
-            deadline=limits.deadline,
-            progress=limits.progress,
-        )
-
-    def frame(self) -> dict[str, object]:
-        """Return what the JSON answer begins with."""
-        return {
-            "command": self.command,
-            "model": identity(self.model),
-            "length": self.length,
-            "up_to": self.up_to,
-        }
-
-    def unknown(self, reason: str) -> Plain:
-        del reason
-        known = {"ratio": None, "epsilon": None, "exact": False, "at_least": "1"}
-        return nothing_known(self.frame(), self.pairs, {**known, "witness": [], "probabilities": None})
+        return self.put(epsilon, limits, pairs=self.pairs or None)
 
     def settled(self, answer: BudgetAnswer) -> Settled:
         from bisimdist.exact.rational import to_fmpq

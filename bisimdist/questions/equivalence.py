@@ -11,7 +11,6 @@ from bisimdist.questions.question import (
     Plain,
     Question,
     Settled,
-    identity,
     nothing_known,
 )
 
@@ -44,19 +43,17 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
     @classmethod
     def read(cls, given: Given) -> Equivalence:
         model = given.automaton(fully_probabilistic=True)
-        return cls(model=model, pairs=given.pairs(model), ends=given[ENDS])
+        return cls(model=model, pairs=given.pairs(model), **given.fields(cls))
 
     def ask(self, limits: Limits) -> TraceEquivalenceAnswer:
         from bisimdist.analysis.trace_equivalence import trace_equivalence
 
-        return trace_equivalence(
-            self.model, self.pairs, ends=self.ends, deadline=limits.deadline, progress=limits.progress
-        )
+        return self.put(trace_equivalence, limits)
 
     def unknown(self, reason: str) -> Plain:
         del reason
-        frame = {"command": self.command, "model": identity(self.model), "verdict": "unknown"}
-        return nothing_known(frame, self.pairs, {"equivalent": None, "trace": None, "probabilities": None})
+        known = {"equivalent": None, "trace": None, "probabilities": None}
+        return nothing_known({**self.frame(), "verdict": "unknown"}, self.pairs, known)
 
     def settled(self, answer: TraceEquivalenceAnswer) -> Settled:
         return answer.equivalent

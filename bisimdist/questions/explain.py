@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.question import Group, Plain, Question, nothing_known
+from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.analysis.distinctions import DistinctionAnswer
@@ -29,6 +29,7 @@ class Explain(Question["DistinctionAnswer"]):
     group = Group.LOGICS
     options = (options.PAIR, options.STATE_LIMIT, options.TIMEOUT, options.CERTIFICATE, options.JSON)
     sources = ("CCP18 Definition 13",)
+    start: ClassVar = {"bisimilar": None, "formula": None}
 
     model: PA
     pairs: tuple[tuple[str, str], ...]
@@ -41,8 +42,4 @@ class Explain(Question["DistinctionAnswer"]):
     def ask(self, limits: Limits) -> DistinctionAnswer:
         from bisimdist.analysis.distinctions import explain
 
-        return explain(self.model, self.pairs, deadline=limits.deadline, progress=limits.progress)
-
-    def unknown(self, reason: str) -> Plain:
-        del reason
-        return nothing_known(self.frame(), self.pairs, {"bisimilar": None, "formula": None})
+        return self.put(explain, limits)

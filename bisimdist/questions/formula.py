@@ -47,18 +47,15 @@ class MimickingFormula(Question["MimickingAnswer"]):
 
     @classmethod
     def read(cls, given: Given) -> MimickingFormula:
-        state = given[STATE]
-        if state is None:
+        said = given.fields(cls)
+        if said["state"] is None:
             raise UsageError("--state was not given; expected the name of a state")
-        depth = given[DEPTH]
-        return cls(model=given.automaton(), state=state, depth=depth, unicode=given[UNICODE])
+        return cls(model=given.automaton(), **said)
 
     def ask(self, limits: Limits) -> MimickingAnswer:
         from bisimdist.analysis.formulae import mimicking_formula
 
-        return mimicking_formula(
-            self.model, self.state, self.depth, deadline=limits.deadline, progress=limits.progress
-        )
+        return self.put(mimicking_formula, limits, "model", "state", "depth")
 
     def report(self, answer: MimickingAnswer) -> str:
         return answer.text(unicode=self.unicode) + "\n"

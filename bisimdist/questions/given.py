@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.errors import UsageError
@@ -69,6 +69,11 @@ class Given:
             If it has none of this text.
         """
         return option.read(option.flag, self.values.get(option.name, option.default))
+
+    def fields(self, question: type[Any]) -> dict[str, Any]:
+        """Return the values of the options that a question has fields for; which pairs, the model says."""
+        wanted = {field.name for field in fields(question)} - {"pairs"}
+        return {option.name: self[option] for option in self.options if option.name in wanted}
 
     @property
     def argument(self) -> str:

@@ -63,7 +63,8 @@ class Leakage(Question["LeakageAnswer"]):
         from bisimdist.analysis.leakage_measures import read_measure
         from bisimdist.models.io.gains import load_gains
 
-        text, secrets, prior, gap = given[LEAKAGE], given[LEAKAGE_SECRETS], given[PRIOR], given[options.GAP]
+        said, secrets = given.fields(cls), given[LEAKAGE_SECRETS]
+        text = said["measure"]
         if text is None:
             raise UsageError(
                 "say which measure with --measure: tv, chi2, kl, hellinger, renyi:BETA, bayes, "
@@ -80,30 +81,17 @@ class Leakage(Question["LeakageAnswer"]):
             model.index(name)
         return cls(
             model=model,
-            measure=text,
             gains=gains,
             pairs=() if secrets else given.pairs(model),
-            both=given[BOTH],
             secrets=secrets,
-            prior=prior,
-            gap=gap,
+            **said,
         )
 
     def ask(self, limits: Limits) -> LeakageAnswer:
         from bisimdist.analysis.leakage import leakage
 
-        return leakage(
-            self.model,
-            self.measure,
-            pairs=self.pairs or None,
-            both=self.both,
-            secrets=self.secrets or None,
-            prior=self.prior or None,
-            gains=self.gains,
-            gap=self.gap,
-            deadline=limits.deadline,
-            memory=limits.memory,
-            progress=limits.progress,
+        return self.put(
+            leakage, limits, pairs=self.pairs or None, secrets=self.secrets or None, prior=self.prior or None
         )
 
     def unknown(self, reason: str) -> Plain:

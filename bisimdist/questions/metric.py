@@ -90,9 +90,7 @@ class Metric(Question["MetricAnswer"]):
     def ask(self, limits: Limits) -> MetricAnswer:
         from bisimdist.analysis.metric import metric
 
-        return metric(
-            self.model, self.kind, pairs=self.pairs, deadline=limits.deadline, progress=limits.progress
-        )
+        return self.put(metric, limits, "model", "kind", "pairs")
 
     def notes(self, answer: MetricAnswer) -> list[str]:
         if self.model is not self.original:

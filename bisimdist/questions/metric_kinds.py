@@ -30,6 +30,9 @@ VIOLATIONS_SHOWN = 10
 class GeneralisedMetric(Question["GeneralisedAnswer"]):
     """A generalised bisimilarity metric of an automaton."""
 
+    command = "metric"
+    shown = ("kind", "discount")
+
     model: PA
     kind: str
     pairs: tuple[tuple[str, str], ...]
@@ -41,13 +44,7 @@ class GeneralisedMetric(Question["GeneralisedAnswer"]):
         """Make the question once the model is known."""
         if given[options.QUOTIENT]:
             given.note("--quotient changes nothing: bisimilar states are at distance 0, and merged anyway")
-        return cls(
-            model=model,
-            kind=kind,
-            pairs=pairs,
-            discount=given[options.DISCOUNT],
-            precision=given[options.PRECISION],
-        )
+        return cls(model=model, pairs=pairs, **{**given.fields(cls), "kind": kind})
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -57,26 +54,7 @@ class GeneralisedMetric(Question["GeneralisedAnswer"]):
     def ask(self, limits: Limits) -> GeneralisedAnswer:
         from bisimdist.analysis.generalised import generalised_metric
 
-        return generalised_metric(
-            self.model,
-            self.kind,
-            discount=self.discount,
-            pairs=self.pairs,
-            precision=self.precision,
-            deadline=limits.deadline,
-            progress=limits.progress,
-        )
-
-    def frame(self) -> dict[str, object]:
-        """Return what the JSON answer begins with."""
-        from bisimdist.exact.rational import format_rational
-
-        return {
-            "command": "metric",
-            "model": identity(self.model),
-            "kind": self.kind,
-            "discount": format_rational(self.discount),
-        }
+        return self.put(generalised_metric, limits)
 
     def unknown(self, reason: str) -> Plain:
         del reason

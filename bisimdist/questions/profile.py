@@ -84,9 +84,7 @@ class Profile(Question["ProfileAnswer"]):
 
     @classmethod
     def read(cls, given: Given) -> Profile:
-        alphas, epsilons = given[ALPHAS], given[EPSILONS]
-        chosen = bool(alphas or epsilons)
-        largest, threshold, gap = given[LARGEST], given[options.UNIT_THRESHOLD], given[options.GAP]
+        said = given.fields(cls)
         plot = given[PLOT]
         if plot is not None and PurePath(plot).suffix.lower() not in PICTURES:
             raise UsageError(f"--plot {plot}: expected a file name that ends in {', '.join(PICTURES)}")
@@ -96,76 +94,34 @@ class Profile(Question["ProfileAnswer"]):
             from bisimdist.analysis.plots import figure_class
 
             figure_class()  # refuses before anything is computed
-        rounds = given[options.ROUNDS]
         model = given.system(cuts=True)
-        refuse_rounds(model, rounds)
+        refuse_rounds(model, said["rounds"])
         refuse_losses(given, model)
         if given[RENYI]:
             model.whole()  # refuses programs some runs of which are cut off
-        return cls(
-            model=model,
-            pairs=given.pairs(model),
-            alphas=alphas if chosen else None,
-            epsilons=epsilons if chosen else None,
-            points=given[POINTS],
-            largest=largest,
-            threshold=threshold,
-            runs=given[RUNS],
-            orders=given[RENYI],
-            gap=gap,
-            logarithmic=given[LOG],
-            trade_off=given[TRADE_OFF],
-            rounds=rounds,
-        )
+        if not (said["alphas"] or said["epsilons"]):
+            said |= {"alphas": None, "epsilons": None}
+        return cls(model=model, pairs=given.pairs(model), largest=given[LARGEST], **said)
 
     def ask(self, limits: Limits) -> ProfileAnswer:
         from bisimdist.analysis.answer import Status
         from bisimdist.analysis.profile import profile
         from bisimdist.analysis.threshold_search import least_alpha
 
-        curve = profile(
-            self.model,
-            pairs=self.pairs,
-            alphas=self.alphas,
-            epsilons=self.epsilons,
-            points=self.points,
-            largest=self.largest,
-            gap=self.gap,
-            runs=self.runs,
-            rounds=self.rounds,
-            deadline=limits.deadline,
-            memory=limits.memory,
-            jobs=limits.jobs,
-            progress=limits.progress,
-        )
+        about = ("model", "pairs", "runs")
+        points = ("alphas", "epsilons", "points", "largest", "gap", "rounds")
+        curve = self.put(profile, limits, *about, *points)
         if self.orders:
             from bisimdist.analysis.concentrated import concentrated
             from bisimdist.analysis.renyi_curve import renyi_curve
 
-            renyi = renyi_curve(
-                self.model,
-                self.orders,
-                pairs=self.pairs,
-                runs=self.runs,
-                gap=self.gap,
-                deadline=limits.deadline,
-                memory=limits.memory,
-                progress=limits.progress,
-            )
+            renyi = self.put(renyi_curve, limits, *about, "orders", "gap")
             status = renyi.status if renyi.status is Status.LIMIT else curve.status
             rho = concentrated(renyi, curve.losses)
             curve = replace(curve, renyi=renyi, concentrated=rho, status=status)
         if self.threshold is None:
             return curve
-        least = least_alpha(
-            self.model,
-            self.threshold,
-            pairs=self.pairs,
-            runs=self.runs,
-            deadline=limits.deadline,
-            memory=limits.memory,
-            progress=limits.progress,
-        )
+        least = self.put(least_alpha, limits, *about, "threshold")
         return replace(curve, least=least)
 
     def settled(self, answer: ProfileAnswer) -> Settled:

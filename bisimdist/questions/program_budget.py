@@ -50,15 +50,7 @@ class BudgetOfProgram(Question["ProgramBudget"]):
     def ask(self, limits: Limits) -> ProgramBudget:
         from bisimdist.analysis.program_budget import program_budget
 
-        return program_budget(
-            self.model,
-            self.skew.alpha,
-            epsilon=self.skew.epsilon,
-            gap=self.gap,
-            deadline=limits.deadline,
-            memory=limits.memory,
-            progress=limits.progress,
-        )
+        return self.put(program_budget, limits, "model", "gap", **self.skew.said)
 
     def report(self, answer: ProgramBudget) -> Report:
         return answer.report(self.skew.shown_epsilon)

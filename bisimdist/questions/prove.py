@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
@@ -12,10 +12,8 @@ from bisimdist.questions.options import BUDGET_EXPONENT, METHOD, RATIO_FROM_ONE
 from bisimdist.questions.prove_for_values import ProveForValues
 from bisimdist.questions.question import (
     Group,
-    Plain,
     Question,
     Settled,
-    nothing_known,
     verdict_word,
 )
 
@@ -47,6 +45,13 @@ class Prove(Question["AllLengthsAnswer"]):
         options.CERTIFICATE,
         options.JSON,
     )
+    start: ClassVar = {
+        "verdict": "unknown",
+        "method": None,
+        "ratio": None,
+        "attained": None,
+        "exact": False,
+    }
 
     model: HMM
     pairs: tuple[tuple[str, str], ...]
@@ -58,30 +63,16 @@ class Prove(Question["AllLengthsAnswer"]):
     def read(cls, given: Given) -> Question[Any]:
         if all(given.values.get(option.name) is not None for option in (RATIO_FROM_ONE, BUDGET_EXPONENT)):
             raise UsageError("both of --ratio and --epsilon given; expected one of them, or none")
-        ratio, epsilon = given[RATIO_FROM_ONE], given[BUDGET_EXPONENT]
+        said = given.fields(cls)
         model = given.hmm()
         if model.parametric:
             return ProveForValues.of(given, model)
-        return cls(
-            model=model,
-            pairs=given.distributions(model),
-            ratio=ratio,
-            epsilon=epsilon,
-            method=given[METHOD],
-        )
+        return cls(model=model, pairs=given.distributions(model), **said)
 
     def ask(self, limits: Limits) -> AllLengthsAnswer:
         from bisimdist.analysis.hmm_proofs import for_all_lengths
 
-        return for_all_lengths(
-            self.model,
-            self.ratio,
-            epsilon=self.epsilon,
-            pairs=self.pairs or None,
-            method=self.method,
-            deadline=limits.deadline,
-            progress=limits.progress,
-        )
+        return self.put(for_all_lengths, limits, pairs=self.pairs or None)
 
     def opening(self, settled: Settled) -> dict[str, object]:
         """Return what the JSON answer begins with."""
@@ -94,11 +85,6 @@ class Prove(Question["AllLengthsAnswer"]):
             **({} if self.epsilon is None else {"epsilon": format_rational(self.epsilon)}),
             "verdict": verdict_word(settled),
         }
-
-    def unknown(self, reason: str) -> Plain:
-        del reason
-        known = {"verdict": "unknown", "method": None, "ratio": None, "attained": None, "exact": False}
-        return nothing_known(self.opening(None), self.pairs, known)
 
     def settled(self, answer: AllLengthsAnswer) -> Settled:
         return answer.verdict.settled

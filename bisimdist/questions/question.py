@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 A = TypeVar("A")
+R = TypeVar("R")
 
 
 class Group(Enum):
@@ -124,9 +125,15 @@ class Question(ABC, Generic[A]):
     """Its options, in the order of the help text."""
     argument: ClassVar[str] = "MODEL"
     model: Any
+    pairs: Any
     """What most of them are about."""
     sources: ClassVar[tuple[str, ...]] = ()
     """Where the mathematics is from: numbers as printed, in papers as ``docs/papers.md`` calls them."""
+
+    shown: ClassVar[tuple[str, ...]] = ()
+    """The fields of the question that its JSON object names before the answer."""
+    start: ClassVar[Mapping[str, object] | None] = None
+    """What is known of every pair without any work, as its fields in JSON; None where that is nothing."""
 
     @classmethod
     @abstractmethod
@@ -141,7 +148,11 @@ class Question(ABC, Generic[A]):
 
     def frame(self) -> dict[str, object]:
         """Return what the JSON answer begins with."""
-        return {"command": self.command, "model": identity(self.model)}
+        from flint import fmpq
+
+        said = ((name, getattr(self, name)) for name in self.shown)
+        named = {name: str(value) if isinstance(value, fmpq) else value for name, value in said}
+        return {"command": self.command, "model": identity(self.model), **named}
 
     def places(self, given: Given) -> list[tuple[Option[Any], str]]:
         """Return the files to be written, with the options that name them."""
@@ -152,13 +163,31 @@ class Question(ABC, Generic[A]):
     def ask(self, limits: Limits) -> A:
         """Return the answer: the best known where a limit ends the work."""
 
+    def put(self, function: Callable[..., R], limits: Limits, *names: str, **rest: Any) -> R:
+        """Call a function of the package with fields of the question, and the limits that it takes.
+
+        Parameters
+        ----------
+        function
+            The function; its parameters are called as the fields are.
+        limits
+            The limits.
+        names
+            Which fields; by default all.
+        rest
+            Arguments in place of fields, or beside them.
+        """
+        chosen = names or tuple(field.name for field in fields(self))  # type: ignore[arg-type]
+        given = {name: getattr(self, name) for name in chosen} | rest
+        return function(**limits.taken_by(function), **given)
+
     def unknown(self, reason: str) -> Plain | None:
         """Return what is known without any work, or None where that is nothing.
 
         Little must be loaded for that: it may be for lack of memory that nothing else is known.
         """
         del reason
-        return None
+        return None if self.start is None else nothing_known(self.opening(None), self.pairs, self.start)
 
     def notes(self, answer: A) -> list[str]:
         """Return what is said beside the answer."""

@@ -106,7 +106,7 @@ class SatisfyingTransitions(_About["TransitionsAnswer"]):
     def ask(self, limits: Limits) -> TransitionsAnswer:
         from bisimdist.analysis.distribution_formulae import satisfying_transitions
 
-        return satisfying_transitions(self.model, self.formula, deadline=limits.deadline)
+        return self.put(satisfying_transitions, limits, "model", "formula")
 
 
 def _read(formula: str) -> EquationSystem | DistributionFormula:

@@ -80,13 +80,14 @@ def _shown(history: History) -> str:
 def _pair_data(pair: ScheduledPair) -> dict[str, object]:
     from bisimdist.exact.logarithm import log_enclosure
     from bisimdist.exact.rational import format_rational
+    from bisimdist.report.numbers import exact_value
 
     ratio = pair.worst.ratio
     return {
         "from": pair.source,
         "to": pair.target,
         "length": pair.length,
-        "ratio": "inf" if ratio is None else format_rational(ratio),
+        "ratio": exact_value(ratio),
         "epsilon": "inf" if ratio is None else list(log_enclosure(ratio)),
         "trace": list(pair.worst.trace),
         "probabilities": list(map(format_rational, pair.worst.probabilities)),

@@ -58,7 +58,7 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
 
     model: PA
     secrets: Mapping[Secret, str]
-    distances: str | Table
+    distance: str | Table
     kind: str
     threshold: fmpq | None
     every_pair: bool
@@ -66,33 +66,18 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
 
     @classmethod
     def read(cls, given: Given) -> SecretPrivacy:
-        kind, threshold, ends = given[TRACE_KIND], given[THRESHOLD], given[ENDS]
+        said = given.fields(cls)
         model = given.automaton(fully_probabilistic=True)
-        distances, states = _distances(given[SECRET_DISTANCE])
+        distance, states = _distances(given[SECRET_DISTANCE])
         return cls(
             model=model,
-            secrets=_secrets(given, model, states),
-            distances=distances,
-            kind=kind,
-            threshold=threshold,
-            every_pair=given[EVERY_PAIR],
-            ends=ends,
+            **{**said, "secrets": _secrets(given, model, states), "distance": distance},
         )
 
     def ask(self, limits: Limits) -> SecretPrivacyAnswer:
         from bisimdist.analysis.secrets import secret_privacy
 
-        return secret_privacy(
-            self.model,
-            self.secrets,
-            self.distances,
-            kind=self.kind,
-            threshold=self.threshold,
-            every_pair=self.every_pair,
-            ends=self.ends,
-            deadline=limits.deadline,
-            progress=limits.progress,
-        )
+        return self.put(secret_privacy, limits)
 
     def notes(self, answer: SecretPrivacyAnswer) -> list[str]:
         names = answer.distances.secrets

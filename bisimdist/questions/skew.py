@@ -24,6 +24,11 @@ class Skew:
     epsilon: fmpq | None
 
     @property
+    def said(self) -> dict[str, fmpq | None]:
+        """Both, as functions of the package take them."""
+        return {"alpha": self.alpha, "epsilon": self.epsilon}
+
+    @property
     def shown_epsilon(self) -> str | None:
         """Epsilon as a text; None where alpha was given."""
         from bisimdist.exact.rational import format_rational

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import ENDS, LONGEST, THRESHOLD, TRACE_KIND
-from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+from bisimdist.questions.question import Group, Plain, Question, Settled, nothing_known
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -43,6 +43,7 @@ class Trace(Question["TraceMetricAnswer"]):
         options.JSON,
     )
     sources = ("CCP18 Definition 9", "CCP18 Proposition 2", "CCP18 Definition 10")
+    shown = ("kind", "length")
 
     model: PA
     pairs: tuple[tuple[str, str], ...]
@@ -53,34 +54,14 @@ class Trace(Question["TraceMetricAnswer"]):
 
     @classmethod
     def read(cls, given: Given) -> Trace:
-        kind, length, threshold, ends = given[TRACE_KIND], given[LONGEST], given[THRESHOLD], given[ENDS]
+        said = given.fields(cls)
         model = given.automaton(fully_probabilistic=True)
-        return cls(
-            model=model, pairs=given.pairs(model), kind=kind, length=length, threshold=threshold, ends=ends
-        )
+        return cls(model=model, pairs=given.pairs(model), **said)
 
     def ask(self, limits: Limits) -> TraceMetricAnswer:
         from bisimdist.analysis.trace_metric import trace_metric
 
-        return trace_metric(
-            self.model,
-            self.kind,
-            pairs=self.pairs,
-            length=self.length,
-            threshold=self.threshold,
-            ends=self.ends,
-            deadline=limits.deadline,
-            progress=limits.progress,
-        )
-
-    def frame(self) -> dict[str, object]:
-        """Return what the JSON answer begins with."""
-        return {
-            "command": self.command,
-            "model": identity(self.model),
-            "kind": self.kind,
-            "length": self.length,
-        }
+        return self.put(trace_metric, limits)
 
     def unknown(self, reason: str) -> Plain:
         del reason

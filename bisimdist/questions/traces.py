@@ -71,15 +71,7 @@ class Traces(Question["TraceFormulaeAnswer"]):
     def ask(self, limits: Limits) -> TraceFormulaeAnswer:
         from bisimdist.analysis.trace_logic import LIMIT, trace_formulae
 
-        return trace_formulae(
-            self.model,
-            self.state,
-            self.depth,
-            LIMIT if self.limit is None else self.limit,
-            ends=self.ends,
-            deadline=limits.deadline,
-            writing=self.writing,
-        )
+        return self.put(trace_formulae, limits, limit=LIMIT if self.limit is None else self.limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,10 +90,9 @@ class SatisfiedTraces(Question["TraceSatisfactionsAnswer"]):
         return Traces.read(given)
 
     def ask(self, limits: Limits) -> TraceSatisfactionsAnswer:
-        del limits
         from bisimdist.analysis.trace_logic import satisfies_trace_formulae
 
-        return satisfies_trace_formulae(self.model, self.state, self.formulae, ends=self.ends)
+        return self.put(satisfies_trace_formulae, limits)
 
     def settled(self, answer: TraceSatisfactionsAnswer) -> Settled:
         return bool(answer)

@@ -50,6 +50,7 @@ class Verify(Question["VerifyAnswer"]):
         options.JSON,
     )
     sources = ("LWZ22 Definition 3", "LWZ22 Algorithm 1")
+    shown = ("length", "up_to")
 
     model: HMM
     pairs: tuple[tuple[str, str], ...]
@@ -65,32 +66,14 @@ class Verify(Question["VerifyAnswer"]):
         if (texts[0] is None) == (texts[1] is None):
             which = "neither" if texts[0] is None else "both"
             raise UsageError(f"{which} of --ratio and --epsilon given; expected one of them")
-        ratio, epsilon, engine = given[RATIO], given[BUDGET_EXPONENT], given[ENGINE]
+        said = given.fields(cls)
         model = given.hmm()
-        return cls(
-            model=model,
-            pairs=given.distributions(model),
-            ratio=ratio,
-            epsilon=epsilon,
-            length=given[LENGTH],
-            up_to=given[UP_TO],
-            engine=engine,
-        )
+        return cls(model=model, pairs=given.distributions(model), **said)
 
     def ask(self, limits: Limits) -> VerifyAnswer:
         from bisimdist.analysis.hmm import verify
 
-        return verify(
-            self.model,
-            self.ratio,
-            epsilon=self.epsilon,
-            length=self.length,
-            up_to=self.up_to,
-            pairs=self.pairs or None,
-            engine=self.engine,
-            deadline=limits.deadline,
-            progress=limits.progress,
-        )
+        return self.put(verify, limits, pairs=self.pairs or None)
 
     def opening(self, settled: Settled) -> dict[str, object]:
         """Return what the JSON answer begins with."""
@@ -98,8 +81,6 @@ class Verify(Question["VerifyAnswer"]):
 
         return {
             **self.frame(),
-            "length": self.length,
-            "up_to": self.up_to,
             **({} if self.ratio is None else {"ratio": format_rational(self.ratio)}),
             **({} if self.epsilon is None else {"epsilon": format_rational(self.epsilon)}),
             "verdict": verdict_word(settled),
