@@ -19,7 +19,7 @@ from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import System
 from bisimdist.programs.chain import ProgramChain
-from bisimdist.report.bounds import bounds_table, long_hint, privacy_level
+from bisimdist.report.bounds import bounds_table, decided, long_hint, privacy_level
 from bisimdist.report.numbers import at_most, interval, short_rational
 from bisimdist.report.tables import Report
 from bisimdist.verdicts import verdict_word
@@ -30,7 +30,6 @@ __all__ = [
     "PairBound",
     "ThresholdAnswer",
     "common_status",
-    "threshold_report",
 ]
 
 DISTANCES = ("bd", "lbd")
@@ -44,12 +43,6 @@ ENDINGS = {
     Status.BRACKET: ("The bounds are certified and as close to the distances as was asked.",),
     Status.UPPER: ("The upper bounds are certified; the distances themselves depend on too much.",),
     Status.LIMIT: ("A limit ended the work before the distances were known; what is shown is certified.",),
-}
-
-WORDS = {
-    "holds": "The distance is at most the threshold.",
-    "violated": "The distance is above the threshold.",
-    "unknown": "Whether the distance is at most the threshold was not decided within the limits.",
 }
 
 CUT = "Runs are cut off; the upper bounds allow for whatever they would do. delta has bounds on both sides."
@@ -186,7 +179,8 @@ class DistanceAnswer(Shown, Proved):
             What was asked instead of alpha, where it was.
         """
         named = self.named(asked)
-        columns, rows = _rows(named, self.distance)
+        table = [(*names, pair.lower, pair.upper) for pair, names in named]
+        columns, rows = bounds_table(self.distance, table)
         return Report(
             heading=_heading(self.distance, self.alpha, epsilon),
             columns=columns,
@@ -196,7 +190,7 @@ class DistanceAnswer(Shown, Proved):
                 *_directions(named, self.distance),
                 *ENDINGS[self.status],
                 *([CUT] if isinstance(self.model, ProgramChain) and self.model.cut else []),
-                *long_hint(_numbers(self.alpha, self.pairs)),
+                *long_hint([self.alpha, *(bound for *_, low, high in table for bound in (low, high))]),
             ),
         )
 
@@ -250,7 +244,9 @@ class ThresholdAnswer(Shown, Proved):
         return {"threshold": format_rational(self.threshold), "verdict": self.verdict, "pairs": [pair]}
 
     def report(self) -> Report:
-        return threshold_report([self], [(self.bound.source, self.bound.target)])
+        about = {"model": self.model, "alpha": self.alpha, "distance": self.distance, "status": self.status}
+        shown = DistanceAnswer(pairs=(self.bound,), **about).report()
+        return decided(shown, self.threshold, [self.holds])
 
 
 def common_status(statuses: Sequence[Status]) -> Status:
@@ -276,10 +272,6 @@ def _heading(distance: str, alpha: fmpq, epsilon: str | None) -> str:
     return f"{distance} at alpha = {short_rational(alpha)}{rounded}"
 
 
-def _numbers(alpha: fmpq, pairs: Sequence[PairBound]) -> list[fmpq]:
-    return [alpha, *(bound for pair in pairs for bound in (pair.upper, pair.lower))]
-
-
 def _directions(named: Named, distance: str) -> list[str]:
     """Say how an asymmetric distance differs by direction; of many pairs, of none."""
     if len(named) > MAX_DIRECTIONS:
@@ -293,26 +285,3 @@ def _directions(named: Named, distance: str) -> list[str]:
             ways = f"from {source} to {target} it is {there}, from {target} to {source} {back}"
             lines.append(f"{distance} is asymmetric: {ways}; the larger counts.")
     return lines
-
-
-def _rows(named: Named, distance: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    return bounds_table(distance, [(*names, pair.lower, pair.upper) for pair, names in named])
-
-
-def threshold_report(answers: Sequence[ThresholdAnswer], asked: Names, epsilon: str | None = None) -> Report:
-    """Return what is known about a threshold as a report; the parameters are those of an answer's."""
-    first = answers[0]
-    verdicts = [answer.verdict for answer in answers]
-    pairs = [answer.bound for answer in answers]
-    named = list(zip(pairs, asked, strict=True))
-    columns, rows = _rows(named, first.distance)
-    remarks = [WORDS[verdicts[0]]] if len(answers) == 1 else []
-    if all(verdict == "holds" for verdict in verdicts):
-        remarks.append(_meaning(first.alpha, epsilon, named))
-    heading = _heading(first.distance, first.alpha, epsilon)
-    return Report(
-        heading=f"{heading}: at most {short_rational(first.threshold)}?",
-        columns=(*columns, "verdict"),
-        rows=tuple((*row, verdict) for row, verdict in zip(rows, verdicts, strict=True)),
-        remarks=(*remarks, *_directions(named, first.distance), *long_hint(_numbers(first.alpha, pairs))),
-    )

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distance_answer import DISTANCES, DistanceAnswer, PairBound, ThresholdAnswer
+from bisimdist.analysis.distance_answer import (
+    DISTANCES,
+    DistanceAnswer,
+    PairBound,
+    ThresholdAnswer,
+    common_status,
+)
 from bisimdist.analysis.work import Work
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
@@ -30,6 +36,8 @@ SAFETY_NET = fmpq(1, 10**6)
 QUICK = 2_000
 """Questions of up to so many pairs are answered exactly before anybody would interrupt them."""
 
+Engine = Callable[[Work, Question, Approximation], Status]
+
 REFINEMENTS = (fmpq(1, 10**3), fmpq(1, 10**6), fmpq(1, 10**10))
 """The brackets that a threshold is tried on before exact arithmetic has to decide."""
 
@@ -43,6 +51,7 @@ def bound(  # noqa: PLR0913
     distance: str = "bd",
     pairs: Sequence[tuple[str, str]] | None = None,
     precision: ExactNumber | None = None,
+    threshold: ExactNumber | None = None,
     deadline: Deadline = NEVER,
     jobs: int = 1,
     progress: Progress = silent,
@@ -68,6 +77,9 @@ def bound(  # noqa: PLR0913
     precision
         None for the distance itself; otherwise a width: certified bounds at most that far apart, in short
         rationals, which on large cyclic chains cost a fraction.
+    threshold
+        Look at every pair by itself, and stop as soon as its bounds tell whether the distance is at most
+        this; a tie is decided by the exact distance. The certificate is about one pair.
     deadline
         When to give up. What is proved by then is returned with ``Status.LIMIT``.
     jobs
@@ -86,7 +98,8 @@ def bound(  # noqa: PLR0913
     Raises
     ------
     UsageError
-        If alpha is less than 1, the precision is not positive, there is no such distance, or no pair.
+        If alpha is less than 1, the precision is not positive, the threshold is not in [0, 1] or stands
+        beside a precision, or there is no such distance, or no pair.
     ModelError
         If a pair names no state.
     NumberTypeError
@@ -108,19 +121,27 @@ def bound(  # noqa: PLR0913
     _check_distance(distance)
     skew = checked_skew(alpha, epsilon)
     asked = named_pairs(model, pairs, cut=True)
-    width = None if precision is None else _checked_precision(precision)
-    work = Work(model, distance, skew, asked, deadline, max(1, jobs), progress)
-    status = work.run(partial(_bracket, width=width) if width is not None else _exact)
-    found, status = _allowing_for_cuts(model, asked, work.bounds(), status)
+    if threshold is not None and precision is not None:
+        raise UsageError("precision and threshold were both given; a threshold is decided exactly")
+    engine: Engine = _exact
+    if precision is not None:
+        engine = partial(_bracket, width=_checked_precision(precision))
+    elif threshold is not None:
+        engine = partial(_decide, threshold=_checked_threshold(threshold))
+    groups = (asked,) if threshold is None else tuple((pair,) for pair in asked)
+    works = [Work(model, distance, skew, group, deadline, max(1, jobs), progress) for group in groups]
+    statuses = [work.run(engine) for work in works]
+    bounds = [pair for work in works for pair in work.bounds()]
+    found, status = _allowing_for_cuts(model, asked, bounds, common_status(statuses))
     return DistanceAnswer(
         model=model,
         alpha=skew,
         distance=distance,
         pairs=found,
         status=status,
-        method=work.method,
-        statistics=work.statistics(),
-        make_certificate=partial(_certificate, model, work),
+        method="; ".join(dict.fromkeys(work.method for work in works)),
+        statistics=works[0].statistics() if len(works) == 1 else {},
+        make_certificate=partial(_certificate, model, works),
     )
 
 
@@ -173,28 +194,29 @@ def bd_threshold(  # noqa: PLR0913
     .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
        ATVA 2018, Section 6.
     """
-    _check_distance(distance)
-    skew = checked_skew(alpha, epsilon)
-    threshold = to_fmpq(theta)
-    if not 0 <= threshold <= 1:
-        raise UsageError(f"theta is {format_rational(threshold)}; expected a number in [0, 1]")
-    asked = named_pairs(model, [(source, target)], cut=True)
-    work = Work(model, distance, skew, asked, deadline, max(1, jobs), progress)
-    cut = masses_of(model, asked[0])
-    inner = threshold if cut is None else max(fmpq(0), threshold - max(cut))
-    status = work.run(partial(_decide, threshold=inner))
-    (pair,), status = _allowing_for_cuts(model, asked, work.bounds(), status)
+    found = bound(
+        model,
+        alpha,
+        epsilon=epsilon,
+        distance=distance,
+        pairs=[(source, target)],
+        threshold=theta,
+        deadline=deadline,
+        jobs=jobs,
+        progress=progress,
+    )
+    (pair,) = found.pairs
     return ThresholdAnswer(
         model=model,
-        alpha=skew,
+        alpha=found.alpha,
         distance=distance,
-        threshold=threshold,
-        holds=pair.bracket.at_most(threshold),
+        threshold=to_fmpq(theta),
+        holds=pair.bracket.at_most(to_fmpq(theta)),
         bound=pair,
-        status=status,
-        method=work.method,
-        statistics=work.statistics(),
-        make_certificate=partial(_certificate, model, work),
+        status=found.status,
+        method=found.method,
+        statistics=found.statistics,
+        make_certificate=found.make_certificate,
     )
 
 
@@ -219,15 +241,24 @@ def _allowing_for_cuts(
     return tuple(result), status
 
 
-def _certificate(model: System, work: Work) -> dict[str, object]:
+def _certificate(model: System, works: Sequence[Work]) -> dict[str, object]:
+    if len(works) > 1:
+        raise UsageError("a certificate about a threshold takes one pair")
     if isinstance(model, ProgramChain) and model.cut:
         raise UsageError("runs of this program are cut off; the proof that allows for it is that of delta")
-    return work.certificate()
+    return works[0].certificate()
 
 
 def _check_distance(distance: str) -> None:
     if distance not in DISTANCES:
         raise UsageError(f"there is no distance {distance!r}; expected one of {', '.join(DISTANCES)}")
+
+
+def _checked_threshold(theta: ExactNumber) -> fmpq:
+    threshold = to_fmpq(theta)
+    if not 0 <= threshold <= 1:
+        raise UsageError(f"theta is {format_rational(threshold)}; expected a number in [0, 1]")
+    return threshold
 
 
 def _checked_precision(precision: ExactNumber) -> fmpq:
@@ -272,7 +303,9 @@ def _bracket(work: Work, question: Question, guess: Approximation, *, width: fmp
 
 
 def _decide(work: Work, question: Question, guess: Approximation, *, threshold: fmpq) -> Status:
-    """Prove ever narrower bounds until they decide the threshold."""
+    """Prove ever narrower bounds until they decide the threshold, whatever runs that are cut off would do."""
+    cut = masses_of(work.model, work.asked[0])
+    threshold = threshold if cut is None else max(fmpq(0), threshold - max(cut))
     for width in REFINEMENTS:
         try:
             work.bracket(question, guess, width)

@@ -2,40 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import PRECISION, SKEWED_DISTANCE, UNIT_THRESHOLD
-from bisimdist.questions.question import Group, Plain, Question, Settled, identity, joint, verdict_word
+from bisimdist.questions.question import Group, Plain, Question, identity
 from bisimdist.questions.skew import Skew, read_skew
+from bisimdist.questions.threshold import AtMost
 
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound, ThresholdAnswer
+    from bisimdist.analysis.distance_answer import DistanceAnswer
     from bisimdist.models.interactive import System
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
 
-__all__ = ["Bound", "BoundThreshold"]
+__all__ = ["Bound"]
 
-A = TypeVar("A")
 Pairs = tuple[tuple[str, str], ...]
-
-NOTHING = "nothing was computed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _About(Question[A]):
-    """What both questions are about.
+class Bound(Question["DistanceAnswer"]):
+    """Bound delta from above by a bisimilarity distance.
 
-    `asked` has the names by which the pairs were asked, `pairs` those in the model that is looked at, which
-    is the quotient of `original` where bisimilar states are merged.
+    The answer d for a pair means: the model is (ln alpha, d)-differentially private for that pair. MODEL is a
+    file, '-' for standard input, or example:NAME[,key=value...]; without --pair its own pairs are taken.
     """
+
+    command = "bound"
+    group = Group.DISTANCES
+    options = (
+        options.ALPHA,
+        options.EPSILON.but(help="Stands for alpha = e^E, rounded down to stay sound."),
+        SKEWED_DISTANCE,
+        options.PAIR,
+        PRECISION,
+        UNIT_THRESHOLD,
+        options.QUOTIENT.but(help="Merge bisimilar states first (another distance)."),
+        options.JOBS,
+        options.TIMEOUT,
+        options.CERTIFICATE,
+        options.JSON,
+    )
+    sources = ("CMP18 Definition 12", "CMP18 Lemma 2", "CMP18 Theorem 2")
 
     model: System
     original: System
@@ -43,7 +57,27 @@ class _About(Question[A]):
     alpha: fmpq
     distance: str
     asked: Pairs
+    """The names by which the pairs were asked; `pairs` has those in the model that is looked at, which is the
+    quotient of `original` where bisimilar states are merged."""
     pairs: Pairs
+    precision: fmpq | None
+    threshold: fmpq | None
+
+    @classmethod
+    def read(cls, given: Given) -> Question[Any]:
+        skew = read_skew(given)
+        said = given.fields(cls)
+        theta = said["threshold"]
+        if theta is not None and said["precision"] is not None:
+            raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
+        original = given.system(cuts=True)
+        asked = given.pairs(original)
+        if theta is not None and given.wants_proof and len(asked) > 1:
+            raise UsageError("--certificate with --threshold takes one pair; choose it with --pair")
+        model, pairs = _merged(given, original, asked) if given[options.QUOTIENT] else (original, asked)
+        about = {"model": model, "original": original, "asked": asked, "pairs": pairs}
+        question = cls(**{**said, **about, "skew": skew, "alpha": _alpha(skew)})
+        return question if theta is None else AtMost(asked=question, threshold=theta)
 
     def frame(self) -> dict[str, object]:
         """Return what the JSON answer begins with."""
@@ -70,83 +104,24 @@ class _About(Question[A]):
         masses = [masses_of(model, (model.index(s), model.index(t))) for s, t in self.asked]
         return [{} if both is None else {"cut": [format_rational(m) for m in both]} for both in masses]
 
-    def trivial(self, pair: tuple[str, str]) -> PairBound:
-        """Return what is known of a pair without looking."""
-        from flint import fmpq
-
-        from bisimdist.analysis.distance_answer import PairBound
-
-        return PairBound(*pair, upper=fmpq(1), lower=fmpq(0), exact=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bound(_About["DistanceAnswer"]):
-    """Bound delta from above by a bisimilarity distance.
-
-    The answer d for a pair means: the model is (ln alpha, d)-differentially private for that pair. MODEL is a
-    file, '-' for standard input, or example:NAME[,key=value...]; without --pair its own pairs are taken.
-    """
-
-    command = "bound"
-    group = Group.DISTANCES
-    options = (
-        options.ALPHA,
-        options.EPSILON.but(help="Stands for alpha = e^E, rounded down to stay sound."),
-        SKEWED_DISTANCE,
-        options.PAIR,
-        PRECISION,
-        UNIT_THRESHOLD,
-        options.QUOTIENT.but(help="Merge bisimilar states first (another distance)."),
-        options.JOBS,
-        options.TIMEOUT,
-        options.CERTIFICATE,
-        options.JSON,
-    )
-    sources = ("CMP18 Definition 12", "CMP18 Lemma 2", "CMP18 Theorem 2")
-
-    precision: fmpq | None
-
-    @classmethod
-    def read(cls, given: Given) -> Question[Any]:
-        skew = read_skew(given)
-        theta, precision = given[UNIT_THRESHOLD], given[PRECISION]
-        distance = given[SKEWED_DISTANCE]
-        if theta is not None and precision is not None:
-            raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
-        original = given.system(cuts=True)
-        asked = given.pairs(original)
-        if theta is not None and given.wants_proof and len(asked) > 1:
-            raise UsageError("--certificate with --threshold takes one pair; choose it with --pair")
-        model, pairs = _merged(given, original, asked) if given[options.QUOTIENT] else (original, asked)
-        about: dict[str, Any] = {
-            "model": model,
-            "original": original,
-            "skew": skew,
-            "alpha": _alpha(skew),
-            "distance": distance,
-            "asked": asked,
-            "pairs": pairs,
-        }
-        if theta is not None:
-            return BoundThreshold(threshold=theta, **about)
-        return cls(precision=precision, **about)
-
     def ask(self, limits: Limits) -> DistanceAnswer:
         from bisimdist.analysis.distances import bound
 
-        return self.put(bound, limits, "model", "alpha", "distance", "pairs", "precision")
+        return self.put(bound, limits, "model", "alpha", "distance", "pairs", "precision", "threshold")
 
     def unknown(self, reason: str) -> Plain:
+        from flint import fmpq
+
         from bisimdist.analysis.answer import Status
-        from bisimdist.analysis.distance_answer import DistanceAnswer
+        from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound
 
         answer = DistanceAnswer(
             model=self.model,
             alpha=self.alpha,
             distance=self.distance,
-            pairs=tuple(map(self.trivial, self.pairs)),
+            pairs=tuple(PairBound(*pair, fmpq(1), fmpq(0), exact=False) for pair in self.pairs),
             status=Status.LIMIT,
-            method=f"{NOTHING}; {reason}",
+            method=f"nothing was computed; {reason}",
         )
         return Plain(data=self.data(answer), report=self.report(answer))
 
@@ -157,87 +132,6 @@ class Bound(_About["DistanceAnswer"]):
 
     def report(self, answer: DistanceAnswer) -> Report:
         return answer.report(self.asked, self.skew.shown_epsilon)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BoundThreshold(_About[Sequence["ThresholdAnswer"]]):
-    """Whether the distance of every pair is at most a threshold."""
-
-    threshold: fmpq
-
-    @classmethod
-    def read(cls, given: Given) -> Question[Any]:
-        return Bound.read(given)
-
-    def ask(self, limits: Limits) -> Sequence[ThresholdAnswer]:
-        from bisimdist.analysis.distances import bd_threshold
-        from bisimdist.errors import ENDINGS
-
-        answers: list[ThresholdAnswer] = []
-        for pair in self.pairs:
-            try:
-                answer = bd_threshold(
-                    self.model,
-                    self.alpha,
-                    *pair,
-                    self.threshold,
-                    distance=self.distance,
-                    deadline=limits.deadline,
-                    jobs=limits.jobs,
-                    progress=limits.progress,
-                )
-            except ENDINGS as error:
-                answer = self.undecided(pair, str(error))
-            answers.append(answer)
-        return answers
-
-    def unknown(self, reason: str) -> Plain:
-        answer = [self.undecided(pair, reason) for pair in self.pairs]
-        return Plain(data=self.data(answer), report=self.report(answer), settled=self.settled(answer))
-
-    def undecided(self, pair: tuple[str, str], reason: str) -> ThresholdAnswer:
-        """Return what is known of a pair without looking."""
-        from bisimdist.analysis.answer import Status
-        from bisimdist.analysis.distance_answer import ThresholdAnswer
-
-        bound = self.trivial(pair)
-        return ThresholdAnswer(
-            model=self.model,
-            alpha=self.alpha,
-            distance=self.distance,
-            threshold=self.threshold,
-            holds=bound.bracket.at_most(self.threshold),
-            bound=bound,
-            status=Status.LIMIT,
-            method=f"{NOTHING}; {reason}",
-        )
-
-    def data(self, answer: Sequence[ThresholdAnswer]) -> dict[str, object]:
-        from bisimdist.analysis.distance_answer import common_status
-        from bisimdist.exact.rational import format_rational
-
-        named = zip(answer, self.asked, self.cuts(), strict=True)
-        return {
-            **self.frame(),
-            "threshold": format_rational(self.threshold),
-            "verdict": verdict_word(self.settled(answer)),
-            "pairs": [
-                {**one.bound.data(self.distance, names), **cut, "verdict": one.verdict}
-                for one, names, cut in named
-            ],
-            "status": common_status([one.status for one in answer]).value,
-        }
-
-    def report(self, answer: Sequence[ThresholdAnswer]) -> Report:
-        from bisimdist.analysis.distance_answer import threshold_report
-
-        return threshold_report(answer, self.asked, self.skew.shown_epsilon)
-
-    def settled(self, answer: Sequence[ThresholdAnswer]) -> Settled:
-        return joint(one.holds for one in answer)
-
-    def certificate(self, answer: Sequence[ThresholdAnswer]) -> dict[str, object]:
-        return answer[0].certificate()
 
 
 def _alpha(skew: Skew) -> fmpq:

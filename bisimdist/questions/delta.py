@@ -58,7 +58,7 @@ class Delta(Question["DeltaAnswer"]):
     pairs: tuple[tuple[str, str], ...]
     skew: Skew
     gap: fmpq | None
-    worst: bool
+    worst: bool = False
     threshold: fmpq | None = None
     rounds: int | None = None
     fixed: bool = False
@@ -74,12 +74,12 @@ class Delta(Question["DeltaAnswer"]):
         """Make the question about the bounds, whatever they are for; alpha is that where none is given."""
         skew = read_skew(given, alpha)
         said = given.fields(cls)
-        if said["fixed"] and said["rounds"] is None:
+        if said.get("fixed") and said.get("rounds") is None:
             raise UsageError("--fixed: a sequence has an end; say how many actions with --rounds K")
-        if said["fixed"] and given.wants_proof:
+        if said.get("fixed") and given.wants_proof:
             raise UsageError("--fixed: no certificate says that no other sequence is better; leave it out")
         model = given.system(cuts=True)
-        refuse_rounds(model, said["rounds"])
+        refuse_rounds(model, said.get("rounds"))
         return cls(model=model, pairs=given.pairs(model), skew=skew, named=given.argument, **said)
 
     def ask(self, limits: Limits) -> DeltaAnswer:

@@ -65,7 +65,8 @@ class Epsilon(Question["BudgetAnswer"]):
     def ask(self, limits: Limits) -> BudgetAnswer:
         from bisimdist.analysis.hmm import epsilon
 
-        return self.put(epsilon, limits, pairs=self.pairs or None)
+        about = ("model", "length", "up_to", "precision")
+        return self.put(epsilon, limits, *about, pairs=self.pairs or None)
 
     def settled(self, answer: BudgetAnswer) -> Settled:
         from bisimdist.exact.rational import to_fmpq

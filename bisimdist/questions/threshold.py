@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.questions.question import Plain, Question, Settled, joint, verdict_word
@@ -50,40 +52,37 @@ class AtMost(Question[Any]):
     def notes(self, answer: Any) -> list[str]:
         return self.asked.notes(answer)
 
-    def _below(self, bound: fmpq | None) -> bool:
+    def _verdict(self, lower: fmpq | None, upper: fmpq | None) -> Settled:
         from bisimdist.exact.thresholds import below_exponential
 
-        if bound is None:
-            return False
-        return below_exponential(bound, self.threshold) if self.logarithmic else bool(bound <= self.threshold)
+        def below(bound: fmpq | None) -> bool:
+            if bound is None or not self.logarithmic:
+                return bound is not None and bool(bound <= self.threshold)
+            return below_exponential(bound, self.threshold)
+
+        return True if below(upper) else None if below(lower) else False
 
     def _verdicts(self, answer: Any) -> list[Settled]:
-        return [
-            True if self._below(pair.upper) else None if self._below(pair.lower) else False
-            for pair in answer.pairs
-        ]
+        return [self._verdict(pair.lower, pair.upper) for pair in answer.pairs]
 
     def settled(self, answer: Any) -> Settled:
         return joint(self._verdicts(answer))
 
-    def _decided(self, data: dict[str, Any], verdicts: list[Settled]) -> dict[str, object]:
-        from bisimdist.exact.rational import format_rational
-
+    def _decided(self, data: dict[str, Any], verdicts: Sequence[Settled]) -> dict[str, object]:
+        """Return a JSON object with the verdicts, which stand before the pairs and at the end of each."""
         words = [verdict_word(verdict) for verdict in verdicts]
         pairs = [{**pair, "verdict": word} for pair, word in zip(data["pairs"], words, strict=True)]
-        first: dict[str, object] = {
-            "threshold": format_rational(self.threshold),
-            "verdict": verdict_word(joint(verdicts)),
-        }
-        named: dict[str, object] = {name: data[name] for name in ("command", "model") if name in data}
-        return {**named, **first, **data, "pairs": pairs}
+        said = {"threshold": str(self.threshold), "verdict": verdict_word(joint(verdicts)), "pairs": pairs}
+        before = dict(takewhile(lambda field: field[0] != "pairs", data.items()))
+        return {**before, **said, **{name: value for name, value in data.items() if name != "pairs"}}
 
     def unknown(self, reason: str) -> Plain | None:
         known = self.asked.unknown(reason)
         if known is None:
             return None
         pairs: list[Any] = known.data["pairs"]  # type: ignore[assignment]
-        return replace(known, data=self._decided(known.data, [None] * len(pairs)))
+        verdicts = [self._verdict(None, _number(pair.get("upper"))) or None for pair in pairs]
+        return replace(known, data=self._decided(known.data, verdicts), settled=joint(verdicts))
 
     def data(self, answer: Any) -> dict[str, object]:
         data = self.asked.data(answer)
@@ -91,19 +90,21 @@ class AtMost(Question[Any]):
         return self._decided(data, self._verdicts(answer))
 
     def report(self, answer: Any) -> Report | str:
-        from bisimdist.exact.rational import format_rational
+        from bisimdist.report.bounds import decided
 
         report = self.asked.report(answer)
         assert not isinstance(report, str)
-        what = f"at most {format_rational(self.threshold)}"
-        words = [
-            f"({pair.source}, {pair.target}) {what}: {verdict_word(verdict)}."
-            for pair, verdict in zip(answer.pairs, self._verdicts(answer), strict=True)
-        ]
-        return replace(report, remarks=(*words, *report.remarks))
+        return decided(report, self.threshold, self._verdicts(answer))
 
     def content(self, option: Any, path: str, answer: Any) -> str | bytes:
         return self.asked.content(option, path, answer)
 
     def certificate(self, answer: Any) -> dict[str, object]:
         return self.asked.certificate(answer)
+
+
+def _number(text: str | None) -> fmpq | None:
+    """Return the number that a field of a JSON object names; None for infinity, or where there is none."""
+    from bisimdist.exact.rational import to_fmpq
+
+    return None if text in {None, "inf"} else to_fmpq(str(text))

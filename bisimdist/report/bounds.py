@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from flint import fmpq
 
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.report.numbers import at_least, at_most, is_long, short_rational
+from bisimdist.report.tables import Report
+from bisimdist.verdicts import Settled, verdict_word
 
-__all__ = ["bounds_table", "long_hint", "privacy_level"]
+__all__ = ["bounds_table", "decided", "long_hint", "privacy_level"]
 
 
 def bounds_table(
@@ -27,6 +30,16 @@ def bounds_table(
     return ("from", "to", "lower bound", "upper bound", "exact"), tuple(
         (*who, at_least(lower), at_most(upper), "yes" if lower == upper else "no")
         for *who, lower, upper in bounds
+    )
+
+
+def decided(report: Report, threshold: fmpq, verdicts: Sequence[Settled]) -> Report:
+    """Return a report of bounds, a row for each, with what they say about a threshold."""
+    return replace(
+        report,
+        heading=f"{report.heading}: at most {short_rational(threshold)}?",
+        columns=(*report.columns, "verdict"),
+        rows=tuple((*row, verdict_word(v)) for row, v in zip(report.rows, verdicts, strict=True)),
     )
 
 

@@ -64,7 +64,6 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     fake = FakeEngine()
     monkeypatch.setattr("bisimdist.analysis.distances.bound", fake.bound)
-    monkeypatch.setattr("bisimdist.analysis.distances.bd_threshold", fake.bd_threshold)
     return fake
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound, ThresholdAnswer
+from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline, Progress
 
@@ -51,12 +51,20 @@ class FakeEngine:
         distance: str = "bd",
         pairs: Sequence[tuple[str, str]] | None = None,
         precision: fmpq | None = None,
+        threshold: fmpq | None = None,
         deadline: Deadline,
         jobs: int = 1,
         progress: Progress,
     ) -> DistanceAnswer:
         self.calls.append(
-            {"alpha": alpha, "pairs": pairs, "precision": precision, "jobs": jobs, "model": model}
+            {
+                "alpha": alpha,
+                "pairs": pairs,
+                "precision": precision,
+                "threshold": threshold,
+                "jobs": jobs,
+                "model": model,
+            }
         )
         progress("solving", 1, 2)
         self.during()
@@ -70,34 +78,5 @@ class FakeEngine:
             distance=distance,
             pairs=bounds,
             status=self.status or (Status.LIMIT if deadline.passed() else found),
-            make_certificate=self._certificate,
-        )
-
-    def bd_threshold(
-        self,
-        model: LMC,
-        alpha: fmpq,
-        source: str,
-        target: str,
-        theta: fmpq,
-        *,
-        distance: str = "bd",
-        deadline: Deadline,
-        jobs: int = 1,
-        progress: Progress,
-    ) -> ThresholdAnswer:
-        self.calls.append({"alpha": alpha, "pair": (source, target), "theta": theta})
-        if self.raises is not None:
-            raise self.raises
-        bound = self._bound(alpha, source, target)
-        holds = bound.bracket.at_most(theta)
-        return ThresholdAnswer(
-            model=model,
-            alpha=alpha,
-            distance=distance,
-            threshold=theta,
-            holds=holds,
-            bound=bound,
-            status=Status.LIMIT if holds is None else Status.EXACT if bound.exact else Status.BRACKET,
             make_certificate=self._certificate,
         )

@@ -286,7 +286,7 @@ class TestThreshold:
     ) -> None:
         ended = command("bound", figure1, "--alpha", "2", "--threshold", "0.02", "--json")
         assert json.loads(ended.out)["threshold"] == "1/50"
-        assert list(engine.calls[0]) == ["alpha", "pair", "theta"]
+        assert engine.calls[0]["threshold"] == fmpq(1, 50)
 
     def test_one_violated_pair_decides(self, command: Command, engine: FakeEngine, figure1: Path) -> None:
         engine.known = {("s0", "s1"): ("0/1", "1/1"), ("s1", "s0"): ("1/2", "1/2")}
