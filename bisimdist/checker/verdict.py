@@ -86,7 +86,7 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
     except MalformedCertificate as error:
         raise MalformedCertificate(f"model file: {error}") from error
     try:
-        with limited():
+        with limited(len(text)):
             return _check(document, model)
     except RecursionError as error:
         raise MalformedCertificate("the document is nested too deeply") from error

@@ -98,20 +98,59 @@ def test_what_cannot_be_afforded_is_not_begun(text: str, words: str) -> None:
     assert time.process_time() - begun < 2
 
 
+def rounds(number: int) -> str:
+    return json.dumps(document("delta/interactive-rounds") | {"rounds": number})
+
+
+def distinct(length: str) -> str:
+    result = document("hmm-parametric/tight")
+    result["claims"][0]["length"] = length
+    return json.dumps(result)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [parametric(length="100000", transitions=LOOPS), distinct("300"), rounds(99_999)],
+    ids=["length", "distinct masses", "rounds"],
+)
+def test_a_short_document_takes_seconds(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(effort, "LEAST_WORK", effort.LEAST_WORK // 10)
+    begun = time.process_time()
+    with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
+        check_certificate(text)
+    assert time.process_time() - begun < 2
+
+
+def test_a_long_document_may_ask_for_more() -> None:
+    allowed = []
+    for size in (0, 10_000, 10**9):
+        with effort.limited(size):
+            left = effort._left.get()
+            assert left is not None
+            allowed += left
+    assert allowed == [effort.LEAST_WORK, effort.LEAST_WORK + 10_000 * effort.WORK_OF_A_BYTE, effort.MAX_WORK]
+
+
+def test_a_length_that_is_too_long_to_write_down_is_malformed() -> None:
+    with pytest.raises(MalformedCertificate, match="expected 1 to 100000"):
+        check_certificate(parametric(length="0x" + "f" * 7000))
+
+
 @pytest.mark.parametrize(
     ("base", "exponent", "terms"), [("1/3+p+p^9", 60, 513), ("1-2*p*q", 40, 41), ("0", 9, 0), ("3/7", 256, 1)]
 )
 def test_what_a_power_costs_is_known_before(base: str, exponent: int, terms: int) -> None:
     names = ["p", "q"]
     known = polynomials._power_work(polynomials.read_quotient(base, names, "")[0], exponent)
-    with effort.limited():
+    with effort.limited(0):
         power, _ = polynomials.read_quotient(f"({base})^{exponent}", names, "")
-        spent = effort._spent.get()
-    assert spent is not None
+        left = effort._left.get()
+    assert left is not None
+    spent = effort.LEAST_WORK - left[0]
     assert len(power) == terms
     ones = exponent * effort.fraction_work(2)  # for the denominator
-    assert known <= 1.5 * spent[0]
-    assert spent[0] - ones <= 1.1 * known + 10**6
+    assert known <= 1.5 * spent
+    assert spent - ones <= 1.1 * known + 10**6
 
 
 def test_a_long_word_is_followed_in_integers() -> None:

@@ -13,23 +13,26 @@ __all__ = ["afford", "fraction_work", "limited", "product_work", "spend"]
 MAX_WORK = 30_000_000_000
 """In products of two digits of 30 bits, each of which takes about a nanosecond."""
 
+LEAST_WORK, WORK_OF_A_BYTE = 4_000_000_000, 50_000
+"""What a document may ask for however short it is, and what it may for each of its bytes, up to the limit."""
+
 OVERHEAD = 100
 """What a product of short integers costs in all."""
 
-_spent: ContextVar[list[int] | None] = ContextVar("spent", default=None)
+_left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 
 
 @contextmanager
-def limited() -> Iterator[None]:
-    """Count the work on one document; what is checked inside of it counts for it."""
-    if _spent.get() is not None:
+def limited(size: int) -> Iterator[None]:
+    """Count the work on one document of so many bytes; what is checked inside of it counts for it."""
+    if _left.get() is not None:
         yield
         return
-    token = _spent.set([0])
+    token = _left.set([min(MAX_WORK, LEAST_WORK + WORK_OF_A_BYTE * size)])
     try:
         yield
     finally:
-        _spent.reset(token)
+        _left.reset(token)
 
 
 def spend(work: int) -> None:
@@ -41,9 +44,9 @@ def spend(work: int) -> None:
         If the document would take more than the limit.
     """
     afford(work)
-    spent = _spent.get()
-    if spent is not None:
-        spent[0] += work
+    left = _left.get()
+    if left is not None:
+        left[0] -= work
 
 
 def afford(work: int) -> None:
@@ -54,8 +57,8 @@ def afford(work: int) -> None:
     MalformedCertificate
         If the document would take more than the limit.
     """
-    spent = _spent.get()
-    if spent is not None and spent[0] + work > MAX_WORK:
+    left = _left.get()
+    if left is not None and work > left[0]:
         raise MalformedCertificate("the document asks for more work than a certificate may")
 
 

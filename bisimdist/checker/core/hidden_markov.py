@@ -259,7 +259,7 @@ def read_length(value: object) -> int:
     """Read how many observations a claim is about."""
     length = integer(value, "the length")
     if not 1 <= length <= MAX_LENGTH:
-        raise MalformedCertificate(f"the length is {length}; expected 1 to {MAX_LENGTH}")
+        raise MalformedCertificate(f"the length is {shown(length)}; expected 1 to {MAX_LENGTH}")
     return length
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import comb, prod
-from typing import Any
+from typing import Any, TypeVar
 
-from bisimdist.checker.core.effort import afford, fraction_work, spend
+from bisimdist.checker.core.effort import afford, fraction_work, product_work, spend
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -23,6 +23,7 @@ from bisimdist.checker.core.reading import (
 
 __all__ = [
     "Box",
+    "Exponents",
     "Polynomial",
     "Quotient",
     "add",
@@ -38,8 +39,12 @@ __all__ = [
     "value",
 ]
 
-Polynomial = dict[tuple[int, ...], Fraction]
+Exponents = tuple[int, ...]
+Polynomial = dict[Exponents, Fraction]
 """The coefficient, not zero, of each exponent vector."""
+
+Number = TypeVar("Number", int, Fraction)
+Coefficients = Mapping[Exponents, Number]
 
 Quotient = tuple[Polynomial, Polynomial]
 """Numerator and denominator; common factors are not taken out."""
@@ -51,18 +56,26 @@ MAX_EXPONENT = 256
 MAX_COEFFICIENTS = 500_000
 AUTOMATIC_BOXES = 256
 
+TERM = 6
+"""In products of short integers, what it takes to look at a term, or at a product of two of them."""
+
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<mark>\*\*|[-+*/^()])|(?P<end>$))"
 )
 
 
-def add(first: Polynomial, second: Polynomial, factor: Fraction = Fraction(1)) -> Polynomial:
+def add(
+    first: Mapping[tuple[int, ...], Number],
+    second: Mapping[tuple[int, ...], Number],
+    factor: int | Number = 1,
+) -> dict[tuple[int, ...], Number]:
     """Return ``first + factor * second``."""
-    spend(fraction_work(_bits(second), len(second)))
+    spend(_work({}, second, len(second)))
     result = dict(first)
     for exponents, coefficient in second.items():
-        total = result.get(exponents, Fraction(0)) + factor * coefficient
+        part = factor * coefficient
+        total = result[exponents] + part if exponents in result else part
         if total:
             result[exponents] = total
         else:
@@ -70,20 +83,31 @@ def add(first: Polynomial, second: Polynomial, factor: Fraction = Fraction(1)) -
     return result
 
 
-def _bits(polynomial: Polynomial) -> int:
+def _work(first: Coefficients[Number], second: Coefficients[Number], count: int) -> int:
+    """Return what so many operations on coefficients of two polynomials cost: integers are cheap."""
+    bits, others = _bits(first), _bits(second)
+    if all(type(c) is int for c in (*first.values(), *second.values())):
+        return product_work(bits, others, count) + product_work(
+            0, 0, TERM * (5 + len(first) + len(second) + count)
+        )
+    return fraction_work(bits + others, count)
+
+
+def _bits(polynomial: Coefficients[Number]) -> int:
     """Return how long coefficients are."""
-    parts = (part for c in polynomial.values() for part in (c.numerator, c.denominator))
-    return max((part.bit_length() for part in parts), default=0)
+    return max(
+        (max(c.numerator.bit_length(), c.denominator.bit_length()) for c in polynomial.values()), default=0
+    )
 
 
-def multiply(first: Polynomial, second: Polynomial) -> Polynomial:
+def multiply(first: Coefficients[Number], second: Coefficients[Number]) -> dict[Exponents, Number]:
     """Return the product of two polynomials."""
-    spend(fraction_work(_bits(first) + _bits(second), len(first) * len(second)))
-    result: Polynomial = {}
+    spend(_work(first, second, len(first) * len(second)))
+    result: dict[Exponents, Number] = {}
     for e, a in first.items():
         for f, b in second.items():
             exponents = tuple(x + y for x, y in zip(e, f, strict=True))
-            result[exponents] = result.get(exponents, Fraction(0)) + a * b
+            result[exponents] = result[exponents] + a * b if exponents in result else a * b
     return {exponents: c for exponents, c in result.items() if c}
 
 
@@ -111,7 +135,7 @@ def divide(first: Polynomial, second: Polynomial) -> Polynomial | None:
             return None
         coefficient = rest[top] / second[lead]
         result[exponents] = coefficient
-        rest = add(rest, multiply({exponents: coefficient}, second), Fraction(-1))
+        rest = add(rest, multiply({exponents: coefficient}, second), -1)
     return result
 
 
@@ -163,7 +187,7 @@ class _Reader:
         result = self.product()
         while mark := self.take("+", "-"):
             n, d = self.product()
-            sign = Fraction(1 if mark == "+" else -1)
+            sign = 1 if mark == "+" else -1
             if d == result[1]:
                 result = (add(result[0], n, sign), d)
             else:

@@ -19,7 +19,7 @@ def unrolled(model: Chain, rounds: int) -> Chain:
     A state that offers nothing anyway has one copy.
     """
     entries = sum(1 + len(row) for rows in model.arms.values() for row in rows.values())
-    spend((rounds + 1) * (entries + len(model.labels)) * fraction_work(0))
+    spend((rounds + 1) * (entries + len(model.labels)) * fraction_work(0, 2))
     labels = {}
     for state, label in model.labels.items():
         for left in range(rounds + 1):

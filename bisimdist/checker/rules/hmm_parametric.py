@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
+from bisimdist.checker.core.effort import fraction_work, spend
 from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.hidden_markov import HiddenMarkov, QuotientRow, embedded_model, read_length
 from bisimdist.checker.core.polynomials import (
+    Exponents,
     Polynomial,
     add,
     check_sign,
@@ -37,8 +40,11 @@ __all__ = ["check_document"]
 
 FRAME = ("format", "version", "kind", "model", "digest", "claims")
 
-Vector = dict[str, Polynomial]
-Key = frozenset[tuple[tuple[int, ...], Fraction]]
+Whole = dict[Exponents, int]
+"""A polynomial with integers for coefficients."""
+
+Vector = dict[str, Whole]
+Key = frozenset[tuple[Exponents, Fraction]]
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
@@ -143,23 +149,33 @@ def _key(polynomial: Polynomial) -> Key:
     return frozenset(primitive(polynomial).items())
 
 
-def _cleared(row: QuotientRow, denominator: Polynomial) -> Vector:
-    result = {}
-    for name, (above, below) in row.items():
-        factor = divide(denominator, below)
-        if factor is None:
-            raise RuleViolation("P3: a denominator is no common denominator")
-        result[name] = multiply(above, factor)
-    return result
+def _cleared(rows: Mapping[str, QuotientRow], denominator: Polynomial) -> dict[str, Vector]:
+    """Return rows times a denominator, and times a number that makes integers of their coefficients."""
+    result: dict[str, dict[str, Polynomial]] = {}
+    for key, row in rows.items():
+        result[key] = {}
+        for name, (above, below) in row.items():
+            factor = divide(denominator, below)
+            if factor is None:
+                raise RuleViolation("P3: a denominator is no common denominator")
+            result[key][name] = multiply(above, factor)
+    common = 1
+    for coefficient in (c for row in result.values() for entry in row.values() for c in entry.values()):
+        common = lcm(common, coefficient.denominator)
+        spend(fraction_work(common.bit_length()))
+    return {
+        key: {name: {e: int(c * common) for e, c in entry.items()} for name, entry in row.items()}
+        for key, row in result.items()
+    }
 
 
 def _differences(
     model: HiddenMarkov, clear: Sequence[Polynomial], claim: Mapping[str, Any], ratio: Fraction, length: int
 ) -> list[Polynomial]:
     """Return the polynomials of all sequences, prefixes with the same two vectors taken as one."""
-    emissions = {s: _cleared(row, clear[1]) for s, row in model.emissions.items()}
-    rows = {s: _cleared(row, clear[2]) for s, row in model.rows.items()}
-    layer = [tuple(_cleared(model.distributions[claim[key]], clear[0]) for key in ("from", "to"))]
+    emissions, rows = _cleared(model.emissions, clear[1]), _cleared(model.rows, clear[2])
+    starts = _cleared({key: model.distributions[claim[key]] for key in ("from", "to")}, clear[0])
+    layer = [tuple(starts.values())]
     for step in range(length):
         following: dict[object, tuple[Vector, ...]] = {}
         for pair in layer:
@@ -173,10 +189,9 @@ def _differences(
             raise RuleViolation("P5: no sequence of the length is possible")
     result: list[Polynomial] = []
     for one, two in layer:
-        first, second = _total(one), _total(two)
-        scaled = {e: ratio * c for e, c in second.items()}
-        result.append(add(scaled, first, Fraction(-1)))
-        result.append(add({e: ratio * c for e, c in first.items()}, second, Fraction(-1)))
+        first, second = ({e: Fraction(c) for e, c in _total(side).items()} for side in (one, two))
+        for more, less in ((second, first), (first, second)):
+            result.append(add({e: ratio * c for e, c in more.items()}, less, -1))
     return result
 
 
@@ -196,8 +211,8 @@ def _observed(emissions: Mapping[str, Vector], masses: Vector, symbol: str) -> V
     return {s: multiply(mass, emissions[s][symbol]) for s, mass in masses.items() if symbol in emissions[s]}
 
 
-def _total(masses: Vector) -> Polynomial:
-    result: Polynomial = {}
+def _total(masses: Vector) -> Whole:
+    result: Whole = {}
     for mass in masses.values():
         result = add(result, mass)
     return result
