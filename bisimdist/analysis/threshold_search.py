@@ -17,6 +17,7 @@ from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.conversions import observed_chain
+from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.kinds import AnyModel
 from bisimdist.programs.cutting import masses_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -88,6 +89,7 @@ def least_alpha(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]] | None = None,
     precision: ExactNumber = "1e-6",
     runs: int = 1,
+    rounds: int | None = None,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     progress: Progress = silent,
@@ -100,7 +102,7 @@ def least_alpha(  # noqa: PLR0913
 
     Parameters
     ----------
-    model, pairs, runs, deadline, memory, progress
+    model, pairs, runs, rounds, deadline, memory, progress
         As for `profile`.
     threshold
         From 0 to 1.
@@ -120,15 +122,16 @@ def least_alpha(  # noqa: PLR0913
     >>> str(least_alpha(figure1(), "1/10").enough)
     '5/4'
     """
-    model = observed_chain(model)
+    system: System = model if isinstance(model, Interactive) else observed_chain(model)
     theta, width = to_fmpq(threshold), to_fmpq(precision)
     if not 0 <= theta <= 1:
         raise UsageError(f"the threshold is {format_rational(theta)}; expected a number from 0 to 1")
     if width <= 0:
         raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
-    asked = named_pairs(model, pairs, cut=True)
-    whole = masses_of(model, asked[0]) is None
-    losses = all_losses(model, asked, runs, deadline) if whole else None
+    asked = named_pairs(system, pairs, cut=True)
+    losses = None
+    if not isinstance(system, Interactive) and masses_of(system, asked[0]) is None:
+        losses = all_losses(system, asked, runs, deadline)
     if losses is not None:
         found = [one.least_alpha(theta) for one in losses]
         if any(alpha is None for alpha in found):
@@ -137,17 +140,18 @@ def least_alpha(  # noqa: PLR0913
         return LeastAlpha(theta, None, least, True)
     if runs > 1:
         raise UsageError("several runs need finitely many losses, which this chain does not have")
-    names = tuple((model.states[s], model.states[t]) for s, t in asked)
+    names = tuple((system.states[s], system.states[t]) for s, t in asked)
 
     def decide(alpha: fmpq) -> bool | None:
         gap = fmpq(1, 16)
         while gap > theta * fmpq(1, 10**6) / 4 or gap > fmpq(1, 10**9):
             answer = delta(
-                model,
+                system,
                 alpha,
                 pairs=names,
                 gap=gap,
                 worst=True,
+                rounds=rounds,
                 deadline=deadline,
                 memory=memory,
                 progress=progress,

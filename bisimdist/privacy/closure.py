@@ -291,7 +291,7 @@ class _Work(Generic[NodeT]):
         measure = self.refinement.measure
         if any(len(node.options) > 1 for node in group):
             solve = partial(self._equations, deadline=deadline, up=up)
-            policy = Policy(measure, self.refinement.nodes, group, known, solve)
+            policy = Policy(measure, self.refinement.nodes, group, known, solve, deadline)
             policy.improve()
             if not up:
                 self.choice.update(policy.choice)

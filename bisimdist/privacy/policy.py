@@ -11,6 +11,7 @@ from flint import fmpq
 from bisimdist.errors import LimitError
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.privacy.measure import Edge, Measure, Node, NodeT
+from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["Policy"]
 
@@ -32,6 +33,8 @@ class Policy(Generic[NodeT]):
         The values of all others that they lead to.
     solve
         Solves the equations of nodes for given choices and values of others.
+    deadline
+        When to give up.
     """
 
     measure: Measure[NodeT]
@@ -39,6 +42,7 @@ class Policy(Generic[NodeT]):
     group: Sequence[NodeT]
     known: Mapping[int, fmpq]
     solve: Callable[[Sequence[NodeT], Mapping[int, int], Mapping[int, fmpq]], dict[int, fmpq]]
+    deadline: Deadline = NEVER
     choice: dict[int, int] = field(default_factory=dict)
     """By node the number of the option."""
     values: dict[int, fmpq] = field(default_factory=dict)
@@ -51,7 +55,7 @@ class Policy(Generic[NodeT]):
         Raises
         ------
         LimitError
-            If it does not settle, or the deadline of the solver passes.
+            If it does not settle, or the deadline passes.
         """
         self.choice = {node.index: _guess(node) for node in self.group}
         for _ in range(ROUNDS):
@@ -64,7 +68,9 @@ class Policy(Generic[NodeT]):
         """Switch where an option is worth more; tell whether one was."""
         everywhere = {**self.known, **self.values}
         changed = False
-        for node in self.group:
+        for count, node in enumerate(self.group):
+            if count % 64 == 0:
+                self.deadline.check()
             best = self.values[node.index]
             for number, edges in enumerate(node.options):
                 worth = self.measure.total(edges, everywhere, up=True)
@@ -84,6 +90,7 @@ class Policy(Generic[NodeT]):
         ]
         self.values, self.resting = {}, set()
         for part in strongly_connected_components(adjacency):
+            self.deadline.check()
             members = [self.group[k] for k in part]
             inside = {node.index for node in members}
             if all(self.measure.keeps(node, self._chosen(node), inside, self.nodes) for node in members):

@@ -121,7 +121,7 @@ class Profile(Question["ProfileAnswer"]):
             curve = replace(curve, renyi=renyi, concentrated=rho, status=status)
         if self.threshold is None:
             return curve
-        least = self.put(least_alpha, limits, *about, "threshold")
+        least = self.put(least_alpha, limits, *about, "threshold", "rounds")
         return replace(curve, least=least)
 
     def settled(self, answer: ProfileAnswer) -> Settled:
@@ -150,10 +150,9 @@ def refuse_losses(given: Given, model: System) -> None:
     if isinstance(model, LMC):
         return
     asked = (
-        ("--threshold", given[options.UNIT_THRESHOLD] is not None),
-        ("--runs", given[RUNS] > 1),
-        ("--renyi", bool(given[RENYI])),
+        ("--runs", given[RUNS] > 1, "ask a model with more rounds, or several side by side"),
+        ("--renyi", bool(given[RENYI]), "leakage --ask has these divergences, of one way to ask"),
     )
-    for flag, there in asked:
+    for flag, there, instead in asked:
         if there:
-            raise UsageError(f"{flag}: is for models that nobody asks; this one is interactive")
+            raise UsageError(f"{flag}: is for models that nobody asks; this one is interactive: {instead}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -62,6 +63,9 @@ def test_bound_compare_profile_and_show(command: Command, model: str, tmp_path: 
     assert command("check", proof, model).code == 0
     compared = json.loads(command("compare", model, "--alpha", "2", "--rounds", "1", "--json").out)
     assert not compared["violated"]
+    asked = json.loads(command("profile", model, "--threshold", "1/8", "--rounds", "1", "--json").out)
+    few, enough = (Fraction(asked["least"][side]["ratio"]) for side in ("not_enough", "enough"))
+    assert Fraction(1999999, 10**6) < few < 2 <= enough < Fraction(2000001, 10**6)
     curve = json.loads(command("profile", model, "--alpha", "1", "--alpha", "2", "--json").out)
     assert [point["upper"] for point in curve["points"]] == ["1/4", "1/8"]
     assert json.loads(command("show", model, "--json").out)["actions"] == 2
