@@ -16,6 +16,7 @@ from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.lmc import LMC
 from bisimdist.privacy.event import ACCEPT, REJECT, Event
 from bisimdist.programs.chain import CUT, ProgramChain
+from bisimdist.programs.outcomes import class_labels, is_of_class
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["DEFAULT_CONFIDENCE", "Audit", "Distinguisher", "Side", "audit", "distinguisher"]
@@ -181,6 +182,7 @@ class _Reader:
         self.chain = chain
         self.event = event
         self.labels = set(chain.labels)
+        self.classes = class_labels(self.labels) if isinstance(chain, ProgramChain) else []
 
     def trace(self, name: str, output: str) -> list[str]:
         """Return the labels that an output stands for, that of the state first."""
@@ -190,6 +192,9 @@ class _Reader:
         for text in (output, repr(output), f"{output}/1"):  # of programs: 'a' is printed as a, 3/1 as 3
             if text in self.labels:
                 return [text]
+            of_class = next((label for label in self.classes if is_of_class(text, label)), None)
+            if of_class is not None:
+                return [of_class]
         if output.startswith("["):
             try:
                 found = json.loads(output)

@@ -6,10 +6,18 @@ first (`exploration`), silent draws are eliminated (`elimination`), and a guard 
 (`guard`). Why that is right, and what may be said when runs are cut off, is in
 ``docs/theory/programs.md``.
 
-What a program imports from here runs in plain Python as well: `flip`, `pick`, `uniform`, `observe`,
-`ExactRandom`.
+What a program imports from here runs in plain Python as well: `flip`, `pick`, `uniform`,
+`geometric`, `two_sided_geometric`, `observe`, `ExactRandom`.
 """
 
-from bisimdist.programs.source import ExactRandom, flip, observe, pick, uniform
+from bisimdist.programs.source import (
+    ExactRandom,
+    flip,
+    geometric,
+    observe,
+    pick,
+    two_sided_geometric,
+    uniform,
+)
 
-__all__ = ["ExactRandom", "flip", "observe", "pick", "uniform"]
+__all__ = ["ExactRandom", "flip", "geometric", "observe", "pick", "two_sided_geometric", "uniform"]

@@ -17,8 +17,10 @@ from bisimdist.errors import LimitError
 from bisimdist.programs.code import Segment
 from bisimdist.programs.control import ListValues, Outside, SplitInterval
 from bisimdist.programs.interval import plain
+from bisimdist.programs.laws import Law
 from bisimdist.programs.machine import Drawing, Ended, Machine, Outcome, State
 from bisimdist.programs.machine_source import Request
+from bisimdist.programs.noise import Choices, Drawn, Noise, Undecided
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["AtDraw", "AtEnd", "AtObservation", "Edge", "Exploration", "answers", "cost_of"]
@@ -34,6 +36,8 @@ _ONE = fmpq(1)
 _CURRENT = -1
 
 Bounds = dict[int, tuple[int, int]]
+_Branch = tuple[Any, Bounds, int | fmpq, tuple[int, ...]]
+"""What the source answers, the bounds of remembered intervals, the weight, and what is chosen about noise."""
 
 
 @contextmanager
@@ -212,11 +216,11 @@ class Exploration:
         freezer = self.machine.freezer
         if isinstance(outcome, Drawing):
             request = outcome.request
-            if request.values is None:
+            if request.key[0] != "pick":
                 return outcome.state, request.key, request.start, request.step
-            return outcome.state, request.key[0], freezer.freeze(request.values, None), request.weights
+            return outcome.state, "pick", freezer.freeze(request.values, None), request.weights
         if isinstance(outcome, Ended):
-            return "end", outcome.raised, self.machine.value_of(outcome.value)
+            return "end", outcome.raised, self.machine.value_of(outcome.value, ends=not outcome.raised)
         return "seen", outcome.state, self.machine.value_of(outcome.value)
 
     def number_of(self, outcome: Outcome) -> int | None:
@@ -304,22 +308,35 @@ class Exploration:
         if isinstance(node, AtEnd):
             return
         machine = self.machine
-        work: list[tuple[Any, Bounds, int | fmpq]]
+        work: list[_Branch]
         state = node.state
-        work = [(None, {}, 1)]
+        work = [(None, {}, 1, ())]
         if isinstance(node, AtDraw):
-            work = list(answers(node.request, self._cuts.get((state.segment, node.request.key), ())))
+            cuts = self._cuts.get((state.segment, node.request.key), ())
+            work = [(answer, {}, weight, ()) for answer, weight in answers(node.request, cuts)]
         work.reverse()
         while work:
-            answer, bounds, weight = work.pop()
-            value = plain(_CURRENT, *answer) if type(answer) is tuple else answer
-            if type(answer) is _Value:
+            answer, bounds, weight, made = work.pop()
+            choices = Choices(made)
+            value = answer
+            if type(answer) is tuple:
+                value = plain(_CURRENT, *answer)
+            elif type(answer) is _Value:
                 value = answer.value
+            elif type(answer) is _Part:
+                value = Noise(Drawn(*answer.known, choices))
             try:
-                outcome = machine.resume(state, value, bounds)
+                outcome = machine.resume(state, value, bounds, choices)
                 target = self._node(outcome)
+            except Undecided as open_choice:
+                work += [
+                    (answer, bounds, fmpq(weight) * chance, (*made, number))
+                    for number, chance in enumerate(open_choice.chances)
+                    if chance
+                ]
+                continue
             except SplitInterval as split:
-                work.extend(_divided(split.index, split.cuts, answer, bounds, weight, state))
+                work.extend(_divided(split.index, split.cuts, (answer, bounds, weight, made), state))
                 continue
             except ListValues as wanted:
                 low, high = _range_of(wanted.index, answer, bounds, state)
@@ -328,8 +345,8 @@ class Exploration:
                         f"a draw has {high - low} values that the program tells apart",
                         f"at most {MOST_LISTED} are looked at: compare it with constants, or draw from fewer",
                     ) from wanted
-                cuts = tuple(range(low + 1, high))
-                work.extend(_divided(wanted.index, cuts, answer, bounds, weight, state))
+                values = tuple(range(low + 1, high))
+                work.extend(_divided(wanted.index, values, (answer, bounds, weight, made), state))
                 continue
             yield answer, bounds, weight, target, machine.ticker.steps
 
@@ -343,23 +360,35 @@ class _Value:
         self.value = value
 
 
-def answers(request: Request, cuts: Iterable[int] = ()) -> Iterator[tuple[Any, Bounds, int]]:
+class _Part:
+    """Noise with what is known of it."""
+
+    __slots__ = ("known",)
+
+    def __init__(self, low: float, high: float, law: Law) -> None:
+        self.known = (low, high, law)
+
+
+def answers(request: Request, cuts: Iterable[int] = ()) -> Iterator[tuple[Any, int | fmpq]]:
     """Yield what the source may answer: values or intervals of them between cuts, with their weights."""
     if request.values is not None:
         for value, weight in zip(request.values, request.weights, strict=True):
-            yield _Value(value), {}, weight
+            yield _Value(value), weight
+    elif request.noise:
+        for chance, low, high, law in request.noise:
+            yield _Part(low, high, law), chance
     elif request.step != 1 or request.count <= FEW:
         if request.count > MOST_LISTED:
             raise Outside(
                 f"a draw has {request.count} values in steps of {request.step}", "draw k, and compute with it"
             )
         for k in range(request.count):
-            yield _Value(request.start + k * request.step), {}, 1
+            yield _Value(request.start + k * request.step), 1
     else:
         low, high = request.start, request.start + request.count
         marks = sorted({low, high, *(cut for cut in cuts if low < cut < high)})
         for lower, upper in itertools.pairwise(marks):
-            yield (lower, upper), {}, upper - lower
+            yield (lower, upper), upper - lower
 
 
 def _share(weight: int | fmpq, total: int | fmpq) -> fmpq:
@@ -372,13 +401,12 @@ def _range_of(index: int, answer: Any, bounds: Bounds, state: State) -> tuple[in
     return bounds.get(index) or state.contents[index][1:]
 
 
-def _divided(  # noqa: PLR0913, PLR0917
-    index: int, cuts: Sequence[int], answer: Any, bounds: Bounds, weight: int | fmpq, state: State
-) -> list[tuple[Any, Bounds, int | fmpq]]:
+def _divided(index: int, cuts: Sequence[int], branch: _Branch, state: State) -> list[_Branch]:
     """Divide an interval; the parts come in descending order."""
+    answer, bounds, weight, made = branch
     low, high = _range_of(index, answer, bounds, state)
     marks = sorted({low, high, *(cut for cut in cuts if low < cut < high)}, reverse=True)
-    parts: list[tuple[Any, Bounds, int | fmpq]] = []
+    parts: list[_Branch] = []
     for upper, lower in itertools.pairwise(marks):
         share: int | fmpq
         if index == _CURRENT:
@@ -387,8 +415,8 @@ def _divided(  # noqa: PLR0913, PLR0917
                 if isinstance(weight, int)
                 else weight * fmpq(upper - lower, high - low)
             )
-            parts.append(((lower, upper), bounds, share))
+            parts.append(((lower, upper), bounds, share, made))
         else:
             share = fmpq(weight) * fmpq(upper - lower, high - low)
-            parts.append((answer, {**bounds, index: (lower, upper)}, share))
+            parts.append((answer, {**bounds, index: (lower, upper)}, share, made))
     return parts

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from bisimdist.programs.control import Outside
 from bisimdist.programs.interval import Interval
+from bisimdist.programs.noise import Noise
 from bisimdist.programs.objects import (
     UNBOUND,
     Cell,
@@ -212,10 +213,12 @@ class Freezer:
     def _other(self, value: Any, kind: type, heap: Heap | None) -> Frozen:
         if isinstance(value, self._atoms) or id(value) in self.constants:
             return self._box(("atom", id(value)), value)
-        if kind is Interval:
+        if kind is Interval or kind is Noise:
+            if kind is Noise and value.high - value.low == 1:
+                return int(value.low)
             if heap is None:
                 raise Mutable
-            return heap.interval(value)
+            return heap.interval(value) if kind is Interval else heap.noise(value)
         if isinstance(value, BaseException):
             return self._exception(value, heap)
         if isinstance(value, tuple) and hasattr(kind, "_make"):
@@ -239,6 +242,10 @@ class Freezer:
     def _exception(self, value: BaseException, heap: Heap | None) -> Frozen:
         parts = tuple(self.freeze(item, heap) for item in value.args)
         return self._of_parts(type(value), parts, value)
+
+    def built(self, build: Callable[..., object], parts: tuple[Frozen, ...]) -> Frozen:
+        """Return what is built of parts that can be changed."""
+        return self._whole(build, parts)
 
     def ref(self, index: int) -> Ref:
         """Return the reference of a number, always the same."""

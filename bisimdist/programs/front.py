@@ -257,6 +257,13 @@ class Request:
         return 0.0 if self.gap is None else int(self.gap.p) / int(self.gap.q)
 
     @property
+    def beyond(self) -> fmpq | None:
+        """How probable values of noise may be that are cut off."""
+        if self.cut is not None:
+            return self.cut
+        return None if self.gap is None else self.gap / FINER
+
+    @property
     def unseen(self) -> float:
         """How probable a path is that no bound depends on that can be had."""
         return self.width * UNSEEN
@@ -385,6 +392,7 @@ def _chain(
                 request.kinds,
                 pairs,
                 origin,
+                beyond=request.beyond,
                 deadline=request.deadline,
                 progress=request.progress,
             )
@@ -397,7 +405,12 @@ def _chain(
         while True:
             try:
                 return chain_of(
-                    exploration, request.kinds, pairs, ended, deadline=Deadline.after(request.closing)
+                    exploration,
+                    request.kinds,
+                    pairs,
+                    ended,
+                    beyond=request.beyond,
+                    deadline=Deadline.after(request.closing),
                 )
             except LimitError:
                 exploration.forget()

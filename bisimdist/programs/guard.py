@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 from bisimdist.errors import ModelError
@@ -14,7 +15,15 @@ from bisimdist.programs import source as ours
 from bisimdist.programs.instrument import STEP
 from bisimdist.programs.machine import Announced, Ended, Machine, Outcome
 from bisimdist.programs.machine_source import Request
-from bisimdist.programs.source import ExactRandom, exact_fraction, options_of, weights_of
+from bisimdist.programs.source import (
+    OWN_DRAWS,
+    ExactRandom,
+    clipped_chances,
+    exact_fraction,
+    options_of,
+    ratio_of,
+    weights_of,
+)
 from bisimdist.programs.texts import text_of
 
 __all__ = ["Replacing", "guard", "replaced"]
@@ -94,6 +103,15 @@ class _Scripted(Replacing):
     def choose(self, options: Any) -> Any:
         """Answer as the analyst does."""
         return self._answer("choose", options_of(options))
+
+    def geometric(self, a: Any) -> Any:
+        return self._answer("geometric", *ratio_of(a).as_integer_ratio())
+
+    def two_sided_geometric(self, a: Any, most: Any = None) -> Any:
+        if most is not None:
+            clipped_chances(a, most)  # raises what the source raises
+        clip = () if most is None else (most,)
+        return self._answer("two_sided_geometric", *ratio_of(a).as_integer_ratio(), *clip)
 
     def step(self, cost: int) -> None:
         self.steps += cost * (not self.over)
@@ -249,18 +267,24 @@ class _Guard:
 def _values(request: Request) -> Sequence[Any]:
     if request.values is not None:
         return request.values
+    if request.noise:
+        return range(-1, 3) if len(request.noise) > 1 else range(3)
     return range(request.start, request.start + request.count * request.step, request.step)
 
 
 def _random_value(request: Request, chooser: random.Random) -> Any:
     if request.values is not None:
         return chooser.choices(request.values, [float(weight) for weight in request.weights])[0]
+    if request.noise:
+        _, low, _, law = chooser.choices(request.noise, [float(part[0]) for part in request.noise])[0]
+        distance = int(chooser.expovariate(-log(float(law.terms[0][0]))))
+        return distance if low == 0 else -1 - distance
     return request.start + request.step * chooser.randrange(request.count)
 
 
 def _raw(request: Request, answer: Any) -> Any:
     """Return what the source itself answers, before a method makes a value of it."""
-    if request.values is not None or request.key[0] == "bits":
+    if request.values is not None or request.noise or request.key[0] == "bits":
         return answer
     return (answer - request.start) // request.step
 
@@ -280,9 +304,7 @@ def _replacements(source: Replacing) -> dict[int, Any]:
         id(getattr(secrets, name)): getattr(source, name) for name in ("randbelow", "randbits", "choice")
     }
     found |= {id(kind): Made for kind in (random.Random, random.SystemRandom, ExactRandom)}
-    found |= {
-        id(getattr(ours, name)): getattr(source, name) for name in ("flip", "pick", "uniform", "observe")
-    }
+    found |= {id(getattr(ours, name)): getattr(source, name) for name in (*OWN_DRAWS, "observe")}
     return found
 
 
@@ -310,7 +332,7 @@ def replaced(source: Replacing, spaces: Sequence[dict[str, Any]]) -> Iterator[No
         if STEP in space:
             kept.append((space, STEP, space[STEP]))
             space[STEP] = source.step
-        for name in ("flip", "pick", "uniform", "observe"):
+        for name in (*OWN_DRAWS, "observe"):
             if name not in space:
                 kept.append((space, name, None))
                 space[name] = getattr(source, name)

@@ -6,8 +6,10 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from bisimdist.programs.control import Outside
 from bisimdist.programs.freezing import Box, Freezer, Frozen, Ref, Whole
 from bisimdist.programs.interval import Interval, plain
+from bisimdist.programs.noise import Choices, Drawn, Noise, moved
 from bisimdist.programs.objects import Cell
 
 __all__ = ["Contents", "Heap", "attributes", "thaw", "thawed"]
@@ -23,6 +25,7 @@ class Heap:
         self._freezer = freezer
         self._numbers: dict[int, int] = {}
         self._kept: list[object] = []
+        self._offsets: dict[int, int] = {}
         self.contents: list[Contents] = []
 
     def all(self, values: Iterable[object]) -> tuple[Frozen, ...]:
@@ -36,6 +39,24 @@ class Heap:
             number = self._new(value)
             self.contents[number] = (Interval, value.low, value.high)
         return self._freezer.ref(number)
+
+    def noise(self, value: Noise) -> Frozen:
+        """Freeze noise: what else is made of the same draw goes on sharing it."""
+        drawn = value.drawn
+        number = self._numbers.get(id(drawn))
+        if number is None:
+            drawn.check()
+            if any(id(other) in self._numbers for other in drawn.others):
+                raise Outside(
+                    "two values of noise are kept that were compared with each other",
+                    "go on with one of them only, as in 'if noisy > best: best = noisy'",
+                )
+            number = self._new(drawn)
+            self.contents[number] = (Noise, value.low, value.high, drawn.law)
+            self._offsets[number] = value.offset
+        ref = self._freezer.ref(number)
+        by = value.offset - self._offsets[number]
+        return self._freezer.built(moved, (ref, by)) if by else ref
 
     def _new(self, value: object) -> int:
         number = self._numbers[id(value)] = len(self.contents)
@@ -81,7 +102,7 @@ def attributes(value: Any) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def thawed(contents: Sequence[Contents], bounds: dict[int, tuple[int, int]]) -> list[Any]:
+def thawed(contents: Sequence[Contents], bounds: dict[int, tuple[int, int]], choices: Choices) -> list[Any]:
     """Build the objects of a state afresh; intervals within the given bounds.
 
     Parameters
@@ -90,12 +111,16 @@ def thawed(contents: Sequence[Contents], bounds: dict[int, tuple[int, int]]) -> 
         What the heap of the state holds.
     bounds
         By number, where an interval has been divided.
+    choices
+        What is chosen about noise.
     """
     objects: list[Any] = []
     for number, content in enumerate(contents):
         kind = content[0]
         if kind is Interval:
             objects.append(plain(number, *bounds.get(number, content[1:])))
+        elif kind is Noise:
+            objects.append(Noise(Drawn(content[1], content[2], content[3], choices)))
         elif kind is defaultdict:
             objects.append(defaultdict(thaw(content[1], objects)))
         elif kind is deque:
@@ -109,7 +134,7 @@ def thawed(contents: Sequence[Contents], bounds: dict[int, tuple[int, int]]) -> 
 
 def _fill(value: Any, content: Contents, objects: list[Any]) -> None:
     kind = content[0]
-    if kind is Interval:
+    if kind is Interval or kind is Noise:
         return
     if kind is list or kind is deque:
         value.extend([thaw(part, objects) for part in content[2:]])

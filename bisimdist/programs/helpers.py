@@ -11,6 +11,7 @@ from typing import Any
 from bisimdist.programs.control import ListValues, Outside
 from bisimdist.programs.interval import Interval
 from bisimdist.programs.machine_source import Source, SourceClass
+from bisimdist.programs.noise import Noise
 from bisimdist.programs.objects import (
     UNBOUND,
     ConstantDict,
@@ -178,8 +179,14 @@ def _augment(operation: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _same(a: Any, b: Any) -> bool:
-    for value in (a, b):
-        if type(value) is Interval:
+    for value, other in ((a, b), (b, a)):
+        if type(value) in (Interval, Noise):
+            if type(other) not in (int, Interval, Noise):
+                return False
+            if type(value) is Noise:
+                raise Outside(
+                    "whether two numbers are the same object is not defined", "compare them with =="
+                )
             raise ListValues(value.index)
     if type(a) is type(b) and type(a) in (int, str, tuple, bytes, frozenset) and a is not b and a != b:
         return False
@@ -190,6 +197,7 @@ def _same(a: Any, b: Any) -> bool:
 
 _STANDS_FOR: dict[type, type] = {
     Interval: int,
+    Noise: int,
     Source: random.SystemRandom,
     ConstantList: list,
     ConstantDict: dict,
@@ -204,7 +212,7 @@ def is_kind(value: Any, kinds: Any) -> bool:
     wanted = kinds if isinstance(kinds, tuple) else (kinds,)
     if any(type(kind) is SourceClass for kind in wanted):
         kinds = wanted = tuple(kind.kind if type(kind) is SourceClass else kind for kind in wanted)
-    if type(value) is Interval:
+    if type(value) in (Interval, Noise):
         return any(isinstance(0, kind) for kind in wanted)
     if type(value) is Source:
         return any(isinstance(kind, type) and issubclass(random.SystemRandom, kind) for kind in wanted)

@@ -9,10 +9,49 @@ from typing import NoReturn
 
 from bisimdist.programs.control import ListValues, SplitInterval
 
-__all__ = ["Interval", "plain"]
+__all__ = ["Compared", "Interval", "plain"]
 
 
-class Interval:  # noqa: PLW1641 - hashing asks for the values
+class Compared:  # noqa: PLW1641 - who hashes it has to know it
+    """What of a whole number is known is asked for by comparisons with constants."""
+
+    __slots__ = ()
+
+    def _below(self, bound: int) -> bool:
+        """Tell whether the value is below an integer."""
+        raise NotImplementedError
+
+    def _is(self, value: int) -> bool:
+        raise NotImplementedError
+
+    def _number(self, other: object) -> int | Fraction:
+        raise NotImplementedError
+
+    def __lt__(self, other: object) -> bool:
+        return self._below(ceil(self._number(other)))
+
+    def __ge__(self, other: object) -> bool:
+        return not self._below(ceil(self._number(other)))
+
+    def __le__(self, other: object) -> bool:
+        return self._below(floor(self._number(other)) + 1)
+
+    def __gt__(self, other: object) -> bool:
+        return not self._below(floor(self._number(other)) + 1)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, int | Fraction):
+            return False
+        return other == int(other) and self._is(int(other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __bool__(self) -> bool:
+        return not self._is(0)
+
+
+class Interval(Compared):  # noqa: PLW1641 - hashing asks for the values
     """The integers ``low, …, high - 1``, at least two of them, each equally likely.
 
     A comparison that the whole interval decides is answered; any other divides the interval, and everything
@@ -34,7 +73,6 @@ class Interval:  # noqa: PLW1641 - hashing asks for the values
         self.high = high
 
     def _below(self, bound: int) -> bool:
-        """Tell whether the value is below an integer."""
         if self.high <= bound:
             return True
         if self.low >= bound:
@@ -46,32 +84,12 @@ class Interval:  # noqa: PLW1641 - hashing asks for the values
             return False
         raise SplitInterval(self.index, (value, value + 1))
 
-    def __lt__(self, other: object) -> bool:
-        return self._below(ceil(self._number(other)))
-
-    def __ge__(self, other: object) -> bool:
-        return not self._below(ceil(self._number(other)))
-
-    def __le__(self, other: object) -> bool:
-        return self._below(floor(self._number(other)) + 1)
-
-    def __gt__(self, other: object) -> bool:
-        return not self._below(floor(self._number(other)) + 1)
-
     def __eq__(self, other: object) -> bool:
         if other is self:
             return True
         if isinstance(other, Interval):
             raise ListValues(self.index)
-        if not isinstance(other, int | Fraction):
-            return False
-        return other == int(other) and self._is(int(other))
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __bool__(self) -> bool:
-        return not self._is(0)
+        return super().__eq__(other)
 
     def _number(self, other: object) -> int | Fraction:
         if isinstance(other, int | Fraction):

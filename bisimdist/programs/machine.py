@@ -26,7 +26,9 @@ from bisimdist.programs.machine_source import (
     Source,
     SourceClass,
 )
+from bisimdist.programs.noise import Choices, Noise
 from bisimdist.programs.objects import NEXT, YIELD, Closure, Generator, Thrown
+from bisimdist.programs.outcomes import leaves
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.texts import text_of
 
@@ -36,6 +38,7 @@ MOST_FRAMES = 900
 """How deep calls may be nested; plain Python gives up at about a thousand."""
 
 _BOTTOM = -1
+NO_BOUNDS: dict[int, tuple[int, int]] = {}
 
 
 class State:
@@ -157,7 +160,13 @@ class Machine:
         self.ticker.steps = 0
         return self._go(self._return, None, [], _BOTTOM, (function, arguments, keywords))
 
-    def resume(self, state: State, value: Any, bounds: dict[int, tuple[int, int]]) -> Outcome:
+    def resume(
+        self,
+        state: State,
+        value: Any,
+        bounds: dict[int, tuple[int, int]] = NO_BOUNDS,
+        choices: Choices | None = None,
+    ) -> Outcome:
         """Go on from a state with what the source answered.
 
         Parameters
@@ -168,19 +177,21 @@ class Machine:
             The answer; an interval stands for each of its values.
         bounds
             Within what the intervals that the state remembers lie.
+        choices
+            What is chosen about noise.
         """
         ticker = self.ticker
         ticker.left = MOST_TICKS
         ticker.steps = 0
         if not state.contents:
             return self._go(state.segment, (value, *state.values), [], state.stack, None)
-        return self._go(*self._thawed(state, value, bounds), _BOTTOM, None)
+        return self._go(*self._thawed(state, value, bounds, choices or Choices()), _BOTTOM, None)
 
     def _thawed(
-        self, state: State, value: Any, bounds: dict[int, tuple[int, int]]
+        self, state: State, value: Any, bounds: dict[int, tuple[int, int]], choices: Choices
     ) -> tuple[Segment, Sequence[Any], list[_Frame]]:
         """Build what a state holds afresh; nobody but who goes on refers to it."""
-        objects = thawed(state.contents, bounds)
+        objects = thawed(state.contents, bounds, choices)
         frames: list[_Frame] = [
             (segment, [thaw(part, objects) for part in live]) for segment, live in state.stack
         ]
@@ -417,42 +428,34 @@ class Machine:
             state = self._states[key] = State(segment, frozen, stack, contents)
         return state
 
-    def value_of(self, value: Any) -> Frozen:
+    def value_of(self, value: Any, *, ends: bool = False) -> Frozen:
         """Return a value that the program ended with, or announced, as one that can be compared.
+
+        Parameters
+        ----------
+        value
+            The value.
+        ends
+            Whether the program ended with it, so that noise may be in it.
 
         Raises
         ------
         Outside
             If it is not exact, or has no value that could be compared.
         """
-        if type(value) is Interval:
-            raise ListValues(value.index)
+        found = [leaf for leaf in leaves(value) if type(leaf) in (Interval, Noise)]
+        for leaf in found:
+            if type(leaf) is Interval:
+                raise ListValues(leaf.index)
+            if not (ends and leaf.endless):
+                leaf.value()
         heap = Heap(self.freezer)
-        frozen = self.freezer.freeze(value, heap)
-        for content in heap.contents:
-            if content[0] is Interval:
-                raise ListValues(next(iter(_intervals(value))).index)
-        return (frozen, tuple(heap.contents))
+        return self.freezer.freeze(value, heap), tuple(heap.contents)
 
 
 def _values(frozen: tuple[Frozen, ...]) -> tuple[Any, ...]:
     """Return the values of what cannot be changed: always the same objects."""
     return tuple([part.value if type(part) is Box else part for part in frozen])
-
-
-def _intervals(value: Any) -> Any:
-    """Yield the intervals in a value."""
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if type(item) is Interval:
-            yield item
-        elif isinstance(item, dict):
-            stack.extend(item.values())
-        elif isinstance(item, list | tuple):
-            stack.extend(item)
-        elif hasattr(item, "__dict__"):
-            stack.extend(vars(item).values())
 
 
 def _line_of(error: BaseException) -> int | None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
 from typing import Any, NoReturn
+
+from flint import fmpq
 
 from bisimdist.programs import draws_library
 from bisimdist.programs.control import Outside
-from bisimdist.programs.source import exact_fraction, options_of, weights_of
+from bisimdist.programs.laws import Law, geometric_law
+from bisimdist.programs.source import clipped_chances, exact_fraction, options_of, ratio_of, weights_of
 
 __all__ = [
     "ANALYST",
@@ -41,6 +47,10 @@ class Request:
         The value of outcome k is ``start + k step`` where `values` is None.
     values, weights
         Otherwise the values, and how many of `count` equal parts each of them has.
+    noise
+        Or parts with infinitely many values: how likely each of them is, between what it lies, and its law.
+    unclipped
+        What would be asked if the noise were not clipped, where it is.
     """
 
     key: tuple[object, ...]
@@ -49,6 +59,8 @@ class Request:
     step: int = 1
     values: tuple[Any, ...] | None = None
     weights: tuple[int, ...] = ()
+    noise: tuple[tuple[fmpq, float, float, Law], ...] = ()
+    unclipped: Request | None = None
 
     @property
     def chosen(self) -> bool:
@@ -128,6 +140,28 @@ def _choose(options: Any) -> Request:
     return Request(("choose", values), 1, values=values, weights=(1,) * len(values))
 
 
+def _geometric(a: Any) -> Request:
+    n, d = ratio_of(a).as_integer_ratio()
+    noise = ((fmpq(1), 0, inf, geometric_law(fmpq(n, d), upward=True)),)
+    return Request(("geometric", n, d), 1, noise=noise if n else ())
+
+
+def _two_sided(a: Any, most: int | None = None) -> Request:
+    return _two_sided_of(*ratio_of(a).as_integer_ratio(), most)
+
+
+@functools.cache
+def _two_sided_of(n: int, d: int, most: int | None) -> Request:
+    key, chance = ("two_sided_geometric", n, d), fmpq(n, d)
+    up = (1 / (1 + chance), 0, inf, geometric_law(chance, upward=True))
+    down = (1 - up[0], -inf, 0, geometric_law(chance, upward=False))
+    whole = Request(key, 1, noise=(up, down) if n else ())
+    if most is None:
+        return whole
+    values, weights = weights_of(clipped_chances(Fraction(n, d), most))
+    return Request((*key, most), sum(weights), values=values, weights=weights, unclipped=whole)
+
+
 class DrawMethod:
     """A method of the source that draws.
 
@@ -164,6 +198,8 @@ DRAWS: dict[str, DrawMethod] = {
         "flip": _flip,
         "uniform": _uniform,
         "pick": _pick,
+        "geometric": _geometric,
+        "two_sided_geometric": _two_sided,
     }.items()
 }
 """The methods of a source that draw, by name."""
@@ -223,7 +259,8 @@ def refused_method(name: str) -> tuple[str, str]:
     return (
         f"the random source is asked for {name}",
         _INSTEAD.get(
-            name, "draw with randrange, randint, getrandbits, choice, shuffle, sample, flip or pick"
+            name,
+            "draw with randrange, randint, getrandbits, choice, shuffle, sample, flip, pick or geometric",
         ),
     )
 

@@ -9,7 +9,9 @@ from flint import fmpq, fmpz
 from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.lmc import Row
 from bisimdist.programs.chain import CUT, Origin, ProgramChain
+from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import AtDraw, AtEnd, AtObservation, Exploration
+from bisimdist.programs.outcomes import classes_of
 from bisimdist.programs.texts import text_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -27,6 +29,7 @@ def chain_of(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]],
     origin: Origin,
     *,
+    beyond: fmpq | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> ProgramChain:
@@ -42,6 +45,8 @@ def chain_of(  # noqa: PLR0913
         The neighbouring starts.
     origin
         What is remembered of the program.
+    beyond
+        Values of noise that are less likely may be cut off.
     deadline, progress
         When to give up, and who is told.
 
@@ -51,7 +56,7 @@ def chain_of(  # noqa: PLR0913
         If the deadline passes.
     """
     work = Observed(exploration, kinds)
-    work.build()
+    work.build(beyond)
     rows = eliminated(work.rows, work.hidden, deadline=deadline, progress=progress)
     return work.finish(rows, pairs, origin)
 
@@ -103,17 +108,29 @@ class Observed:
         self.names[number] = f"{name} #{number}" if name else f"#{number}", label
         return number
 
-    def build(self) -> None:
+    def build(self, beyond: fmpq | None = None) -> None:
         """Make the rows, of hidden states as well."""
         graph = self.exploration
+        ends = {
+            number: node.value
+            for number, node in enumerate(graph.nodes)
+            if isinstance(node, AtEnd) and not node.raised
+        }
+        noisy = classes_of(ends, beyond)
         for number, node in enumerate(graph.nodes):
             edges = graph.edges[number]
-            if isinstance(node, AtEnd):
+            if number in noisy:
+                self.names[number] = "", f"#{number}"
+                self._ends[f"#{number}"] = number
+                self.hidden.add(number)
+            elif isinstance(node, AtEnd):
                 text = ("raises " if node.raised else "") + text_of(node.value)
                 self._ends.setdefault(text, number)
                 self.names[number] = f"return {text}" if not node.raised else text, text
             elif edges is None:
                 self.names[number] = CUT, CUT
+        for number, row in noisy.items():
+            self.rows[number] = {self._end(text): p for text, p in row.items()}
         for number, node in enumerate(graph.nodes):
             if graph.edges[number] and not isinstance(node, AtEnd):
                 self.node(number, node)
@@ -122,6 +139,15 @@ class Observed:
             self.names[start] = name, "start"
             self.starts[name] = start
             self.rows[start] = {self.after(edge.target, edge.steps): fmpq(1)}
+
+    def _end(self, text: str | None) -> int:
+        """Return the state in which a run ends with a value, or is cut off."""
+        name, label = (CUT, CUT) if text is None else (f"return {text}", text)
+        key = _CUT_END if text is None else text
+        if key not in self._ends:
+            self._ends[key] = self.new(name, label)
+            self.names[self._ends[key]] = name, label
+        return self._ends[key]
 
     def node(self, number: int, node: AtDraw | AtObservation) -> None:
         row: dict[int, fmpq] = {}
@@ -146,6 +172,11 @@ class Observed:
 
     def _bits(self, number: int, node: AtDraw, row: dict[int, fmpq], place: str) -> None:
         """Let a draw ask for bits until they make one of its values, as Python does."""
+        if node.request.noise:
+            raise Outside(
+                "how many random bits noise without bounds takes is not defined",
+                "draw it in a loop of rng.flip(a)",
+            )
         count = node.request.count
         exact = node.request.key[0] == "bits"
         size = count.bit_length() - exact

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from bisimdist.programs.control import ListValues, SplitInterval
 from bisimdist.programs.exploration import AtDraw, AtEnd, AtObservation, Exploration
+from bisimdist.programs.noise import Undecided
 from bisimdist.programs.texts import text_of
 
 __all__ = ["Parting", "partings"]
@@ -114,6 +115,10 @@ def _together(graph: Exploration, pair: tuple[int, int]) -> Iterator[tuple[int, 
         answers = list(
             request.values[:MOST_ANSWERS]
             if request.values is not None
+            else range(-MOST_ANSWERS // 2, MOST_ANSWERS // 2)
+            if len(request.noise) > 1
+            else range(MOST_ANSWERS)
+            if request.noise
             else (request.start + k * request.step for k in range(min(request.count, MOST_ANSWERS)))
         )
     for answer in answers:
@@ -124,7 +129,7 @@ def _together(graph: Exploration, pair: tuple[int, int]) -> Iterator[tuple[int, 
             try:
                 outcome = graph.machine.resume(node.state, answer, {})
                 targets.append(graph.number_of(outcome))
-            except (SplitInterval, ListValues):
+            except (SplitInterval, ListValues, Undecided):
                 break
         if len(targets) == 2 and targets[0] is not None and targets[1] is not None:
             yield targets[0], targets[1]

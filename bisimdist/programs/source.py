@@ -1,4 +1,4 @@
-"""The random source of a program in plain Python: `random.SystemRandom` with three exact draws more."""
+"""The random source of a program in plain Python: `random.SystemRandom` with exact draws more."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ from math import lcm
 from typing import TypeVar
 
 __all__ = [
+    "OWN_DRAWS",
     "ExactRandom",
+    "clipped_chances",
     "exact_fraction",
     "flip",
+    "geometric",
     "observe",
     "options_of",
     "pick",
+    "ratio_of",
+    "two_sided_geometric",
     "uniform",
     "weights_of",
 ]
+
+OWN_DRAWS = ("flip", "pick", "uniform", "geometric", "two_sided_geometric")
+"""The exact draws that Python's own sources do not have."""
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -35,6 +43,36 @@ def exact_fraction(value: object) -> Fraction:
             f"{value!r} is no exact probability; expected a Fraction, an int or a text such as '1/3'"
         )
     return Fraction(value)
+
+
+def ratio_of(value: object) -> Fraction:
+    """Return the ratio of geometric noise as a fraction.
+
+    Raises
+    ------
+    ValueError
+        If it is not at least 0 and less than 1.
+    """
+    ratio = exact_fraction(value)
+    if not 0 <= ratio < 1:
+        raise ValueError(f"the ratio is {ratio}; expected a number in [0, 1)")
+    return ratio
+
+
+def clipped_chances(a: object, most: int) -> dict[int, Fraction]:
+    """Return how likely each value of clipped noise is.
+
+    Raises
+    ------
+    ValueError
+        If it is clipped at less than 1.
+    """
+    ratio = ratio_of(a)
+    if most < 1:
+        raise ValueError(f"the noise is clipped at {most}; expected at least 1")
+    inner = {z: (1 - ratio) / (1 + ratio) * ratio ** abs(z) for z in range(1 - most, most)}
+    end = ratio**most / (1 + ratio)
+    return {-most: end, **inner, most: end}
 
 
 def weights_of(chances: Mapping[Value, object]) -> tuple[tuple[Value, ...], tuple[int, ...]]:
@@ -106,6 +144,19 @@ class ExactRandom(random.SystemRandom):
                 return value
         raise AssertionError("the weights were added up wrongly")
 
+    def geometric(self, a: Fraction | int | str) -> int:
+        """Return k = 0, 1, 2, … with probability ``(1 - a) a**k``."""
+        ratio, k = ratio_of(a), 0
+        while self.flip(ratio):
+            k += 1
+        return k
+
+    def two_sided_geometric(self, a: Fraction | int | str, most: int | None = None) -> int:
+        """Return any integer z, in proportion to ``a**|z|``; beyond -most and most these."""
+        if most is not None:
+            return self.pick(clipped_chances(a, most))
+        return self.geometric(a) - self.geometric(a)
+
 
 _source = ExactRandom()
 
@@ -123,6 +174,16 @@ def uniform(n: int) -> int:
 def pick(chances: Mapping[Value, object]) -> Value:
     """Return a value with the probability that the mapping gives it."""
     return _source.pick(chances)
+
+
+def geometric(a: Fraction | int | str) -> int:
+    """Return k = 0, 1, 2, … with probability ``(1 - a) a**k``."""
+    return _source.geometric(a)
+
+
+def two_sided_geometric(a: Fraction | int | str, most: int | None = None) -> int:
+    """Return any integer z, in proportion to ``a**|z|``; beyond -most and most these."""
+    return _source.two_sided_geometric(a, most)
 
 
 def observe(value: object) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from bisimdist.programs.control import Outside
 from bisimdist.programs.heap import attributes
+from bisimdist.programs.noise import Noise
 
 __all__ = ["text_of"]
 
@@ -27,6 +28,8 @@ def text_of(value: Any, depth: int = 0) -> str:
         raise Outside("a value is nested too deep, or in itself", "return numbers, texts, tuples or lists")
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
+    if type(value) is Noise:
+        return value.shown()
     if value is None or isinstance(value, bool | int | str | bytes | range):
         return repr(value)
     if isinstance(value, Fraction):

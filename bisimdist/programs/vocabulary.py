@@ -75,9 +75,7 @@ BUILTINS: dict[str, Any] = {
     "False": False,
     "None": None,
     "__name__": "program",
-    "flip": DRAWS["flip"],
-    "pick": DRAWS["pick"],
-    "uniform": DRAWS["uniform"],
+    **{name: DRAWS[name] for name in source.OWN_DRAWS},
     "observe": OBSERVE,
 }
 """What a name means that the module of a program does not define."""
@@ -148,7 +146,7 @@ MODULES: dict[ModuleType, dict[str, Any]] = {
     string: {name: value for name, value in vars(string).items() if isinstance(value, str)},
     numbers: _some(numbers, "Number Complex Real Rational Integral"),
     typing: {name: value for name, value in vars(typing).items() if not name.startswith("_")},
-    source: {"flip": DRAWS["flip"], "pick": DRAWS["pick"], "uniform": DRAWS["uniform"], "observe": OBSERVE},
+    source: {**{name: DRAWS[name] for name in source.OWN_DRAWS}, "observe": OBSERVE},
 }
 """By module, what may be used of it."""
 del MODULES[math]["inf"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -48,13 +49,11 @@ def test_shuffling_hides_who_said_what() -> None:
 
 
 def test_geometric_noise() -> None:
-    chain = explore(noise.two_sided_geometric, [0, 1], cut="1e-14")
+    chain = explore(noise.two_sided_geometric, [0, 1])
     alpha = fmpq(3, 2)
     pair = delta(chain, alpha).pairs[0]
-    wanted = (1 - alpha / 2) / (1 + fmpq(1, 2))  # (1 - alpha a) / (1 + a)
-    assert pair.lower <= wanted <= pair.upper
-    assert pair.upper - pair.lower < fmpq(1, 10**9)
-    assert delta(chain, 2).lower == 0
+    assert pair.lower == pair.upper == (1 - alpha / 2) / (1 + fmpq(1, 2))  # (1 - alpha a) / (1 + a)
+    assert delta(chain, 2).upper == 0
 
 
 def test_clipped_noise_has_ends() -> None:
@@ -74,17 +73,17 @@ def test_laplace_and_gaussian_noise() -> None:
     assert gauss.upper - gauss.lower < fmpq(1, 10**4)
 
 
-ALL = ((1, 1, 0), (0, 0, 1))
-"""All counts differ by one."""
+def all_change(function: Callable[..., Any], same: int, other: int = 1, **more: Any) -> fmpq | None:
+    """Return the ratio where all answers differ by one: so many upwards, the others downwards."""
+    return ratio(function, (0,) * same + (1,) * other, (1,) * same + (0,) * other, **more)
 
 
-def test_noisy_max_is_private() -> None:
-    found = ratio(noisy_max.noisy_max, *ALL, cut="1e-6")
-    assert found is not None
-    assert fmpq(2) < found <= 4
-    one = ratio(noisy_max.noisy_max_one_sided, *ALL, cut="1e-6")
-    assert one is not None
-    assert one <= 4
+@pytest.mark.parametrize("function", [noisy_max.noisy_max, noisy_max.noisy_max_one_sided])
+def test_noisy_max_is_private(function: Callable[..., Any]) -> None:
+    found = [all_change(function, n) for n in (1, 2, 5)]
+    assert found == sorted(value for value in found if value is not None)
+    assert found[-1] is not None
+    assert fmpq(39, 10) < found[-1] <= 4
 
 
 def test_the_clip_breaks_the_bound_of_noisy_max() -> None:
@@ -110,13 +109,41 @@ def test_the_value_of_the_maximum_tells_more_with_more_counts() -> None:
     assert found == [fmpq(1, 96), fmpq(2, 9)]
 
 
-def test_above_threshold_is_private() -> None:
-    chain = explore(sparse_vector.above_threshold, {"a": (0, 0, 1), "b": (1, 1, 0)}, cut="1e-5")
-    assert delta(chain, 8).pairs[0].lower == 0
-    found = output_ratio(chain, "a", "b")
-    assert found is not None
-    assert found.ratio is not None
-    assert fmpq(2) < found.ratio <= 8
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("function", [sparse_vector.above_threshold, sparse_vector.svt_resampled])
+def test_the_first_two_variants_are_private(function: Callable[..., Any], count: int) -> None:
+    found = [all_change(partial(function, count=count), n, count) for n in (1, 3, 6)]
+    assert all(value is not None and 2 < value <= 16**count for value in found)
+    assert count > 1 or (found[-1] is not None and found[-1] > 15)  # and nothing less would do
+
+
+def test_showing_the_value_tells_about_the_threshold() -> None:
+    found = [all_change(sparse_vector.svt_shows_value, n, cut="1e-12") for n in (1, 2, 3, 4)]
+    assert all(value is not None for value in found)
+    known = [value for value in found if value is not None]  # of runs that are not cut off: at least this
+    assert all(2 * one < other for one, other in itertools.pairwise(known))
+    assert known[-1] > 16
+
+
+def test_noise_that_does_not_grow_with_the_count_is_not_enough() -> None:
+    found = [all_change(sparse_vector.svt_fixed_noise, n) for n in (1, 8)]
+    assert found[0] is not None
+    assert found[1] is not None
+    assert 16 < found[0] < found[1] < 128  # 16^(7/4)
+    assert found[1] > fmpq(1279, 10)
+
+
+def test_without_noise_on_queries_outputs_become_impossible() -> None:
+    assert all_change(sparse_vector.svt_no_query_noise, 1) is None
+    chain = explore(sparse_vector.svt_no_query_noise, {"a": (0, 1), "b": (1, 0)})
+    assert delta(chain, 1000).upper == fmpq(3, 20)  # the probability of a threshold of 1
+
+
+def test_without_a_stop_the_ratio_grows() -> None:
+    found = [all_change(sparse_vector.svt_no_stop, n, n) for n in (1, 2, 3)]
+    known = [value for value in found if value is not None]
+    assert len(known) == 3
+    assert all(8 * one < other for one, other in itertools.pairwise(known))
 
 
 def test_many_queries_are_few_states() -> None:
@@ -125,26 +152,6 @@ def test_many_queries_are_few_states() -> None:
     pair = delta(chain, 8).pairs[0]
     assert pair.exact
     assert pair.upper < fmpq(1, 1000)
-
-
-def test_without_noise_on_queries_outputs_become_impossible() -> None:
-    chain = explore(sparse_vector.svt_no_query_noise, {"a": (0, 1), "b": (1, 0)}, cut="1e-9")
-    pair = delta(chain, 1000).pairs[0]
-    assert pair.lower > fmpq(1, 10)
-
-
-def test_without_a_stop_delta_grows() -> None:
-    found = []
-    for n in (1, 2):
-        chain = explore(sparse_vector.svt_no_stop, {"a": (0,) * n + (1,) * n, "b": (1,) * n + (0,) * n})
-        found.append(delta(chain, 4).upper)
-    assert found[1] > found[0]
-
-
-def test_showing_the_value_tells_about_the_threshold() -> None:
-    shows = explore(sparse_vector.svt_shows_value, {"a": (0, 0), "b": (1, 1)}, cut="1e-6")
-    hides = explore(sparse_vector.above_threshold, {"a": (0, 0), "b": (1, 1)}, cut="1e-6")
-    assert delta(shows, 2).pairs[0].lower > delta(hides, 2).pairs[0].upper
 
 
 def test_an_early_exit_tells_how_much_of_a_pin_was_right() -> None:

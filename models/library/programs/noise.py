@@ -5,34 +5,22 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["clipped_geometric", "discrete_gaussian", "discrete_laplace", "geometric", "two_sided_geometric"]
+__all__ = ["clipped_geometric", "discrete_gaussian", "discrete_laplace", "two_sided_geometric"]
 
 
-def geometric(rng: Any, a: Fraction = Fraction(1, 2)) -> int:
-    """Return k with probability ``(1 - a) a^k``."""
-    k = 0
-    while rng.flip(a):
-        k += 1
-    return k
-
-
-def two_sided_geometric(x: int, rng: Any, a: Fraction = Fraction(1, 2)) -> int:
+def two_sided_geometric(x: int, rng: Any, a: str = "1/2") -> int:
     """Return x + z with ``P(z)`` in proportion to ``a^|z|``: the ratio of neighbours is 1 / a."""
-    return x + geometric(rng, a) - geometric(rng, a)
+    noisy: int = x + rng.two_sided_geometric(a)
+    return noisy
 
 
 def clipped_geometric(x: int, rng: Any, most: int = 6) -> int:
-    """Return x + z with ``P(z)`` in proportion to ``2^-|z|``, all beyond `most` at its ends; one draw.
+    """Return x + z with ``P(z)`` in proportion to ``2^-|z|``, all beyond `most` at its ends.
 
     The ends have more than their share from one side and nothing from the other: the clip costs privacy.
     """
-    drawn = rng.randrange(3 * 2 ** (most - 1))
-    below = 0
-    for z in range(-most, most + 1):
-        below += 1 if abs(z) == most else 2 ** (most - 1 - abs(z))
-        if drawn < below:
-            return x + z
-    return x
+    noisy: int = x + rng.two_sided_geometric("1/2", most)
+    return noisy
 
 
 def bernoulli_exp(p: Fraction, rng: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bisimdist.models.library.programs.noise import clipped_geometric, geometric, two_sided_geometric
+from bisimdist.models.library.programs.noise import clipped_geometric, two_sided_geometric
 
 __all__ = ["noisy_max", "noisy_max_clipped", "noisy_max_one_sided", "noisy_max_value"]
 
@@ -30,7 +30,7 @@ def noisy_max(counts: tuple[int, ...], rng: Any) -> int:
 
 def noisy_max_one_sided(counts: tuple[int, ...], rng: Any) -> int:
     """Return the same with one-sided noise, ties to the first: the ratio is at most 4 as well."""
-    return _largest(counts, lambda count: count + geometric(rng))[1]
+    return _largest(counts, lambda count: count + rng.geometric("1/2"))[1]
 
 
 def noisy_max_clipped(counts: tuple[int, ...], rng: Any, most: int = 6) -> int:
