@@ -92,7 +92,7 @@ class Scripted(ExactRandom):
         self.left = list(values)
         self.chance = Fraction(1)
 
-    def two_sided_geometric(self, a: Any) -> int:
+    def two_sided_geometric(self, a: Any, most: int | None = None) -> int:
         a, value = Fraction(a), self.left.pop()
         self.chance *= (1 - a) / (1 + a) * a ** abs(value)
         return value
@@ -114,20 +114,20 @@ def outputs(function: Callable[..., Any], value: Any, draws: int, most: int) -> 
     return found
 
 
-def added(x: int, rng: Any) -> int:
+def added(x: int, rng: Any) -> Any:
     return x + rng.two_sided_geometric("1/3")
 
 
-def one_sided(x: int, rng: Any) -> tuple[bool, int]:
+def one_sided(x: int, rng: Any) -> Any:
     z = 3 + rng.geometric(Fraction(1, 3)) - x
     return z == 4, z
 
 
-def clipped(x: int, rng: Any) -> int:
+def clipped(x: int, rng: Any) -> Any:
     return min(max(x + rng.two_sided_geometric("1/3"), -1), 2) ** 2
 
 
-def looked_at(x: int, rng: Any) -> str:
+def looked_at(x: int, rng: Any) -> Any:
     z = rng.two_sided_geometric("1/3")
     y = z + x
     rng.randrange(1)
@@ -138,7 +138,7 @@ def looked_at(x: int, rng: Any) -> str:
     return "high" if y >= 2 else f"{'-' if y < 0 else '+'}{y % 2 if y >= -3 else ''}"
 
 
-def largest(x: int, rng: Any) -> int:
+def largest(x: int, rng: Any) -> Any:
     best, winner = x + rng.two_sided_geometric("1/3"), 0
     for place in (1, 2):
         value = rng.two_sided_geometric("1/4") + place
@@ -147,12 +147,12 @@ def largest(x: int, rng: Any) -> int:
     return winner
 
 
-def listed(x: int, rng: Any) -> int:
+def listed(x: int, rng: Any) -> Any:
     noisy = [count + rng.two_sided_geometric("1/3") for count in (x, 1, 0)]
     return max(range(3), key=lambda place: noisy[place])
 
 
-def above(x: int, rng: Any) -> int | None:
+def above(x: int, rng: Any) -> Any:
     level = rng.two_sided_geometric("1/3")
     for place, answer in enumerate((x, -x)):
         if level <= answer + rng.two_sided_geometric("1/4"):
@@ -160,7 +160,7 @@ def above(x: int, rng: Any) -> int | None:
     return None
 
 
-def mixed(x: int, rng: Any) -> str:
+def mixed(x: int, rng: Any) -> Any:
     one, other = rng.geometric("1/3"), rng.two_sided_geometric("1/4")
     if one == other + x:
         return "same"
@@ -169,7 +169,7 @@ def mixed(x: int, rng: Any) -> str:
     return "more" if one > 2 else "few"
 
 
-def several(x: int, rng: Any) -> tuple[int, list[int]]:
+def several(x: int, rng: Any) -> Any:
     z = rng.two_sided_geometric("1/3") + x
     return z + 1, [rng.geometric("1/4"), z]
 
@@ -237,7 +237,7 @@ def test_a_histogram_with_noise_tells_as_much_as_its_counts() -> None:
 
 
 def test_values_that_are_not_in_proportion_are_cut() -> None:
-    def shows(x: int, rng: Any) -> int | None:
+    def shows(x: int, rng: Any) -> Any:
         level, noisy = rng.two_sided_geometric("1/3"), x + rng.two_sided_geometric("1/3")
         return noisy if noisy >= level else None
 
@@ -252,7 +252,7 @@ def test_values_that_are_not_in_proportion_are_cut() -> None:
     assert found.upper < found.lower + fmpq(1, 10**7)
 
 
-def overlapping(x: int, rng: Any) -> tuple[int, int]:
+def overlapping(x: int, rng: Any) -> Any:
     z = rng.geometric("1/3")
     return (z, z + x) if rng.randrange(2) else (rng.geometric("1/3"), z)
 
@@ -274,40 +274,40 @@ def test_classes_that_overlap_are_refused() -> None:
     assert wanted - Fraction(1, 1000) < exactly(found.upper)
 
 
-def twice(x: int, rng: Any) -> bool:
+def twice(x: int, rng: Any) -> Any:
     return rng.two_sided_geometric("1/3") + rng.two_sided_geometric("1/3") > x
 
 
-def both_kept(x: int, rng: Any) -> int:
+def both_kept(x: int, rng: Any) -> Any:
     one, other = rng.two_sided_geometric("1/3"), rng.two_sided_geometric("1/3")
     first = one < other
     coin = rng.randrange(2)
     return (one > x) + (other > x) + coin + first
 
 
-def compared_twice(x: int, rng: Any) -> int:
+def compared_twice(x: int, rng: Any) -> Any:
     one, other = rng.two_sided_geometric("1/3"), rng.two_sided_geometric("1/3")
     return (one < other) + (one < other + x)
 
 
-def spoilt(x: int, rng: Any) -> int:
+def spoilt(x: int, rng: Any) -> Any:
     one, other = rng.two_sided_geometric("1/3"), rng.two_sided_geometric("1/3")
     return (one < other) + (one < x) + (other < x)
 
 
-def parity(x: int, rng: Any) -> int:
+def parity(x: int, rng: Any) -> Any:
     return (x + rng.two_sided_geometric("1/3")) % 2
 
 
-def far(x: int, rng: Any) -> bool:
+def far(x: int, rng: Any) -> Any:
     return rng.geometric("1/3") > 10**6 + x
 
 
-def no_ratio(x: int, rng: Any) -> int:
+def no_ratio(x: int, rng: Any) -> Any:
     return rng.geometric(1) + x
 
 
-def announced(x: int, rng: Any) -> int:
+def announced(x: int, rng: Any) -> Any:
     rng_noise = rng.geometric("1/3")
     observe(rng_noise + x)  # type: ignore[name-defined]  # noqa: F821
     return 1
