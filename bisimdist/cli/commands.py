@@ -56,7 +56,7 @@ def command_of(question: type[Question[Any]]) -> click.Command:
         callback=run,
         params=[argument, *map(parameter, (*question.options, *own))],
         help=question.__doc__,
-        epilog=f"{_sources(question)}{CODES}",
+        epilog=f"{_example(question)}{_sources(question)}{CODES}",
     )
 
 
@@ -64,6 +64,11 @@ def _left(shared: tuple[Option[Any], ...], own: tuple[Option[Any], ...]) -> list
     """Return the shared options, without the flags that a command has for something else."""
     taken = {flag for option in own for flag in option.flags}
     return [option.but(flags=tuple(flag for flag in option.flags if flag not in taken)) for option in shared]
+
+
+def _example(question: type[Question[Any]]) -> str:
+    """Return a call that may be tried, as a paragraph."""
+    return f"Example: bisimdist {question.command} {question.example}\n\n" if question.example else ""
 
 
 def _sources(question: type[Question[Any]]) -> str:

@@ -39,6 +39,7 @@ class AuditQuestion(Question["Audit"]):
 
     command = "audit"
     group = Group.DELTA
+    example = "survey.py:response model.yaml --alpha 2 --pair s0 s1"
     argument = "SAMPLES... MODEL"
     options = (
         options.ALPHA,

@@ -36,6 +36,7 @@ class Bound(Question["DistanceAnswer"]):
 
     command = "bound"
     group = Group.DISTANCES
+    example = "example:random,states=6 --alpha 11/10 --pair s0 s1"
     options = (
         options.ALPHA,
         options.EPSILON.but(help="Stands for alpha = e^E, rounded down to stay sound."),

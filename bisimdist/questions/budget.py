@@ -49,6 +49,7 @@ class Budget(Question["MechanismBudget"]):
 
     command = "budget"
     group = Group.HIDDEN
+    example = "noisy-max,n=2"
     argument = "MECHANISM"
     options = (
         *OF_PROGRAMS,

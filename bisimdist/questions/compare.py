@@ -31,6 +31,7 @@ class Compare(Question["Compared"]):
 
     command = "compare"
     group = Group.DISTANCES
+    example = "example:figure1 --alpha 11/10"
     options = (
         options.ALPHA,
         options.PAIR,

@@ -35,6 +35,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
 
     command = "crosscheck"
     group = Group.TOOLS
+    example = "example:figure1 --length 1"
     options = (
         options.PAIR,
         options.ALPHA.but(help="The skew of delta and the distances (11/10)."),

@@ -35,6 +35,7 @@ class Delta(Question["DeltaAnswer"]):
 
     command = "delta"
     group = Group.DELTA
+    example = "example:random,states=5 --alpha 11/10 --pair s0 s1 --gap 1/100"
     options: ClassVar[tuple[Option[Any], ...]] = (
         options.ALPHA,
         options.EPSILON.but(help="Stands for alpha = e^E, rounded outwards to stay sound."),

@@ -41,6 +41,7 @@ class Distance(Question["FormulaDistanceAnswer"]):
 
     command = "distance"
     group = Group.LOGICS
+    example = "'<a>(1/2 <b>T + 1/2 <c>T)' '<a><b>T'"
     argument = "FIRST... SECOND"
     options = (TRACE_KIND.but(default="additive"), DISCOUNT, TIMEOUT, JSON)
     sources: ClassVar = ("CCP18 Definition 8", "CCP18 Definition 22")

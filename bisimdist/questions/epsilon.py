@@ -30,6 +30,7 @@ class Epsilon(Question["BudgetAnswer"]):
 
     command = "epsilon"
     group = Group.HIDDEN
+    example = "example:geometric --length 1"
     options = (
         LENGTH.but(required=True),
         UP_TO,

@@ -33,6 +33,7 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
 
     command = "equivalence"
     group = Group.TRACES
+    example = "example:randomised-response-pa"
     options = (PAIR, ENDS, STATE_LIMIT, TIMEOUT, CERTIFICATE, JSON)
     sources = ("CCP18 Definition 2",)
 

@@ -27,6 +27,7 @@ class Explain(Question["DistinctionAnswer"]):
 
     command = "explain"
     group = Group.LOGICS
+    example = "example:pin-checking"
     options = (options.PAIR, options.STATE_LIMIT, options.TIMEOUT, options.CERTIFICATE, options.JSON)
     sources = ("CCP18 Definition 13",)
     start: ClassVar = {"bisimilar": None, "formula": None}

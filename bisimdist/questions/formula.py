@@ -29,6 +29,7 @@ class MimickingFormula(Question["MimickingAnswer"]):
 
     command = "formula"
     group = Group.LOGICS
+    example = "example:pin-checking --state s1"
     options = (
         STATE,
         DEPTH.but(help="For so many steps; without it, for ever."),

@@ -34,6 +34,7 @@ class Leakage(Question["LeakageAnswer"]):
 
     command = "leakage"
     group = Group.DELTA
+    example = "example:random,states=5 --measure hellinger --pair s0 s1 --gap 1/100"
     options = (
         LEAKAGE,
         options.PAIR,

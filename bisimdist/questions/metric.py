@@ -36,6 +36,7 @@ class Metric(Question["MetricAnswer"]):
 
     command = "metric"
     group = Group.METRICS
+    example = "example:pin-checking --kind amortised"
     options = (
         METRIC_KIND,
         DISCOUNT,

@@ -47,6 +47,7 @@ class Profile(Question["ProfileAnswer"]):
 
     command = "profile"
     group = Group.DELTA
+    example = "example:figure1 --points 3"
     options = (
         options.PAIR,
         ALPHAS,

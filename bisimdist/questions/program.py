@@ -31,6 +31,7 @@ class Program(Delta):
 
     command = "program"
     group = Group.DELTA
+    example = "survey.py:response --alpha 2 --input True --input False"
     options = (
         *(option for option in Delta.options if option.name != HTML.name),
         HTML.but(help="Write the source with what leaks, line by line, as a page."),

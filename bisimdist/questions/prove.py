@@ -36,6 +36,7 @@ class Prove(Question["AllLengthsAnswer"]):
 
     command = "prove"
     group = Group.HIDDEN
+    example = "example:contagious-disease --ratio 4"
     options = (
         RATIO_FROM_ONE,
         BUDGET_EXPONENT,

@@ -123,6 +123,8 @@ class Question(ABC, Generic[A]):
     group: ClassVar[Group]
     options: ClassVar[tuple[Option[Any], ...]]
     """Its options, in the order of the help text."""
+    example: ClassVar[str] = ""
+    """What stands behind the command in a call that takes no time: shown in the help text, and tested."""
     argument: ClassVar[str] = "MODEL"
     model: Any
     pairs: Any

@@ -31,6 +31,7 @@ class PageReport(Question["Decision"]):
 
     command = "report"
     group = Group.DELTA
+    example = "example:figure1 --alpha 11/10"
     options = (
         OUTPUT.but(help="Where the page goes, such as report.html (standard output)."),
         *(option for option in Delta.options if option.name not in LEFT_OUT),

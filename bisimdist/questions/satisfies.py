@@ -58,6 +58,7 @@ class Satisfies(_About["SatisfactionAnswer"]):
 
     command = "satisfies"
     group = Group.LOGICS
+    example = "example:pin-checking --formula '<a1>T'"
     options = (
         FORMULA,
         STATES,

@@ -113,6 +113,7 @@ class Schedule(Question["Schedules"]):
 
     command = "schedule"
     group = Group.METRICS
+    example = "example:pin-checking --length 4"
     options = (LENGTH.but(required=True, help="How many actions."), PAIR, TIMEOUT, JSON)
     sources: ClassVar = ("XCL14 Definition 1",)
 

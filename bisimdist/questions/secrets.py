@@ -43,6 +43,7 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
 
     command = "secrets"
     group = Group.TRACES
+    example = "example:randomised-response-pa"
     options = (
         SECRET_DISTANCE,
         TRACE_KIND,

@@ -31,6 +31,7 @@ class Trace(Question["TraceMetricAnswer"]):
 
     command = "trace"
     group = Group.TRACES
+    example = "example:randomised-response-pa"
     options = (
         TRACE_KIND,
         options.PAIR,

@@ -33,6 +33,7 @@ class Traces(Question["TraceFormulaeAnswer"]):
 
     command = "traces"
     group = Group.TRACES
+    example = "example:randomised-response-pa --state s_y"
     options = (
         STATE,
         DEPTH,

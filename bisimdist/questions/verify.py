@@ -38,6 +38,7 @@ class Verify(Question["VerifyAnswer"]):
 
     command = "verify"
     group = Group.HIDDEN
+    example = "example:geometric --ratio 2 --length 1"
     options = (
         RATIO,
         BUDGET_EXPONENT,
