@@ -23,6 +23,7 @@ HOMES: dict[str, str] = {
     "trace": "trace.Trace",
     "secrets": "secrets.SecretPrivacy",
     "equivalence": "equivalence.Equivalence",
+    "classes": "classes.Classes",
     "traces": "traces.Traces",
     "explain": "explain.Explain",
     "formula": "formula.MimickingFormula",
