@@ -9,6 +9,7 @@ from flint import fmpq
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound
 from bisimdist.analysis.proved import Shown
 from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.privacy.event import Event
 from bisimdist.report.bounds import privacy_level
@@ -50,7 +51,7 @@ class Distinguisher:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class Side(Numbers):
     """What was counted of the outputs for one state.
 
     Parameters

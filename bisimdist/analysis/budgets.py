@@ -8,6 +8,7 @@ from flint import arb, fmpq, fmpz
 
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.numbers import exact_value, short_rational
@@ -18,7 +19,7 @@ MAX_POWER_BITS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Numbers):
     """The number ``ln(ratio) / distance``; infinite where the ratio is, or where only the distance is 0.
 
     Parameters
@@ -80,7 +81,7 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
-class AdditiveBudget:
+class AdditiveBudget(Numbers):
     """The number ``difference / distance``; infinite where only the distance is 0.
 
     Parameters

@@ -12,6 +12,7 @@ from bisimdist.analysis.distances import bound
 from bisimdist.analysis.proved import Shown
 from bisimdist.analysis.standing import Measure, Relation, Standing, relate
 from bisimdist.errors import LimitError
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.exact.scale import Value
 from bisimdist.fixpoint.bracket_engine import prove_bracket
@@ -74,7 +75,7 @@ TITLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Numbers):
     """All measures of a pair.
 
     Parameters

@@ -11,6 +11,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Shown
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.privacy.event import ACCEPT, Event
@@ -47,7 +48,7 @@ class DeltaWork(Protocol):
 
 
 @dataclass(frozen=True)
-class WitnessEvent:
+class WitnessEvent(Numbers):
     """An event of traces that gains at least a lower bound: ``probability_from - alpha probability_to``.
 
     Parameters
@@ -106,7 +107,7 @@ class WitnessEvent:
 
 
 @dataclass(frozen=True)
-class DeltaBound:
+class DeltaBound(Numbers):
     """Bounds on the delta of a pair.
 
     Parameters

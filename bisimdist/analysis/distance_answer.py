@@ -16,6 +16,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Proved, Shown
 from bisimdist.errors import UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import System
 from bisimdist.programs.chain import ProgramChain
@@ -52,7 +53,7 @@ Named: TypeAlias = "Sequence[tuple[PairBound, tuple[str, str]]]"
 
 
 @dataclass(frozen=True, slots=True)
-class PairBound:
+class PairBound(Numbers):
     """Bounds on the distance of an ordered pair of states.
 
     Parameters

@@ -14,6 +14,7 @@ from bisimdist.certificates.hmm import budget_certificate, budget_claim
 from bisimdist.certificates.hmm_proofs import parametric_certificate, several_certificate
 from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.hmm.parametric import ParametricProof
 from bisimdist.models.hmm import HMM
@@ -90,7 +91,7 @@ class Verdicts(Shown, Generic[P]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairVerdict:
+class PairVerdict(Numbers):
     """Whether a budget holds for one pair.
 
     Parameters
@@ -225,7 +226,7 @@ class VerifyAnswer(Verdicts[PairVerdict]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairBudget:
+class PairBudget(Numbers):
     """The least budget of one pair.
 
     Parameters

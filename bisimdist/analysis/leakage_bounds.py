@@ -8,6 +8,7 @@ from flint import arb, fmpq
 
 from bisimdist.analysis.leakage_measures import LeakageMeasure
 from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.numbers import exact_value
@@ -36,7 +37,7 @@ class Unending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeakageBound:
+class LeakageBound(Numbers):
     """Bounds on a measure.
 
     Parameters

@@ -16,6 +16,7 @@ from bisimdist.analysis.proved import Shown
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.models.interactive import System
 from bisimdist.privacy.losses import LossDistribution
@@ -34,7 +35,7 @@ FOLLOWS = {"renyi": "from Rényi", "zcdp": "from rho"}
 
 
 @dataclass(frozen=True, slots=True)
-class ProfilePoint:
+class ProfilePoint(Numbers):
     """Bounds on the delta of the model at one alpha; epsilon is its logarithm."""
 
     alpha: fmpq

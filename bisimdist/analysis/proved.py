@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bisimdist.errors import UsageError
+from bisimdist.exact.number import Numbers
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.report.tables import Report
 
@@ -21,7 +22,7 @@ def no_certificate() -> dict[str, object]:
     raise UsageError("this answer carries no certificate: nothing was decided")
 
 
-class Shown(ABC):
+class Shown(Numbers, ABC):
     """An answer that shows itself, as plain data and to a person."""
 
     __slots__ = ()
@@ -41,7 +42,7 @@ class Shown(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proved:
+class Proved(Numbers):
     """An answer that can prove itself.
 
     Parameters

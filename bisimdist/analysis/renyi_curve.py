@@ -11,6 +11,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.leakage import leakage
 from bisimdist.analysis.leakage_bounds import LeakageBound
 from bisimdist.errors import UsageError
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.kinds import AnyModel
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -20,7 +21,7 @@ __all__ = ["RenyiCurve", "RenyiPoint", "renyi_curve"]
 
 
 @dataclass(frozen=True, slots=True)
-class RenyiPoint:
+class RenyiPoint(Numbers):
     """Bounds on the sum of ``p^b q^(1-b)``, the largest of all pairs and directions; None is infinity."""
 
     order: int

@@ -12,6 +12,7 @@ from bisimdist.analysis.budgets import AdditiveBudget, Budget
 from bisimdist.analysis.proved import AboutTraces
 from bisimdist.analysis.secret_distances import Distances, Secret
 from bisimdist.analysis.trace_metric_answer import TraceBound, TraceKind
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.models.pa import PA
 from bisimdist.report.ends import ends_data, ends_remarks
@@ -26,7 +27,7 @@ WORST_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SecretPair:
+class SecretPair(Numbers):
     """Two secrets, their distance, and how far apart the system behaves for them.
 
     Parameters

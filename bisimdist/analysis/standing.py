@@ -10,6 +10,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.scale import Value, at_most
 from bisimdist.report.numbers import at_most as at_most_text
 from bisimdist.report.numbers import between, exact_value, interval
@@ -57,7 +58,7 @@ class Relation(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Numbers):
     """Bounds on one measure of a pair.
 
     Parameters

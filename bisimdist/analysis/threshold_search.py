@@ -12,6 +12,7 @@ from bisimdist.analysis.delta import delta
 from bisimdist.analysis.profile import all_losses
 from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
@@ -31,7 +32,7 @@ NARROWEST = fmpq(1, 2**30)
 
 
 @dataclass(frozen=True, slots=True)
-class LeastAlpha:
+class LeastAlpha(Numbers):
     """Where delta falls to a threshold: delta > threshold at `above`, delta <= threshold at `enough`.
 
     Parameters

@@ -14,6 +14,7 @@ from bisimdist.analysis.proved import AboutTraces, no_certificate
 from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.errors import ENDINGS, LimitError
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.linear import short_formula
@@ -36,7 +37,7 @@ MAX_VALUES = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceVerdict:
+class TraceVerdict(Numbers):
     """Whether two states are trace equivalent.
 
     Parameters

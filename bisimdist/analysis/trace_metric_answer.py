@@ -9,6 +9,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import AboutTraces, Shown
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.models.pa import PA
@@ -51,7 +52,7 @@ def word_text(word: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatedTrace:
+class RepeatedTrace(Numbers):
     """Traces ``prefix cycle^n suffix`` whose quotients of probabilities grow without bound.
 
     Parameters

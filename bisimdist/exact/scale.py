@@ -11,6 +11,7 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.thresholds import below_exponential
 
@@ -90,7 +91,7 @@ class Scale(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(Numbers):
     """What is proved of a number from both sides.
 
     Parameters
