@@ -12,6 +12,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import CLOSING_SECONDS, DEFAULT_GAP, refining_deadline
 from bisimdist.analysis.leakage_answer import LeakageAnswer
 from bisimdist.analysis.leakage_bounds import LeakageBound, Unending
+from bisimdist.analysis.leakage_cut import of_outputs, widened
 from bisimdist.analysis.leakage_measures import LeakageMeasure, read_measure
 from bisimdist.certificates.frame import Document
 from bisimdist.certificates.leakage import leakage_certificate
@@ -27,6 +28,8 @@ from bisimdist.models.lmc import LMC
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.leakages import Asked, Leakages, measure_of
 from bisimdist.privacy.unending import find_unending
+from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.cutting import inner
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["leakage"]
@@ -59,7 +62,7 @@ def leakage(  # noqa: PLR0913
     Parameters
     ----------
     model
-        A chain, or what stands for one: an automaton without choices, a hidden Markov model.
+        A chain, or what stands for one: an automaton without choices, a hidden Markov model, a program.
     measure
         ``tv``, ``chi2``, ``kl``, ``hellinger`` (squared, at most 2) or ``renyi:BETA``, from the first state
         of a pair to the second; ``bayes``, ``min-entropy`` or ``g`` of secrets.
@@ -110,10 +113,17 @@ def leakage(  # noqa: PLR0913
     if wanted is not None and wanted < 0:
         raise UsageError(f"the gap is {format_rational(wanted)}; expected at least 0")
     cases = _cases(model, measure, pairs, both, secrets, prior)
+    if isinstance(model, ProgramChain) and model.cut and measure.unbounded:
+        found = tuple(of_outputs(model, measure, *case.states) for case in cases)
+        return _cut_off(model, measure, found, wanted, {})
     work = _Work(
-        Leakages(model, measure_of(*measure.kind), memory), measure, cases, wanted, deadline, progress
+        Leakages(inner(model), measure_of(*measure.kind), memory), measure, cases, wanted, deadline, progress
     )
     status = work.run()
+    if isinstance(model, ProgramChain) and model.cut:
+        masses = [[model.cut.get(state, fmpq(0)) for state in case.states] for case in cases]
+        found = tuple(map(widened, work.bounds(), masses))
+        return _cut_off(model, measure, found, wanted, work.statistics())
     return LeakageAnswer(
         model=model,
         measure=measure,
@@ -121,6 +131,33 @@ def leakage(  # noqa: PLR0913
         status=status,
         statistics=work.statistics(),
         make_certificate=work.certificate,
+    )
+
+
+def _cut_off(
+    model: ProgramChain,
+    measure: LeakageMeasure,
+    found: tuple[LeakageBound, ...],
+    gap: fmpq | None,
+    statistics: Mapping[str, int],
+) -> LeakageAnswer:
+    """Return the answer about a program some runs of which are cut off."""
+
+    def refused() -> Document:
+        raise UsageError("runs of this program are cut off: what its traces leak has no certificate")
+
+    wide = any(
+        bound.upper is None or (bound.lower is not None and bound.upper - bound.lower > gap)
+        for bound in found
+        if gap is not None and bound.lower is not None
+    )
+    return LeakageAnswer(
+        model=model,
+        measure=measure,
+        pairs=found,
+        status=Status.LIMIT if wide or model.origin.ended else Status.BRACKET,
+        statistics=statistics,
+        make_certificate=refused,
     )
 
 
@@ -153,7 +190,7 @@ def _cases(  # noqa: PLR0913, PLR0917
             raise UsageError("expected at least two secrets, each of them once")
         groups = [tuple(model.index(name) for name in secrets)]
     else:
-        groups = list(named_pairs(model, pairs))
+        groups = list(named_pairs(model, pairs, cut=True))
         if both:
             groups = [way for s, t in groups for way in ((s, t), (t, s))]
     if measure.gains is not None:

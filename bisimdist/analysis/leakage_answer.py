@@ -93,7 +93,7 @@ class LeakageAnswer(Proved, Shown):
             heads.insert(0, "before")
         if measure.logarithmic:
             heads.append("ln" if measure.name == "min-entropy" else "divergence")
-        remarks = [MEANINGS[measure.name], *_why_infinite(self.worst)]
+        remarks = [MEANINGS[measure.name], *_why_infinite(self.worst), *_cut_off(self.worst)]
         if self.status is Status.LIMIT:
             remarks.append(
                 "A limit ended the work before the interval was as narrow as asked; it is certified."
@@ -129,3 +129,21 @@ def _why_infinite(bound: LeakageBound) -> list[str]:
         f"It is infinite for ({bound.source}, {bound.target}): after {trace} the sums grow without end with "
         f"every round of {' '.join(bound.unending.cycle)}."
     ]
+
+
+def _cut_off(bound: LeakageBound) -> list[str]:
+    """Say what runs that were cut off weigh, and what holds without them."""
+    if not bound.cut or not any(bound.cut):
+        return []
+    said = [
+        f"Runs are cut off with probabilities {' and '.join(map(at_most, bound.cut))}; the bounds allow for "
+        "whatever they would do."
+    ]
+    found = bound.coarser
+    if found is not None and found.upper is not None:
+        text = " to ".join(found.enclosure) if found.enclosure else at_most(found.upper)
+        said.append(
+            "They may show what is impossible from the other start, so nothing bounds it from above. Who "
+            f"tells apart the {len(found.outputs or ())} likeliest outputs, and no others, learns {text}."
+        )
+    return said

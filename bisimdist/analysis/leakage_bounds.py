@@ -55,6 +55,12 @@ class LeakageBound(Numbers):
         of the ratio of vulnerabilities after and before.
     unending
         Why it is infinite, where it is.
+    cut
+        Of a program whose runs are cut off how likely that is, by world; the bounds allow for it.
+    outputs
+        What is told apart, all else being alike; None for everything.
+    coarser
+        Where nothing bounds the measure from above: what is learnt by who tells finitely many outputs apart.
     """
 
     measure: LeakageMeasure
@@ -64,6 +70,9 @@ class LeakageBound(Numbers):
     lower: fmpq | None
     upper: fmpq | None
     unending: Unending | None = None
+    cut: tuple[fmpq, ...] | None = None
+    outputs: tuple[str, ...] | None = None
+    coarser: LeakageBound | None = None
 
     def data(self) -> dict[str, object]:
         """Return the bounds as plain data."""
@@ -76,17 +85,18 @@ class LeakageBound(Numbers):
                 "prior": [format_rational(p) for p in self.prior],
                 "before": format_rational(self.before),
             }
-        data |= {
-            "measure": self.measure.shown,
-            "exact": self.exact,
-            "lower": exact_value(self.lower),
-            "upper": exact_value(self.upper),
-        }
-        if self.enclosure is not None:
-            data["enclosure"] = list(self.enclosure)
+        data |= {"measure": self.measure.shown, "exact": self.exact, **self._ends()}
+        if self.cut is not None:
+            data["cut"] = [format_rational(mass) for mass in self.cut]
+        if self.coarser is not None:
+            data["coarser"] = {"outputs": list(self.coarser.outputs or ()), **self.coarser._ends()}
         if self.unending is not None:
             data["infinite"] = {"trace": list(self.unending.trace), "cycle": list(self.unending.cycle)}
         return data
+
+    def _ends(self) -> dict[str, object]:
+        ends: dict[str, object] = {"lower": exact_value(self.lower), "upper": exact_value(self.upper)}
+        return ends if self.enclosure is None else {**ends, "enclosure": list(self.enclosure)}
 
     @property
     def exact(self) -> bool:

@@ -49,6 +49,11 @@ class LeakageMeasure:
         return self.name in SECRET_MEASURES
 
     @property
+    def unbounded(self) -> bool:
+        """Whether it may be infinite."""
+        return self.name in ("kl", "chi2", "renyi")
+
+    @property
     def logarithmic(self) -> bool:
         """Whether it is a logarithm: of the bounds (Rényi, min-entropy), or by itself (KL)."""
         return self.name in ("kl", "renyi", "min-entropy")

@@ -111,8 +111,11 @@ class Leakage(Question["LeakageAnswer"]):
 def _observed(given: Given, secrets: Sequence[str]) -> LMC:
     """Return the chain of what is seen, by an analyst of an interactive model too."""
     from bisimdist.models.interactive import Interactive
+    from bisimdist.programs.chain import ProgramChain
 
-    model = given.system()
+    model = given.system(cuts=True)
+    if given.wants_proof and isinstance(model, ProgramChain) and model.cut:
+        raise UsageError("--certificate: what is said of a program whose runs are cut off has none here")
     actions, path = given[options.ASK], given[options.STRATEGY]
     if not isinstance(model, Interactive):
         if actions or path is not None:
