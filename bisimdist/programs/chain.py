@@ -101,8 +101,8 @@ class ProgramChain(LMC):
         """Return the chain, if no run is cut off."""
         if self.cut:
             raise UsageError(
-                "runs of this program are cut off, which only bounds on delta take into account; explore it "
-                "without a cut"
+                "runs of this program are cut off, which only bounds on delta and leakages allow for; "
+                "explore it without a cut"
             )
         return self
 

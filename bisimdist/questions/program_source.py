@@ -97,7 +97,9 @@ def program_model(
         raise UsageError("no --input was given; say what the program is run on, such as --input 0 --input 1")
     cut, costs = given[CUT], given[COST]
     if cut and not cuts:
-        raise UsageError("--cut is for questions about delta; this one takes whole programs only")
+        raise UsageError(
+            "--cut is for questions about delta and leakages; this one takes whole programs only"
+        )
     gap = given[GAP] if GAP.name in given.values else None
     seconds = given[TIMEOUT]
     part = fmpq(1, 2) * (DEFAULT_GAP if gap is None else gap)

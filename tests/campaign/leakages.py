@@ -26,7 +26,7 @@ SECONDS = 10.0
 def _leakage(desk: Desk) -> None:
     """Bounds stand in order, are proved, and are no wider after more work.
 
-    Where no time is left to solve equations bounds are iterated, so that what is reached in time alone counts.
+    Where no time is left to solve equations bounds are iterated: only what is reached in time is compared.
     """
     chain = chain_of(desk)
     if chain is None:
