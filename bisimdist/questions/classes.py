@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from bisimdist.questions.options import CERTIFICATE, JSON, STATE_LIMIT, TIMEOUT
-from bisimdist.questions.question import Group, Question
+from bisimdist.questions.question import Group, Plain, Question, nothing_known
 
 if TYPE_CHECKING:
     from bisimdist.analysis.answer import Status
@@ -43,7 +43,7 @@ class Grouped:
         classes = [list(members) for members in self.classes]
         return {
             "classes": classes,
-            "pairs": [pair.data() for pair in self.apart],
+            "apart": [pair.data() for pair in self.apart],
             "status": self.status.value,
         }
 
@@ -85,6 +85,11 @@ class Classes(Question[Grouped]):
     @classmethod
     def read(cls, given: Given) -> Classes:
         return cls(model=given.automaton(fully_probabilistic=True))
+
+    def unknown(self, reason: str) -> Plain:
+        del reason
+        known = nothing_known(self.frame(), (), {})
+        return replace(known, data={**self.frame(), "classes": [], "apart": [], "status": "limit"})
 
     def ask(self, limits: Limits) -> Grouped:
         from bisimdist.analysis.trace_equivalence import trace_classes, trace_equivalence
