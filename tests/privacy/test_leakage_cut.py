@@ -157,8 +157,26 @@ def test_more_than_outputs_is_bounded_where_there_is_a_largest_value() -> None:
 LAPLACE = math.exp(-1)
 
 
+def looped(x, rng):  # type: ignore[no-untyped-def]
+    """Return x with geometric noise of both signs, by loops that no state closes."""
+    z = 0
+    while rng.flip("1/2"):
+        z += 1
+    while rng.flip("1/2"):
+        z -= 1
+    return x + z
+
+
+def test_noise_that_is_a_value_of_its_own_needs_no_cut() -> None:
+    (found,) = leakage(explore(two_sided_geometric, [0, 1]), "kl").pairs
+    assert found.cut is None
+    assert found.upper is not None
+    assert found.upper - found.lower < fmpq(1, 10**30)
+    assert math.isclose(double(found.upper), math.log(2) / 3, rel_tol=1e-12)
+
+
 @pytest.mark.parametrize(
-    ("program", "cut", "decay"), [(discrete_laplace, "1e-22", LAPLACE), (two_sided_geometric, "1e-22", 0.5)]
+    ("program", "cut", "decay"), [(discrete_laplace, "1e-22", LAPLACE), (looped, "1e-22", 0.5)]
 )
 def test_samplers_have_their_closed_forms(program: object, cut: str, decay: float) -> None:
     """P(z) in proportion to a^|z|: the ratio is 1/a below the smaller of the centres, a above the other."""
