@@ -149,7 +149,7 @@ def _run(case: Case) -> Iterator[Outcome]:
     outcome = Outcome(
         answer.status.value,
         int(answer.statistics["pairs"]),
-        int(answer.statistics["programs"]),
+        int(answer.statistics.get("programs", 0)),
         total,
         peak_memory(),
         before,

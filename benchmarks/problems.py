@@ -72,7 +72,7 @@ def problem_tables(*, full: bool) -> list[Table]:
             case.alpha,
             states,
             str(outcome.pairs),
-            str(outcome.programs),
+            str(outcome.programs or "-"),
             outcome.status,
             spent_text(outcome.total),
             f"{outcome.memory:.0f}",
@@ -179,7 +179,7 @@ def bracket_tables(*, full: bool) -> list[Table]:
                 str(states),
                 alpha,
                 str(outcome.pairs),
-                str(outcome.programs),
+                str(outcome.programs or "-"),
                 outcome.status,
                 f"{outcome.width:.1e}",
                 spent_text(outcome.total),
@@ -214,11 +214,11 @@ def memory_tables(*, full: bool) -> list[Table]:
             table.add(
                 str(states),
                 str(outcome.pairs),
-                str(outcome.programs),
+                str(outcome.programs or "-"),
                 name,
                 f"{outcome.memory_before:.0f}",
                 f"{outcome.memory:.0f}",
                 f"{grown / outcome.pairs / 1024:.1f}",
-                f"{grown / outcome.programs:.0f}",
+                f"{grown / outcome.programs:.0f}" if outcome.programs else "-",
             )
     return [table]

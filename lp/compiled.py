@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from types import FunctionType
 from typing import Any
@@ -18,10 +18,12 @@ __all__ = [
     "Float64Array",
     "Int64Array",
     "compiled_batch",
+    "compiled_kernel",
     "compiled_simplex",
     "compiled_undecided",
     "interpreted_batch",
     "interpreted_undecided",
+    "machine_code",
 ]
 
 Int64Array = npt.NDArray[np.int64]
@@ -149,29 +151,33 @@ def compiled_undecided() -> Callable[..., None]:
     return njit(cache=True, nogil=True)(interpreted_undecided)  # type: ignore[no-any-return]
 
 
-@cache
-def _compiled() -> dict[str, Any]:
-    """Compile the kernel; under every name its machine code."""
+def machine_code(names: Sequence[str], plain: Mapping[str, Any], **options: Any) -> dict[str, Any]:
+    """Compile the named functions of a namespace; return it with machine code under their names."""
     from numba import njit  # noqa: PLC0415 - half a second to import, and small models never need it
 
     # numba compiles a function together with the compiled functions that it finds under the names that
     # it calls: so the copies live in a namespace of their own, and the plain ones stay plain
-    namespace: dict[str, Any] = {**vars(kernel), **globals()}
-    for name in (*_HELPERS, "interpreted_batch"):
-        plain = getattr(kernel, name, None) or globals()[name]
-        copy = FunctionType(plain.__code__, namespace, name)
+    namespace = dict(plain)
+    for name in names:
+        copy = FunctionType(plain[name].__code__, namespace, name)
         copy.__module__ = __name__
-        namespace[name] = njit(cache=True, nogil=True)(copy)
+        namespace[name] = njit(cache=True, nogil=True, **options)(copy)
     return namespace
+
+
+@cache
+def compiled_kernel() -> Mapping[str, Any]:
+    """Compile the kernel; under every name its machine code."""
+    return machine_code((*_HELPERS, "interpreted_batch"), {**vars(kernel), **globals()})
 
 
 @cache
 def compiled_batch() -> Callable[..., int]:
     """Return the compiled batch solver; the first call of a process loads or makes the machine code."""
-    return _compiled()["interpreted_batch"]  # type: ignore[no-any-return]
+    return compiled_kernel()["interpreted_batch"]  # type: ignore[no-any-return]
 
 
 @cache
 def compiled_simplex() -> Callable[..., int]:
     """Return the compiled simplex of one program, for numbers of 64 bits."""
-    return _compiled()["simplex"]  # type: ignore[no-any-return]
+    return compiled_kernel()["simplex"]  # type: ignore[no-any-return]

@@ -53,6 +53,7 @@ def bound(  # noqa: PLR0913
     precision: ExactNumber | None = None,
     threshold: ExactNumber | None = None,
     deadline: Deadline = NEVER,
+    memory: int | None = None,
     jobs: int = 1,
     progress: Progress = silent,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
@@ -82,6 +83,8 @@ def bound(  # noqa: PLR0913
         this; a tie is decided by the exact distance. The certificate is about one pair.
     deadline
         When to give up. What is proved by then is returned with ``Status.LIMIT``.
+    memory
+        How many bytes brackets of many pairs may take; their need is known before the work begins.
     jobs
         How many threads share the linear programs of a round; the answer does not depend on it.
     progress
@@ -124,13 +127,14 @@ def bound(  # noqa: PLR0913
     if threshold is not None and precision is not None:
         raise UsageError("precision and threshold were both given; a threshold is decided exactly")
     engine: Engine = _exact
-    if precision is not None:
-        engine = partial(_bracket, width=_checked_precision(precision))
+    width = None if precision is None else _checked_precision(precision)
+    if width is not None:
+        engine = partial(_bracket, width=width)
     elif threshold is not None:
         engine = partial(_decide, threshold=_checked_threshold(threshold))
     groups = (asked,) if threshold is None else tuple((pair,) for pair in asked)
-    works = [Work(model, distance, skew, group, deadline, max(1, jobs), progress) for group in groups]
-    statuses = [work.run(engine) for work in works]
+    works = [Work(model, distance, skew, group, deadline, max(1, jobs), progress, memory) for group in groups]
+    statuses = [work.run(engine, width=width) for work in works]
     bounds = [pair for work in works for pair in work.bounds()]
     found, status = _allowing_for_cuts(model, asked, bounds, common_status(statuses))
     return DistanceAnswer(

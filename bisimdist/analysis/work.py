@@ -10,19 +10,27 @@ from flint import fmpq
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distance_answer import PairBound
 from bisimdist.certificates.writer import certificate_of, trivial_certificate
-from bisimdist.errors import ENDINGS
+from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate
+from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
+from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.fixpoint.iteration import Approximation
+from bisimdist.fixpoint.pairs import reached_by_pairs
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question, prepare
 from bisimdist.linear import SingularSystemError
+from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
+from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline, Progress
 
 __all__ = ["Pair", "Work"]
 
 Pair = tuple[int, int]
+
+FEW = 5_000
+"""Brackets of up to so many pairs are proved pair by pair."""
 
 
 @dataclass(slots=True)
@@ -36,8 +44,9 @@ class Work:
     deadline: Deadline
     jobs: int
     progress: Progress
+    memory: int | None = None
     question: Question | None = None
-    proof: Proof | None = None
+    proof: Proof | FlatTables | None = None
     method: str = "no bound was proved"
     _bounds: tuple[PairBound, ...] | None = None
 
@@ -46,9 +55,16 @@ class Work:
         """Whether the distance is asymmetric: then every pair is asked in both directions."""
         return self.distance == "lbd"
 
-    def run(self, engine: Callable[[Work, Question, Approximation], Status]) -> Status:
-        """Let an engine work; a limit or an interruption ends it, and what is proved stays."""
+    def run(
+        self, engine: Callable[[Work, Question, Approximation], Status], *, width: fmpq | None = None
+    ) -> Status:
+        """Let an engine work; a limit or an interruption ends it, and what is proved stays.
+
+        Where brackets of a width are enough and there are many pairs, these are proved all at once.
+        """
         try:
+            if width is not None and self._flat(width):
+                return Status.EXACT if all(pair.exact for pair in self.bounds()) else Status.BRACKET
             self.progress("linear programs", 0, None)
             self.question = prepare(
                 self.model,
@@ -64,13 +80,44 @@ class Work:
             self.method += f"; {error}"
         return Status.LIMIT
 
+    def _flat(self, width: fmpq) -> bool:
+        """Prove brackets of many pairs at once; False where there are few, or that is not the way."""
+        if self.ordered or not isinstance(self.model, LMC):
+            return False
+        layout = Layout.of(self.model, self.alpha, self.asked)
+        if layout is None or self._few(layout):
+            return False
+        need = f"{layout.pairs} pairs, about {layout.memory >> 20} MiB"
+        self.progress(need, 0, None)
+        if self.memory is not None and layout.memory > self.memory:
+            raise LimitError(f"{need}: more than may be used")
+        about = self.model, self.alpha, self.asked
+        try:
+            proof = flat_tables(*about, layout, width, deadline=self.deadline, progress=self.progress)
+        except NoBracketError:
+            return False
+        self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
+        return True
+
+    def _few(self, layout: Layout) -> bool:
+        """Tell whether the pairs that matter are few enough to be looked at one by one."""
+        if layout.pairs <= FEW or self.alpha != 1:
+            return layout.pairs <= FEW
+        classes = distinguishable_classes(self.model)
+        try:
+            reached_by_pairs(self.model, classes, self.asked, self.alpha, limit=FEW, deadline=self.deadline)
+        except LimitError:
+            self.deadline.check()
+            return False
+        return True
+
     def directed(self) -> tuple[Pair, ...]:
         """Return the pairs that the engine is asked about."""
         if not self.ordered:
             return self.asked
         return tuple(dict.fromkeys(pair for s, t in self.asked for pair in ((s, t), (t, s))))
 
-    def keep(self, proof: Proof, method: str) -> None:
+    def keep(self, proof: Proof | FlatTables, method: str) -> None:
         """Remember a better proof."""
         self.proof, self.method, self._bounds = proof, method, None
 
@@ -102,6 +149,8 @@ class Work:
 
     def certificate(self) -> dict[str, object]:
         """Write the proof of the bounds."""
+        if isinstance(self.proof, FlatTables):
+            self.proof = self.proof.in_detail(progress=self.progress)
         if self.proof is not None:
             return certificate_of(self.proof)
         bounds = [(pair, *reversed(self._best(pair))) for pair in self.directed()]
@@ -109,6 +158,8 @@ class Work:
 
     def statistics(self) -> dict[str, int | str]:
         """Return counts of what the question came to."""
+        if isinstance(self.proof, FlatTables):
+            return {"pairs": self.proof.layout.pairs}
         if self.question is None:
             return {}
         return {

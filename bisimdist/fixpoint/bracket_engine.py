@@ -21,10 +21,11 @@ from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.fixpoint.tables import Tables
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_float
+from bisimdist.lp.batch import BatchBasis
 from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["prove_bracket"]
+__all__ = ["prove_bracket", "prove_tables"]
 
 SETTLED = 1e-7
 """A direction whose value is this close to the best one counts when the steps are estimated."""
@@ -84,6 +85,33 @@ def prove_bracket(
         if above is None:
             good.extend(taken)
     raise LimitError("no bracket of that precision was found in 64 bits")
+
+
+def prove_tables(
+    question: Question, lower: Int64Array, upper: Int64Array, one: int, *, deadline: Deadline = NEVER
+) -> Proof:
+    """Find the couplings and potentials that prove tables by number of pair, in units of 1 / `one`.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes, or there are none.
+    """
+    functional = question.functional
+    basis = BatchBasis.start(functional.batch)
+    strategy = Strategy(functional, basis, np.zeros(functional.size, dtype=np.int64), upper == 0)
+    above = _checked_above(strategy, upper, one)
+    deadline.check()
+    if functional.both_sides:
+        _solve(strategy, np.arange(len(functional.batch)), lower, one)
+        value = np.bincount(
+            functional.side_of, basis.value, minlength=functional.width * functional.size
+        ).reshape(-1, functional.width)
+        strategy.direction[:] = value.argmax(axis=1)
+    below = _optimal_below(strategy, lower, one, deadline)
+    if above is None or not _exceeds(below, lower, one):
+        raise LimitError("the tables are not proved by couplings and potentials")
+    return Proof(question, _values(upper, one), above, _values(lower, one), below, ranked=None)
 
 
 def _polished(

@@ -47,6 +47,7 @@ class Bound(Question["DistanceAnswer"]):
         options.QUOTIENT.but(help="Merge bisimilar states first (another distance)."),
         options.JOBS,
         options.TIMEOUT,
+        options.MEMORY,
         options.CERTIFICATE,
         options.JSON,
     )

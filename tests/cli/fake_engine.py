@@ -53,6 +53,7 @@ class FakeEngine:
         precision: fmpq | None = None,
         threshold: fmpq | None = None,
         deadline: Deadline,
+        memory: int | None = None,
         jobs: int = 1,
         progress: Progress,
     ) -> DistanceAnswer:

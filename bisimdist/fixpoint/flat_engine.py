@@ -1,0 +1,291 @@
+"""Brackets of all pairs at once in flat tables: nothing is kept of a pair but its distance and its plan.
+
+Plans are improved and followed in turn until the distances stand still. A margin added at every step makes
+them a pre-fixed point, one taken away a post-fixed point that is exceeded strictly. One more sweep, in which
+all rounding is allowed for, proves both; on what was done before nothing rests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from bisimdist.errors import LimitError
+from bisimdist.fixpoint import flat_plan, flat_sweeps
+from bisimdist.fixpoint.bracket_engine import prove_tables
+from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.fixpoint.flat_plan import Room
+from bisimdist.fixpoint.flat_sweeps import ABSENT, ZERO, Plans
+from bisimdist.fixpoint.proof import Proof
+from bisimdist.fixpoint.question import prepare
+from bisimdist.lp.compiled import Float64Array, compiled_kernel, machine_code
+from bisimdist.models.lmc import LMC
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["FlatTables", "NoBracketError", "flat_tables"]
+
+CHUNK = 100_000
+"""The deadline is looked at after about so many pairs."""
+
+LEAST_MARGIN = 16
+"""Margins of fewer units are lost in rounding."""
+
+ROUNDS = 40
+"""How often plans are improved before the work is given up."""
+
+BLOCK = 16
+"""Rows of a class that are closed at a time."""
+
+_PLAN = ("_share", "_divide", "_transport", "_ship", "make_plan")
+_SWEEPS = (
+    "_keep",
+    "_followed",
+    "_places",
+    "improve",
+    "follow",
+    "pay",
+    "reach",
+    "_dearest",
+    "violations",
+    "close",
+)
+
+
+class NoBracketError(LimitError):
+    """No bracket was found in this way; another may lead to one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlatTables:
+    """Proved bounds, in units of which `one` are distance 1, on all pairs that those asked depend on."""
+
+    model: LMC
+    alpha: fmpq
+    asked: tuple[tuple[int, int], ...]
+    layout: Layout
+    lower: Float64Array
+    upper: Float64Array
+
+    def bounds(self, pair: tuple[int, int]) -> tuple[fmpq, fmpq]:
+        """Return the lower and the upper bound on the distance of a pair of states."""
+        chain, (i, j) = self.layout.chain, (int(self.layout.place[s]) for s in pair)
+        if i == j or min(i, j) < 0 or chain.kind[i] != chain.kind[j]:
+            known = fmpq(0 if pair[0] == pair[1] else 1)
+            return known, known
+        number, one = self.layout.pair(*pair), self.layout.one
+        return fmpq(int(self.lower[number]), one), fmpq(int(self.upper[number]), one)
+
+    def in_detail(self, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Proof:
+        """Return the proof with all its couplings and potentials.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes, or there are too many pairs for that.
+        """
+        question = prepare(self.model, self.alpha, self.asked, deadline=deadline, progress=progress)
+        numbers = [self.layout.pair(*pair) for pair in question.functional.space.pairs]
+        lower, upper = (table[numbers].astype(np.int64) for table in (self.lower, self.upper))
+        return prove_tables(question, lower, upper, self.layout.one, deadline=deadline)
+
+
+@cache
+def _machine_code() -> SimpleNamespace:
+    """Return the compiled sweeps; the first call of a process loads or makes them."""
+    kernel = {name: compiled_kernel()[name] for name in ("simplex", "basis_flows")}
+    options = {"error_model": "numpy"}  # no sweep divides by 0
+    plan = machine_code(_PLAN, {**vars(flat_plan), **kernel}, **options)
+    sweeps = {**vars(flat_sweeps), "make_plan": plan["make_plan"]}
+    return SimpleNamespace(**machine_code(_SWEEPS, sweeps, **options))
+
+
+def flat_tables(  # noqa: PLR0913
+    model: LMC,
+    alpha: fmpq,
+    asked: tuple[tuple[int, int], ...],
+    layout: Layout,
+    precision: fmpq,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> FlatTables:
+    """Prove bounds whose difference is at most `precision`.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes.
+    NoBracketError
+        If no such bounds are found with the digits of doubles, or, for alpha > 1, detours through third
+        states pay.
+    """
+    work = _Work(layout, deadline, progress)
+    work.begin(asked)
+    width = int(precision * layout.one)
+    margin = width // 16
+    lower = np.zeros(layout.pairs, dtype=np.float64)
+    while margin >= LEAST_MARGIN:
+        work.settle(lower, 0, margin // 2)
+        upper = lower.copy()
+        for table, extra in ((upper, margin), (lower, -margin)):
+            work.follow(table, extra, margin // 4)
+        if work.violations(lower, upper):
+            # other plans come into play where the margin is: let them
+            for table, extra in ((upper, margin), (lower, -margin)):
+                work.settle(table, extra, margin // 2)
+        if layout.chain.p != layout.chain.q:
+            work.close(lower, margin // 2)
+        if work.violations(lower, upper):
+            raise NoBracketError("no bracket was found by iteration")
+        gap = float((upper - lower).max())
+        if gap <= width:
+            return FlatTables(model, alpha, asked, layout, lower, upper)
+        margin = int(margin * width / gap * 0.75)
+    raise NoBracketError("no bracket of that precision was found in doubles")
+
+
+@dataclass(slots=True)
+class _Work:
+    """Plans under way, and how to sweep over them."""
+
+    layout: Layout
+    deadline: Deadline
+    progress: Progress
+    code: SimpleNamespace = field(default_factory=_machine_code)
+    chunks: list[tuple[int, int]] = field(init=False)
+    room: Room = field(init=False)
+    plans: Plans = field(init=False)
+    done: int = 0
+
+    def __post_init__(self) -> None:
+        pairs = np.cumsum(np.arange(len(self.layout.chain.first)) - self.layout.chain.first)
+        cuts = np.searchsorted(pairs, np.arange(0, self.layout.pairs + CHUNK, CHUNK))
+        ends = np.unique(np.minimum(np.append(cuts, len(pairs)), len(pairs)))
+        self.chunks = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+        self.room = self.layout.room()
+
+    def begin(self, asked: tuple[tuple[int, int], ...]) -> None:
+        """Find the pairs that matter and those at distance 0, exactly, and make room for plans."""
+        layout = self.layout
+        state = np.full(layout.pairs, ABSENT, dtype=np.uint8)
+        nothing, cells = np.zeros(0, dtype=np.float64), np.zeros(0, dtype=np.int32)
+        self.plans = Plans(cells, nothing, np.zeros(layout.pairs, dtype=np.float64), state)
+        if layout.chain.p == layout.chain.q:
+            self._reach(asked)
+        else:
+            state[:] = ZERO
+        table = np.zeros(layout.pairs, dtype=np.float64)
+        found, places = 1, 0
+        while found:
+            found = places = 0
+            for low, high in self.chunks:
+                self._tell("zeros")
+                more, room = self.code.pay(low, high, layout.chain, self.room, self.plans, table)
+                found, places = found + more, places + room
+        cells = np.zeros(places, dtype=np.int32 if layout.pairs < 1 << 31 else np.int64)
+        self.plans = self.plans._replace(cell=cells, mass=np.zeros(places, dtype=np.float64))
+
+    def _reach(self, asked: tuple[tuple[int, int], ...]) -> None:
+        """Mark the pairs that direct plans reach."""
+        layout, state = self.layout, self.plans.state
+        states = len(layout.chain.first)
+        stack = np.empty(layout.pairs + 1, dtype=np.int64)
+        depth = 0
+        for s, t in asked:
+            i, j = int(layout.place[s]), int(layout.place[t])
+            if i != j and min(i, j) >= 0 and layout.chain.kind[i] == layout.chain.kind[j]:
+                pair = layout.pair(s, t)
+                if state[pair] == ABSENT:
+                    state[pair] = ZERO
+                    stack[depth] = max(i, j) * states + min(i, j)
+                    depth += 1
+        while depth:
+            self._tell("pairs")
+            depth = self.code.reach(layout.chain, self.room, state, stack, depth, CHUNK)
+
+    def settle(self, table: Float64Array, extra: int, enough: int) -> None:
+        """Improve plans and follow them until no distance changes by more than `enough`."""
+        for round_ in range(1, ROUNDS):
+            change = self._sweep(self.code.improve, (self.room, self.plans), table, extra)
+            if change <= enough:
+                return
+            for _ in range(20 * round_):
+                less = self._sweep(self.code.follow, (self.plans,), table, extra)
+                if less <= max(change / 64, enough / 8):
+                    break
+        raise NoBracketError("mass goes round for too long for an iteration")
+
+    def follow(self, table: Float64Array, extra: int, enough: int) -> None:
+        """Follow the plans, `extra` added at each step, until no distance changes by more than `enough`."""
+        for _ in range(20 * ROUNDS):
+            if self._sweep(self.code.follow, (self.plans,), table, extra) <= enough:
+                return
+        raise NoBracketError("mass goes round for too long for an iteration")
+
+    def _sweep(
+        self, sweep: Callable[..., tuple[int, float]], work: tuple[Any, ...], table: Float64Array, extra: int
+    ) -> float:
+        at, most = 0, 0.0
+        for low, high in self.chunks:
+            self._tell("sweeps")
+            one = float(self.layout.one)
+            at, change = sweep(low, high, at, self.layout.chain, *work, table, one, float(extra))
+            most = max(most, change)
+        self.done += 1
+        return most
+
+    def _tell(self, what: str) -> None:
+        self.deadline.check()
+        self.progress(what, self.done, None)
+
+    def violations(self, lower: Float64Array, upper: Float64Array) -> int:
+        """Return at how many pairs the tables are not proved."""
+        wrong = 0
+        for low, high in self.chunks:
+            self._tell("proof")
+            one = float(self.layout.one)
+            wrong += self.code.violations(
+                low, high, self.layout.chain, self.room, self.plans, lower, upper, one
+            )
+        return wrong
+
+    def close(self, table: Float64Array, most: int) -> None:
+        """Lower the table until no third state offers a detour that is cheaper than the direct way.
+
+        Raises
+        ------
+        NoBracketError
+            If that takes more than `most`.
+        """
+        chain = self.layout.chain
+        skew = chain.p / chain.q * (1.0 - 2.0**-50)  # less than alpha, whatever the rounding
+        for first in np.unique(chain.first).tolist():
+            size = int((chain.first == first).sum())
+            rows, columns = np.tril_indices(size, -1)
+            begin = int(chain.base[first]) + first
+            triangle = slice(begin, begin + len(rows))
+            matrix = np.zeros((size, size), dtype=np.float64)
+            matrix[rows, columns] = matrix[columns, rows] = table[triangle]
+            while self._closer(matrix, np.floor(matrix * skew)):
+                matrix = np.minimum(matrix, matrix.T)
+            if float((table[triangle] - matrix[rows, columns]).max(initial=0.0)) > most:
+                raise NoBracketError("detours through third states pay")
+            table[triangle] = matrix[rows, columns]
+
+    def _closer(self, matrix: Float64Array, skewed: Float64Array) -> bool:
+        """Lower the rows of a class once; tell whether one changed."""
+        best = np.empty((BLOCK, len(matrix)), dtype=np.float64)
+        changed = False
+        for low in range(0, len(matrix), BLOCK):
+            self._tell("detours")
+            high = min(low + BLOCK, len(matrix))
+            if self.code.close(low, high, matrix, skewed, best) > 0.0:
+                matrix[low:high] = best[: high - low]
+                changed = True
+        return changed

@@ -1,0 +1,132 @@
+"""A chain as flat arrays: its states sorted by class, its pairs one triangle a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import lcm
+
+import numpy as np
+from flint import fmpq
+
+from bisimdist.fixpoint.flat_plan import Chain, Room
+from bisimdist.fixpoint.pairs import reached_by_classes
+from bisimdist.fixpoint.programs import integer_rows
+from bisimdist.lp.compiled import Float64Array, Int64Array
+from bisimdist.models.distinguishable import distinguishable_classes
+from bisimdist.models.lmc import LMC
+
+__all__ = ["Layout"]
+
+EXACT_BITS = 52
+"""Whole numbers of so many bits, and sums of two of them, are exact in doubles."""
+
+FINEST = 48
+"""Distances are multiples of 2 to minus this, at best."""
+
+WIDEST = 1 << 10
+"""Rows of more states are left to others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where states and pairs stand, and in what units.
+
+    Parameters
+    ----------
+    chain
+        The chain in arrays.
+    place
+        By state of the model its number there, -1 where no pair of it can matter.
+    width
+        The length of the longest row.
+    pairs
+        How many pairs the triangles hold.
+    places
+        How many moves the plans of all of them may have together.
+    """
+
+    chain: Chain
+    place: Int64Array
+    width: int
+    pairs: int
+    places: int
+
+    @classmethod
+    def of(cls, model: LMC, alpha: fmpq, asked: Iterable[tuple[int, int]]) -> Layout | None:
+        """Return the layout of all pairs that those asked can depend on; None where doubles are too short."""
+        classes = distinguishable_classes(model)
+        wanted = reached_by_classes(model, classes, asked)
+        order = sorted((s for s, k in enumerate(classes) if k in wanted), key=lambda s: (classes[s], s))
+        if not order:
+            return None
+        width = max(len(model.rows[s]) for s in order)
+        place = np.full(len(classes), -1, dtype=np.int64)
+        place[order] = np.arange(len(order))
+        rows = integer_rows([model.rows[s] for s in order])
+        shared = lcm(*(whole for _, whole in rows))
+        skew = int(alpha.p * alpha.q) * (width + 3)
+        longest = max(whole for _, whole in rows) ** 2
+        if min(shared, longest) * skew >> EXACT_BITS or width > WIDEST:
+            return None
+        if shared <= longest:
+            rows = tuple(({j: x * (shared // whole) for j, x in row.items()}, shared) for row, whole in rows)
+        kind = np.array([classes[s] for s in order] + [-1], dtype=np.int64)
+        first = np.searchsorted(kind[:-1], kind[:-1])
+        above = np.arange(len(order)) - first
+        sizes = np.unique(kind[:-1], return_counts=True)[1]
+        triangles = np.concatenate(([0], np.cumsum(sizes * (sizes - 1) // 2)))
+        begin = np.repeat(triangles[:-1], sizes)
+        lengths = np.array([len(row) for row, _ in rows], dtype=np.int64)
+        end = (len(order), 0)
+        targets = [[*sorted((int(place[j]), x) for j, x in row.items()), end] for row, _ in rows]
+        chain = Chain(
+            first=first,
+            base=begin + above * (above - 1) // 2 - first,
+            kind=kind,
+            start=np.concatenate(([0], np.cumsum(lengths + 1))),
+            target=np.array([j for row in targets for j, _ in row], dtype=np.int64),
+            mass=np.array([x for row in targets for _, x in row], dtype=np.float64),
+            whole=np.array([whole for _, whole in rows], dtype=np.float64),
+            p=float(int(alpha.p)),
+            q=float(int(alpha.q)),
+        )
+        places = int((lengths * (np.repeat(sizes, sizes) - 1)).sum()) - int(triangles[-1])
+        return cls(chain, place, width, int(triangles[-1]), places)
+
+    @property
+    def one(self) -> int:
+        """How many units are distance 1: what a plan costs is then known up to half a unit."""
+        return 1 << min(FINEST, EXACT_BITS - (2 * self.width + 3).bit_length())
+
+    @property
+    def memory(self) -> int:
+        """About how many bytes the work takes."""
+        largest = int(np.bincount(self.chain.kind[:-1]).max()) if self.chain.p != self.chain.q else 0
+        return 33 * self.pairs + 16 * self.places + 24 * largest**2
+
+    def pair(self, s: int, t: int) -> int:
+        """Return the number of a pair of two states of the model that are in one class."""
+        i, j = int(self.place[s]), int(self.place[t])
+        return int(self.chain.base[max(i, j)]) + min(i, j)
+
+    def room(self) -> Room:
+        """Return room for the plan of a pair."""
+        size = self.width + 1
+
+        def whole(count: int) -> Int64Array:
+            return np.zeros(count, dtype=np.int64)
+
+        def real(count: int) -> Float64Array:
+            return np.zeros(count, dtype=np.float64)
+
+        return Room(
+            width=size,
+            node=whole(2 * size),
+            amount=real(2 * size),
+            cost=real(size * size),
+            tree=whole(6 * size),
+            work=real(8 * size),
+            cell=whole(2 * size),
+            mass=real(2 * size),
+        )

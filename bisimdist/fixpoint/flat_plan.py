@@ -1,0 +1,272 @@
+"""A plan for one pair of states, whose programs are made, solved and forgotten; numba can compile it.
+
+A table holds the distance of every pair of states of one class below the diagonal: ``base[i] + j`` for
+``i > j``. Distances are whole numbers of units, `one` of them being distance 1, and amounts of mass whole
+numbers of another unit, both as doubles that hold them exactly; so do those of all sums and differences that
+decide something, and plans are feasible and optimal without any rounding. What a plan costs is known up to
+half a unit of distance. See docs/theory/brackets.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from bisimdist.lp.kernel import basis_flows, simplex
+
+__all__ = ["Array", "Chain", "Room", "make_plan"]
+
+
+Array = Any  # numpy array of int64, float64 or uint8
+
+
+class Chain(NamedTuple):
+    """A chain whose states are sorted by class, with the skew p / q."""
+
+    first: Array
+    """By state: the first state of its class."""
+    base: Array
+    """By state: where its row of the table begins, less the number of the first state of its class."""
+    kind: Array
+    """By state: its class; -1 for the number after the last state."""
+    start: Array
+    """By state: where its row begins. Each row ends with the number after the last state as a target."""
+    target: Array
+    mass: Array
+    """Numerators over the denominator of the row."""
+    whole: Array
+    """By state: the denominator of its row."""
+    p: float
+    q: float
+
+
+class Room(NamedTuple):
+    """Room to work in; the states of one class in two rows are at most `width`."""
+
+    width: int
+    node: Array
+    """The sources, and from `width` on the sinks."""
+    amount: Array
+    """What they hold, and what they take."""
+    cost: Array
+    tree: Array
+    work: Array
+    cell: Array
+    """The plan that was made last: which pairs it moves mass to,"""
+    mass: Array
+    """and how much, in the unit of the amounts."""
+
+
+def _share(
+    one: int, many: int, shift: int, left: float, room: Room, base: Array, table: Array, at: int
+) -> int:
+    """Share what one state has among several of the other side, cheapest first."""
+    node, amount, cost = room.node, room.amount, room.cost
+    for k in range(many):
+        j = node[shift + k]
+        cost[k] = table[base[max(one, j)] + min(one, j)]
+    while left > 0.0:
+        best = -1
+        for k in range(many):
+            if cost[k] >= 0.0 and (best < 0 or cost[k] < cost[best]):
+                best = k
+        j = node[shift + best]
+        room.cell[at] = base[max(one, j)] + min(one, j)
+        room.mass[at] = min(left, amount[shift + best])
+        left -= room.mass[at]
+        cost[best] = -1.0
+        at += 1
+    return at
+
+
+def _divide(
+    one: int,
+    other: int,
+    many: int,
+    shift: int,
+    least: float,
+    most: float,
+    room: Room,
+    base: Array,
+    table: Array,
+    at: int,
+) -> int:
+    """Divide what several states have, all of it, between two; the first gets from `least` to `most`."""
+    node, amount, cost, part = room.node, room.amount, room.cost, room.work
+    sent = 0.0
+    for k in range(many):
+        j = node[shift + k]
+        here = table[base[max(one, j)] + min(one, j)]
+        cost[k] = here - table[base[max(other, j)] + min(other, j)]
+        part[k] = amount[shift + k] if cost[k] < 0.0 else 0.0
+        sent += part[k]
+    while sent > most or sent < least:
+        # turn round what loses least by it
+        back = sent > most
+        best = -1
+        for k in range(many):
+            open_ = part[k] == (amount[shift + k] if back else 0.0) and (cost[k] < 0.0) == back
+            if open_ and (best < 0 or abs(cost[k]) < abs(cost[best])):
+                best = k
+        change = min(amount[shift + best], sent - most if back else least - sent)
+        part[best] += -change if back else change
+        sent += -change if back else change
+    for k in range(many):
+        j = node[shift + k]
+        if part[k] > 0.0:
+            room.cell[at] = base[max(one, j)] + min(one, j)
+            room.mass[at] = part[k]
+            at += 1
+        if part[k] < amount[shift + k]:
+            room.cell[at] = base[max(other, j)] + min(other, j)
+            room.mass[at] = amount[shift + k] - part[k]
+            at += 1
+    return at
+
+
+def _transport(sources: int, sinks: int, room: Room, base: Array, table: Array, one: float, at: int) -> int:
+    """Solve a program of any size by the network simplex."""
+    width, node, amount = room.width, room.node, room.amount
+    nodes = sources + sinks
+    for a in range(sources):
+        room.work[a] = amount[a] * (sources + 2.0) + 1.0
+        room.work[2 * width + a] = one
+        i = node[a]
+        for b in range(sinks):
+            j = node[width + b]
+            room.cost[a * sinks + b] = table[base[max(i, j)] + min(i, j)]
+    for b in range(sinks):
+        room.work[width + b] = amount[width + b] * (sources + 2.0)
+        room.work[3 * width + b] = 0.0
+    parent = room.tree[:nodes]
+    parent[:] = -1
+    order = room.tree[2 * width :]
+    flow = room.work[4 * width :]
+    simplex(
+        sources,
+        sinks,
+        room.work,
+        room.work[width:],
+        room.cost,
+        room.work[2 * width :],
+        room.work[3 * width :],
+        parent,
+        order,
+        room.tree[4 * width :],
+        flow,
+        room.work[6 * width :],
+        0,
+    )
+    basis_flows(sources, sinks, amount, amount[width:], parent, order, flow)
+    for v in range(nodes):
+        u = parent[v]
+        if u >= 0 and flow[v] > 0.0:
+            i = node[v] if v < sources else node[u]
+            j = node[width + u - sources] if v < sources else node[width + v - sources]
+            room.cell[at] = base[max(i, j)] + min(i, j)
+            room.mass[at] = flow[v]
+            at += 1
+    return at
+
+
+def _ship(
+    sources: int,
+    sinks: int,
+    held: float,
+    taken: float,
+    room: Room,
+    base: Array,
+    table: Array,
+    one: float,
+    at: int,
+) -> tuple[int, bool]:
+    """Append the moves of an optimal plan of one class; tell whether there was a choice."""
+    width, node, amount = room.width, room.node, room.amount
+    if sources == 1:
+        if held >= taken or sinks == 1:
+            i = node[0]
+            for b in range(sinks):
+                j = node[width + b]
+                room.cell[at + b] = base[max(i, j)] + min(i, j)
+                room.mass[at + b] = min(held, amount[width + b])
+            return at + sinks, False
+        return _share(node[0], sinks, width, held, room, base, table, at), True
+    if sinks == 1:
+        if taken >= held:
+            j = node[width]
+            for a in range(sources):
+                i = node[a]
+                room.cell[at + a] = base[max(i, j)] + min(i, j)
+                room.mass[at + a] = amount[a]
+            return at + sources, False
+        return _share(node[width], sources, 0, taken, room, base, table, at), True
+    if sinks == 2 and held <= taken:
+        least, most = held - amount[width + 1], amount[width]
+        return _divide(node[width], node[width + 1], sources, 0, least, most, room, base, table, at), True
+    if sources == 2 and taken <= held:
+        least, most = taken - amount[1], amount[0]
+        return _divide(node[0], node[1], sinks, width, least, most, room, base, table, at), True
+    return _transport(sources, sinks, room, base, table, one, at), True
+
+
+def make_plan(
+    s: int, t: int, chain: Chain, room: Room, table: Array, one: float
+) -> tuple[int, float, float, float, bool]:
+    """Make an optimal plan of one direction of a pair.
+
+    Returns
+    -------
+    count, cost, lost, unit, choice
+        How many moves it has; what it costs and gives up, in the unit of the amounts, of which `unit` are
+        mass 1; whether there was a choice.
+    """
+    base, kind, start, target, p, q = chain.base, chain.kind, chain.start, chain.target, chain.p, chain.q
+    a, b = start[s], start[t]
+    raise_s, raise_t = chain.whole[t], chain.whole[s]
+    unit = raise_s * p * q
+    if raise_s == raise_t:
+        raise_s = raise_t = 1.0
+    else:
+        unit *= raise_t
+    sources = sinks = at = 0
+    held = taken = lost = 0.0
+    choice = False
+    i, j = target[a], target[b]
+    now = kind[min(i, j)]
+    while now >= 0:
+        x = min(i, j)
+        here = there = 0.0
+        if i == x:
+            here = chain.mass[a] * raise_s
+            a += 1
+            i = target[a]
+        if j == x:
+            there = chain.mass[b] * raise_t
+            b += 1
+            j = target[b]
+        excess = q * here - p * there
+        if excess > 0.0:
+            room.node[sources] = x
+            room.amount[sources] = p * excess
+            held += p * excess
+            sources += 1
+        elif excess < 0.0:
+            room.node[room.width + sinks] = x
+            room.amount[room.width + sinks] = -q * excess
+            taken -= q * excess
+            sinks += 1
+        following = kind[min(i, j)]
+        if following != now:
+            now = following
+            lost += held
+            if sources > 0 and sinks > 0:
+                before = at
+                at, chosen = _ship(sources, sinks, held, taken, room, base, table, one, at)
+                choice |= chosen
+                for k in range(before, at):
+                    lost -= room.mass[k]
+            sources = sinks = 0
+            held = taken = 0.0
+    cost = lost * one
+    for k in range(at):
+        cost += room.mass[k] * table[room.cell[k]]
+    return at, cost, lost, unit, choice

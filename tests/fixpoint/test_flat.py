@@ -1,0 +1,146 @@
+"""Brackets from flat tables: they enclose the exact answers, and couplings and potentials prove them."""
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from bisimdist.analysis import work
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.distances import bound
+from bisimdist.checker import check_certificate
+from bisimdist.errors import LimitError
+from bisimdist.fixpoint import flat_sweeps
+from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
+from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.models.lmc import LMC
+from bisimdist.progress import Deadline
+from tests.strategies import alphas, lmcs
+
+WIDTH = fmpq(1, 10**9)
+
+
+def _tables(model: LMC, alpha: fmpq, width: fmpq = WIDTH) -> FlatTables | None:
+    asked = tuple(combinations(range(len(model.states)), 2))
+    layout = Layout.of(model, alpha, asked)
+    return None if layout is None else flat_tables(model, alpha, asked, layout, width)
+
+
+def _encloses(model: LMC, alpha: fmpq) -> bool:
+    """Hold the tables against the exact distances; tell whether there are any."""
+    try:
+        tables = _tables(model, alpha)
+    except NoBracketError as error:
+        event(str(error))
+        return False
+    if tables is None:
+        return False
+    exact = bound(model, alpha, pairs=list(combinations(model.states, 2)))
+    assert exact.status is Status.EXACT
+    for pair in exact.pairs:
+        lower, upper = tables.bounds((model.index(pair.source), model.index(pair.target)))
+        assert lower <= pair.upper <= upper <= lower + WIDTH
+    proof = tables.in_detail()  # by the other kernel, in integers
+    assert all(proof.bounds(pair) == tables.bounds(pair) for pair in tables.asked)
+    return True
+
+
+@given(lmcs(8, max_labels=3, max_successors=5), alphas())
+def test_tables_enclose_the_exact_distances(model: LMC, alpha: fmpq) -> None:
+    _encloses(model, alpha)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000)
+@given(lmcs(12, max_labels=3, max_successors=6), alphas())
+def test_tables_enclose_the_exact_distances_of_a_thousand_chains(model: LMC, alpha: fmpq) -> None:
+    _encloses(model, alpha)
+
+
+@pytest.mark.parametrize("alpha", ["1", "21/20", "3/2"])
+@pytest.mark.parametrize("successors", [2, 3, 5, 9])
+def test_random_chains_have_brackets(successors: int, alpha: str) -> None:
+    assert _encloses(random_lmc(20, successors, 2, 7), fmpq(*map(int, f"{alpha}/1".split("/")[:2])))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 6))
+def test_a_table_that_is_too_low_or_too_high_is_not_proved(seed: int, off: int) -> None:
+    model = random_lmc(8, 2, 2, seed)
+    tables = _tables(model, fmpq(1), fmpq(1, 10**6))
+    if tables is None or not tables.upper.any():
+        return
+    layout, room = tables.layout, tables.layout.room()
+    states = len(layout.chain.first)
+    nothing = np.zeros(0, dtype=np.float64)
+    present = (tables.upper > 0).astype(
+        np.uint8
+    )  # pairs at distance 0 prove themselves, and absent ones need none
+    plans = flat_sweeps.Plans(nothing, nothing, nothing, present * flat_sweeps.OPEN)
+
+    def wrong(lower: np.ndarray, upper: np.ndarray) -> int:
+        return flat_sweeps.violations(0, states, layout.chain, room, plans, lower, upper, float(layout.one))
+
+    assert wrong(tables.lower, tables.upper) == 0
+    pair = int(np.flatnonzero(tables.upper)[seed % np.count_nonzero(tables.upper)])
+    low, high = tables.upper.copy(), tables.lower.copy()
+    high[pair] = max(0.0, high[pair] - off)
+    if high[pair] > 0.0 or tables.lower[pair] > 0.0:
+        assert wrong(tables.lower, np.minimum(tables.upper, high)) > 0
+    low[pair] = layout.one
+    if tables.lower[pair] < layout.one and tables.upper[pair] < layout.one:
+        assert wrong(low, tables.upper) > 0
+
+
+@pytest.mark.parametrize("alpha", ["1", "21/20"])
+def test_many_pairs_go_into_flat_tables_and_their_certificate_is_valid(
+    alpha: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "FEW", 50)
+    model = random_lmc(40, 3, 2, 5)
+    pairs = [("s0", name) for name in model.states[1:9]]
+    answer = bound(model, alpha, pairs=pairs, precision="1e-9")
+    assert answer.status is Status.BRACKET
+    assert "programs" not in answer.statistics  # of single programs nothing is kept
+    exact = bound(model, alpha, pairs=pairs)
+    for bracket, value in zip(answer.pairs, exact.pairs, strict=True):
+        assert bracket.lower <= value.upper <= bracket.upper <= bracket.lower + WIDTH
+    assert check_certificate(json.dumps(answer.certificate())).valid
+
+
+def test_memory_is_estimated_before_work_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "FEW", 50)
+    model = random_lmc(60, 3, 2, 5)
+    told: list[str] = []
+    answer = bound(
+        model,
+        1,
+        pairs=list(combinations(model.states, 2)),
+        precision="1e-9",
+        memory=1000,
+        progress=lambda stage, done, total: told.append(stage),
+    )
+    assert answer.status is Status.LIMIT
+    assert "more than may be used" in answer.method
+    assert told == [told[0]]
+    assert "pairs, about" in told[0]
+
+
+def test_a_deadline_ends_the_work() -> None:
+    model = random_lmc(60, 3, 2, 5)
+    asked = tuple(combinations(range(60), 2))
+    layout = Layout.of(model, fmpq(1), asked)
+    assert layout is not None
+    with pytest.raises(LimitError, match="time limit"):
+        flat_tables(model, fmpq(1), asked, layout, WIDTH, deadline=Deadline.after(0))
+
+
+def test_numbers_too_long_for_doubles_are_left_to_others() -> None:
+    row = ((0, fmpq(1, 10**9 + 7)), (1, fmpq(10**9 + 6, 10**9 + 7)))
+    other = ((0, fmpq(1, 10**9 + 9)), (1, fmpq(10**9 + 8, 10**9 + 9)))
+    model = LMC(("s", "t"), ("a", "a"), (row, other))
+    assert Layout.of(model, fmpq(1), [(0, 1)]) is None
