@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from flint import fmpq
@@ -12,13 +12,17 @@ from bisimdist.analysis.leakage import leakage
 from bisimdist.analysis.standing import Bounds, Measure, Scale
 from bisimdist.errors import LimitError
 from bisimdist.exact.scale import larger
+from bisimdist.models.lmc import LMC
+from bisimdist.privacy.divergence import logarithm
+from bisimdist.progress import Deadline
 
 if TYPE_CHECKING:
     from bisimdist.analysis.crosscheck_measures import Task
 
-__all__ = ["LEAKAGES", "by_guesses", "by_profiles", "divergence"]
+__all__ = ["LEAKAGES", "by_guesses", "by_length", "by_profiles", "divergence"]
 
 GAP = fmpq(1, 10**6)
+MOST_TRACES = 20_000
 
 LEAKAGES: dict[Scale, dict[str, tuple[str, str]]] = {
     Scale.RATIO: {
@@ -27,6 +31,7 @@ LEAKAGES: dict[Scale, dict[str, tuple[str, str]]] = {
     },
     Scale.ADDITIVE: {"hellinger": ("H^2/2", "squared Hellinger distance, halved")},
     Scale.DIVERGENCE: {
+        "kl_length": ("KL to {K}", "the same of the first {K} labels, trace by trace; the larger direction"),
         "kl": ("KL", "divergence of Kullback and Leibler, the larger direction"),
         "kl_profile": ("KL by profile", "the same as an integral over delta in both directions"),
         "chi2": ("chi^2", "chi-squared divergence, the larger direction"),
@@ -107,3 +112,48 @@ def by_profiles(task: Task) -> Iterator[Measure]:
     chi2, kl = by_profile(task.subject.chain, s, t, deadline=task.deadline)
     yield _both_ways("chi2_profile", Scale.DIVERGENCE, chi2)
     yield _both_ways("kl_profile", Scale.DIVERGENCE, kl)
+
+
+def by_length(task: Task) -> Iterator[Measure]:
+    """Compute the divergence of the traces of a length by listing them."""
+    if task.subject.chain is None:
+        raise LimitError("the automaton is nondeterministic")
+    masses = list(_traces(task.subject.chain, task.length, task.deadline))
+    there, back = (_relative(way) for way in (masses, [(y, x) for x, y in masses]))
+    yield _both_ways("kl_length", Scale.DIVERGENCE, (there, back))
+
+
+Row = dict[int, fmpq]
+
+
+def _traces(chain: LMC, length: int, deadline: Deadline) -> Iterator[tuple[fmpq, fmpq]]:
+    """Yield how probable each trace of so many labels after the first is from both states of the pair."""
+    s, t = chain.pairs[0]
+    start: dict[str, tuple[Row, Row]] = {}
+    for way, state in enumerate((s, t)):
+        start.setdefault(chain.labels[state], ({}, {}))[way][state] = fmpq(1)
+    layer = list(start.values())
+    for _ in range(length):
+        deadline.check()
+        following: list[tuple[Row, Row]] = []
+        for rows in layer:
+            seen: dict[str, tuple[Row, Row]] = {}
+            for way, row in enumerate(rows):
+                for state, p in row.items():
+                    for target, q in chain.rows[state]:
+                        into = seen.setdefault(chain.labels[target], ({}, {}))[way]
+                        into[target] = into.get(target, fmpq(0)) + p * q
+            following += seen.values()
+        if len(following) > MOST_TRACES:
+            raise LimitError("there are too many traces")
+        layer = following
+    for x, y in layer:
+        yield sum(x.values(), fmpq(0)), sum(y.values(), fmpq(0))
+
+
+def _relative(masses: Sequence[tuple[fmpq, fmpq]]) -> Bounds:
+    if any(x and not y for x, y in masses):
+        return None, None
+    ends = [(x, logarithm(x / y)) for x, y in masses if x]
+    low, high = (sum((x * log[end] for x, log in ends), fmpq(0)) for end in (0, 1))
+    return max(low, fmpq(0)), high

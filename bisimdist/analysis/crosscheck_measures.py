@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flint import fmpq
 
 from bisimdist.analysis.compare import Directed, directed_measure, greatest_bounds
-from bisimdist.analysis.crosscheck_leakages import LEAKAGES, by_guesses, by_profiles, divergence
+from bisimdist.analysis.crosscheck_leakages import LEAKAGES, by_guesses, by_length, by_profiles, divergence
 from bisimdist.analysis.crosscheck_subject import Fact, Subject
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.distances import bound
@@ -480,6 +480,7 @@ SOURCES: tuple[Source, ...] = (
     Source(("delta_1",), _with_delta, _delta_at_one, weight=2),
     Source(("renyi_2", "chi2"), _probabilistic, divergence("renyi:2")),
     Source(("kl",), _probabilistic, divergence("kl")),
+    Source(("kl_length",), _probabilistic, by_length),
     Source(("hellinger",), _probabilistic, divergence("hellinger")),
     Source(("min_entropy",), _probabilistic, by_guesses),
     Source(("chi2_profile", "kl_profile"), _probabilistic, by_profiles),

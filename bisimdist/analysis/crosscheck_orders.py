@@ -212,6 +212,7 @@ ANALYSTS: tuple[Order, ...] = (
 LEAKAGES: tuple[Order, ...] = (
     *_equal("chi2", "chi2_profile", "the divergence is an integral over delta", "leakages"),
     *_equal("kl", "kl_profile", "the divergence is an integral over delta", "leakages"),
+    Order("kl_length", "kl", "data processing: who sees less learns less", "leakages"),
     Order("delta_1", "min_entropy", "a guess is an event", "leakages", below=ONE_MORE),
     Order("min_entropy", "delta_1", "a guess is an event", "leakages", above=ONE_MORE),
     Order("min_entropy", "tv_x", "a guess gains no more than the ratio", "leakages", ONE_END),
