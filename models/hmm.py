@@ -12,9 +12,9 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, NumberError, NumberTypeError
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, shorten_rational, to_fmpq
-from bisimdist.models.drawn import Drawn
 from bisimdist.models.expression import PARAMETER_NAME, parse_expression
 from bisimdist.models.lmc import check_names
+from bisimdist.models.model import Model
 from bisimdist.models.polynomial import (
     Entry,
     RationalFunction,
@@ -99,7 +99,7 @@ def read_entry(value: EntryText, names: Sequence[str]) -> Entry:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HMM(Drawn):
+class HMM(Model):
     """A hidden Markov model ((S, p), Omega, o) with named information states, validated when it is made.
 
     Parameters

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
-from bisimdist.models.drawn import Drawn
 from bisimdist.models.labelled import (
     Row,
     check_names,
@@ -22,6 +21,7 @@ from bisimdist.models.labelled import (
     row_from_names,
 )
 from bisimdist.models.lmc import LMC
+from bisimdist.models.model import Model
 from bisimdist.models.pa import PA, Transition
 
 __all__ = [
@@ -38,7 +38,7 @@ Moves = tuple[tuple[str, Row], ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Interactive(Drawn):
+class Interactive(Model):
     """A labelled chain whose rows carry an action, validated when it is made.
 
     An analyst sees the labels of the states that a run passes through, and chooses after each of them an

@@ -8,7 +8,6 @@ from typing import Any
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
-from bisimdist.models.drawn import Drawn
 from bisimdist.models.labelled import (
     Row,
     check_names,
@@ -22,12 +21,13 @@ from bisimdist.models.labelled import (
     row_from_names,
     row_total,
 )
+from bisimdist.models.model import Model
 
 __all__ = ["LMC", "Row", "check_names", "indexed_pairs", "row_from_names", "row_total"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LMC(Drawn):
+class LMC(Model):
     """A labelled Markov chain (S, Sigma, mu, l), validated when it is made.
 
     Parameters

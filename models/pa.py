@@ -11,8 +11,8 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
-from bisimdist.models.drawn import Drawn
 from bisimdist.models.lmc import LMC, Row, check_names, indexed_pairs, row_from_names, row_total
+from bisimdist.models.model import Model
 
 __all__ = ["PA", "Transition", "action_labelled_lmc", "automaton_of", "chain_as_automaton"]
 
@@ -41,7 +41,7 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PA(Drawn):
+class PA(Model):
     """A probabilistic automaton, validated when it is made.
 
     Parameters

@@ -5,20 +5,51 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from bisimdist.bounded import read_file
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.io.formats import FORMATS, Input, format_called, format_of, format_of_content, read_as
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.kinds import AnyModel
+from bisimdist.models.model import WrongKindError, called
 
 __all__ = ["load_model", "parse_model"]
 
 
+M = TypeVar("M", bound=AnyModel)
+
+
+@overload
 def load_model(
-    source: str | Path, *, format: str | None = None, reading: Reading | None = None, **options: Any
-) -> AnyModel:
+    source: str | Path,
+    *,
+    kind: None = None,
+    format: str | None = None,
+    reading: Reading | None = None,
+    **options: Any,
+) -> AnyModel: ...
+
+
+@overload
+def load_model(
+    source: str | Path,
+    *,
+    kind: type[M],
+    format: str | None = None,
+    reading: Reading | None = None,
+    **options: Any,
+) -> M: ...
+
+
+def load_model(
+    source: str | Path,
+    *,
+    kind: type[Any] | None = None,
+    format: str | None = None,
+    reading: Reading | None = None,
+    **options: Any,
+) -> Any:
     """Load a model from a file.
 
     Parameters
@@ -26,6 +57,8 @@ def load_model(
     source
         The path, also of a pipe or a device. The ``.lab`` file of a ``.tra`` file must lie beside it, and the
         ``.sta`` file may.
+    kind
+        The class that the model has to be of, such as `LMC`; any by default.
     format
         The name of one of `bisimdist.models.io.formats.FORMATS`: ``"json"``, ``"yaml"``, ``"ccsp"``, PRISM's
         explicit files (``"prism"``) or its language (``"prism-language"``), ``"jani"``, ``"drn"``, ``"umb"``.
@@ -48,6 +81,8 @@ def load_model(
     UsageError
         If there is no such format, the tool that reads it is not installed, or the model is to be taken in a
         way that does not fit it.
+    WrongKindError
+        A UsageError that says how to convert, if the model is of another kind.
     LimitError
         If another tool takes too long to read it.
     """
@@ -59,12 +94,17 @@ def load_model(
     known = chosen or format_of_content(content)
     given = Input(content=content, path=name, reading=_reading(reading, options))
     try:
-        return read_as(known, given)
+        model = read_as(known, given)
     except ModelError as error:
         if chosen is None and not error.source:
             message = f"{error.message} (taken for {known.name} by its content; --format says otherwise)"
             error = ModelError(message, place=error.place, line=error.line)
         raise error.with_source(name) from None
+    if kind is not None and not isinstance(model, kind):
+        raise WrongKindError(
+            f"{name} holds {called(type(model))}; expected {called(kind)} (convert makes one)"
+        )
+    return model
 
 
 def parse_model(
