@@ -36,14 +36,16 @@ def main() -> NoReturn:
     for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, leaving)
+    if hasattr(signal, "pthread_sigmask"):  # whoever starts us may have held signals back until we listen
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
     from bisimdist.cli.room import watch_imports
 
     watch_imports()
     from bisimdist.cli.main import run
 
     leaving.code = run(sys.argv[1:])
-    if hasattr(signal, "pthread_sigmask"):  # all is said: no signal changes the exit code any more
-        signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    for number in numbers:  # all is said: no signal to any thread changes the exit code any more
+        signal.signal(number, signal.SIG_IGN)
     sys.exit(leaving.code)
 
 

@@ -64,7 +64,8 @@ def crosscheck(  # noqa: PLR0913
     stop
         Asked between measures whether to stop.
     deadline, progress
-        As everywhere. What is not known when a limit comes is left out, or has wider bounds.
+        As everywhere; pairs share the time. What is not known when a limit comes is left out, or has wider
+        bounds.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
@@ -90,10 +91,10 @@ def crosscheck(  # noqa: PLR0913
     subjects = [subject_of(model, source, target) for source, target in _asked(model, pairs)]
     checked = []
     halted = False
-    for subject in subjects:
+    for number, subject in enumerate(subjects):
         work = _Pair(subject, skew, length, stop, progress)
         work.halted = halted
-        work.run(sources, _sooner(deadline, seconds))
+        work.run(sources, _sooner(_share(deadline, 1, len(subjects) - number), seconds))
         halted = work.halted
         checked.append(work.answer())
     return CrosscheckAnswer(model=model, alpha=skew, length=length, pairs=tuple(checked), interrupted=halted)

@@ -41,7 +41,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
         options.ALPHA.but(help="The skew of delta and the distances (11/10)."),
         LENGTH.but(default=4, help="Longest sequences; rounds of an analyst."),
         options.STATE_LIMIT,
-        options.EACH_TIMEOUT,
+        options.TIMEOUT.but(help="The time in all, shared by the pairs and measures (60 for each pair)."),
         HTML,
         options.JSON,
     )
@@ -51,13 +51,12 @@ class Crosscheck(Question["CrosscheckAnswer"]):
     pairs: tuple[tuple[str, str], ...]
     alpha: fmpq | None
     length: int
-    seconds: float
+    seconds: float | None
 
     @classmethod
     def read(cls, given: Given) -> Crosscheck:
         from bisimdist.models.hmm import HMM
 
-        seconds = given[options.EACH_TIMEOUT]
         said = given.fields(cls)
         model = given.any_model()
         pairs = given.distributions(model) if isinstance(model, HMM) else given.pairs(model)
@@ -67,7 +66,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
             model=model,
             named=given.argument,
             pairs=pairs,
-            seconds=SECONDS if seconds is None else seconds,
+            seconds=SECONDS if given[options.TIMEOUT] is None else None,
             **said,
         )
 

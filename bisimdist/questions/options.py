@@ -355,7 +355,6 @@ FORMULA = _text(
     "Such as '<a>(1/2 <b>T + 1/2 !<c>T)', or @FILE.",
     file_of=lambda value: value[1:] if value.startswith("@") else None,
 )
-EACH_TIMEOUT = TIMEOUT.but(name="each_timeout", help="The time for each pair (60), shared by the measures.")
 HTML = _text("html", "--html", "FILE", "Write the table and a diagram of the order as one page.", writes=True)
 SVG = _text("svg", "--svg", "FILE", "Draw the event behind the lower bound, or the strategy.", writes=True)
 TRACE_KIND: Option[str] = Option(

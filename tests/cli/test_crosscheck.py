@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import time
 from collections.abc import Iterator
 from functools import partial
 from html.parser import HTMLParser
@@ -151,6 +152,15 @@ def test_nothing_decided(command: Command) -> None:
     ended = command("crosscheck", "example:dining-cryptographers-pa,n=3", "--timeout", "0")
     assert ended.code in {0, 3}
     assert "left out" in ended.out
+
+
+def test_pairs_share_the_time(command: Command) -> None:
+    pairs = [word for k in range(0, 8, 2) for word in ("--pair", f"s{k}", f"s{k + 1}")]
+    command("crosscheck", "example:figure1")  # what takes time to load
+    begun = time.process_time()
+    ended = command("crosscheck", "example:random,states=30,successors=6", *pairs, "--timeout", "1", "--json")
+    assert time.process_time() - begun < 2.5
+    assert all(pair["measures"] for pair in json.loads(ended.out)["pairs"])
 
 
 def test_an_interruption_prints_what_is_known(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -164,6 +165,28 @@ def test_every_command_stands_in_one_group_of_the_help() -> None:
     ]
     for name in (*HOMES, "check"):
         assert listed.count(name) == 1, name
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be held back")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_that_was_held_back_until_the_command_listens(name: str) -> None:
+    number = getattr(signal, name)
+
+    def from_the_first_moment() -> None:
+        signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [number])
+        os.kill(os.getpid(), number)
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "bisimdist", "bound", "example:figure1", "--alpha", "1.5"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        preexec_fn=from_the_first_moment,
+    )
+    assert (ended.returncode, ended.stdout) == (3, "")
+    assert ended.stderr == "bisimdist: interrupted before anything was known\n"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of addresses as on Linux")
