@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, nextafter
 
 from flint import fmpq
 
@@ -84,7 +85,14 @@ class RenyiCurve:
     def doubles(self) -> tuple[list[float], list[float]]:
         """Return orders and divergences in doubles, rounded up: what dp_accounting calls orders and rdp."""
         orders = [float(point.order) for point in self.points]
-        return orders, [float(point.divergence[1]) for point in self.points]
+        return orders, [_double_above(point.divergence[1]) for point in self.points]
+
+
+def _double_above(text: str) -> float:
+    value = float(text)
+    return (
+        value if value == inf or to_fmpq(text) <= fmpq(*value.as_integer_ratio()) else nextafter(value, inf)
+    )
 
 
 def renyi_curve(  # noqa: PLR0913

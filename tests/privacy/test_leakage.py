@@ -22,6 +22,7 @@ from bisimdist.analysis.renyi_curve import renyi_curve
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.exact.precision import working_precision
+from bisimdist.exact.rational import to_fmpq
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.programs.noise import clipped_geometric
@@ -481,3 +482,14 @@ def test_bounds_that_no_time_makes_narrow_end_with_the_time(monkeypatch: pytest.
     answer = leakage(chain, "tv", pairs=[("s0", "s2")], gap="1/100", deadline=Deadline.after(0.3))
     assert answer.status is Status.LIMIT
     assert closed == sorted(set(closed))  # never twice for the same graph
+
+
+def test_doubles_for_an_accountant_are_rounded_up() -> None:
+    orders = [2, 3, 5, 8, 13, 21]
+    curve = renyi_curve(dining_cryptographers(3), orders, pairs=[("payer0", "payer1")])
+    names, values = curve.doubles()
+    assert names == orders
+    for point, value in zip(curve.points, values, strict=True):
+        assert fmpq(*value.as_integer_ratio()) >= to_fmpq(point.divergence[1])
+        assert value <= float(point.divergence[1]) * (1 + 1e-15)
+    assert renyi_curve(SOON_INFINITE, [3]).doubles()[1] == [math.inf]
