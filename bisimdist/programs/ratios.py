@@ -44,19 +44,21 @@ def output_ratio(chain: ProgramChain, source: str, target: str) -> OutputRatio |
     -----
     Where runs are cut off, what is cut off from the one counts against the quotient: any output may have it.
     """
-    rows = [dict(chain.rows[chain.index(name)]) for name in (source, target)]
-    states = set(rows[0]) | set(rows[1])
-    if any(chain.rows[state] != ((state, 1),) for state in states):
-        return None
+    rows: list[dict[str, fmpq]] = [{}, {}]
+    for name, row in zip((source, target), rows, strict=True):
+        for state, p in chain.rows[chain.index(name)]:
+            if chain.rows[state] != ((state, 1),):
+                return None
+            row[chain.labels[state]] = row.get(chain.labels[state], fmpq(0)) + p
     cut = [chain.cut_from(name) for name in (source, target)]
     best, output = fmpq(1), ""
     for one, other in ((0, 1), (1, 0)):
-        for state, p in rows[one].items():
-            if chain.labels[state] == CUT and any(cut):
+        for label, p in rows[one].items():
+            if label == CUT and any(cut):
                 continue
-            most = rows[other].get(state, fmpq(0)) + cut[other]
+            most = rows[other].get(label, fmpq(0)) + cut[other]
             if most == 0:
-                return OutputRatio(None, chain.labels[state], True)
+                return OutputRatio(None, label, True)
             if p / most > best:
-                best, output = p / most, chain.labels[state]
+                best, output = p / most, label
     return OutputRatio(best, output, not any(cut))

@@ -116,25 +116,46 @@ class Given:
 
     def any_model(self, *, cuts: bool = False) -> AnyModel:
         """Return the model, whatever its kind; with `cuts` runs of a program may be cut off."""
-        from bisimdist.questions.program_source import is_program, program_model, refuse_program_options
+        from bisimdist.questions.program_source import (
+            is_program,
+            program_model,
+            refuse_program_options,
+            refuse_reading_options,
+        )
         from bisimdist.questions.source import read_any_model
 
-        if is_program(self.argument):
-            return program_model(self, cuts=cuts)
-        refuse_program_options(self)
         other = self[AGAINST]
+        names = (self.argument,) if other is None else (self.argument, other)
+        programs = sum(map(is_program, names))
+        if not programs:
+            refuse_program_options(self)
+        elif programs == len(names):
+            refuse_reading_options(self)
         if other is None:
+            if programs:
+                return program_model(self, cuts=cuts)
             return read_any_model(self.argument, self._reading(self[PAIR]), format=self[INPUT_FORMAT])
         from bisimdist.models.against import side_by_side
+        from bisimdist.programs.against import programs_side_by_side
+        from bisimdist.programs.chain import ProgramChain
 
-        halves = []
-        for k, name in enumerate((self.argument, other)):
-            reading = self._reading(tuple((pair[k], pair[k]) for pair in self[PAIR]))
-            if k == 1:
-                own = self[AGAINST_CONSTANTS]
-                reading = replace(reading, constants={**reading.constants, **own}, shared=not own)
-            halves.append(read_any_model(name, reading, format=self[INPUT_FORMAT]))
-        return side_by_side(*halves)
+        one, two = (self._half(k, name, cuts=cuts and programs == 2) for k, name in enumerate(names))
+        if isinstance(one, ProgramChain) and isinstance(two, ProgramChain):
+            return programs_side_by_side(one, two)
+        return side_by_side(one, two)
+
+    def _half(self, k: int, name: str, *, cuts: bool) -> AnyModel:
+        """Return the first or the second of two models; its pairs are its own states, each with itself."""
+        from bisimdist.questions.program_source import is_program, program_model
+        from bisimdist.questions.source import read_any_model
+
+        if is_program(name):
+            return program_model(self, cuts=cuts, half=(k, name))
+        reading = self._reading(tuple((pair[k], pair[k]) for pair in self[PAIR]))
+        if k == 1:
+            own = self[AGAINST_CONSTANTS]
+            reading = replace(reading, constants={**reading.constants, **own}, shared=not own)
+        return read_any_model(name, reading, format=self[INPUT_FORMAT])
 
     def _reading(self, pairs: tuple[tuple[str, str], ...]) -> Reading:
         """Return how a file is to be taken."""

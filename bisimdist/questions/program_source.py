@@ -21,7 +21,7 @@ from bisimdist.questions.options import (
     TIMEOUT,
     Option,
 )
-from bisimdist.questions.reading_options import READING_OPTIONS
+from bisimdist.questions.reading_options import AGAINST, READING_OPTIONS
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -63,8 +63,27 @@ def refuse_program_options(given: Given, refused: Sequence[Option[Any]] = PROGRA
             )
 
 
+def refuse_reading_options(given: Given) -> None:
+    """Refuse options of files of models for programs.
+
+    Raises
+    ------
+    UsageError
+        If there are any.
+    """
+    for option in READING_OPTIONS:
+        value = given.values.get(option.name, option.default)
+        if option is not AGAINST and value not in {option.default, None}:
+            raise UsageError(f"{option.flag} is for files of models; {given.argument[:60]} names a program")
+
+
 def program_model(
-    given: Given, *, cuts: bool = True, inputs: Sequence[str] = (), neighbours: str | None = None
+    given: Given,
+    *,
+    cuts: bool = True,
+    inputs: Sequence[str] = (),
+    neighbours: str | None = None,
+    half: tuple[int, str] | None = None,
 ) -> ProgramChain | ProgramInteractive:
     """Return the chain of the program that was named; an interactive model where it asks an analyst.
 
@@ -76,6 +95,9 @@ def program_model(
         Whether runs may be cut off.
     inputs, neighbours
         The inputs and which of them are pairs, instead of what the options say.
+    half
+        The number and the name of the program, if it is one of two models that are held against each other:
+        every input that is compared is a pair with itself then.
 
     Raises
     ------
@@ -88,9 +110,6 @@ def program_model(
     from bisimdist.programs.inputs import literal_inputs
     from bisimdist.progress import Deadline
 
-    for option in READING_OPTIONS:
-        if given.values.get(option.name, option.default) not in {option.default, None}:
-            raise UsageError(f"{option.flag} is for files of models; {given.argument[:60]} names a program")
     chosen = given[INPUT]
     named: Sequence[str] = inputs or chosen
     if not named:
@@ -110,11 +129,16 @@ def program_model(
         _alpha(given),
         deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds),
     )
+    pairs = (given[PAIR] or None) if PAIR.name in given.values else None
+    if half is not None:
+        if given[NEIGHBOURS]:
+            raise UsageError("--neighbours is for one program; --against compares the same inputs of two")
+        pairs = tuple((pair[half[0]],) * 2 for pair in pairs or zip(named, named, strict=True))
     return explored(
-        given.argument,
+        given.argument if half is None else half[1],
         literal_inputs(named),
         request,
-        pairs=(given[PAIR] or None) if PAIR.name in given.values else None,
+        pairs=pairs,
         neighbours=neighbours or given[NEIGHBOURS],
         cost=_costs(costs),
     )
