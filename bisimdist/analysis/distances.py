@@ -16,6 +16,7 @@ from bisimdist.analysis.distance_answer import (
     common_status,
 )
 from bisimdist.analysis.work import Work
+from bisimdist.certificates.program import program_certificate
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.exact_engine import prove_above, prove_exactly
@@ -145,7 +146,7 @@ def bound(  # noqa: PLR0913
         status=status,
         method="; ".join(dict.fromkeys(work.method for work in works)),
         statistics=works[0].statistics() if len(works) == 1 else {},
-        make_certificate=partial(_certificate, model, works),
+        make_certificate=partial(_certificate, model, works, found),
     )
 
 
@@ -245,12 +246,14 @@ def _allowing_for_cuts(
     return tuple(result), status
 
 
-def _certificate(model: System, works: Sequence[Work]) -> dict[str, object]:
+def _certificate(model: System, works: Sequence[Work], found: Sequence[PairBound]) -> dict[str, object]:
     if len(works) > 1:
         raise UsageError("a certificate about a threshold takes one pair")
-    if isinstance(model, ProgramChain) and model.cut:
-        raise UsageError("runs of this program are cut off; the proof that allows for it is that of delta")
-    return works[0].certificate()
+    if not isinstance(model, ProgramChain) or not model.cut:
+        return works[0].certificate()
+    if works[0].distance != "bd":
+        raise UsageError("runs of this program are cut off; the proofs that allow for it are of bd and delta")
+    return program_certificate(model, works[0].certificate(), model.cut, found)
 
 
 def _check_distance(distance: str) -> None:

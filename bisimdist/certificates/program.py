@@ -44,7 +44,7 @@ def program_certificate(
     chain
         Its chain.
     proof
-        The certificate of bounds on the delta of that chain.
+        The certificate of bounds on the delta of that chain, or on its distance bd.
     cut
         For each state from which runs are cut off the probability of that.
     pairs

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist import LMC, bound, check_certificate, delta, explore, parse_model, quotient, write_model
+from bisimdist import LMC, check_certificate, delta, explore, parse_model, quotient, write_model
 from bisimdist.errors import UsageError
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.models.conversions import lmc_as_hmm
@@ -164,7 +164,6 @@ def test_other_questions_refuse_a_program_that_was_cut() -> None:
     assert isinstance(chain, LMC)
     for ask in (
         lambda: named_pairs(chain, None),
-        lambda: bound(chain, 2).certificate(),
         lambda: chain_as_automaton(chain),
         lambda: lmc_as_hmm(chain),
         lambda: quotient(chain),

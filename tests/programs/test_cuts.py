@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from bisimdist import (
     Status,
     bd_threshold,
     bound,
+    check_certificate,
     compare,
     delta,
     explore,
@@ -137,13 +140,29 @@ def test_a_limit_leaves_what_was_explored(monkeypatch: pytest.MonkeyPatch) -> No
         explore(walk, [0, 1], states=100)
 
 
-ASK: dict[str, Callable[[ProgramChain], object]] = {
-    "bound": lambda chain: bound(chain, 2).certificate(),
-    "threshold": lambda chain: bd_threshold(chain, 2, "0", "1", "1/2").certificate(),
+ASK: dict[str, Callable[[ProgramChain], Any]] = {
+    "bound": lambda chain: bound(chain, 2),
+    "bracket": lambda chain: bound(chain, 2, precision="1/1000"),
+    "threshold": lambda chain: bd_threshold(chain, 2, "0", "1", "1/2"),
 }
 
 
 @pytest.mark.parametrize("name", ASK)
-def test_the_proof_is_that_of_delta(cut: ProgramChain, name: str) -> None:
-    with pytest.raises(UsageError, match="that of delta"):
-        ASK[name](cut)
+def test_bounds_are_proved_for_the_whole_program(cut: ProgramChain, name: str) -> None:
+    document = ASK[name](cut).certificate()
+    found = check_certificate(json.dumps(document))
+    assert found.valid
+    (claim,) = found.plain_claims()
+    upper = Fraction(str(claim["upper"]))
+    assert (claim["quantity"], claim["lower"]) == ("delta", "0")
+    truth = delta(explore(clipped, [0, 1]), 2).pairs[0].upper
+    assert fmpq(upper.numerator, upper.denominator) >= truth
+    document["claims"][0]["upper"] = str(upper - Fraction(1, 10**9))
+    assert not check_certificate(json.dumps(document)).valid or upper == 1
+    document["claims"][0] |= {"upper": "1", "lower": str(Fraction(1, 10**9))}
+    assert not check_certificate(json.dumps(document)).valid
+
+
+def test_the_asymmetric_distance_of_a_cut_program_has_no_proof(cut: ProgramChain) -> None:
+    with pytest.raises(UsageError, match="bd and delta"):
+        bound(cut, 2, distance="lbd").certificate()

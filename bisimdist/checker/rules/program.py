@@ -1,7 +1,8 @@
 """Certificates of kind ``program``: bounds for a program whose runs are cut off where they become unlikely.
 
-Inside is a certificate of kind ``delta`` about the chain in which every run that is cut off ends in a state
-that says so. Whatever those runs would have done, delta differs by no more than their probabilities allow.
+Inside is a certificate of kind ``delta``, or of the distance bd, about the chain in which every run that is
+cut off ends in a state that says so. Whatever those runs would have done, delta differs by no more than their
+probabilities allow.
 
 References
 ----------
@@ -11,38 +12,72 @@ The rules are in ``docs/certificates/program.md``, their proof in ``docs/theory/
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from bisimdist.checker.core.chain import Chain, read_chain
-from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.core.frame import OtherReport, judged
 from bisimdist.checker.core.quantities import Mass, Share
 from bisimdist.checker.core.reading import (
     RuleViolation,
     choice,
     item,
-    items,
     mapping,
     rational,
     record,
     shown,
     text_of,
 )
+from bisimdist.checker.core.shape import Shape, key, listed, raw
 from bisimdist.checker.rules.delta import check_document as check_delta
+from bisimdist.checker.rules.distance import check_document as check_distance
 
 __all__ = ["check_document"]
 
-_FRAME = ("format", "version", "kind", "program", "digest", "cut", "claims", "proof")
+
+class _Program(Shape):
+    """What the claims are about."""
+
+    function: str = key(item)
+    observe: str = key(item)
+    sources: dict[str, str] = key(
+        lambda value, where: {
+            name: item(digest, f"the digest of {shown(name)}")
+            for name, digest in mapping(value, where).items()
+        }
+    )
 
 
-@dataclass(frozen=True)
-class _Claim:
+class _Claim(Shape):
     """That delta of a pair lies between two bounds."""
 
-    source: str
-    target: str
-    lower: Fraction
-    upper: Fraction
+    source: str = key(item, "from")
+    target: str = key(item, "to")
+    lower: Fraction = key(rational)
+    upper: Fraction = key(rational)
+
+
+class _Document(Shape):
+    """A certificate of a program."""
+
+    program: _Program = key(_Program.read)
+    digest: str = key(item)
+    cut: Any = key(raw)
+    claims: list[_Claim] = key(listed(_Claim.read, "claim"))
+    proof: dict[str, object] = key(mapping)
+
+    def alphas(self) -> tuple[Fraction, Fraction]:
+        """Return alpha of the lower bounds and of the upper ones."""
+        said = self.proof.get("alpha")
+        if self.proof.get("kind") is None:
+            choice(self.proof.get("distance"), "the distance of the proof", ("bd",))
+            alpha = rational(said, "alpha of the proof")
+            return alpha, alpha
+        choice(self.proof.get("kind"), "the kind of the proof", ("delta",))
+        both = record(said, "alpha of the proof", ("lower", "upper"), ())
+        return rational(both["lower"], "alpha of the lower bounds"), rational(
+            both["upper"], "alpha of the upper bounds"
+        )
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
@@ -60,71 +95,44 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     MalformedCertificate
         If the document does not have the shape of such a certificate.
     """
-    whole = record(document, "the certificate", _FRAME, ())
-    _check_program(whole["program"])
-    claims = [_claim(value, f"claim {k}") for k, value in enumerate(items(whole["claims"], "the claims"), 1)]
-    proof = mapping(whole["proof"], "the proof")
-    choice(proof.get("kind"), "the kind of the proof", ("delta",))
-    alphas = record(proof.get("alpha"), "alpha of the proof", ("lower", "upper"), ())
-    skews = [rational(alphas[key], f"alpha of the {key} bounds") for key in ("lower", "upper")]
-    plain = tuple(_plain(claim, skews) for claim in claims)
-    about = ("lmc", item(whole["digest"], "the digest"))
-    try:
-        _check(whole, proof, claims, skews[0], model)
-    except RuleViolation as violation:
-        return OtherReport(False, plain, str(violation), about)
-    return OtherReport(True, plain, about=about)
-
-
-def _check_program(value: object) -> None:
-    program = record(value, "the program", ("function", "observe", "sources"), ())
-    for key in ("function", "observe"):
-        item(program[key], f"the {key} of the program")
-    for name, digest in mapping(program["sources"], "the sources of the program").items():
-        item(digest, f"the digest of {shown(name)}")
-
-
-def _claim(value: object, where: str) -> _Claim:
-    claim = record(value, where, ("from", "to", "lower", "upper"), ())
-    return _Claim(
-        item(claim["from"], where),
-        item(claim["to"], where),
-        rational(claim["lower"], f"the lower bound of {where}"),
-        rational(claim["upper"], f"the upper bound of {where}"),
+    whole = _Document.whole(document)
+    lower, upper = whole.alphas()
+    claims = (
+        {
+            "from": claim.source,
+            "to": claim.target,
+            "quantity": "delta",
+            "alpha": text_of(upper) if lower == upper else [text_of(upper), text_of(lower)],
+            "lower": text_of(claim.lower),
+            "upper": text_of(claim.upper),
+            "exact": claim.lower == claim.upper,
+        }
+        for claim in whole.claims
     )
+    return judged(claims, lambda: _check(whole, lower, model), ("lmc", whole.digest))
 
 
-def _plain(claim: _Claim, skews: list[Fraction]) -> dict[str, object]:
-    lower, upper = (text_of(skew) for skew in skews)
-    return {
-        "from": claim.source,
-        "to": claim.target,
-        "quantity": "delta",
-        "alpha": upper if lower == upper else [upper, lower],
-        "lower": text_of(claim.lower),
-        "upper": text_of(claim.upper),
-        "exact": claim.lower == claim.upper,
-    }
-
-
-def _check(
-    whole: Mapping[str, object],
-    proof: dict[str, object],
-    claims: list[_Claim],
-    alpha: Fraction,
-    model: object | None,
-) -> None:
-    inner = check_delta(proof, model)
+def _check(whole: _Document, alpha: Fraction, model: object | None) -> None:
+    proof = whole.proof
+    inner = check_distance(proof, model) if proof.get("kind") is None else check_delta(proof, model)
     if not inner.valid:
         raise RuleViolation(f"P2: the proof is not valid: {inner.reason}")
-    if whole["digest"] != proof.get("digest"):
+    if whole.digest != proof.get("digest"):
         raise RuleViolation("P2: the digest is not that of the proof")
     chain = read_chain(mapping(proof["model"], "the model of the proof"))
-    masses = _masses(whole["cut"], chain)
+    masses = _masses(whole.cut, chain)
     _check_masses(masses, chain)
-    proved = {(found["from"], found["to"]): found for found in inner.claims}
-    for number, claim in enumerate(claims, 1):
-        _check_claim(claim, f"claim {number}", proved, masses, alpha)
+    proved: dict[tuple[object, object], tuple[Fraction, Fraction]] = {
+        (found["from"], found["to"]): (
+            rational(found["lower"], "a lower bound of the proof"),
+            rational(found["upper"], "an upper bound of the proof"),
+        )
+        for found in inner.claims
+    }
+    for found in inner.distances:  # from below a distance says nothing of delta
+        proved[found.source, found.target] = Fraction(0), found.upper
+    for claim in whole.claims:
+        _check_claim(claim, proved, masses, alpha)
 
 
 def _masses(value: object, chain: Chain) -> dict[str, Mass]:
@@ -149,19 +157,17 @@ def _check_masses(masses: Mapping[str, Mass], chain: Chain) -> None:
 
 def _check_claim(
     claim: _Claim,
-    where: str,
-    proved: Mapping[tuple[object, object], Mapping[str, object]],
+    proved: Mapping[tuple[object, object], tuple[Fraction, Fraction]],
     masses: Mapping[str, Mass],
     alpha: Fraction,
 ) -> None:
-    found = proved.get((claim.source, claim.target))
-    if found is None:
+    where = claim.where
+    if (claim.source, claim.target) not in proved:
         raise RuleViolation(f"P4: {where} is about a pair that the proof does not claim")
     Share.of(claim.lower, f"P4: the lower bound of {where}")
     Share.of(claim.upper, f"P4: the upper bound of {where}")
     p, q = masses.get(claim.source, Fraction(0)), masses.get(claim.target, Fraction(0))
-    lower = rational(found["lower"], "a lower bound of the proof")
-    upper = rational(found["upper"], "an upper bound of the proof")
+    lower, upper = proved[claim.source, claim.target]
     if claim.lower > max(Fraction(0), lower - max(p + alpha * q, q + alpha * p)):
         raise RuleViolation(f"P4: the lower bound of {where} is more than the proof and the cut allow")
     if claim.upper < min(Fraction(1), upper + max(p, q)):
