@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import operator
-from collections.abc import Callable
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +24,7 @@ def _other(value: object) -> Any:
     NumberTypeError
         For a float: whether it is equal to an exact number is no question that anybody means.
     """
-    if isinstance(value, int | fmpq | fmpz):
+    if isinstance(value, int | fmpz):
         return value
     if isinstance(value, float):
         raise NumberTypeError(
@@ -39,13 +37,13 @@ def _other(value: object) -> Any:
     return NotImplemented
 
 
-def _computed(operation: Callable[[Any, Any], Any], *, swapped: bool = False) -> Any:
+def _computed(name: str) -> Any:
+    """Return an operation of `fmpq` that takes Python's numbers too."""
+    operation = getattr(fmpq, name)
+
     def method(self: fmpq, value: object) -> Any:
-        other = _other(value)
-        if other is NotImplemented:
-            return other
-        pair = (other, fmpq(self)) if swapped else (fmpq(self), other)
-        return _out(operation(*pair))
+        other = value if isinstance(value, fmpq) else _other(value)
+        return other if other is NotImplemented else _out(operation(self, other))
 
     return method
 
@@ -71,13 +69,13 @@ class Exact(fmpq):  # type: ignore[misc]
 
     __slots__ = ()
 
-    __add__, __radd__ = _computed(operator.add), _computed(operator.add, swapped=True)
-    __sub__, __rsub__ = _computed(operator.sub), _computed(operator.sub, swapped=True)
-    __mul__, __rmul__ = _computed(operator.mul), _computed(operator.mul, swapped=True)
-    __truediv__, __rtruediv__ = _computed(operator.truediv), _computed(operator.truediv, swapped=True)
-    __eq__, __ne__ = _computed(operator.eq), _computed(operator.ne)
-    __lt__, __le__ = _computed(operator.lt), _computed(operator.le)
-    __gt__, __ge__ = _computed(operator.gt), _computed(operator.ge)
+    __add__, __radd__ = _computed("__add__"), _computed("__radd__")
+    __sub__, __rsub__ = _computed("__sub__"), _computed("__rsub__")
+    __mul__, __rmul__ = _computed("__mul__"), _computed("__rmul__")
+    __truediv__, __rtruediv__ = _computed("__truediv__"), _computed("__rtruediv__")
+    __eq__, __ne__ = _computed("__eq__"), _computed("__ne__")
+    __lt__, __le__ = _computed("__lt__"), _computed("__le__")
+    __gt__, __ge__ = _computed("__gt__"), _computed("__ge__")
     __hash__ = fmpq.__hash__
 
     @property
