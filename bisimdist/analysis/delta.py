@@ -221,6 +221,7 @@ class _Work:
     inner_gap: fmpq | None = None
     """What is left of the gap when runs that are cut off have taken their part."""
     threshold: fmpq | None = None
+    fixed: bool = False
     sequences: dict[int, FixedSearch] = field(default_factory=dict)
     """By root the best sequence that is fixed beforehand, where one was asked for."""
 
@@ -262,6 +263,7 @@ class _Work:
     def fix(self) -> Status:
         """Find the best sequences of actions, with what an adaptive analyst gains as a bound."""
         closure = self._closure()
+        self.fixed = True
         for _, root in (part for q in self.questions for part in (*q.below, *q.above)):
             if root.node not in self.sequences:
                 search = FixedSearch(self.two.measure, self.two.refinement, closure, root.node)
@@ -444,19 +446,27 @@ class _Work:
     def certificate(self, answer: DeltaAnswer) -> dict[str, object]:
         """Return the proof of all bounds."""
         inner = [(low, high) for low, high, _ in self._all()]
-        if self.sequences:
-            raise UsageError("no certificate says that no other sequence of actions is better")
+        sequences = None
+        closure = self._closure()
+        if self.fixed:  # the search has looked behind nodes that an adaptive analyst leaves aside
+            actions = self.two.merged.actions if isinstance(self.two.merged, Interactive) else ()
+            sequences = {
+                root: [actions[arm] for arm in search.sequence[: self.rounds]]
+                for root, search in self.sequences.items()
+            }
+            closure = self.two.close(self.questions)
         proof = delta_certificate(
             self.model,
             self.two,
             self.asked,
             self.questions,
-            self._closure(),
+            closure,
             [
                 (*bounds, self.witness(pair, plain=False))
                 for bounds, pair in zip(inner, answer.pairs, strict=True)
             ],
             self.rounds,
+            sequences,
         )
         model = self.two.model
         if not isinstance(model, ProgramChain):

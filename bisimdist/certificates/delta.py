@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -57,10 +57,12 @@ def delta_certificate(  # noqa: PLR0913, PLR0917
     closure: Closure,
     bounds: Sequence[tuple[fmpq, fmpq, DeltaClaim]],
     rounds: int | None = None,
+    sequences: Mapping[int, Sequence[str]] | None = None,
 ) -> dict[str, object]:
     """Return the certificate of bounds (lower, upper, event) on the pairs that were asked.
 
-    Only the nodes that the bounds rest on are written. With `rounds` the graph is that of the unrolled model.
+    Only the nodes that the bounds rest on are written. With `rounds` the graph is that of the unrolled model;
+    with `sequences`, by root, the claims are about what is fixed beforehand.
     """
     writer = _Nodes(two, closure)
     claims = []
@@ -74,7 +76,12 @@ def delta_certificate(  # noqa: PLR0913, PLR0917
         cyclic = found.event.order is None
         if lower > 0:
             claim["direction"] = [found.source, found.target]
-        if lower > 0 and not cyclic:
+        forward = found.source == model.states[pair[0]]
+        directed = question.pair if forward else question.pair[::-1]
+        roots = [root.node for direction, root in question.below if direction == directed]
+        if lower > 0 and sequences is not None:
+            claim["sequence"] = [action for root in roots for action in sequences[root]]
+        elif lower > 0 and not cyclic:
             claim["event"] = found.event.data()
             claim["probabilities"] = [
                 rational_text(found.probability_from, digits=CLAIM_DIGITS),
@@ -84,9 +91,7 @@ def delta_certificate(  # noqa: PLR0913, PLR0917
         if upper < 1:
             writer.above(root.node for _, root in question.above)
         if lower > 0 and cyclic:
-            forward = found.source == model.states[pair[0]]
-            directed = question.pair if forward else question.pair[::-1]
-            writer.below(root.node for direction, root in question.below if direction == directed)
+            writer.below(roots)
     return {
         "format": "bisimdist-certificate",
         "version": 1,
@@ -94,6 +99,7 @@ def delta_certificate(  # noqa: PLR0913, PLR0917
         "model": model.canonical(),
         "digest": model.digest(),
         **({} if rounds is None else {"rounds": rounds}),
+        **({} if sequences is None else {"fixed": True}),
         "merged": merged_states(two.model, two.classes),
         "alpha": {"lower": rational_text(two.alpha_lower), "upper": rational_text(two.alpha_upper)},
         "claims": claims,

@@ -77,8 +77,6 @@ class Delta(Question["DeltaAnswer"]):
         said = given.fields(cls)
         if said.get("fixed") and said.get("rounds") is None:
             raise UsageError("--fixed: a sequence has an end; say how many actions with --rounds K")
-        if said.get("fixed") and given.wants_proof:
-            raise UsageError("--fixed: no certificate says that no other sequence is better; leave it out")
         model = given.system(cuts=True)
         refuse_rounds(model, said.get("rounds"))
         return cls(model=model, pairs=given.pairs(model), skew=skew, named=given.argument, **said)

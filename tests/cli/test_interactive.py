@@ -49,8 +49,13 @@ def test_delta_answers_with_the_strategy(command: Command, model: str, tmp_path:
     assert "(1) ask Y: n -> convinced" in command("delta", model, "--alpha", "3/2").out
 
 
-def test_fixed_and_without_rounds(command: Command, model: str) -> None:
-    fixed = json.loads(command("delta", model, "--alpha", "2", "--rounds", "2", "--fixed", "--json").out)
+def test_fixed_and_without_rounds(command: Command, model: str, tmp_path: Path) -> None:
+    proof = str(tmp_path / "proof.json")
+    asked = ("delta", model, "--alpha", "2", "--rounds", "2", "--fixed")
+    fixed = json.loads(command(*asked, "--json", "--certificate", proof).out)
+    checked = command("check", proof, model)
+    assert checked.code == 0
+    assert "fixed sequences" in checked.out
     assert (fixed["analyst"], fixed["pairs"][0]["upper"], fixed["status"]) == ("fixed", "1/8", "exact")
     free = json.loads(command("delta", model, "--alpha", "2", "--json").out)
     assert (free["rounds"], free["pairs"][0]["lower"]) == (None, "1/8")
@@ -106,10 +111,6 @@ def test_crosscheck_holds_analysts_against_automata(command: Command, model: str
         (["delta", "example:figure1", "--alpha", "1", "--rounds", "2"], "nobody asks this model"),
         (["delta", "MODEL", "--alpha", "1", "--fixed"], "say how many actions with --rounds"),
         (["delta", "MODEL", "--alpha", "1", "--rounds", "-1"], "--rounds -1: expected at least 0"),
-        (
-            ["delta", "MODEL", "--alpha", "1", "--rounds", "1", "--fixed", "--certificate", "x"],
-            "no certificate",
-        ),
         (["profile", "MODEL", "--runs", "2"], "--runs: is for models that nobody asks"),
         (["metric", "MODEL", "--kind", "amortised"], "interactive model (kind interactive); expected"),
         (["verify", "MODEL", "--ratio", "2", "--length", "2"], "interactive model (kind interactive)"),

@@ -91,6 +91,17 @@ def test_two_mechanisms_side_by_side_are_asked_in_any_order() -> None:
     assert "1:X" in both.actions
 
 
+def test_concurrent_composition_of_two_mechanisms_with_memory() -> None:
+    """An analyst who looks finds both secrets by randomised response, and gains what their product does."""
+    one = coin_and_doors()
+    both = side_by_side([one, one], [("1:start", "0:start")] * 2)
+    for alpha in (fmpq(1), fmpq(2), fmpq(3), fmpq(9)):
+        nine, three, single = fmpq(9, 16), fmpq(3, 16), fmpq(1, 16)
+        product = max(fmpq(0), nine - alpha * single) + 2 * max(fmpq(0), three - alpha * three)
+        assert gained(both, alpha, 4) == product + max(fmpq(0), single - alpha * nine)
+    assert gained(both, "2", 4, fixed=True) == fmpq(15, 64)
+
+
 def test_a_pair_of_queries_asks_each_world_its_own() -> None:
     mechanism = sparse_vector()
     same = neighbouring_queries(mechanism, "start", [("0", "0"), ("2", "2")])

@@ -91,6 +91,7 @@ def test_a_sequence_goes_where_an_adaptive_analyst_does_not_look() -> None:
         assert answer.status is Status.EXACT
         assert [plain(upper) for _, upper in answer.pairs[0].directions] == expected
         consistent(answer, fmpq(3, 2))
+        proved(answer)
 
 
 def model_pairs(model: Interactive) -> list[tuple[str, str]]:
@@ -124,6 +125,7 @@ def test_it_is_the_best_of_all_analysts(model: Interactive, alpha: fmpq, rounds:
     fixed = delta(model, alpha, pairs=PAIR, rounds=rounds, fixed=True)
     best = max(best_fixed(model, *names, plain(alpha), rounds) for names in (("s0", "s1"), ("s1", "s0")))
     assert plain(fixed.pairs[0].lower) == plain(fixed.pairs[0].upper) == best
+    proved(fixed)
     consistent(fixed, alpha)
 
 
@@ -189,6 +191,35 @@ def test_an_unrolled_model_is_the_same_for_so_many_rounds(model: Interactive, ro
     assert [found.labels[label] for label in found.model.labels] == [
         model.labels[origin] for origin in found.origin
     ]
+
+
+def forged(answer: DeltaAnswer, **claim: object) -> str:
+    """Return why the checker refuses a proof in which a claim was changed; "" where it does not."""
+    document = answer.certificate()
+    document["claims"] = [{**entry, **claim} for entry in document["claims"]]  # type: ignore[attr-defined]
+    report = check_certificate(json.dumps(document), write_model(answer.model, "json"))
+    return "" if report.valid else str(report.reason)
+
+
+@settings(max_examples=15, deadline=None)
+@given(interactives(4, max_actions=3), alphas(), st.integers(1, 3), st.data())
+def test_a_proof_about_sequences_says_no_more_than_holds(
+    model: Interactive, alpha: fmpq, rounds: int, data: st.DataObject
+) -> None:
+    answer = delta(model, alpha, pairs=PAIR, rounds=rounds, fixed=True)
+    proved(answer)
+    best = max(best_fixed(model, *names, plain(alpha), rounds) for names in (("s0", "s1"), ("s1", "s0")))
+    claimed = data.draw(st.sampled_from([best / 2, best, (best + 1) / 2, best + Fraction(1, 1000)]))
+    upper = min(Fraction(1), max(claimed, best))
+    assert not forged(answer, upper=str(upper))
+    if claimed < best:
+        assert "C1" in forged(answer, lower="0", upper=str(claimed))
+    if best < claimed <= 1:
+        assert "C1" in forged(answer, lower=str(claimed), upper="1", direction=["s0", "s1"], sequence=["X"])
+    sequence = data.draw(st.lists(st.sampled_from("XYZ"), max_size=rounds))
+    more = {"lower": str(best + Fraction(1, 10**6)), "upper": "1", "sequence": sequence}
+    for direction in (["s0", "s1"], ["s1", "s0"]):
+        assert forged(answer, direction=direction, **more)
 
 
 def test_rounds_are_for_who_asks() -> None:

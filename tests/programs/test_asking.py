@@ -61,6 +61,8 @@ def test_randomised_responses_and_a_filter() -> None:
     assert model.actions == ("(0, 1)", "(1, 0)")
     assert delta(model, 2).upper == delta(model, 2, rounds=3, fixed=True).upper
     odometer = explore_interactive(asked.asked_odometer, [0, 1], replays=100)
+    for fixed in (False, True):  # all of the budget at once is as good as any way to spend it
+        assert delta(odometer, 2, rounds=3, fixed=fixed).upper == fmpq(9, 10) - 2 * fmpq(1, 10)
     assert delta(odometer, 9).upper == 0
     (pair,) = delta(odometer, "17/2").pairs
     assert pair.lower > 0

@@ -24,10 +24,12 @@ from bisimdist.checker.rules.delta_document import (
     Claim,
     Document,
     Event,
+    FixedDocument,
     Node,
     OwnBound,
     read_document,
 )
+from bisimdist.checker.rules.delta_sequences import Sequences, Vector
 
 __all__ = ["check_document"]
 
@@ -49,7 +51,7 @@ def _plain(claim: Claim, whole: Document) -> dict[str, object]:
     return {
         "from": claim.source,
         "to": claim.target,
-        "quantity": "delta",
+        "quantity": "delta of fixed sequences" if isinstance(whole, FixedDocument) else "delta",
         "alpha": upper if lower == upper else [upper, lower],
         "lower": text_of(claim.lower),
         "upper": text_of(claim.upper),
@@ -80,7 +82,9 @@ def _check(whole: Document, given: Chain | None) -> None:
     if ceiling is not None and table is not None:
         _check_ceiling(chain, ceiling, table)
     check_ratios(chain, ratios)
-    graph = _Graph(chain, nodes, (lower, upper), ceiling, ratios)
+    graph = (_Blind if isinstance(whole, FixedDocument) else _Graph)(
+        chain, nodes, (lower, upper), ceiling, ratios
+    )
     graph.check_nodes()
     starts = {
         state: representative[state if rounds is None else with_rounds(original, state, rounds)]
@@ -99,16 +103,12 @@ def _check_claim(graph: _Graph, claim: Claim, starts: Mapping[str, str], where: 
     ways = {(claim.source, claim.target): (s, t), (claim.target, claim.source): (t, s)}
     if claim.upper < 1:
         for pair in ways.values():
-            if graph.upper(pair) > claim.upper:
+            if not graph.at_most(pair, claim.upper, where):
                 raise RuleViolation(f"{where}: C1: the upper bound is less than what the nodes prove")
     if claim.lower > 0:
         if claim.direction not in ways:
             raise RuleViolation(f"{where}: C1: the direction is not one of the pair")
-        pair = ways[claim.direction]
-        proved = graph.lower(pair)
-        if claim.event is not None:
-            proved = _event_gain(graph, claim, claim.event, pair, where)
-        if proved < claim.lower:
+        if graph.gained(claim, ways[claim.direction], where) < claim.lower:
             raise RuleViolation(f"{where}: C1: the lower bound is more than what is proved")
 
 
@@ -346,18 +346,32 @@ class _Graph:
         factor = math.gcd(*vector.values())
         return {state: value // factor for state, value in vector.items() if value}
 
+    def _ways(self, pair: tuple[str, str]) -> tuple[tuple[str, str], ...]:
+        """Return the directions of equal value that may be proved instead of one."""
+        # at alpha = 1 an event gains in one direction what its complement gains in the other
+        return (pair, pair[::-1]) if self.alpha_upper == 1 else (pair,)
+
     def upper(self, pair: tuple[str, str]) -> Fraction:
         """Return what is proved of one direction from above."""
         if pair[0] == pair[1]:
             return Fraction(0)
-        # at alpha = 1 an event gains in one direction what its complement gains in the other
-        pairs = (pair, pair[::-1]) if self.alpha_upper == 1 else (pair,)
-        for chosen in pairs:
+        for chosen in self._ways(pair):
             number = self.number.get(_key(self._root(chosen, self.alpha_upper)))
             above = None if number is None else self.nodes[number].upper
             if above is not None:
                 return above / self.alpha_upper.denominator
         return Fraction(1)
+
+    def at_most(self, pair: tuple[str, str], bound: Fraction, where: str) -> bool:
+        """Tell whether one direction is proved to be at most a bound."""
+        del where
+        return self.upper(pair) <= bound
+
+    def gained(self, claim: Claim, pair: tuple[str, str], where: str) -> Fraction:
+        """Return what is proved of one direction from below, by an event where there is one."""
+        if claim.event is None:
+            return self.lower(pair)
+        return _event_gain(self, claim, claim.event, pair, where)
 
     def lower(self, pair: tuple[str, str]) -> Fraction:
         """Return what is proved of one direction from below."""
@@ -366,6 +380,37 @@ class _Graph:
         number = self.number.get(_key(self._root(pair, self.alpha_lower)))
         below = None if number is None else self.nodes[number].lower
         return Fraction(0) if below is None else below / self.alpha_lower.denominator
+
+
+class _Blind(_Graph):
+    """The same for who has fixed beforehand what is asked (rule D11)."""
+
+    def at_most(self, pair: tuple[str, str], bound: Fraction, where: str) -> bool:
+        """Tell whether one direction is proved to be at most a bound."""
+        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
+            return super().at_most(pair, bound, where)
+        most = bound * self.alpha_upper.denominator
+        if not Sequences(self.chain, self._proved).stay_below(self._start(pair), most):
+            raise RuleViolation(f"{where}: D11: a sequence may gain more than the upper bound")
+        return True
+
+    def _start(self, pair: tuple[str, str]) -> Vector:
+        """Return the vector of a direction, or of the other one of equal value where that has a node."""
+        roots = [_key(self._root(way, self.alpha_upper)) for way in self._ways(pair)]
+        return next((root for root in roots if root in self.number), roots[0])
+
+    def _proved(self, vector: Vector) -> Fraction | None:
+        """Return what is proved of a vector from above."""
+        number = self.number.get(vector)
+        return None if number is None else self.nodes[number].upper
+
+    def gained(self, claim: Claim, pair: tuple[str, str], where: str) -> Fraction:
+        """Return what the sequence gains."""
+        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
+            return super().gained(claim, pair, where)
+        root = _key(self._root(pair, self.alpha_lower))
+        found = Sequences(self.chain, self._proved).gain(root, claim.sequence)
+        return found / self.alpha_lower.denominator
 
 
 def _key(vector: Mapping[str, int]) -> tuple[tuple[str, int], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,7 +21,16 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import Shape, flag, key, listed, named, one_of, raw, row, truth
 
-__all__ = ["Ceiling", "Claim", "Document", "Event", "Node", "OwnBound", "read_document"]
+__all__ = [
+    "Ceiling",
+    "Claim",
+    "Document",
+    "Event",
+    "FixedDocument",
+    "Node",
+    "OwnBound",
+    "read_document",
+]
 
 MOST_ROUNDS = 100_000
 Children = Mapping[str, Mapping[str, int]]
@@ -72,14 +81,28 @@ class Claim(Shape):
     lower: Fraction = key(rational)
     upper: Fraction = key(rational)
     direction: tuple[str, ...] = key(row(item, item), default=())
+    event: Event | None = None
+    probabilities: tuple[Fraction, Fraction] | None = None
+    sequence: Sequence[str] = ()
+
+
+class EventClaim(Claim):
+    """A claim with the event that shows its lower bound."""
+
     event: Event | None = key(Event.read, default=None)
     probabilities: tuple[Fraction, Fraction] | None = key(row(rational, rational), default=None)
 
 
-class AskingClaim(Claim):
+class AskingClaim(EventClaim):
     """A claim about an interactive model."""
 
     event: Event | None = key(AskingEvent.read, default=None)
+
+
+class FixedClaim(Claim):
+    """A claim about what is fixed beforehand, with the sequence of actions that shows its lower bound."""
+
+    sequence: list[str] = key(listed(item), default_factory=list)
 
 
 class OwnBound(Shape):
@@ -143,7 +166,7 @@ class Document(Shape):
     """A certificate of kind ``delta``."""
 
     alpha: Alphas = key(Alphas.read)
-    claims: list[Claim] = key(listed(Claim.read, "claim"))
+    claims: Sequence[Claim] = key(listed(EventClaim.read, "claim"))
     model: dict[str, object] = key(read_model)
     digest: str = key(item)
     merged: list[list[str]] = key(merged)
@@ -175,9 +198,17 @@ class Document(Shape):
 class AskingDocument(Document):
     """A certificate about an interactive model."""
 
-    claims: list[Claim] = key(listed(AskingClaim.read, "claim"))
+    claims: Sequence[Claim] = key(listed(AskingClaim.read, "claim"))
     rounds: int | None = key(_rounds, default=None)
     asking = True
+
+
+class FixedDocument(AskingDocument):
+    """A certificate about sequences of actions that are fixed beforehand."""
+
+    claims: Sequence[Claim] = key(listed(FixedClaim.read, "claim"))
+    rounds: int | None = key(_rounds)
+    fixed: bool = key(truth)
 
 
 def read_document(document: Mapping[str, object]) -> Document:
@@ -189,4 +220,6 @@ def read_document(document: Mapping[str, object]) -> Document:
         If it does not have the shape of a certificate of kind ``delta``.
     """
     asking = model_kind(document) == "interactive"
+    if asking and "fixed" in document:
+        return FixedDocument.whole(document)
     return (AskingDocument if asking else Document).whole(document)
