@@ -12,7 +12,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TypeVar
 
-from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
+from bisimdist.analysis.hmm_proofs import for_all_lengths
+from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.checker.rules import KINDS
 from bisimdist.hmm.budget import Adjacency, enumerated_budget, noisy_max_family
 from bisimdist.hmm.parametric import prove_for_all

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from bisimdist.analysis.hmm import epsilon as epsilon
     from bisimdist.analysis.hmm import verify as verify
     from bisimdist.analysis.hmm_proofs import for_all_lengths as for_all_lengths
-    from bisimdist.analysis.hmm_proofs import mechanism_budget as mechanism_budget
     from bisimdist.analysis.leakage import leakage as leakage
     from bisimdist.analysis.leakage_answer import LeakageAnswer as LeakageAnswer
+    from bisimdist.analysis.mechanism_budget import mechanism_budget as mechanism_budget
     from bisimdist.analysis.metric import metric as metric
     from bisimdist.analysis.metric_answer import MetricAnswer as MetricAnswer
     from bisimdist.analysis.playing import played as played
@@ -176,10 +176,8 @@ _HOMES = {
         "epsilon",
         "verify",
     ),
-    "bisimdist.analysis.hmm_proofs": (
-        "for_all_lengths",
-        "mechanism_budget",
-    ),
+    "bisimdist.analysis.hmm_proofs": ("for_all_lengths",),
+    "bisimdist.analysis.mechanism_budget": ("mechanism_budget",),
     "bisimdist.models.hmm": ("HMM",),
     "bisimdist.models.interactive": ("Interactive",),
     "bisimdist.models.io.graph": ("from_networkx", "to_networkx"),

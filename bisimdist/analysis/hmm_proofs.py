@@ -1,4 +1,4 @@
-"""Questions about hidden Markov models that no length bounds, and about mechanisms as a whole."""
+"""Budgets of hidden Markov models that no length bounds: refutations, then invariants."""
 
 from __future__ import annotations
 
@@ -9,24 +9,21 @@ from typing import Any
 
 from flint import fmpq
 
+from bisimdist.analysis.all_lengths_answer import AllLengthsAnswer, LengthVerdict
 from bisimdist.analysis.asked import asked_distributions
 from bisimdist.analysis.distances import bd_threshold
-from bisimdist.analysis.hmm_answer import Verdict, Verdicts
-from bisimdist.analysis.proved import Proved, Shown
+from bisimdist.analysis.hmm_answer import Verdict
 from bisimdist.certificates.hmm_proofs import (
     cone_invariant,
     coupling_invariant,
     factors_invariant,
     invariant_certificate,
-    mechanism_certificate,
     parametric_certificate,
     pump_certificate,
-    several_certificate,
 )
 from bisimdist.errors import ENDINGS, UsageError
-from bisimdist.exact.logarithm import alpha_above, alpha_below, log_enclosure
+from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
-from bisimdist.hmm.budget import Adjacency, BudgetResult, QueryFamily, privacy_budget
 from bisimdist.hmm.chain import FIRST, SECOND, as_chain
 from bisimdist.hmm.cone import find_cone, worst_ratio
 from bisimdist.hmm.multiplicative import find_factors
@@ -35,170 +32,19 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
-from bisimdist.report.numbers import at_least, at_most, exact_value, short_rational
-from bisimdist.report.tables import Report
 from bisimdist.words.beam import guessed_words
 from bisimdist.words.forward import word_probability
 from bisimdist.words.integers import IntegerModel
 from bisimdist.words.numeric import NumericModel
 from bisimdist.words.refutation import Impossible, Pump, find_pump
 
-__all__ = [
-    "AllLengthsAnswer",
-    "LengthVerdict",
-    "MechanismBudget",
-    "for_all_lengths",
-    "mechanism_budget",
-]
+__all__ = ["for_all_lengths"]
 
 METHODS = ("auto", "cone", "factors", "coupling")
 GUESSED_LENGTHS = (1, 2, 3, 5, 8, 13, 21)
 EPSILON_BITS = 128
 MAX_CHAIN = 200
 """A chain of more states is not tried for a coupling, whose pairs would be too many."""
-
-NEIGHBOURS = {
-    "all": "every query result may differ by at most one",
-    "one": "one query result differs by one",
-}
-MEANS = {
-    "cone": "a closed polyhedral cone of functions",
-    "factors": "a table of factors of pairs of states",
-    "coupling": "a skewed coupling of cost zero",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LengthVerdict(Proved):
-    """Whether a budget holds for one pair and sequences of every length.
-
-    Parameters
-    ----------
-    source, target
-        The names of the two distributions.
-    verdict
-        The answer.
-    method
-        What proves it: ``cone``, ``factors``, ``coupling``, ``counterexample``, ``pump`` or ``impossible``;
-        empty where nothing does.
-    proved
-        A budget that was proved for all lengths, where one was.
-    attained
-        The largest ratio of a single sequence that is known.
-    counterexample, probabilities
-        A sequence that violates the budget, with its probabilities from `source` and `target`.
-    pump
-        The refutation of every budget, where there is one: prefix, cycle and suffix, by name.
-    growth
-        With a pump: the growth factors of a round of the cycle, the larger one first.
-    """
-
-    source: str
-    target: str
-    verdict: Verdict
-    method: str = field(default="", compare=False)
-    proved: fmpq | None = field(default=None, compare=False)
-    attained: fmpq | None = field(default=None, compare=False)
-    counterexample: tuple[str, ...] | None = field(default=None, compare=False)
-    probabilities: tuple[fmpq, fmpq] | None = field(default=None, compare=False)
-    pump: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
-    growth: tuple[fmpq, fmpq] | None = field(default=None, compare=False)
-
-    @property
-    def exact(self) -> bool:
-        """Whether the budget that was proved is attained: no smaller one holds for all lengths."""
-        return self.proved is not None and self.proved == self.attained
-
-    @property
-    def no_budget(self) -> bool:
-        """Whether every budget is refuted."""
-        return self.method in {"pump", "impossible"}
-
-    def data(self) -> dict[str, object]:
-        """Return the verdict as plain data."""
-        data: dict[str, object] = {
-            "from": self.source,
-            "to": self.target,
-            "verdict": self.verdict.value,
-            "method": self.method or None,
-            "ratio": "inf" if self.no_budget else self.proved and format_rational(self.proved),
-            "attained": "inf" if self.no_budget else self.attained and format_rational(self.attained),
-            "exact": self.exact or self.no_budget,
-        }
-        if self.proved is not None:
-            data["epsilon"] = list(log_enclosure(self.proved))
-        if self.counterexample is not None and self.probabilities is not None:
-            data["counterexample"] = list(self.counterexample)
-            data["probabilities"] = [format_rational(p) for p in self.probabilities]
-        if self.pump is not None and self.growth is not None:
-            data["pump"] = dict(zip(("prefix", "cycle", "suffix"), map(list, self.pump), strict=True))
-            data["growth"] = [format_rational(factor) for factor in self.growth]
-        return data
-
-    @property
-    def row(self) -> tuple[str, ...]:
-        """The pair, the verdict, what is proved and seen, and by what, for a person."""
-        if self.no_budget:
-            bounds = "none", "infinite"
-        else:
-            proved = "unknown" if self.proved is None else at_most(self.proved)
-            bounds = proved, "unknown" if self.attained is None else at_least(self.attained)
-        return self.source, self.target, self.verdict.value, *bounds, self.method or "-"
-
-    @property
-    def remark(self) -> str:
-        """What is said about the pair."""
-        about = f"({self.source}, {self.target}): "
-        if self.pump is not None and self.growth is not None:
-            prefix, cycle, suffix = (" ".join(word) for word in self.pump)
-            fast, slow = (format_rational(factor) for factor in self.growth)
-            tail = f", then '{suffix}'" if suffix else ""
-            return (
-                f"{about}no budget holds. After '{prefix}', repeat '{cycle}'{tail}: each round multiplies "
-                f"one probability by at least {fast} and the other by at most {slow}."
-            )
-        if self.counterexample is not None and self.probabilities is not None:
-            one, two = (format_rational(p) for p in self.probabilities)
-            every = "no budget holds: " if self.no_budget else ""
-            return f"{about}{every}'{' '.join(self.counterexample)}' has the probabilities {one} and {two}."
-        if self.verdict is Verdict.HOLDS and self.proved is not None:
-            low, high = log_enclosure(self.proved)
-            exact = ", and no smaller one does" if self.exact else ""
-            return (
-                f"{about}proved by {MEANS[self.method]}; the budget {format_rational(self.proved)} "
-                f"holds{exact} (its logarithm is between {low} and {high})."
-            )
-        return f"{about}not decided; the methods are not complete."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AllLengthsAnswer(Verdicts[LengthVerdict]):
-    """Whether a budget holds for each pair and sequences of every length.
-
-    Parameters
-    ----------
-    model, ratio, epsilon, pairs
-        As in `Verdicts`; ratio and epsilon are both None where any budget would do.
-    """
-
-    def report(self) -> Report:
-        what = "is there some budget?" if self.asked is None else f"does the budget {self.asked} hold?"
-        return Report(
-            heading=f"Sequences of every length: {what}",
-            columns=("from", "to", "verdict", "proved budget", "largest ratio seen", "by"),
-            rows=tuple(pair.row for pair in self.pairs),
-            remarks=tuple(pair.remark for pair in self.pairs),
-        )
-
-    def certificate(self) -> dict[str, object]:
-        """Return the proof, as plain data that ``json.dumps`` writes.
-
-        Raises
-        ------
-        UsageError
-            If a pair is not decided.
-        """
-        return several_certificate([pair.certificate() for pair in self.pairs])
 
 
 @interruptible
@@ -421,105 +267,3 @@ class _Search:
             if merged.states[block] != name
         }
         return self.proved("coupling", self.ratio, lambda: coupling_invariant(answer.certificate(), names))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MechanismBudget(Shown):
-    """The exact budget of a mechanism over all neighbouring inputs.
-
-    Parameters
-    ----------
-    result
-        The value, with the pair and the answer that attain it, and the adjacency.
-    """
-
-    result: BudgetResult
-
-    @property
-    def ratio(self) -> fmpq | None:
-        """The value; None where no budget holds."""
-        return self.result.ratio
-
-    @property
-    def epsilon(self) -> tuple[str, str] | None:
-        """Decimals below and above the logarithm of the value, where it is finite."""
-        return None if self.result.ratio is None else log_enclosure(self.result.ratio)
-
-    def data(self) -> dict[str, object]:
-        result = self.result
-        return {
-            "mechanism": result.family.name,
-            "adjacency": result.adjacency.value,
-            "ratio": exact_value(result.ratio),
-            "epsilon": "inf" if self.epsilon is None else list(self.epsilon),
-            "exact": True,
-            "inputs": [list(results) for results in result.pair],
-            "answer": result.answer,
-            "probabilities": [format_rational(p) for p in result.probabilities],
-            "neighbours": result.pairs,
-        }
-
-    def report(self) -> Report:
-        result, family = self.result, self.result.family
-        one, two = (format_rational(p) for p in result.probabilities)
-        first, second = (", ".join(map(str, results)) for results in result.pair)
-        value = "infinite" if result.ratio is None else short_rational(result.ratio)
-        logarithm = "" if self.epsilon is None else f"; epsilon is between {' and '.join(self.epsilon)}"
-        return Report(
-            heading=f"{family.name}: {family.count} results from 0 to {family.levels - 1}",
-            remarks=(
-                f"The exact budget is {value}{logarithm}.",
-                f"Neighbours: {NEIGHBOURS[result.adjacency.value]}; {result.pairs} ordered pairs.",
-                f"Attained by the inputs ({first}) and ({second}) with the answer {result.answer}: "
-                f"probabilities {one} and {two}.",
-            ),
-        )
-
-    def certificate(self) -> dict[str, object]:
-        """Return what the checker needs to look at all pairs again, as plain data.
-
-        Raises
-        ------
-        UsageError
-            If the mechanism is none that the checker knows.
-        """
-        return mechanism_certificate(self.result)
-
-
-def mechanism_budget(
-    family: QueryFamily,
-    adjacency: Adjacency | str,
-    *,
-    deadline: Deadline = NEVER,
-    progress: Progress = silent,
-) -> MechanismBudget:
-    """Return the exact budget of a mechanism over all neighbouring inputs.
-
-    Parameters
-    ----------
-    family
-        The mechanism, such as `noisy_max_family(5)`.
-    adjacency
-        ``"one"``: one query result differs, by one; ``"all"``: every one may.
-    deadline, progress
-        As everywhere.
-
-    Raises
-    ------
-    LimitError
-        If the deadline passes.
-    UsageError
-        If the adjacency is another word.
-
-    Examples
-    --------
-    >>> from bisimdist.hmm.budget import noisy_max_family
-    >>> mechanism_budget(noisy_max_family(5), "all").ratio
-    288/73
-    """
-    try:
-        chosen = Adjacency(adjacency)
-    except ValueError:
-        raise UsageError(f"the adjacency is {adjacency!r}; expected 'one' or 'all'") from None
-    limits = Limits(deadline=deadline, progress=progress)
-    return MechanismBudget(result=privacy_budget(family, chosen, limits=limits))

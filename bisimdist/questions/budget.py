@@ -13,7 +13,7 @@ from bisimdist.questions.program_source import is_program, refuse_program_option
 from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
-    from bisimdist.analysis.hmm_proofs import MechanismBudget
+    from bisimdist.analysis.mechanism_budget import MechanismBudget
     from bisimdist.hmm.budget import QueryFamily
     from bisimdist.models.library.parameters import Choice, Integer, Rational
     from bisimdist.progress import Limits
@@ -83,7 +83,7 @@ class Budget(Question["MechanismBudget"]):
         return {"command": self.command}
 
     def ask(self, limits: Limits) -> MechanismBudget:
-        from bisimdist.analysis.hmm_proofs import mechanism_budget
+        from bisimdist.analysis.mechanism_budget import mechanism_budget
 
         return self.put(mechanism_budget, limits)
 

@@ -20,7 +20,7 @@ from bisimdist.questions.question import (
 if TYPE_CHECKING:
     from flint import fmpq
 
-    from bisimdist.analysis.hmm_proofs import AllLengthsAnswer
+    from bisimdist.analysis.all_lengths_answer import AllLengthsAnswer
     from bisimdist.models.hmm import HMM
     from bisimdist.progress import Limits
 

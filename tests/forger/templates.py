@@ -16,7 +16,8 @@ from bisimdist.analysis.delta import delta
 from bisimdist.analysis.distances import bound
 from bisimdist.analysis.generalised import generalised_metric
 from bisimdist.analysis.hmm import Verdict, epsilon, verify
-from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
+from bisimdist.analysis.hmm_proofs import for_all_lengths
+from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.analysis.metric import metric
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.errors import LimitError, UsageError

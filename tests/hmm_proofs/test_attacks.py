@@ -14,7 +14,8 @@ import pytest
 
 from bisimdist.analysis.distances import bound
 from bisimdist.analysis.hmm import epsilon, verify
-from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
+from bisimdist.analysis.hmm_proofs import for_all_lengths
+from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.hmm.budget import geometric_family, noisy_max_family
 from bisimdist.hmm.chain import as_chain

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.hmm_proofs import mechanism_budget
+from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.hmm.budget import (
     Adjacency,

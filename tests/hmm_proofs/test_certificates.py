@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
+from bisimdist.analysis.hmm_proofs import for_all_lengths
+from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.certificates.hmm_proofs import parametric_certificate
 from bisimdist.checker import check_certificate
 from bisimdist.checker.core.frame import OtherReport

@@ -12,7 +12,8 @@ import pytest
 from flint import fmpq
 
 from bisimdist.analysis.hmm import epsilon, verify
-from bisimdist.analysis.hmm_proofs import for_all_lengths, mechanism_budget
+from bisimdist.analysis.hmm_proofs import for_all_lengths
+from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
 from bisimdist.hmm.budget import noisy_max_family
