@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from flint import fmpq
 
 from bisimdist.analysis.delta import delta
+from bisimdist.analysis.distance_answer import DISTANCES, PairBound
 from bisimdist.analysis.distances import bound
 from bisimdist.analysis.proved import Shown
 from bisimdist.analysis.standing import Measure, Relation, Standing, relate
@@ -15,11 +16,8 @@ from bisimdist.errors import LimitError
 from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.exact.scale import Value
-from bisimdist.fixpoint.bracket_engine import prove_bracket
-from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
-from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
+from bisimdist.fixpoint.question import checked_alpha, named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
-from bisimdist.linear import SingularSystemError
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.interactive import Interactive, System
@@ -35,12 +33,12 @@ __all__ = [
     "ORDER",
     "Compared",
     "Comparison",
-    "Directed",
     "Measure",
     "Relation",
     "Standing",
     "compare",
     "directed_measure",
+    "distance_measure",
     "greatest_bounds",
 ]
 
@@ -48,9 +46,6 @@ Pair = tuple[int, int]
 
 CHEAP_PAIRS = 300
 """With more ordered pairs the greatest solution is left out."""
-
-WIDTH = fmpq(1, 10**6)
-"""How wide brackets may be where a distance cannot be had exactly."""
 
 ORDER: tuple[tuple[str, str], ...] = (
     ("delta", "lbd_quotient"),
@@ -259,12 +254,18 @@ def compare(  # noqa: PLR0913
     truth = delta(
         system, skew, pairs=names, gap=gap, rounds=rounds, deadline=deadline, memory=memory, progress=progress
     )
-    below = Directed(merged, skew, inside, deadline, progress)
-    lbd = below if len(merged) == len(system) else Directed(system, skew, asked, deadline, progress)
-    symmetric = bound(system, skew, pairs=names, deadline=deadline, progress=progress)
-    of_merged = symmetric
+    below = {
+        kind: bound(
+            merged, skew, distance=kind, pairs=merged_names, deadline=deadline, progress=progress
+        ).pairs
+        for kind in DISTANCES
+    }
+    whole = below
     if len(merged) != len(system):
-        of_merged = bound(merged, skew, pairs=merged_names, deadline=deadline, progress=progress)
+        whole = {
+            kind: bound(system, skew, distance=kind, pairs=names, deadline=deadline, progress=progress).pairs
+            for kind in DISTANCES
+        }
     greatest, reason = None, "it is of chains only"
     if isinstance(system, LMC):
         greatest, reason = greatest_bounds(system, skew, asked, deadline, progress)
@@ -272,11 +273,11 @@ def compare(  # noqa: PLR0913
     for k, pair in enumerate(asked):
         measures = [
             Measure("delta", truth.pairs[k].lower, truth.pairs[k].upper),
-            below.measure("lbd_quotient", inside[k]),
-            lbd.measure("lbd", pair),
+            distance_measure("lbd_quotient", below["lbd"][k]),
+            distance_measure("lbd", whole["lbd"][k]),
             *([] if greatest is None else [directed_measure("greatest", pair, greatest)]),
-            Measure("bd_quotient", of_merged.pairs[k].lower, of_merged.pairs[k].upper),
-            Measure("bd", symmetric.pairs[k].lower, symmetric.pairs[k].upper),
+            distance_measure("bd_quotient", below["bd"][k]),
+            distance_measure("bd", whole["bd"][k]),
         ]
         left_out = () if greatest is not None else (("greatest", reason),)
         allowed = tuple(_allowing_for(cuts[k], skew, measure) for measure in measures)
@@ -296,38 +297,15 @@ def _allowing_for(cut: tuple[fmpq, fmpq] | None, alpha: fmpq, measure: Measure) 
     return replace(measure, lower=low if measure.name == "delta" else fmpq(0), upper=high, directions=ways)
 
 
+def distance_measure(name: str, pair: PairBound) -> Measure:
+    """Return bounds on a distance, with both directions where it has them."""
+    return Measure(name, pair.lower, pair.upper, pair.directions)
+
+
 def directed_measure(name: str, pair: Pair, bounds: Mapping[Pair, tuple[fmpq, fmpq]]) -> Measure:
     """Return the larger of both directions of a pair, with both."""
     one, other = bounds[pair], bounds[pair[::-1]]
     return Measure(name, max(one[0], other[0]), max(one[1], other[1]), (one, other))
-
-
-class Directed:
-    """The asymmetric distance of both directions of pairs, or all from 0 to 1 where a limit came first."""
-
-    def __init__(
-        self, model: System, alpha: fmpq, pairs: Sequence[Pair], deadline: Deadline, progress: Progress
-    ) -> None:
-        self.bounds: dict[Pair, tuple[fmpq, fmpq]] = {}
-        both = tuple(dict.fromkeys(way for s, t in pairs for way in ((s, t), (t, s))))
-        for s, t in both:
-            self.bounds[s, t] = fmpq(0), fmpq(0 if s == t else 1)
-        try:
-            question = prepare(model, alpha, both, ordered=True, deadline=deadline, progress=progress)
-            guess = approximate(question, deadline=deadline, progress=progress)
-            try:
-                proof = prove_exactly(question, guess, deadline=deadline, progress=progress)
-            except (LimitError, SingularSystemError):
-                deadline.check()
-                guess = approximate(question, deadline=deadline, progress=progress)
-                proof = prove_bracket(question, guess, WIDTH, deadline=deadline, progress=progress)
-        except (LimitError, SingularSystemError):
-            return
-        self.bounds = {way: (proof.lower(way), proof.upper(way)) for way in both}
-
-    def measure(self, name: str, pair: Pair) -> Measure:
-        """Return the bounds of a pair."""
-        return directed_measure(name, pair, self.bounds)
 
 
 def greatest_bounds(

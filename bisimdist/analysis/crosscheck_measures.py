@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
-from bisimdist.analysis.compare import Directed, directed_measure, greatest_bounds
+from bisimdist.analysis.compare import directed_measure, distance_measure, greatest_bounds
 from bisimdist.analysis.crosscheck_leakages import LEAKAGES, by_guesses, by_length, by_profiles, divergence
 from bisimdist.analysis.crosscheck_subject import Fact, Subject
 from bisimdist.analysis.delta import delta
@@ -353,23 +353,12 @@ def _delta_of_sequences(task: Task) -> Iterator[Measure]:
     yield _delta(task, "fixed", task.alpha, rounds=task.length, fixed=True)
 
 
-def _asymmetric(name: str, *, one: bool = False, merged: bool = False) -> Source:
-    def run(task: Task) -> Iterator[Measure]:
-        system = quotient(_system(task.subject))[0] if merged else _system(task.subject)
-        pair = system.pairs[0]
-        alpha = ONE if one else task.alpha
-        found = Directed(system, alpha, [pair], task.deadline, task.progress)
-        yield directed_measure(name, pair, found.bounds)
-
-    return Source((name,), _with_delta, run)
-
-
-def _symmetric(name: str, *, one: bool = False, merged: bool = False) -> Source:
+def _distance(name: str, distance: str, *, one: bool = False, merged: bool = False) -> Source:
     def run(task: Task) -> Iterator[Measure]:
         system = quotient(_system(task.subject))[0] if merged else _system(task.subject)
         alpha = ONE if one else task.alpha
-        answer = bound(system, alpha, deadline=task.deadline, progress=task.progress)
-        yield _plain(name, answer.pairs[0].lower, answer.pairs[0].upper)
+        answer = bound(system, alpha, distance=distance, deadline=task.deadline, progress=task.progress)
+        yield distance_measure(name, answer.pairs[0])
 
     return Source((name,), _with_delta, run)
 
@@ -463,12 +452,12 @@ SOURCES: tuple[Source, ...] = (
     _bisimulation_metric("m_D_quotient", "accumulative", merged=True),
     _bisimulation_metric("m_A_quotient", "amortised", merged=True),
     Source(("epsilon", "gain"), _probabilistic, _epsilon),
-    _symmetric("bd_1", one=True),
-    _asymmetric("lbd_1", one=True),
-    _symmetric("bd"),
-    _asymmetric("lbd"),
-    _symmetric("bd_quotient", merged=True),
-    _asymmetric("lbd_quotient", merged=True),
+    _distance("bd_1", "bd", one=True),
+    _distance("lbd_1", "lbd", one=True),
+    _distance("bd", "bd"),
+    _distance("lbd", "lbd"),
+    _distance("bd_quotient", "bd", merged=True),
+    _distance("lbd_quotient", "lbd", merged=True),
     Source(("greatest",), _probabilistic, _greatest),
     _generalised("d_plus", "additive", ONE),
     _generalised("d_half", "additive", fmpq(1, 2)),

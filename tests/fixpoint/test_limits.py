@@ -9,7 +9,6 @@ import pytest
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.compare import Directed
 from bisimdist.analysis.distances import bd_threshold, bound
 from bisimdist.errors import Interruption, LimitError
 from bisimdist.fixpoint.pairs import reached_by_pairs
@@ -155,7 +154,14 @@ def test_the_clock_is_looked_at_for_every_pair_that_is_found() -> None:
 
 def test_the_asymmetric_distance_keeps_to_the_time_from_its_first_program_on() -> None:
     stages: list[str] = []
-    asked = [(0, 1)]
-    found = Directed(CHAIN, fmpq(1), asked, Deadline(0.0), lambda stage, *_: stages.append(stage))
-    assert found.bounds == {(0, 1): (0, 1), (1, 0): (0, 1)}
-    assert not stages
+    asked = [(CHAIN.states[0], CHAIN.states[1])]
+    (found,) = bound(
+        CHAIN,
+        1,
+        distance="lbd",
+        pairs=asked,
+        deadline=Deadline(0.0),
+        progress=lambda stage, *_: stages.append(stage),
+    ).pairs
+    assert found.directions == ((0, 1), (0, 1))
+    assert stages == ["linear programs"]
