@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.models.labelled import (
+    Named,
     Row,
+    check_labels,
     check_names,
     check_pairs,
     check_sources,
     check_states,
     digest_of,
     full_row,
-    index_of,
     indexed_pairs,
     row_from_names,
 )
 from bisimdist.models.lmc import LMC
-from bisimdist.models.model import Model
 from bisimdist.models.pa import PA, Transition
 
 __all__ = [
@@ -38,7 +38,7 @@ Moves = tuple[tuple[str, Row], ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Interactive(Model):
+class Interactive(Named):
     """A labelled chain whose rows carry an action, validated when it is made.
 
     An analyst sees the labels of the states that a run passes through, and chooses after each of them an
@@ -73,7 +73,8 @@ class Interactive(Model):
     _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_position", check_states("model", self.states, self.labels, self.moves))
+        object.__setattr__(self, "_position", check_states("model", self.states))
+        check_labels(self.states, self.labels, self.moves)
         for name, moves in zip(self.states, self.moves, strict=True):
             self._check_moves(name, moves)
         self._check_offers()
@@ -141,16 +142,6 @@ class Interactive(Model):
         )
         return cls(names, tuple(states[name] for name in names), moves, indexed_pairs(pairs, position))
 
-    def index(self, name: str) -> int:
-        """Return the index of a state.
-
-        Raises
-        ------
-        ModelError
-            If there is no state of that name.
-        """
-        return index_of(name, self._position)
-
     def row(self, state: int, action: str) -> Row | None:
         """Return where an action leads from a state, or None where the state does not offer it."""
         return dict(self.moves[state]).get(action)
@@ -176,9 +167,6 @@ class Interactive(Model):
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""
         return digest_of(self.canonical())
-
-    def __len__(self) -> int:
-        return len(self.states)
 
 
 System = LMC | Interactive

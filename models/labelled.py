@@ -10,16 +10,18 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, NumberError, NumberTypeError
 from bisimdist.exact.rational import ExactNumber, shorten_rational, to_fmpq
+from bisimdist.models.model import Model
 
 __all__ = [
+    "Named",
     "Row",
+    "check_labels",
     "check_names",
     "check_pairs",
     "check_sources",
     "check_states",
     "digest_of",
     "full_row",
-    "index_of",
     "indexed_pairs",
     "row_from_names",
     "row_total",
@@ -51,27 +53,65 @@ def check_names(names: Iterable[str], what: str) -> None:
             ) from None
 
 
-def check_states(what: str, states: Sequence[str], labels: Sequence[str], rows: Sized) -> Mapping[str, int]:
+class Named(Model):
+    """A model whose states have names; their indices are worked out when it is validated."""
+
+    __slots__ = ()
+
+    states: tuple[str, ...]
+    _position: Mapping[str, int]
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def index(self, name: str) -> int:
+        """Return the index of a state.
+
+        Raises
+        ------
+        ModelError
+            If there is no state of that name.
+        """
+        try:
+            return self._position[name]
+        except KeyError:
+            raise ModelError(
+                f"there is no such state; expected one of {len(self)}, such as {self.states[0]!r}",
+                place=f"state {name!r}",
+            ) from None
+
+
+def check_states(what: str, states: Sequence[str]) -> Mapping[str, int]:
     """Return the index of every state.
 
     Raises
     ------
     ModelError
-        If there are none, names are not different texts, or there are not as many labels and rows.
+        If there are none, or names are not different texts.
     """
     check_names(states, "state")
-    check_names(labels, "label")
     position = {name: index for index, name in enumerate(states)}
     if not states:
         raise ModelError(f"the {what} has no state; expected at least one")
     if len(position) != len(states):
         twice = next(name for i, name in enumerate(states) if position[name] != i)
         raise ModelError("the state is declared twice", place=f"state {twice!r}")
+    return position
+
+
+def check_labels(states: Sequence[str], labels: Sequence[str], rows: Sized) -> None:
+    """Refuse what is no label, and what is not as many labels and rows as states.
+
+    Raises
+    ------
+    ModelError
+        Saying which.
+    """
+    check_names(labels, "label")
     if not len(labels) == len(rows) == len(states):
         raise ModelError(
             f"{len(states)} states, {len(labels)} labels and {len(rows)} rows; expected as many of each"
         )
-    return position
 
 
 def check_pairs(pairs: Iterable[Sequence[int]], size: int) -> None:
@@ -204,23 +244,6 @@ def indexed_pairs(
                 )
         indexed.append((position[first], position[second]))
     return tuple(indexed)
-
-
-def index_of(name: str, position: Mapping[str, int]) -> int:
-    """Return the index of a state.
-
-    Raises
-    ------
-    ModelError
-        If there is no state of that name.
-    """
-    try:
-        return position[name]
-    except KeyError:
-        raise ModelError(
-            f"there is no such state; expected one of {len(position)}, such as {next(iter(position))!r}",
-            place=f"state {name!r}",
-        ) from None
 
 
 def digest_of(canonical: Mapping[str, object]) -> str:

@@ -9,25 +9,25 @@ from typing import Any
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.models.labelled import (
+    Named,
     Row,
+    check_labels,
     check_names,
     check_pairs,
     check_sources,
     check_states,
     digest_of,
     full_row,
-    index_of,
     indexed_pairs,
     row_from_names,
     row_total,
 )
-from bisimdist.models.model import Model
 
 __all__ = ["LMC", "Row", "check_names", "indexed_pairs", "row_from_names", "row_total"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LMC(Model):
+class LMC(Named):
     """A labelled Markov chain (S, Sigma, mu, l), validated when it is made.
 
     Parameters
@@ -59,7 +59,8 @@ class LMC(Model):
     _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        position = check_states("chain", self.states, self.labels, self.rows)
+        position = check_states("chain", self.states)
+        check_labels(self.states, self.labels, self.rows)
         for name, row in zip(self.states, self.rows, strict=True):
             self._check_row(name, row)
         check_pairs(self.pairs, len(self.states))
@@ -146,16 +147,6 @@ class LMC(Model):
 
         return chain_from_matrix(matrix, labels, states=states, pairs=pairs, rationalise=rationalise)
 
-    def index(self, name: str) -> int:
-        """Return the index of a state.
-
-        Raises
-        ------
-        ModelError
-            If there is no state of that name.
-        """
-        return index_of(name, self._position)
-
     def canonical(self) -> dict[str, object]:
         """Return the chain as plain data in canonical form, without its pairs: what `digest` hashes."""
         return {
@@ -194,6 +185,3 @@ class LMC(Model):
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; the order of states does not matter."""
         return digest_of(self.canonical())
-
-    def __len__(self) -> int:
-        return len(self.states)

@@ -11,8 +11,8 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
+from bisimdist.models.labelled import Named, check_pairs, check_states
 from bisimdist.models.lmc import LMC, Row, check_names, indexed_pairs, row_from_names, row_total
-from bisimdist.models.model import Model
 
 __all__ = ["PA", "Transition", "action_labelled_lmc", "automaton_of", "chain_as_automaton"]
 
@@ -41,7 +41,7 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class PA(Model):
+class PA(Named):
     """A probabilistic automaton, validated when it is made.
 
     Parameters
@@ -70,23 +70,16 @@ class PA(Model):
     states: tuple[str, ...]
     transitions: tuple[Transition, ...]
     pairs: tuple[tuple[int, int], ...] = ()
+    _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_names(self.states, "state")
+        position = check_states("automaton", self.states)
         check_names((transition.action for transition in self.transitions), "action")
         check_names((step.tag for step in self.transitions if step.tag is not None), "tag")
-        if not self.states:
-            raise ModelError("the automaton has no state; expected at least one")
-        seen: set[str] = set()
-        for name in self.states:
-            if name in seen:
-                raise ModelError("the state is declared twice", place=f"state {name!r}")
-            seen.add(name)
         for number, transition in enumerate(self.transitions, start=1):
             self._check_transition(number, transition)
-        for pair in self.pairs:
-            if len(pair) != 2 or not all(0 <= index < len(self.states) for index in pair):
-                raise ModelError(f"the pair {pair} is not made of two indices in 0..{len(self.states) - 1}")
+        check_pairs(self.pairs, len(self.states))
+        object.__setattr__(self, "_position", position)
 
     @classmethod
     def from_mappings(
@@ -139,22 +132,6 @@ class PA(Model):
         """Whether no state has more than one transition."""
         return len({transition.source for transition in self.transitions}) == len(self.transitions)
 
-    def index(self, name: str) -> int:
-        """Return the index of a state.
-
-        Raises
-        ------
-        ModelError
-            If there is no state of that name.
-        """
-        try:
-            return self.states.index(name)
-        except ValueError:
-            raise ModelError(
-                f"there is no such state; expected one of {len(self.states)}, such as {self.states[0]!r}",
-                place=f"state {name!r}",
-            ) from None
-
     def canonical(self) -> dict[str, object]:
         """Return the automaton as plain data without its pairs and tags; all else keeps its order."""
         return {
@@ -183,9 +160,6 @@ class PA(Model):
         )
         text = f'{{"kind":"pa","states":{states},"transitions":[{",".join(steps)}]}}'
         return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
-
-    def __len__(self) -> int:
-        return len(self.states)
 
 
 def transition_place(number: int, source: str) -> str:

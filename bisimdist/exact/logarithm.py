@@ -100,11 +100,7 @@ def alpha_below(epsilon: ExactNumber, *, denominator_bits: int | None = None) ->
     >>> alpha_below("1", denominator_bits=10)
     106/39
     """
-    value = _checked_epsilon(epsilon)
-    if value == 0:
-        return fmpq(1)
-    bits = _wanted_bits(value) if denominator_bits is None else denominator_bits
-    return _rational_near_exp(value, bits, upward=False)
+    return _alpha(epsilon, denominator_bits, upward=False)
 
 
 def alpha_above(epsilon: ExactNumber, *, denominator_bits: int | None = None) -> fmpq:
@@ -119,11 +115,15 @@ def alpha_above(epsilon: ExactNumber, *, denominator_bits: int | None = None) ->
     >>> alpha_above("1", denominator_bits=10)
     68/25
     """
+    return _alpha(epsilon, denominator_bits, upward=True)
+
+
+def _alpha(epsilon: ExactNumber, denominator_bits: int | None, *, upward: bool) -> fmpq:
     value = _checked_epsilon(epsilon)
     if value == 0:
         return fmpq(1)
     bits = _wanted_bits(value) if denominator_bits is None else denominator_bits
-    return _rational_near_exp(value, bits, upward=True)
+    return _rational_near_exp(value, bits, upward=upward)
 
 
 def log_enclosure(ratio: ExactNumber, digits: int = 5) -> tuple[str, str]:

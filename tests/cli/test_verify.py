@@ -12,21 +12,7 @@ from bisimdist.cli.run import run_question
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.questions.verify import Verify
 from tests.cli.conftest import Command
-
-MODEL = """\
-kind: hmm
-observations: [x, y]
-parameters: {p: [0, 1]}
-states:
-  s: {x: 2/3, y: 1/3}
-  t: {x: 1/3, y: 2/3}
-transitions:
-  s: {s: 1/2, t: 1/2}
-distributions:
-  pi:  {s: (1-p)^2, t: 1-(1-p)^2}
-  tau: {t: 1}
-pairs: [[pi, tau]]
-"""
+from tests.models.test_hmm import TEXT as MODEL
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_bad_automata_are_refused() -> None:
         PA(("s", "t", "s"), ())
     with pytest.raises(ModelError, match="transition number 1: the transition leaves index 3"):
         PA(("s",), (Transition(3, "a", ()),))
-    with pytest.raises(ModelError, match=r"the pair \(0, 1\) is not made of two indices in 0..0"):
+    with pytest.raises(ModelError, match=r"the pair \(0, 1\) names an index outside 0..0"):
         PA(("s",), (), ((0, 1),))
     with pytest.raises(ModelError, match="the action 1 is a int; expected a text"):
         PA(("s",), (Transition(0, 1, ()),))  # type: ignore[arg-type]
