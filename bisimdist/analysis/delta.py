@@ -51,7 +51,7 @@ __all__ = [
 DEFAULT_GAP = fmpq(1, 10**9)
 """How narrow the interval of a cyclic chain has to be if nobody says otherwise."""
 
-WITHOUT_DISTANCES = 5_000
+WITHOUT_DISTANCES = 1_000
 """So many nodes are expanded for each pair before distances are worked out to bound the leaves."""
 
 ALMOST = fmpq(1, 10**12)
@@ -367,9 +367,14 @@ class _Work:
             progress=self.progress,
         )
         guess = approximate(question, deadline=deadline, progress=self.progress)
-        if question.functional.size <= EXACT_PAIRS:
-            return prove_exactly(question, guess, deadline=deadline, progress=self.progress)
-        return prove_bracket(question, guess, DISTANCE_PRECISION, deadline=deadline, progress=self.progress)
+        if question.functional.size > EXACT_PAIRS:
+            try:
+                return prove_bracket(
+                    question, guess, DISTANCE_PRECISION, deadline=deadline, progress=self.progress
+                )
+            except LimitError:  # where mass goes round for long no bracket is found, and perhaps the distance
+                deadline.check()
+        return prove_exactly(question, guess, deadline=deadline, progress=self.progress)
 
     def _all(self) -> list[tuple[fmpq, fmpq, tuple[int, int]]]:
         closure = self._bounds_of_nodes()

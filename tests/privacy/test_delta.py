@@ -24,7 +24,7 @@ from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.library.randomised_response import randomised_response
-from bisimdist.models.lmc import LMC
+from bisimdist.models.lmc import LMC, Row
 from bisimdist.privacy.domination import find_ratios
 from bisimdist.progress import Deadline
 from tests.reference.traces import trace_distribution, true_delta
@@ -243,6 +243,22 @@ def test_total_variation_at_alpha_one_against_a_long_unrolling() -> None:
     answer = delta(chain, 1, gap="1e-12")
     unrolled = true_delta(chain, 0, 1, fmpq(1), 60)
     assert answer.lower - fmpq(1, 10**6) <= unrolled <= answer.upper
+
+
+def test_distances_cap_delta_where_runs_are_too_long_for_a_bracket() -> None:
+    # 25 heads in a row, then a coin that is fair or not quite; some 2^26 steps
+    half, length = fmpq(1, 2), 25
+    states = [f"{copy}{k}" for copy in "st" for k in range(length)]
+    rows: list[Row] = []
+    for start, win in ((0, half), (length, fmpq(51, 100))):
+        rows += [((start, half), (start + k, half)) for k in range(1, length)]
+        rows.append(((2 * length, win), (2 * length + 1, 1 - win)))
+    rows += [((2 * length + k, fmpq(1)),) for k in range(2)]
+    labels = ["wait"] * (2 * length) + ["won", "lost"]
+    chain = LMC((*states, "won", "lost"), tuple(labels), tuple(rows))
+    answer = delta(chain, 1, pairs=[("s0", "t0")], threshold="1/100")
+    assert answer.pairs[0].upper == fmpq(1, 100)
+    assert_proved(answer)
 
 
 def test_epsilon_is_rounded_on_both_sides() -> None:
