@@ -38,12 +38,12 @@ def _graph(label: str | None = "a", probability: object = 1) -> Any:
 @pytest.mark.parametrize(
     ("graph", "expected"),
     [
-        (networkx.Graph([(1, 2)]), "not directed"),
+        (networkx.Graph({1: [2]}), "not directed"),
         (_graph(label=None), "state 's': the node has no attribute 'label'"),
         (_graph(probability=None), "transition s -> s: the edge has no attribute 'probability'"),
         (_graph(probability=1.0), "transition s -> s: a float"),
         (_graph(probability="1/2"), "the probabilities sum to 1/2"),
-        (networkx.DiGraph([(1, "1")]), "different nodes have the same text"),
+        (networkx.DiGraph({1: ["1"]}), "different nodes have the same text"),
     ],
 )
 def test_what_is_refused(graph: Any, expected: str) -> None:
