@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from bisimdist.errors import UsageError
+from bisimdist.errors import BisimdistError, UsageError
 from bisimdist.exact.number import Numbers
 from bisimdist.models.ends import Completed, Ends
-from bisimdist.report.tables import Report
+from bisimdist.report.frames import to_pandas
+from bisimdist.report.tables import Report, plain_text
 
 __all__ = ["AboutTraces", "CertificateMaker", "Proved", "Shown", "no_certificate"]
+
+LINES = 12
+"""How many lines of an answer are printed where somebody looks at it."""
 
 CertificateMaker = Callable[[], dict[str, object]]
 
@@ -22,10 +28,32 @@ def no_certificate() -> dict[str, object]:
     raise UsageError("this answer carries no certificate: nothing was decided")
 
 
+class OnDemand:
+    """A proof that is written when somebody asks, or when the answer goes to another process."""
+
+    def __init__(self, make: CertificateMaker) -> None:
+        self.make = make
+
+    def __call__(self) -> dict[str, object]:
+        return self.make()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            return OnDemand, (partial(dict, self.make()),)
+        except BisimdistError:
+            return OnDemand, (no_certificate,)
+
+
 class Shown(Numbers, ABC):
     """An answer that shows itself, as plain data and to a person."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Have dataclasses print what a person reads, and no model in full."""
+        super().__init_subclass__(**more)
+        if "__repr__" not in vars(cls):
+            cls.__repr__ = Shown._shown  # type: ignore[method-assign, assignment]
 
     def data(self) -> dict[str, object]:
         """Return what the JSON object says beside the question: what each pair does, and the status."""
@@ -36,6 +64,29 @@ class Shown(Numbers, ABC):
     @abstractmethod
     def report(self) -> Report:
         """Return the answer for a person."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what ``--json`` prints, without the question: plain data, exact numbers as texts."""
+        return self.data()
+
+    def to_json(self) -> str:
+        """Return the same as the text of a JSON object."""
+        return json.dumps(self.data())
+
+    def to_frame(self) -> Any:
+        """Return the answer as a table of pandas (`bisimdist.to_pandas`).
+
+        Raises
+        ------
+        UsageError
+            If pandas is not installed.
+        """
+        return to_pandas(self)
+
+    def _shown(self) -> str:
+        lines = plain_text(self.report()).splitlines()
+        more = [f"... {len(lines) - LINES} more lines"] if len(lines) > LINES else []
+        return "\n".join([f"<{type(self).__name__}>", *lines[:LINES], *more])
 
     def _repr_html_(self) -> str:
         return self.report().html()
@@ -52,6 +103,9 @@ class Proved(Numbers):
     """
 
     make_certificate: CertificateMaker = field(default=no_certificate, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "make_certificate", OnDemand(self.make_certificate))
 
     def certificate(self) -> dict[str, object]:
         """Return the proof of the answer, as plain data that ``json.dumps`` writes.

@@ -1,0 +1,48 @@
+"""What all answers can do in Python, one of each kind."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import bisimdist as b
+from bisimdist.checker import check_certificate
+
+
+def example(name: str) -> Any:
+    return b.build_any_example(name)
+
+
+ANSWERS: dict[str, Callable[[], Any]] = {
+    "bound": lambda: b.bound(example("figure1"), 2),
+    "delta": lambda: b.delta(example("figure1"), 2),
+    "delta of an analyst": lambda: b.delta(example("two-questions"), 2, rounds=2),
+    "metric": lambda: b.metric(example("pin-checking"), "amortised"),
+    "generalised metric": lambda: b.generalised_metric(example("pin-checking")),
+    "trace metric": lambda: b.trace_metric(example("randomised-response-pa")),
+    "trace equivalence": lambda: b.trace_equivalence(example("randomised-response-pa")),
+    "verify": lambda: b.verify(example("geometric"), ratio=2, length=1),
+    "all lengths": lambda: b.for_all_lengths(example("contagious-disease"), ratio=4),
+    "explain": lambda: b.explain(example("pin-checking")),
+    "leakage": lambda: b.leakage(example("figure1"), "kl"),
+    "satisfying": lambda: b.satisfying(example("pin-checking"), "<a1>T"),
+    "profile": lambda: b.profile(example("figure1"), points=3),
+    "crosscheck": lambda: b.crosscheck(example("figure1"), length=1),
+}
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_an_answer(kind: str) -> None:
+    answer = ANSWERS[kind]()
+    assert json.loads(answer.to_json()) == json.loads(json.dumps(answer.to_dict())) == answer.data()
+    again = pickle.loads(pickle.dumps(answer))
+    assert again.data() == answer.data()
+    assert repr(again) == repr(answer)
+    assert 1 < len(repr(answer).splitlines()) <= 14
+    if hasattr(answer, "certificate"):
+        assert again.certificate() == answer.certificate()
+        assert check_certificate(json.dumps(again.certificate()).encode()).valid
