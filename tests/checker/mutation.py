@@ -121,13 +121,15 @@ def outcome(judge: Judge, data: Sequence[bytes], seconds: float) -> str:
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        return judge(data)
-    except _TooLong:
+        try:
+            return judge(data)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except _TooLong:  # perhaps just before the timer was stopped
         return "too long"
     except Exception as error:
         return type(error).__name__
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
 
 
@@ -146,8 +148,8 @@ class Corpus:
         self.expected: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
         self.reached: dict[tuple[str, int], set[str]] = {}
-        with checker(code) as judge:
-            for name in self.data:
+        for name in self.data:
+            with checker(code) as judge:  # a new one, so that each file comes by what runs once
                 self._trace(judge, name)
 
     def _trace(self, judge: Judge, name: str) -> None:

@@ -141,7 +141,7 @@ def test_equations_cannot_be_changed() -> None:
         ({"state": "s", "depth": "-1", "formula": "T"}, "expected a natural number"),
         ({"state": "s", "depth": "1e9", "formula": "T"}, "expected a natural number"),
         ({"state": "s", "depth": None, "formula": "(1 T)"}, "not about states"),
-        ({"state": "s", "depth": None, "formula": "T", "variables": []}, "not an object"),
+        ({"state": "s", "depth": None, "formula": "T", "variables": []}, "expected an object"),
         ({"state": "s", "depth": None, "formula": "T", "variables": {"s": 1}}, "expected a string"),
         ({"state": "s", "formula": "T"}, "has no 'depth'"),
     ],

@@ -144,7 +144,7 @@ MALFORMED: list[tuple[dict[str, object], str]] = [
     ({"formula": "T", "satisfying": "s1"}, "expected an array"),
     ({"formula": "T", "satisfying": [1]}, "expected a string"),
     ({"formula": "T", "satisfying": [], "states": []}, "unknown key"),
-    ({"formula": "T", "transitions": [{"from": "s1", "action": "a", "to": []}]}, "not an object"),
+    ({"formula": "T", "transitions": [{"from": "s1", "action": "a", "to": []}]}, "expected an object"),
     ({"formula": "T"}, "has no 'transitions'"),
 ]
 

@@ -133,13 +133,6 @@ def read_chain(document: Mapping[str, object], *, interactive: bool = False) -> 
         The data.
     interactive
         Whether it may be an interactive model.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the data do not have the shape of such a model.
-    RuleViolation
-        If they have, but make none.
     """
     kind = document.get("kind")
     if kind != "lmc" and not (interactive and kind == "interactive"):
@@ -194,13 +187,7 @@ def _check_rows(labels: Mapping[str, str], rows: Rows) -> None:
 
 
 def given_chain(document: object, *, interactive: bool = False) -> Chain | None:
-    """Return the model of a decoded model file, if there is one.
-
-    Raises
-    ------
-    MalformedCertificate
-        Whatever is wrong with it: it breaks no rule of the certificate.
-    """
+    """Return the model of a decoded model file, if there is one."""
     try:
         return None if document is None else read_chain(mapping(document, "it"), interactive=interactive)
     except (MalformedCertificate, RuleViolation) as error:
@@ -210,15 +197,7 @@ def given_chain(document: object, *, interactive: bool = False) -> Chain | None:
 def own_chain(
     document: Mapping[str, object], digest: str, given: Chain | None, *, interactive: bool = False
 ) -> Chain:
-    """Return the model of a certificate: the one that is given, if there is one, and that of the digest.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the data do not have the shape of a model.
-    RuleViolation
-        If they make none, or another one.
-    """
+    """Return the model of a certificate: the one that is given, if there is one, and that of the digest."""
     chain = read_chain(document, interactive=interactive)
     if given is not None and given != chain:
         raise RuleViolation("G2: the certificate is about another model than the one that is given")

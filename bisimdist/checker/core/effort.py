@@ -36,13 +36,7 @@ def limited(size: int) -> Iterator[None]:
 
 
 def spend(work: int) -> None:
-    """Count work before it is done.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document would take more than the limit.
-    """
+    """Count work before it is done."""
     afford(work)
     left = _left.get()
     if left is not None:
@@ -50,13 +44,7 @@ def spend(work: int) -> None:
 
 
 def afford(work: int) -> None:
-    """Refuse work that is more than what is left, before the first part of it is done.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document would take more than the limit.
-    """
+    """Refuse work that is more than what is left, before the first part of it is done."""
     left = _left.get()
     if left is not None and work > left[0]:
         raise MalformedCertificate("the document asks for more work than a certificate may")

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from fractions import Fraction
 
-from bisimdist.checker.core.automaton import Automaton
-from bisimdist.checker.core.reading import MalformedCertificate, shown
+from bisimdist.checker.core.automaton import About, Automaton
+from bisimdist.checker.core.shape import key, one_of
 
-__all__ = ["COUNTED", "completed", "said_of", "with_ends"]
+__all__ = ["COUNTED", "WithEnds", "completed"]
 
 COUNTED = {
     "visible": "visible",
@@ -21,25 +21,14 @@ COUNTED = {
 """By the field what a reader of the claim is told; None is a certificate without it."""
 
 
-def with_ends(document: Mapping[str, object]) -> str | None:
-    """Return the field of a certificate; None where there is none.
+class WithEnds(About):
+    """A certificate about traces of an automaton, with the field or without it."""
 
-    Raises
-    ------
-    MalformedCertificate
-        If it is something else.
-    """
-    ends = document.get("ends")
-    if "ends" not in document:
-        return None
-    if not isinstance(ends, str) or ends not in COUNTED:
-        raise MalformedCertificate(f"ends are {shown(ends)}; expected visible or hidden")
-    return ends
+    ends: str | None = key(one_of("visible", "hidden"), default=None)
 
-
-def said_of(claim: Mapping[str, object], ends: str | None) -> dict[str, object]:
-    """Return a claim as plain data that says how the ends of runs count."""
-    return {**claim, "ends": COUNTED[ends]}
+    def said(self, claim: Mapping[str, object]) -> dict[str, object]:
+        """Return a claim as plain data that says how the ends of runs count."""
+        return {**claim, "ends": COUNTED[self.ends]}
 
 
 def completed(automaton: Automaton, ends: str | None) -> Automaton:

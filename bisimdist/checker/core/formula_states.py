@@ -12,7 +12,8 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from math import lcm
 
-from bisimdist.checker.core.automaton import Automaton, place
+from bisimdist.checker.core.automaton import Automaton
+from bisimdist.checker.core.flow import place
 from bisimdist.checker.core.formula_graph import ANYTHING, FormulaGraph
 from bisimdist.checker.core.formula_text import Text, read_text
 from bisimdist.checker.core.reading import MalformedCertificate
@@ -66,13 +67,7 @@ class FormulaReader:
         self._looks = 0
 
     def read(self, text: str) -> States:
-        """Return which states satisfy a formula without equations, and its modal depth.
-
-        Raises
-        ------
-        MalformedCertificate
-            If the text is no such formula.
-        """
+        """Return which states satisfy a formula without equations, and its modal depth."""
         found = read_text(self.graph, text)
         if found.equations:
             raise MalformedCertificate("the formula is recursive; expected one without equations")
@@ -80,25 +75,13 @@ class FormulaReader:
         return States(self._found[found.root], self.graph.depth[found.root])
 
     def satisfying(self, text: str) -> int:
-        """Return which states satisfy a formula, recursive or not.
-
-        Raises
-        ------
-        MalformedCertificate
-            If the text is no such formula, or one that takes too long to solve.
-        """
+        """Return which states satisfy a formula, recursive or not."""
         found = read_text(self.graph, text)
         self._evaluate()
         return self._solution(found) if self.graph.open[found.root] else self._found[found.root]
 
     def transitions(self, text: str) -> int:
-        """Return which transitions satisfy a formula about distributions.
-
-        Raises
-        ------
-        MalformedCertificate
-            If the text is no such formula.
-        """
+        """Return which transitions satisfy a formula about distributions."""
         root = read_text(self.graph, text, distributions=True).root
         self._evaluate()
         result = 0

@@ -51,24 +51,12 @@ class Frame:
 
 
 def read_text(graph: FormulaGraph, text: str, *, distributions: bool = False) -> Text:
-    """Read a formula about states, or one about distributions.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the text is no such formula.
-    """
+    """Read a formula about states, or one about distributions."""
     return _Reading(graph, text).whole(distributions=distributions)
 
 
 def read_linear(text: str) -> tuple[Fraction | None, tuple[str, ...]]:
-    """Read a formula of the trace logic: its number if it has one, and its actions.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the text is no such formula.
-    """
+    """Read a formula of the trace logic: its number if it has one, and its actions."""
     tokens = list(_tokens(text))
     number = model_number(tokens.pop(0)[1], "the number") if tokens and tokens[0][0] == "number" else None
     if not tokens or tokens.pop() != ("sign", "T") or any(kind != "action" for kind, _ in tokens):

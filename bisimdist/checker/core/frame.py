@@ -81,13 +81,7 @@ def judged(
 
 
 def read_frame(document: object) -> dict[str, object]:
-    """Return a decoded document that says to be a certificate of version 1, of whatever kind.
-
-    Raises
-    ------
-    MalformedCertificate
-        If it does not say so.
-    """
+    """Return a decoded document that says to be a certificate of version 1, of whatever kind."""
     if not isinstance(document, dict) or document.get("format") != "bisimdist-certificate":
         raise MalformedCertificate('the document is not an object with "format": "bisimdist-certificate"')
     version = document.get("version")

@@ -8,40 +8,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
-from bisimdist.checker.core.polynomials import (
-    Box,
-    Polynomial,
-    Quotient,
-    add,
-    multiply,
-    names_and_box,
-    read_factors,
-    read_quotient,
-    shown_sign,
-    value,
-)
+from bisimdist.checker.core.bernstein import shown_sign
+from bisimdist.checker.core.claims import Between
+from bisimdist.checker.core.expressions import read_quotient
+from bisimdist.checker.core.polynomials import Box, Polynomial, Quotient, multiply, plus, read_factors, value
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     integer,
     item,
-    items,
+    mapping,
     model_number,
-    record,
     shown,
 )
+from bisimdist.checker.core.shape import Shape, key, listed, named, one_of, raw, row
+from bisimdist.checker.core.steps import reached
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
 
-__all__ = [
-    "HiddenMarkov",
-    "NumericMarkov",
-    "QuotientRow",
-    "Row",
-    "embedded_model",
-    "read_hidden_markov",
-    "read_length",
-]
+__all__ = ["AboutMarkov", "HiddenMarkov", "NumericMarkov", "QuotientRow", "Row", "one_claim", "read_length"]
 
 MAX_LENGTH = 100_000
 """How many observations a claim may be about."""
@@ -98,28 +84,21 @@ class NumericMarkov:
 
     def seen(self, symbol: str) -> dict[str, Fraction]:
         """Return by state the probability of an observation."""
-        return {s: row[symbol] for s, row in self.emissions.items() if symbol in row}
+        return {s: entries[symbol] for s, entries in self.emissions.items() if symbol in entries}
 
     def before(self, symbol: str, function: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """Return by state the probability of an observation followed by what a function stands for."""
         result = {}
-        for state, row in self.rows.items():
+        for state, following in self.rows.items():
             if symbol in self.emissions[state]:
-                later = sum((p * function.get(t, Fraction(0)) for t, p in row.items()), Fraction(0))
+                later = sum((p * function.get(t, Fraction(0)) for t, p in following.items()), Fraction(0))
                 if later:
                     result[state] = self.emissions[state][symbol] * later
         return result
 
     def reachable(self, starts: Iterable[str]) -> set[str]:
         """Return the states that can be entered from some states, these included."""
-        found = set(starts)
-        stack = list(found)
-        while stack:
-            for target in self.rows[stack.pop()]:
-                if target not in found:
-                    found.add(target)
-                    stack.append(target)
-        return found
+        return set(reached(starts, self.rows.__getitem__))
 
 
 @dataclass(frozen=True)
@@ -159,9 +138,9 @@ class HiddenMarkov:
         What sign an entry has may be seen from its factors, which a certificate may name.
         """
         for table in (self.emissions, self.rows, self.distributions):
-            for name, row in table.items():
-                if row:
-                    _check_row(row, self.box, name, factors)
+            for name, entries in table.items():
+                if entries:
+                    _check_row(entries, self.box, name, factors)
 
 
 def _fixed(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
@@ -180,73 +159,48 @@ def _check_row(row: QuotientRow, box: Box, name: str, factors: Sequence[Polynomi
     for above, below in row.values():
         if shown_sign(above, box, factors) * shown_sign(below, box, factors) != 1:
             raise RuleViolation(f"H2: an entry of {shown(name)} is not shown to be a probability")
-        if total[1] == below:
-            total = add(total[0], above), below
-        else:
-            total = (
-                add(multiply(total[0], below), multiply(above, total[1])),
-                multiply(total[1], below),
-            )
+        total = plus(total, (above, below))
     if total[0] != total[1]:
         raise RuleViolation(f"H2: the entries of {shown(name)} do not sum to 1")
 
 
-def read_hidden_markov(document: object) -> HiddenMarkov:
-    """Make the model from plain data of kind ``hmm``; rows may still be no distributions.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the data do not have the shape of a model.
-    RuleViolation
-        If a name is used that is not declared.
-    """
-    data = record(
-        document,
-        "the model",
-        ("kind", "observations", "states", "transitions", "distributions"),
-        ("parameters", "pairs"),
+class _Model(Shape):
+    kind: str = key(one_of("hmm"))
+    parameters: Mapping[str, tuple[Fraction, Fraction]] = key(
+        named(row(model_number, model_number)), default_factory=dict
     )
-    if data["kind"] != "hmm":
-        raise MalformedCertificate(f"the model's kind is {shown(data['kind'])}; expected 'hmm'")
-    parameters = {}
-    for name, ends in _table(data.get("parameters", {}), "the parameters").items():
-        two = [
-            model_number(end, f"parameter {shown(name)}") for end in items(ends, f"parameter {shown(name)}")
-        ]
-        if len(two) != 2 or not two[0] < two[1]:
+    observations: list[str] = key(listed(item))
+    states: Mapping[str, Any] = key(mapping)
+    transitions: Mapping[str, Any] = key(mapping)
+    distributions: Mapping[str, Any] = key(mapping)
+    pairs: Any = key(raw, default=None)
+
+
+def read_hidden_markov(document: object) -> HiddenMarkov:
+    """Make the model from plain data of kind ``hmm``; rows may still be no distributions."""
+    data = _Model.read(document, "the model")
+    for name, (low, high) in data.parameters.items():
+        if not low < high:
             raise MalformedCertificate(f"parameter {shown(name)} has no open interval")
-        parameters[name] = (two[0], two[1])
-    names, box = names_and_box(parameters)
-    observations = tuple(item(x, "an observation") for x in items(data["observations"], "the observations"))
-    states = _table(data["states"], "the states")
-    emissions = {s: _row(row, names, observations, s) for s, row in states.items()}
-    given = _table(data["transitions"], "the transitions")
-    for name in given:
+    names, states = sorted(data.parameters), data.states
+    box = [data.parameters[name] for name in names]
+    emissions = {s: _row(entries, names, data.observations, s) for s, entries in states.items()}
+    for name in data.transitions:
         if name not in states:
             raise RuleViolation(f"H1: there are transitions for {shown(name)}, which is no state")
-    rows = {s: _row(given.get(s, {}), names, states, s) for s in states}
-    distributions = {
-        d: _row(row, names, states, d)
-        for d, row in _table(data["distributions"], "the distributions").items()
-    }
+    rows = {s: _row(data.transitions.get(s, {}), names, states, s) for s in states}
+    distributions = {d: _row(entries, names, states, d) for d, entries in data.distributions.items()}
     if not all(emissions.values()) or not all(distributions.values()):
         raise RuleViolation("H1: a state or a distribution is missing or empty")
-    if not all(rows[name] for name in given):
+    if not all(rows[name] for name in data.transitions):
         raise RuleViolation("H1: a row of transitions is empty or zero")
-    return HiddenMarkov(tuple(names), box, observations, emissions, rows, distributions)
+    return HiddenMarkov(tuple(names), box, tuple(data.observations), emissions, rows, distributions)
 
 
-def _table(value_: object, where: str) -> dict[str, object]:
-    if not isinstance(value_, dict):
-        raise MalformedCertificate(f"{where} are {shown(value_)}; expected an object")
-    return value_
-
-
-def _row(row: object, names: Sequence[str], known: Iterable[str], name: str) -> QuotientRow:
+def _row(entries: object, names: Sequence[str], known: Iterable[str], name: str) -> QuotientRow:
     known = set(known)
     result: dict[str, Quotient] = {}
-    for target, entry in _table(row, f"the row of {shown(name)}").items():
+    for target, entry in mapping(entries, f"the row of {shown(name)}").items():
         if target not in known:
             raise RuleViolation(f"H1: the row of {shown(name)} names {shown(target)}, which does not exist")
         read = read_quotient(entry, names, f"an entry of {shown(name)}")
@@ -255,30 +209,49 @@ def _row(row: object, names: Sequence[str], known: Iterable[str], name: str) -> 
     return result
 
 
-def read_length(value: object) -> int:
+def read_length(value: object, where: str) -> int:
     """Read how many observations a claim is about."""
-    length = integer(value, "the length")
+    length = integer(value, where)
     if not 1 <= length <= MAX_LENGTH:
-        raise MalformedCertificate(f"the length is {shown(length)}; expected 1 to {MAX_LENGTH}")
+        raise MalformedCertificate(f"{where} is {shown(length)}; expected 1 to {MAX_LENGTH}")
     return length
 
 
-def embedded_model(document: Mapping[str, object], given: object | None) -> HiddenMarkov:
-    """Return the model of a certificate, checked against its digest and against a given model.
+class AboutMarkov(Shape):
+    """A certificate about a hidden Markov model."""
 
-    Raises
-    ------
-    RuleViolation
-        If the digest is another one, the given model is, or the model is none.
-    """
-    model = read_hidden_markov(document["model"])
-    text = json.dumps(document["model"], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    if document["digest"] != "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest():
-        raise RuleViolation("G3: the digest is not that of the embedded model")
-    if given is not None and not _same(model, read_hidden_markov(given)):
-        raise RuleViolation("G2: the certificate is about another model than the one that is given")
-    model.check_distributions(read_factors(document.get("factors", []), len(model.names)))
-    return model
+    model: Any = key(raw)
+    digest: Any = key(raw)
+    claims: Any = key(listed(raw))
+
+    def embedded(self, given: object | None, factors: object = ()) -> HiddenMarkov:
+        """Return the model, checked against its digest and against a given model."""
+        model = read_hidden_markov(self.model)
+        text = json.dumps(self.model, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        if self.digest != "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest():
+            raise RuleViolation("G3: the digest is not that of the embedded model")
+        if given is not None and not _same(model, read_hidden_markov(given)):
+            raise RuleViolation("G2: the certificate is about another model than the one that is given")
+        model.check_distributions(read_factors(factors, len(model.names)) if factors else ())
+        return model
+
+
+def one_claim(claims: Sequence[object], verdict: str, ratio: str = "") -> tuple[str, str, str]:
+    """Return the states and the ratio of the one claim of a certificate about all lengths."""
+    if len(claims) != 1:
+        raise MalformedCertificate(f"there are {len(claims)} claims; expected one")
+    claim = _AllLengths.read(claims[0], "the claim")
+    if claim.verdict != verdict or claim.ratio != (ratio or claim.ratio):
+        raise MalformedCertificate(
+            f"the claim is {claim.verdict} at {shown(claim.ratio)}; expected {verdict}"
+        )
+    return claim.source, claim.target, claim.ratio
+
+
+class _AllLengths(Between):
+    ratio: str = key(item)
+    verdict: str = key(item)
+    length: str = key(one_of("all"))
 
 
 def _same(one: HiddenMarkov, two: HiddenMarkov) -> bool:

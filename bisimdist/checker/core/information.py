@@ -5,13 +5,13 @@ The rules D1 and D9 as in docs/certificates/delta.md, for all kinds whose nodes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeVar
 
 from bisimdist.checker.core.chain import Chain
 from bisimdist.checker.core.quantities import Amount, Skew
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, items, shown
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, items, natural, shown
 from bisimdist.checker.core.shape import Reader, listed, row
 from bisimdist.checker.core.steps import lumped
 
@@ -24,11 +24,12 @@ __all__ = [
     "check_ratios",
     "merge",
     "merged",
+    "nodes_of",
     "stays_below",
 ]
 
 COVERS = listed(row(item, item, Amount.by("D9")))
-Number = TypeVar("Number")
+Value = TypeVar("Value")
 
 
 def merged(value: object, where: str) -> list[list[str]]:
@@ -39,12 +40,21 @@ def merged(value: object, where: str) -> list[list[str]]:
     return groups
 
 
-def by_pair(number: Reader[Number]) -> Reader[dict[tuple[str, str], Number]]:
+def nodes_of(read: Reader[Value], value: object, children: Callable[[Value], Iterable[int]]) -> list[Value]:
+    """Read the nodes of a graph, each of which may lead to any of them."""
+    nodes = listed(read, "node", 0)(value, "the nodes")
+    for node in nodes:
+        for child in children(node):
+            natural(child, "the number of a node", len(nodes))
+    return nodes
+
+
+def by_pair(number: Reader[Value]) -> Reader[dict[tuple[str, str], Value]]:
     """Return what reads numbers of ordered pairs, each of which is named once."""
     entry = row(item, item, number)
 
-    def numbers(value: object, where: str) -> dict[tuple[str, str], Number]:
-        found: dict[tuple[str, str], Number] = {}
+    def numbers(value: object, where: str) -> dict[tuple[str, str], Value]:
+        found: dict[tuple[str, str], Value] = {}
         for part in items(value, where):
             i, j, amount = entry(part, where)
             if (i, j) in found:

@@ -19,41 +19,21 @@ class _Bounded(Fraction):
     holds: ClassVar[staticmethod[[Fraction | int], bool]]
 
     def __new__(cls, number: Fraction | int) -> Self:
-        """Make the number.
-
-        Raises
-        ------
-        ValueError
-            If it is outside of the interval.
-        """
+        """Make the number."""
         if not cls.holds(number):
             raise ValueError(f"{shown(text_of(Fraction(number)))} is not {cls.interval}")
         return super().__new__(cls, number)
 
     @classmethod
     def of(cls, number: Fraction | int, where: str) -> Self:
-        """Make the number of a rule; `where` begins with the name of the rule.
-
-        Raises
-        ------
-        RuleViolation
-            If it is outside of the interval.
-        """
+        """Make the number of a rule; `where` begins with the name of the rule."""
         if not cls.holds(number):
             raise RuleViolation(f"{where} is {shown(text_of(Fraction(number)))}; expected {cls.interval}")
         return super().__new__(cls, number)
 
     @classmethod
     def by(cls, rule: str) -> Callable[[object, str], Self]:
-        """Return what reads the number of a rule.
-
-        Raises
-        ------
-        MalformedCertificate
-            If it is no rational.
-        RuleViolation
-            If it is outside of the interval.
-        """
+        """Return what reads the number of a rule."""
         return lambda value, where: cls.of(rational(value, where), f"{rule}: {where}")
 
 

@@ -1,4 +1,9 @@
-"""From text to numbers and shapes: whatever does not fit is malformed, and nothing is repaired."""
+"""From text to numbers and shapes: whatever does not fit is malformed, and nothing is repaired.
+
+Here and in all that reads, `MalformedCertificate` is raised where a document does not have the shape that is
+asked for, or asks for too much work, and `RuleViolation` where it has, but breaks a rule, which the message
+names.
+"""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ nothing; a proof is `raw` in the first step.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
@@ -16,6 +17,7 @@ from typing import Any, Self, TypeVar, dataclass_transform
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     choice,
+    item,
     items,
     mapping,
     rational,
@@ -29,17 +31,21 @@ __all__ = [
     "Reader",
     "Shape",
     "bound",
+    "depth",
     "flag",
     "key",
     "listed",
     "named",
     "one_of",
+    "or_null",
     "raw",
     "row",
 ]
 
 FRAME = ("format", "version", "kind")
 """The keys that say of what kind a document is, if it has one."""
+
+_DEPTH = re.compile("0|[1-9][0-9]{0,8}")
 
 Bound = Fraction | None
 """None is infinity."""
@@ -123,6 +129,19 @@ def truth(value: object, where: str) -> bool:
 def bound(value: object, where: str) -> Bound:
     """Read a number that may be infinite."""
     return None if value == "inf" else rational(value, where)
+
+
+def depth(value: object, where: str) -> int:
+    """Read a number of steps."""
+    text = item(value, where)
+    if not _DEPTH.fullmatch(text):
+        raise MalformedCertificate(f"{where} is {shown(text)}; expected a natural number")
+    return int(text)
+
+
+def or_null(read: Reader[Value]) -> Reader[Value | None]:
+    """Return what reads null as well."""
+    return lambda value, where: None if value is None else read(value, where)
 
 
 def one_of(*known: str) -> Reader[str]:

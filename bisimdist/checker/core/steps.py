@@ -8,9 +8,10 @@ from typing import TypeVar
 
 from bisimdist.checker.core.reading import RuleViolation, shown
 
-__all__ = ["Classes", "Step", "lumped", "only_steps", "refinements", "seen", "steps_of"]
+__all__ = ["Classes", "Step", "lumped", "only_steps", "reached", "refinements", "seen", "steps_of"]
 
 Class = TypeVar("Class", bound=Hashable)
+Node = TypeVar("Node", bound=Hashable)
 Classes = dict[str, int]
 Step = tuple[str, Mapping[str, Fraction]]
 """An action, and the probabilities of the successors."""
@@ -27,19 +28,25 @@ def steps_of(states: Iterable[str], transitions: Transitions) -> dict[str, list[
 
 
 def only_steps(transitions: Transitions, rule: str) -> dict[str, Step]:
-    """Return the one transition of each state that has one.
-
-    Raises
-    ------
-    RuleViolation
-        If a state has several.
-    """
+    """Return the one transition of each state that has one."""
     steps: dict[str, Step] = {}
     for source, action, row in transitions:
         if source in steps:
             raise RuleViolation(f"{rule}: state {shown(source)} has several transitions")
         steps[source] = action, row
     return steps
+
+
+def reached(starts: Iterable[Node], following: Callable[[Node], Iterable[Node]]) -> list[Node]:
+    """Return what is reached from some places, these first."""
+    found = dict.fromkeys(starts)
+    waiting = list(found)
+    for node in waiting:
+        for target in following(node):
+            if target not in found:
+                found[target] = None
+                waiting.append(target)
+    return waiting
 
 
 def lumped(row: Mapping[str, Fraction], of: Mapping[str, Class]) -> dict[Class, Fraction]:

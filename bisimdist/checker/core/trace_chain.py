@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,10 +10,11 @@ from math import gcd, lcm
 
 from bisimdist.checker.core.automaton import Automaton
 from bisimdist.checker.core.effort import fraction_work, spend
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, rational, shown
+from bisimdist.checker.core.reading import RuleViolation, rational, shown
+from bisimdist.checker.core.shape import named
 from bisimdist.checker.core.steps import lumped, only_steps, refinements, seen
 from bisimdist.checker.core.words import Masses as Followed
-from bisimdist.checker.core.words import WholeRow, whole_row
+from bisimdist.checker.core.words import Steps
 
 __all__ = ["Masses", "TraceChain", "direction", "total"]
 
@@ -65,13 +66,7 @@ class TraceChain:
 
     @classmethod
     def of(cls, automaton: Automaton) -> TraceChain:
-        """Merge the states.
-
-        Raises
-        ------
-        RuleViolation
-            If a state has several transitions.
-        """
+        """Merge the states."""
         steps = {s: step for s, step in only_steps(automaton.transitions, "T1").items() if step[1]}
         *_, class_of = refinements(
             automaton.states, lambda state, of: seen([steps[state]] if state in steps else [], of)
@@ -84,29 +79,16 @@ class TraceChain:
         return cls(class_of, actions, rows, {})
 
     def combined(self, data: object) -> TraceChain:
-        """Return the chain with combinations of futures, once they are proved.
-
-        Raises
-        ------
-        MalformedCertificate
-            If the data do not have the shape of combinations.
-        RuleViolation
-            If they have, but futures are not combined so.
-        """
-        if not isinstance(data, dict):
-            raise MalformedCertificate(f"the combination is {shown(data)}; expected an object")
+        """Return the chain with combinations of futures, once they are proved."""
         rows: dict[int, Masses] = {}
-        for name, row in data.items():
-            if not isinstance(row, dict):
-                raise MalformedCertificate(f"the combination of {shown(name)} is {shown(row)}")
+        for name, row in named(named(rational))(data, "the combination").items():
             state = self.state(name, "the combination")
             if state in rows:
                 raise RuleViolation(f"T3: the combination of {shown(name)} is given twice")
             rows[state] = {}
             for other, value in row.items():
                 target = self.state(other, f"the combination of {shown(name)}")
-                number = rational(value, f"the combination of {shown(name)}")
-                rows[state][target] = rows[state].get(target, _ZERO) + number
+                rows[state][target] = rows[state].get(target, _ZERO) + value
         self._check(rows)
         return TraceChain(self.class_of, self.actions, self.rows, rows)
 
@@ -131,35 +113,28 @@ class TraceChain:
                 if _nonzero(after) != (moved[state] if action == self.actions[state] else {}):
                     raise RuleViolation("T3: the future of a state is not the combination")
 
-    def state(self, name: object, where: str) -> int:
+    def state(self, name: str, where: str) -> int:
         """Return the class of a state by its name."""
-        known = self.class_of.get(item(name, where))
+        known = self.class_of.get(name)
         if known is None:
             raise RuleViolation(f"T2: {where} names {shown(name)}, which is no state")
         return known
 
     @cached_property
-    def _by_action(self) -> dict[str, dict[int, WholeRow[int]]]:
-        result: dict[str, dict[int, WholeRow[int]]] = {}
-        for state, action in self.actions.items():
-            if action is not None:
-                result.setdefault(action, {})[state] = whole_row(self.rows[state])
-        return result
+    def _steps(self) -> Steps[int]:
+        return Steps({state: (action, self.rows[state]) for state, action in self.actions.items()})
+
+    def along(self, masses: Mapping[int, Fraction], word: Iterable[str]) -> dict[int, Fraction]:
+        """Return the masses after a trace."""
+        return self._steps.along(Followed.of(masses), word).fractions()
 
     def after(self, masses: Mapping[int, Fraction], action: str) -> dict[int, Fraction]:
         """Return the masses after an action."""
         return self.along(masses, (action,))
 
-    def along(self, masses: Mapping[int, Fraction], word: Sequence[str]) -> dict[int, Fraction]:
-        """Return the masses after a trace."""
-        followed = Followed.of(masses)
-        for action in word:
-            followed = followed.after(self._by_action.get(action, {}).get)
-        return followed.fractions()
-
     def possible(self, masses: Mapping[int, Fraction]) -> list[str]:
         """Return the actions of the states that have mass."""
-        return sorted({action for state in masses if (action := self.actions[state]) is not None})
+        return self._steps.possible(masses)
 
     def key(self, masses: Mapping[int, Fraction]) -> tuple[Direction, Fraction]:
         """Return the direction of the future of a vector: equal for equal futures up to a factor."""

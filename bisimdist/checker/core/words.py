@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from bisimdist.checker.core.effort import fraction_work, product_work, spend
 
-__all__ = ["Masses", "WholeRow", "whole_row"]
+__all__ = ["Masses", "Steps", "WholeRow", "whole_row"]
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -50,13 +50,7 @@ class Masses(Generic[Key]):
         return cls({key: mass for key, mass in row.entries.items() if mass}, row.denominator)
 
     def after(self, row_of: Callable[[Key], WholeRow[Key] | None]) -> Masses[Key]:
-        """Return the masses one step later; those without a row are lost.
-
-        Raises
-        ------
-        MalformedCertificate
-            If the document asks for too much work.
-        """
+        """Return the masses one step later; those without a row are lost."""
         alive = [(mass, row) for key, mass in self.parts.items() if (row := row_of(key)) is not None]
         unit = lcm(1, *(row.denominator for _, row in alive))
         size = unit.bit_length()
@@ -93,3 +87,23 @@ class Masses(Generic[Key]):
         """Return the masses in lowest terms."""
         spend(fraction_work(self.denominator.bit_length(), len(self.parts)))
         return {key: Fraction(mass, self.denominator) for key, mass in self.parts.items()}
+
+
+class Steps(Generic[Key]):
+    """The one step of each state that has one: an action, and what follows."""
+
+    def __init__(self, steps: Mapping[Key, tuple[str | None, Mapping[Key, Fraction]]]) -> None:
+        self.actions = {state: action for state, (action, row) in steps.items() if action is not None and row}
+        self.rows: dict[str, dict[Key, WholeRow[Key]]] = {}
+        for state, action in self.actions.items():
+            self.rows.setdefault(action, {})[state] = whole_row(steps[state][1])
+
+    def along(self, masses: Masses[Key], word: Iterable[str]) -> Masses[Key]:
+        """Return the masses after a word."""
+        for action in word:
+            masses = masses.after(self.rows.get(action, {}).get)
+        return masses
+
+    def possible(self, states: Iterable[Key]) -> list[str]:
+        """Return the actions that may be next, in order."""
+        return sorted({self.actions[state] for state in states if state in self.actions})

@@ -15,8 +15,8 @@ from bisimdist.checker.core.chain import Chain, given_chain, own_chain
 from bisimdist.checker.core.frame import OtherReport, judged
 from bisimdist.checker.core.information import RATIOS, check_cover, check_merged, check_ratios, merge
 from bisimdist.checker.core.quantities import Skew
-from bisimdist.checker.core.reading import RuleViolation, shown, text_of
-from bisimdist.checker.core.tables import Setting, Table, UpperEntry, check_upper, read_upper_table
+from bisimdist.checker.core.reading import RuleViolation, shown
+from bisimdist.checker.core.tables import Setting, Table, UpperEntry, check_upper
 from bisimdist.checker.core.unrolling import unrolled, with_rounds
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
 from bisimdist.checker.rules.delta_document import (
@@ -43,20 +43,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     """Check a certificate of kind ``delta``."""
     whole = read_document(document)
     given = given_chain(model, interactive=True)
-    return judged((_plain(claim, whole) for claim in whole.claims), lambda: _check(whole, given))
-
-
-def _plain(claim: Claim, whole: Document) -> dict[str, object]:
-    lower, upper = text_of(whole.alpha.lower), text_of(whole.alpha.upper)
-    return {
-        "from": claim.source,
-        "to": claim.target,
-        "quantity": "delta of fixed sequences" if isinstance(whole, FixedDocument) else "delta",
-        "alpha": upper if lower == upper else [upper, lower],
-        "lower": text_of(claim.lower),
-        "upper": text_of(claim.upper),
-        "exact": claim.lower == claim.upper,
-    }
+    return judged((claim.said(whole.alpha) for claim in whole.claims), lambda: _check(whole, given))
 
 
 def _check(whole: Document, given: Chain | None) -> None:
@@ -65,12 +52,7 @@ def _check(whole: Document, given: Chain | None) -> None:
         for side, alpha in (("lower", whole.alpha.lower), ("upper", whole.alpha.upper))
     )
     nodes = whole.nodes()
-    ceiling = None if whole.ceiling is None else Ceiling.read(whole.ceiling, "the ceiling")
-    table = (
-        None
-        if ceiling is None
-        else read_upper_table(ceiling.upper, ceiling.distance, interactive=whole.asking)
-    )
+    proved = None if whole.ceiling is None else whole.read_ceiling()
     ratios = RATIOS(whole.ratios, "the ratios")
     original = own_chain(whole.model, whole.digest, given, interactive=True)
     if upper > lower:
@@ -79,12 +61,11 @@ def _check(whole: Document, given: Chain | None) -> None:
     system = original if rounds is None else unrolled(original, rounds)
     representative = check_merged(system, whole.merged)
     chain = merge(system, representative)
-    if ceiling is not None and table is not None:
-        _check_ceiling(chain, ceiling, table)
+    if proved is not None:
+        _check_ceiling(chain, *proved)
     check_ratios(chain, ratios)
-    graph = (_Blind if isinstance(whole, FixedDocument) else _Graph)(
-        chain, nodes, (lower, upper), ceiling, ratios
-    )
+    kind = _Blind if isinstance(whole, FixedDocument) else _Graph
+    graph = kind(chain, nodes, (lower, upper), proved and proved[0], ratios)
     graph.check_nodes()
     starts = {
         state: representative[state if rounds is None else with_rounds(original, state, rounds)]
@@ -249,11 +230,9 @@ class _Graph:
 
     def _weights(self, row: Mapping[str, Fraction]) -> list[tuple[str, int]]:
         """Return a row in integers over the denominator."""
-        found = self.weights.get(id(row))
-        if found is None:
-            found = [(target, int(p * self.denominator)) for target, p in row.items()]
-            self.weights[id(row)] = found if row else []
-        return found
+        if row and id(row) not in self.weights:
+            self.weights[id(row)] = [(target, int(p * self.denominator)) for target, p in row.items()]
+        return self.weights[id(row)] if row else []
 
     def _check_upper(self, node: Node, upper: Fraction, edges: Mapping[str, Sequence[_Edge]]) -> None:
         if upper < max(0, sum(node.vector.values())):

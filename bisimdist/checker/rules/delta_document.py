@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.chain import ONLY, read_model
+from bisimdist.checker.core.claims import Finite
 from bisimdist.checker.core.frame import model_kind
-from bisimdist.checker.core.information import COVERS, by_pair, merged
+from bisimdist.checker.core.information import COVERS, by_pair, merged, nodes_of
 from bisimdist.checker.core.quantities import Amount, Share, Skew
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
@@ -18,12 +19,16 @@ from bisimdist.checker.core.reading import (
     items,
     natural,
     rational,
+    text_of,
 )
 from bisimdist.checker.core.shape import Shape, flag, key, listed, named, one_of, raw, row, truth
+from bisimdist.checker.core.tables import Table, UpperEntry, read_upper_table
 
 __all__ = [
+    "Alphas",
     "Ceiling",
     "Claim",
+    "Delta",
     "Document",
     "Event",
     "FixedDocument",
@@ -73,13 +78,35 @@ class AskingEvent(Event):
     nodes: list[Reading] = key(listed(Reading.read))
 
 
-class Claim(Shape):
-    """That delta of a pair lies between two bounds; a positive lower one has a direction."""
+class Alphas(Shape):
+    """The claims are for every alpha from one to another."""
 
-    source: str = key(item, "from")
-    target: str = key(item, "to")
     lower: Fraction = key(rational)
     upper: Fraction = key(rational)
+
+
+class Delta(Finite):
+    """That delta of a pair lies between two bounds, for every alpha."""
+
+    quantity: str = "delta"
+
+    def said(self, alphas: Alphas) -> dict[str, object]:
+        """Return the claim as plain data."""
+        low, high = text_of(alphas.lower), text_of(alphas.upper)
+        return {
+            "from": self.source,
+            "to": self.target,
+            "quantity": self.quantity,
+            "alpha": high if low == high else [high, low],
+            "lower": text_of(self.lower),
+            "upper": text_of(self.upper),
+            "exact": self.lower == self.upper,
+        }
+
+
+class Claim(Delta):
+    """A claim with what proves its lower bound; a positive one has a direction."""
+
     direction: tuple[str, ...] = key(row(item, item), default=())
     event: Event | None = None
     probabilities: tuple[Fraction, Fraction] | None = None
@@ -102,6 +129,7 @@ class AskingClaim(EventClaim):
 class FixedClaim(Claim):
     """A claim about what is fixed beforehand, with the sequence of actions that shows its lower bound."""
 
+    quantity: str = "delta of fixed sequences"
     sequence: list[str] = key(listed(item), default_factory=list)
 
 
@@ -133,6 +161,10 @@ class Node(Shape):
     stop: bool = key(truth, default=False)
     ask: str = ONLY
 
+    def children(self) -> list[int]:
+        """Return the numbers of what follows."""
+        return [child for arm in (self.then or {}).values() for child in arm.values()]
+
     def __post_init__(self) -> None:
         """Demand an entry."""
         if not self.vector:
@@ -155,13 +187,6 @@ class Ceiling(Shape):
     upper: Any = key(raw)
 
 
-class Alphas(Shape):
-    """The claims are for every alpha from one to another."""
-
-    lower: Fraction = key(rational)
-    upper: Fraction = key(rational)
-
-
 class Document(Shape):
     """A certificate of kind ``delta``."""
 
@@ -177,22 +202,14 @@ class Document(Shape):
     asking = False
 
     def nodes(self) -> list[Node]:
-        """Read the nodes.
-
-        Raises
-        ------
-        MalformedCertificate
-            If one does not have the shape of a node.
-        RuleViolation
-            If a number is none of those that are allowed where it stands.
-        """
+        """Read the nodes."""
         read = AskingNode.read if self.asking else Node.read
-        nodes = listed(read, "node", 0)(self.proof, "the nodes")
-        for node in nodes:
-            for arm in (node.then or {}).values():
-                for child in arm.values():
-                    natural(child, f"what follows {node.where}", len(nodes))
-        return nodes
+        return nodes_of(read, self.proof, Node.children)
+
+    def read_ceiling(self) -> tuple[Ceiling, Table[UpperEntry]]:
+        """Read the ceiling and its table, as the nodes."""
+        ceiling = Ceiling.read(self.ceiling, "the ceiling")
+        return ceiling, read_upper_table(ceiling.upper, ceiling.distance, interactive=self.asking)
 
 
 class AskingDocument(Document):
@@ -212,13 +229,7 @@ class FixedDocument(AskingDocument):
 
 
 def read_document(document: Mapping[str, object]) -> Document:
-    """Read what a document says; the proofs of what it says are raw.
-
-    Raises
-    ------
-    MalformedCertificate
-        If it does not have the shape of a certificate of kind ``delta``.
-    """
+    """Read what a document says; the proofs of what it says are raw."""
     asking = model_kind(document) == "interactive"
     if asking and "fixed" in document:
         return FixedDocument.whole(document)

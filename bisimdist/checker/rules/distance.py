@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.chain import Chain, given_chain, own_chain, read_model
+from bisimdist.checker.core.claims import Between
 from bisimdist.checker.core.frame import Claim, OtherReport, judged
 from bisimdist.checker.core.quantities import Skew
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, rational, shown
+from bisimdist.checker.core.reading import RuleViolation, item, rational, shown
 from bisimdist.checker.core.shape import Shape, key, listed, one_of, raw
 from bisimdist.checker.core.tables import DIRECTIONS, Setting, check_upper, read_upper_table
 from bisimdist.checker.rules.lower_table import check_lower, read_lower_table
@@ -20,11 +21,9 @@ from bisimdist.checker.rules.lower_table import check_lower, read_lower_table
 __all__ = ["check_document"]
 
 
-class _Said(Shape):
+class _Said(Between):
     """A claim."""
 
-    source: str = key(item, "from")
-    target: str = key(item, "to")
     upper: Fraction = key(rational)
     lower: Fraction | None = key(rational, default=None)
 
@@ -48,11 +47,8 @@ class _Document(Shape):
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
     """Check a certificate of a distance."""
     whole = _Document.whole(document)
-    claims = tuple(whole.claims())
-    if not claims:
-        raise MalformedCertificate("the list of claims is empty")
     given = given_chain(model, interactive=True)
-    return judged((), lambda: _check(whole, given), distances=claims)
+    return judged((), lambda: _check(whole, given), distances=tuple(whole.claims()))
 
 
 def _check(whole: _Document, given: Chain | None) -> None:

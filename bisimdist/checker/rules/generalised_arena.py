@@ -6,12 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bisimdist.checker.core.automaton import Arena, Automaton, Place
+from bisimdist.checker.core.arena import Arena, Place
+from bisimdist.checker.core.automaton import Automaton
+from bisimdist.checker.core.claims import BetweenBounds, Finite
 from bisimdist.checker.core.effort import fraction_work, spend
 from bisimdist.checker.core.quantities import Mass, Skew
-from bisimdist.checker.core.reading import mapping, rational
+from bisimdist.checker.core.reading import mapping
+from bisimdist.checker.core.shape import Bound
 from bisimdist.checker.core.steps import lumped
-from bisimdist.checker.rules.metric_claims import Bound, read_bound
 
 __all__ = ["NOWHERE", "Costs", "GeneralisedArena", "Masses", "Metric", "Table", "Unordered", "unordered"]
 
@@ -49,9 +51,10 @@ class Metric:
         """The value of the diameter."""
         return ONE if self.additive else None
 
-    def bound(self, value: object, where: str) -> Bound:
-        """Read a value; only ratios may be infinite."""
-        return rational(value, where) if self.additive else read_bound(value, where)
+    @property
+    def claim(self) -> type[BetweenBounds]:
+        """The shape of a claim; only ratios may be infinite."""
+        return Finite if self.additive else BetweenBounds
 
     def value(self, value: object, where: str, rule: str) -> Mass | Skew | None:
         """Read a value of a table, which is not below distance 0."""

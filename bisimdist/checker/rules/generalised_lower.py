@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.automaton import Place
+from bisimdist.checker.core.arena import Paired, Place
+from bisimdist.checker.core.claims import at_most
 from bisimdist.checker.core.quantities import Amount
-from bisimdist.checker.core.reading import RuleViolation, choice, items, natural, record
+from bisimdist.checker.core.reading import RuleViolation, natural
+from bisimdist.checker.core.shape import Bound, Shape, key, listed, one_of, raw
 from bisimdist.checker.rules.generalised_arena import (
     Costs,
     GeneralisedArena,
@@ -18,7 +20,6 @@ from bisimdist.checker.rules.generalised_arena import (
     Unordered,
     unordered,
 )
-from bisimdist.checker.rules.metric_claims import Bound, at_most
 
 __all__ = ["check_blocks"]
 
@@ -28,13 +29,34 @@ Ways = dict[int, dict[int, tuple[Fraction, Fraction]]]
 """By state of the first side and of the second: what the price allows, and what a unit of a price does."""
 
 
+class _Written(Shape):
+    """What is written about an answer to a challenge."""
+
+    answer: int = key(natural)
+    direction: str = key(one_of("forward", "backward"))
+    prices: Any = key(raw)
+    reason: Any = key(raw, default_factory=dict)
+
+
+class _Entry(Paired):
+    value: Any = key(raw)
+    side: int = key(natural)
+    challenge: int = key(natural)
+    rank: int = key(natural, default=0)
+    answers: list[_Written] = key(listed(_Written.read))
+
+
+class _Block(Shape):
+    rule: str = key(one_of("step", "fixed", "growth"))
+    entries: Any = key(raw)
+
+
 @dataclass(frozen=True)
 class Claimed:
-    """An entry of a block with what is written beside it."""
+    """An entry of a block, and where it is."""
 
     place: Place
-    rank: int
-    data: Mapping[str, Any]
+    entry: _Entry
 
 
 @dataclass(frozen=True)
@@ -57,12 +79,12 @@ Block = Mapping[Unordered, Claimed]
 def check_blocks(arena: GeneralisedArena, blocks: object) -> Table:
     """Check all blocks and return the best lower bounds that they prove."""
     known: Table = {}
-    for number, value in enumerate(items(blocks, "the lower blocks"), 1):
-        where = f"block {number}"
-        block = record(value, where, ("rule", "entries"))
-        checks = {"step": _check_step, "fixed": _check_fixed, "growth": _check_growth}
-        check = checks[choice(block["rule"], f"the rule of {where}", checks)]
-        known = _best(arena, known, check(arena, known, _entries(arena, block, where)))
+    checks = {"step": _check_step, "fixed": _check_fixed, "growth": _check_growth}
+    for block in listed(_Block.read, "block")(blocks, "the lower blocks"):
+        name = f"the entries of {block.where}"
+        entries = arena.table(_Entry.read, block.entries, name, "Q8", lambda place, _: unordered(place))
+        claimed = {unordered(place): Claimed(place, entry) for place, entry in entries}
+        known = _best(arena, known, checks[block.rule](arena, known, claimed))
     return known
 
 
@@ -71,23 +93,9 @@ def _best(arena: GeneralisedArena, known: Table, more: Table) -> Table:
     return {**known, **{pair: more[pair] for pair in more if not at_most(more[pair], known.get(pair, zero))}}
 
 
-def _entries(arena: GeneralisedArena, block: Mapping[str, Any], where: str) -> Block:
-    result: dict[Unordered, Claimed] = {}
-    for number, value in enumerate(items(block["entries"], f"the entries of {where}"), 1):
-        name = f"{where}, entry {number}"
-        data = record(value, name, ("pair", "value", "side", "challenge", "answers"), ("rank",))
-        place = arena.place(data, name)
-        if unordered(place) in result:
-            raise RuleViolation(f"Q8: {place.where} is listed twice in a block")
-        result[unordered(place)] = Claimed(
-            place, natural(data.get("rank", 0), f"the rank of {place.where}"), data
-        )
-    return result
-
-
 def _values(arena: GeneralisedArena, block: Block) -> Table:
     return {
-        pair: arena.metric.value(one.data["value"], f"the value of {one.place.where}", "Q8")
+        pair: arena.metric.value(one.entry.value, f"the value of {one.place.where}", "Q8")
         for pair, one in block.items()
     }
 
@@ -95,24 +103,21 @@ def _values(arena: GeneralisedArena, block: Block) -> Table:
 def _answers(arena: GeneralisedArena, one: Claimed, rule: str) -> Iterator[Answer]:
     """Yield what is written about every answer to the challenge of an entry."""
     place = one.place
-    side, challenge = arena.challenge(place, one.data, rule)
+    challenge = arena.challenge(place, one.entry.side, one.entry.challenge, rule)
     mine = arena.row(challenge)
     met = []
-    for value in items(one.data["answers"], f"the answers of {place.where}"):
-        where = f"an answer of {place.where}"
-        data = record(value, where, ("answer", "direction", "prices"), ("reason",))
-        number = natural(data["answer"], where) - 1
+    for written in one.entry.answers:
+        number = written.answer - 1
         if not 0 <= number < len(arena.automaton.transitions):
             raise RuleViolation(f"{rule}: {place.where}: there is no transition {number + 1}")
         theirs = arena.row(number)
         met.append(theirs)
-        direction = choice(data["direction"], f"a direction of {place.where}", ("forward", "backward"))
         yield Answer(
-            *arena.metric.compared(*((mine, theirs) if direction == "forward" else (theirs, mine))),
-            arena.masses(data["prices"], f"the prices of {place.where}", "Q8"),
-            arena.masses(data.get("reason", {}), f"the reason of {place.where}", "Q8"),
+            *arena.metric.compared(*((mine, theirs) if written.direction == "forward" else (theirs, mine))),
+            arena.masses(written.prices, f"the prices of {place.where}", "Q8"),
+            arena.masses(written.reason, f"the reason of {place.where}", "Q8"),
         )
-    for n in arena.answers(challenge, place.states[1 - side]):
+    for n in arena.answers(challenge, place.states[1 - one.entry.side]):
         if arena.row(n) not in met:
             raise RuleViolation(f"{rule}: {place.where}: nothing is said of the answer {n + 1}")
 
@@ -197,7 +202,7 @@ def _positive(ways: Ways) -> Ways:
 
 def _beside(block: Block, pair: Unordered) -> set[Unordered]:
     """Return the pairs of a block that have no lower rank than one of them."""
-    return {other for other, one in block.items() if one.rank >= block[pair].rank}
+    return {other for other, one in block.items() if one.entry.rank >= block[pair].entry.rank}
 
 
 def _parts(answer: Answer, ways: Ways, inside: set[Unordered], factor: Fraction) -> bool:
@@ -224,7 +229,7 @@ def _check_growth(arena: GeneralisedArena, known: Table, block: Block) -> Table:
         raise RuleViolation("Q11: nothing grows for ever with a discount")
     weights: dict[Unordered, Fraction] = {}
     for pair, one in block.items():
-        weights[pair] = Amount.by("Q11")(one.data["value"], f"the value of {one.place.where}")
+        weights[pair] = Amount.by("Q11")(one.entry.value, f"the value of {one.place.where}")
         if not at_most(weights[pair], arena.distance(*one.place.pair, known, ONE)):
             raise RuleViolation(f"Q11: {one.place.where}: the weight is more than what is known")
     costs = arena.costs(known, ONE)

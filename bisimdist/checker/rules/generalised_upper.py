@@ -2,66 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.automaton import Place
+from bisimdist.checker.core.arena import Paired, Place
+from bisimdist.checker.core.claims import at_most
 from bisimdist.checker.core.quantities import Mass
-from bisimdist.checker.core.reading import RuleViolation, choice, items, natural, record, strings
+from bisimdist.checker.core.reading import RuleViolation, item, natural
+from bisimdist.checker.core.shape import Bound, Shape, key, listed, one_of, raw, row
 from bisimdist.checker.rules.generalised_arena import (
     NOWHERE,
     Costs,
     GeneralisedArena,
     Masses,
     Table,
-    Unordered,
     unordered,
 )
-from bisimdist.checker.rules.metric_claims import Bound, at_most
 
 __all__ = ["check_upper"]
 
 ZERO = Fraction(0)
 Move = tuple[int, int, Mass]
-Coupling = tuple[str, list[Move]]
+
+
+class _Coupling(Shape):
+    direction: str = key(one_of("forward", "backward"))
+    moves: list[tuple[str, str, Mass]] = key(listed(row(item, item, Mass.by("Q7"))))
+    given_up: list[tuple[str, Mass]] = key(listed(row(item, Mass.by("Q7"))))
+
+
+class _Answer(Shape):
+    """An answer to a challenge."""
+
+    side: int = key(natural)
+    challenge: int = key(natural)
+    answer: int = key(natural)
+    couplings: list[_Coupling] = key(listed(_Coupling.read))
+
+
+class _Entry(Paired):
+    value: Any = key(raw)
+    answers: list[_Answer] = key(listed(_Answer.read))
 
 
 def check_upper(arena: GeneralisedArena, table: object) -> Table:
     """Check the table of upper bounds and return it."""
-    values: dict[Unordered, Bound] = {}
-    entries = []
-    for number, value in enumerate(items(table, "the upper table"), 1):
-        where = f"entry {number} of the upper table"
-        data = record(value, where, ("pair", "value", "answers"))
-        place = arena.place(data, where)
-        if unordered(place) in values:
-            raise RuleViolation(f"Q7: {place.where} is listed twice")
-        values[unordered(place)] = arena.metric.value(data["value"], f"the value of {place.where}", "Q7")
-        entries.append((place, data))
+    entries = arena.table(_Entry.read, table, "the upper table", "Q7", lambda place, _: unordered(place))
+    values = {
+        unordered(place): arena.metric.value(entry.value, f"the value of {place.where}", "Q7")
+        for place, entry in entries
+    }
     costs = arena.costs(values, arena.metric.top)
-    for place, data in entries:
-        _check_entry(arena, place, data, values[unordered(place)], costs)
+    for place, entry in entries:
+        _check_entry(arena, place, entry.answers, values[unordered(place)], costs)
     return values
 
 
 def _check_entry(
-    arena: GeneralisedArena, place: Place, data: Mapping[str, Any], bound: Bound, costs: Costs
+    arena: GeneralisedArena, place: Place, answers: list[_Answer], bound: Bound, costs: Costs
 ) -> None:
     answered = []
-    for value in items(data["answers"], f"the answers of {place.where}"):
-        answer = record(value, f"an answer of {place.where}", ("side", "challenge", "answer", "couplings"))
-        side, challenge = arena.challenge(place, answer, "Q7")
-        number = natural(answer["answer"], f"an answer of {place.where}") - 1
+    for answer in answers:
+        side, number = answer.side, answer.answer - 1
+        challenge = arena.challenge(place, side, answer.challenge, "Q7")
         if number not in arena.answers(challenge, place.states[1 - side]):
             raise RuleViolation(f"Q7: {place.where}: transition {number + 1} is no answer to the challenge")
         rows = arena.row(challenge), arena.row(number)
-        couplings = [
-            _read(arena, c, place.where)
-            for c in items(answer["couplings"], f"the couplings of {place.where}")
-        ]
         if rows[0] != rows[1]:
-            _check_couplings(arena, place, rows, couplings, bound, costs)
+            _check_couplings(arena, place, rows, answer.couplings, bound, costs)
         answered.append((side, arena.action(challenge), rows[0]))
     for side, state in enumerate(place.states):
         for n in arena.steps[state]:
@@ -69,19 +77,11 @@ def _check_entry(
                 raise RuleViolation(f"Q7: {place.where}: transition {n + 1} has no answer")
 
 
-def _read(arena: GeneralisedArena, value: object, where: str) -> Coupling:
-    data = record(value, f"a coupling of {where}", ("direction", "moves", "given_up"))
-    direction = choice(data["direction"], f"a direction of {where}", ("forward", "backward"))
-    moves = [strings(move, f"a move of {where}", 3) for move in items(data["moves"], f"the moves of {where}")]
-    parts = items(data["given_up"], f"what is given up of {where}")
-    given_up = [strings(part, f"what is given up of {where}", 2) for part in parts]
-
-    def mass(text: str) -> Mass:
-        return Mass.by("Q7")(text, f"a mass of {where}")
-
-    return direction, [
-        *((arena.class_of(i, where), arena.class_of(j, where), mass(w)) for i, j, w in moves),
-        *((arena.class_of(i, where), NOWHERE, mass(w)) for i, w in given_up),
+def _moves(arena: GeneralisedArena, coupling: _Coupling) -> list[Move]:
+    name, where = arena.class_of, coupling.where
+    return [
+        *((name(i, where), name(j, where), mass) for i, j, mass in coupling.moves),
+        *((name(i, where), NOWHERE, mass) for i, mass in coupling.given_up),
     ]
 
 
@@ -89,19 +89,19 @@ def _check_couplings(  # noqa: PLR0913, PLR0917
     arena: GeneralisedArena,
     place: Place,
     rows: tuple[Masses, Masses],
-    couplings: list[Coupling],
+    couplings: list[_Coupling],
     bound: Bound,
     costs: Costs,
 ) -> None:
     additive = arena.metric.additive
     proved = set()
-    for direction, moves in couplings:
-        here, there = rows if direction == "forward" else rows[::-1]
-        cost = _cost(arena, place, here, there, moves, costs)
+    for coupling in couplings:
+        here, there = rows if coupling.direction == "forward" else rows[::-1]
+        cost = _cost(arena, place, here, there, _moves(arena, coupling), costs)
         if not at_most(*arena.metric.sides(cost, bound)):
             raise RuleViolation(f"Q7: {place.where}: a coupling costs more than the value")
         if not additive or sum(here.values()) >= sum(there.values()):
-            proved.add(direction)
+            proved.add(coupling.direction)
     if len(proved) < (1 if additive else 2):
         raise RuleViolation(f"Q7: {place.where}: a direction has no coupling")
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
-from bisimdist.checker.core.chain import read_chain
-from bisimdist.checker.core.frame import OtherReport
-from bisimdist.checker.core.hidden_markov import NumericMarkov, Row, embedded_model
+from bisimdist.checker.core.frame import OtherReport, judged, read_frame
+from bisimdist.checker.core.hidden_markov import AboutMarkov, NumericMarkov, Row, one_claim
 from bisimdist.checker.core.quantities import Amount, Mass, Skew
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
@@ -21,92 +21,89 @@ from bisimdist.checker.core.reading import (
     choice,
     integer,
     item,
-    items,
+    mapping,
     rational,
-    record,
     shown,
-    strings,
 )
-from bisimdist.checker.verdict import check_certificate
+from bisimdist.checker.core.shape import Shape, key, listed, named, raw, row
+from bisimdist.checker.core.steps import lumped
 
 __all__ = ["check_document"]
 
-FRAME = ("format", "version", "kind", "model", "digest", "claims", "invariant")
 FIRST, SECOND, END = '["first"]', '["second"]', '["end"]'
 _ZERO = Fraction(0)
 
 Function = Mapping[str, Fraction]
 Pair = tuple[str, str]
+Moves = list[tuple[str, str, Amount]]
+FUNCTION = named(Mass.by("I1"))
+COUPLINGS = named(listed(row(item, item, Amount.by("F1"))))
+
+
+class _Cone(Shape):
+    type: str = key(raw)
+    generators: list[Function] = key(listed(FUNCTION))
+    starts: Mapping[str, Any] = key(mapping)
+    steps: list[Mapping[str, Any]] = key(listed(mapping))
+
+
+class _Factor(Shape):
+    pair: Pair = key(row(item, item))
+    factor: Skew = key(Skew.by("F3"))
+    moves: Mapping[str, Moves] = key(COUPLINGS)
+
+
+class _Factors(Shape):
+    type: str = key(raw)
+    table: list[_Factor] = key(listed(_Factor.read))
+    forward: Mapping[str, Moves] = key(COUPLINGS)
+    backward: Mapping[str, Moves] = key(COUPLINGS)
+
+
+class _Coupling(Shape):
+    type: str = key(raw)
+    chain: dict[str, object] = key(mapping)
+    merged: Mapping[str, str] = key(named(item))
+
+
+class _Document(AboutMarkov):
+    invariant: Any = key(raw)
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
-    """Check a certificate of kind ``hmm-all-lengths``.
-
-    Parameters
-    ----------
-    document
-        The certificate, decoded.
-    model
-        The model that it has to be about; None for any.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate.
-    """
-    data = record(document, "the certificate", FRAME)
-    claims = tuple(
-        record(claim, "a claim", ("from", "to", "ratio", "verdict", "length"))
-        for claim in items(data["claims"], "the claims")
-    )
-    if len(claims) != 1 or claims[0]["verdict"] != "holds" or claims[0]["length"] != "all":
-        raise MalformedCertificate("expected one claim, with verdict 'holds' and length 'all'")
-    claim = claims[0]
-    pair = item(claim["from"], "a claim"), item(claim["to"], "a claim")
-    ratio = rational(claim["ratio"], "a ratio")
-    invariant = data["invariant"]
+    """Check a certificate of kind ``hmm-all-lengths``."""
+    whole = _Document.whole(document)
+    one, two, text = one_claim(whole.claims, "holds")
+    ratio = rational(text, "the ratio")
     checks = {"cone": _check_cone, "factors": _check_factors, "coupling": _check_coupling}
-    kind = choice(
-        invariant.get("type") if isinstance(invariant, dict) else None, "the invariant's type", checks
-    )
-    try:
-        numbers = embedded_model(data, model).numeric()
-        sides = numbers.distribution(pair[0]), numbers.distribution(pair[1])
-        checks[kind](numbers, sides, Skew.of(ratio, "H5: the ratio"), invariant)
-    except RuleViolation as violation:
-        return OtherReport(False, claims, str(violation))
-    return OtherReport(True, claims)
+    kind = whole.invariant.get("type") if isinstance(whole.invariant, dict) else None
+    kind = choice(kind, "the invariant's type", checks)
+
+    def check() -> None:
+        numbers = whole.embedded(model).numeric()
+        sides = numbers.distribution(one), numbers.distribution(two)
+        checks[kind](numbers, sides, Skew.of(ratio, "H5: the ratio"), whole.invariant)
+
+    return judged(whole.claims, check)
 
 
 def _expectation(masses: Row, function: Function) -> Fraction:
     return sum((p * function.get(s, _ZERO) for s, p in masses.items()), _ZERO)
 
 
-def _number_table(entry: object, where: str) -> dict[str, Mass]:
-    if not isinstance(entry, dict):
-        raise MalformedCertificate(f"{where} is {shown(entry)}; expected an object")
-    return {name: Mass.by("I1")(number, where) for name, number in entry.items()}
-
-
 def _check_cone(
     model: NumericMarkov, sides: tuple[Row, Row], ratio: Skew, invariant: Mapping[str, Any]
 ) -> None:
-    data = record(invariant, "the invariant", ("type", "generators", "starts", "steps"))
+    cone = _Cone.read(invariant, "the invariant")
     states = model.reachable((*sides[0], *sides[1]))
-    generators = [
-        _number_table(entry, f"generator {n}")
-        for n, entry in enumerate(items(data["generators"], "the generators"))
-    ]
-    starts, steps = data["starts"], items(data["steps"], "the steps")
-    if len(steps) != len(generators) or not isinstance(starts, dict):
-        raise MalformedCertificate("expected combinations for every generator and for the start")
+    generators, starts, steps = cone.generators, cone.starts, cone.steps
+    if len(steps) != len(generators):
+        raise MalformedCertificate("expected combinations for every generator")
     for symbol in model.observations:
         wanted = model.seen(symbol)
         _check_combination(generators, starts.get(symbol, {}), wanted, states, f"I2: start {shown(symbol)}")
         for number, (generator, entry) in enumerate(zip(generators, steps, strict=True)):
             where = f"I3: step {shown(symbol)} of generator {number}"
-            if not isinstance(entry, dict):
-                raise MalformedCertificate(f"{where} is no object")
             wanted = model.before(symbol, generator)
             _check_combination(generators, entry.get(symbol, {}), wanted, states, where)
     for number, generator in enumerate(generators):
@@ -120,8 +117,8 @@ def _check_combination(
 ) -> None:
     """Check that a function is a nonnegative combination of generators, on the states that matter."""
     total: dict[str, Fraction] = {}
-    for key, amount in _number_table(entry, where).items():
-        number = integer(key, where)
+    for name, amount in FUNCTION(entry, where).items():
+        number = integer(name, where)
         if not 0 <= number < len(generators):
             raise MalformedCertificate(f"{where} names generator {number}, which does not exist")
         for state, value in generators[number].items():
@@ -130,23 +127,11 @@ def _check_combination(
         raise RuleViolation(f"{where}: the combination is another function")
 
 
-def _moves(entry: object, where: str) -> dict[Pair, Amount]:
-    result: dict[Pair, Amount] = {}
-    for move in items(entry, where):
-        k, m, amount = strings(move, where, 3)
-        if (k, m) in result:
-            raise RuleViolation(f"F1: {where} has a move that is listed twice")
-        result[k, m] = Amount.by("F1")(amount, where)
-    return result
-
-
-def _cost(
-    left: Row, right: Row, moves: Mapping[Pair, Amount], table: Mapping[Pair, Skew], where: str
-) -> Fraction:
+def _cost(left: Row, right: Row, moves: Moves, table: Mapping[Pair, Skew], where: str) -> Fraction:
     """Return the least t that a coupling proves: left is at most t times right."""
     sent: dict[str, Fraction] = {}
     arrived: dict[str, Fraction] = {}
-    for (k, m), amount in moves.items():
+    for k, m, amount in moves:
         if k != m and (k, m) not in table:
             raise RuleViolation(f"F2: {where} moves mass between two states without a factor")
         sent[k] = sent.get(k, _ZERO) + amount
@@ -164,32 +149,28 @@ def _cost(
 def _check_factors(
     model: NumericMarkov, sides: tuple[Row, Row], ratio: Skew, invariant: Mapping[str, Any]
 ) -> None:
-    data = record(invariant, "the invariant", ("type", "table", "forward", "backward"))
+    data = _Factors.read(invariant, "the invariant")
+    for couplings in (data.forward, data.backward, *(entry.moves for entry in data.table)):
+        for symbol, part in couplings.items():
+            if len({(k, m) for k, m, _ in part}) != len(part):
+                raise RuleViolation(f"F1: a coupling for {shown(symbol)} has a move that is listed twice")
     table: dict[Pair, Skew] = {}
-    moves: dict[Pair, dict[str, dict[Pair, Amount]]] = {}
-    for entry in items(data["table"], "the table"):
-        row = record(entry, "an entry of the table", ("pair", "factor", "moves"))
-        i, j = strings(row["pair"], "a pair", 2)
+    moves: dict[Pair, Mapping[str, Moves]] = {}
+    for entry in data.table:
+        i, j = entry.pair
         if i not in model.emissions or j not in model.emissions or i == j or (i, j) in table:
             raise RuleViolation("F1: the table has a pair of equal or unknown states, or one twice")
-        table[i, j] = Skew.by("F3")(row["factor"], "a factor")
-        moves[i, j] = _couplings(row["moves"], "the couplings of a pair")
+        table[i, j], moves[i, j] = entry.factor, entry.moves
     for (i, j), factor in table.items():
         where = f"the coupling of {shown(i)} and {shown(j)}"
         for symbol, (left, right) in _observed(model, model.rows[i], model.rows[j]).items():
-            if _cost(left, right, moves[i, j].get(symbol, {}), table, where) > factor:
+            if _cost(left, right, moves[i, j].get(symbol, []), table, where) > factor:
                 raise RuleViolation(f"F4: {where}: the factor is too small for {shown(symbol)}")
-    for key, start, other in (("forward", *sides), ("backward", sides[1], sides[0])):
-        couplings = _couplings(data[key], f"the couplings {key}")
+    ways = ("forward", data.forward, *sides), ("backward", data.backward, sides[1], sides[0])
+    for name, couplings, start, other in ways:
         for symbol, (left, right) in _observed(model, start, other).items():
-            if _cost(left, right, couplings.get(symbol, {}), table, f"the coupling {key}") > ratio:
-                raise RuleViolation(f"F5: the coupling {key} proves only a larger ratio")
-
-
-def _couplings(entry: object, where: str) -> dict[str, dict[Pair, Amount]]:
-    if not isinstance(entry, dict):
-        raise MalformedCertificate(f"{where} are {shown(entry)}; expected an object")
-    return {symbol: _moves(moves, where) for symbol, moves in entry.items()}
+            if _cost(left, right, couplings.get(symbol, []), table, f"the coupling {name}") > ratio:
+                raise RuleViolation(f"F5: the coupling {name} proves only a larger ratio")
 
 
 def _observed(model: NumericMarkov, one: Row, two: Row) -> dict[str, tuple[Row, Row]]:
@@ -207,34 +188,25 @@ def _observed(model: NumericMarkov, one: Row, two: Row) -> dict[str, tuple[Row, 
 def _check_coupling(
     model: NumericMarkov, sides: tuple[Row, Row], ratio: Skew, invariant: Mapping[str, Any]
 ) -> None:
-    data = record(invariant, "the invariant", ("type", "chain", "merged"))
-    document, merged = data["chain"], data["merged"]
-    if not isinstance(document, dict) or not isinstance(merged, dict):
-        raise MalformedCertificate("expected two objects, the chain's certificate and the merged states")
-    if "kind" in document:
+    data = _Coupling.read(invariant, "the invariant")
+    if "kind" in data.chain:
         raise MalformedCertificate("the chain's certificate has a kind; expected one of a distance")
     labels, rows = _as_chain(model, sides)
-    try:
-        text = json.dumps(document)
-    except ValueError as error:  # a bare integer of thousands of digits
-        raise MalformedCertificate("the chain's certificate has an integer that is too long") from error
-    report = check_certificate(text)
+    distances = import_module("bisimdist.checker.rules.distance")
+    report: OtherReport = distances.check_document(read_frame(data.chain))
     if not report.valid:
         raise RuleViolation(f"K2: the chain's certificate is not valid: {report.reason}")
-    chain = read_chain(document["model"])
-    image = {state: item(merged.get(state, state), "a merged state") for state in labels}
+    chain = import_module("bisimdist.checker.core.chain").read_chain(data.chain["model"])
+    image = {state: data.merged.get(state, state) for state in labels}
     for state, target in image.items():
         if chain.labels.get(target) != labels[state]:
             raise RuleViolation(f"K1: {shown(state)} is merged with a state of another label, or none")
-        row: dict[str, Fraction] = {}
-        for successor, p in rows[state].items():
-            row[image[successor]] = row.get(image[successor], _ZERO) + p
-        if row != chain.rows[target]:
+        if lumped(rows[state], image) != chain.rows[target]:
             raise RuleViolation(f"K1: {shown(state)} moves otherwise than the state that it is merged with")
     pair = image[FIRST], image[SECOND]
     if pair[0] == pair[1]:
         return
-    for claim in report.claims:
+    for claim in report.distances:
         about = claim.source, claim.target, claim.distance, claim.alpha
         if about == (*pair, "bd", ratio) and claim.upper == 0:  # lbd would speak of one direction only
             return

@@ -7,144 +7,87 @@ the claims is in ``docs/theory/hmm.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.frame import OtherReport
-from bisimdist.checker.core.hidden_markov import HiddenMarkov, NumericMarkov, embedded_model, read_length
+from bisimdist.checker.core.claims import Between
+from bisimdist.checker.core.frame import OtherReport, judged
+from bisimdist.checker.core.hidden_markov import AboutMarkov, HiddenMarkov, NumericMarkov, read_length
 from bisimdist.checker.core.quantities import Mass
-from bisimdist.checker.core.reading import (
-    MalformedCertificate,
-    RuleViolation,
-    integer,
-    item,
-    items,
-    rational,
-    record,
-    shown,
-    strings,
-)
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, integer, item, rational, shown
+from bisimdist.checker.core.shape import Bound, bound, flag, key, listed, named, row
 
 __all__ = ["check_document"]
 
-FRAME = ("format", "version", "kind", "model", "digest", "length", "up_to", "claims", "proofs")
-MASSES = (("ratio", "L1"), ("start", "L2"))
-
-Vector = Mapping[str, Fraction]
+Vector = Mapping[str, int | Fraction]
+Cover = tuple[int, Fraction]
 
 
-@dataclass(frozen=True)
+class _Claim(Between):
+    """That a ratio holds, perhaps attained by a word, or that a word exceeds it."""
+
+    ratio: Bound = key(bound)
+    holds: bool = key(flag)
+    word: list[str] | None = key(listed(item), default=None)
+    probabilities: tuple[Fraction, Fraction] | None = key(row(rational, rational), default=None)
+    parameters: Mapping[str, Fraction] | None = key(named(rational), default=None)
+
+    def __post_init__(self) -> None:
+        """Demand all of a word, or nothing where the ratio holds."""
+        given = [part is not None for part in (self.word, self.probabilities, self.parameters)]
+        if any(given) != all(given) or not (self.holds or any(given)):
+            raise MalformedCertificate(f"{self.where} has no word with its probabilities and parameters")
+
+
+class _Proof(Between):
+    """Layers of vectors, each with what covers what follows: a vector of the next layer, times a factor."""
+
+    ratio: Fraction = key(rational)
+    start: Fraction = key(rational)
+    layers: list[list[Vector]] = key(listed(listed(named(integer))))
+    covers: list[list[Mapping[str, Cover]]] = key(listed(listed(named(row(integer, rational)))))
+
+
+class _Document(AboutMarkov):
+    length: int = key(read_length)
+    up_to: bool = key(flag)
+    proofs: list[_Proof] = key(listed(_Proof.read, "proof"))
+    factors: Any = key(listed(lambda value, _: value), default_factory=list)
+
+
 class _Frame:
     """What all claims of a certificate share."""
 
-    model: HiddenMarkov
-    length: int
-    up_to: bool
+    def __init__(self, whole: _Document, model: HiddenMarkov) -> None:
+        self.model, self.length, self.up_to = model, whole.length, whole.up_to
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
-    """Check a certificate of kind ``hmm-budget``.
+    """Check a certificate of kind ``hmm-budget``."""
+    whole = _Document.whole(document)
+    claims = [_Claim.read(claim, f"claim {n}") for n, claim in enumerate(whole.claims, 1)]
 
-    Parameters
-    ----------
-    document
-        The certificate, decoded.
-    model
-        The model that it has to be about; None for any.
+    def check() -> None:
+        frame = _Frame(whole, whole.embedded(model, whole.factors))
+        proved = _proved(frame, whole.proofs)
+        for claim in claims:
+            _check_claim(frame, claim, proved, claim.where)
 
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate.
-    """
-    data = record(document, "the certificate", FRAME, ("factors",))
-    length = read_length(data["length"])
-    if not isinstance(data["up_to"], bool):
-        raise MalformedCertificate(f"up_to is {shown(data['up_to'])}; expected true or false")
-    claims = tuple(_claim(claim) for claim in items(data["claims"], "the claims"))
-    proofs = [_proof(proof) for proof in items(data["proofs"], "the proofs")]
-    shown_claims = tuple({**claim, "length": str(length), "up_to": data["up_to"]} for claim in claims)
-    try:
-        frame = _Frame(embedded_model(data, model), length, data["up_to"])
-        proved = _proved(frame, proofs)
-        for number, claim in enumerate(claims, 1):
-            _check_claim(frame, claim, proved, f"claim {number}")
-    except RuleViolation as violation:
-        return OtherReport(False, shown_claims, str(violation))
-    return OtherReport(True, shown_claims)
-
-
-def _claim(entry: object) -> dict[str, Any]:
-    where = "a claim"
-    claim = record(entry, where, ("from", "to", "ratio", "holds"), ("word", "probabilities", "parameters"))
-    for key in ("from", "to"):
-        item(claim[key], where)
-    if claim["ratio"] != "inf":
-        rational(claim["ratio"], where)
-    if not isinstance(claim["holds"], bool):
-        raise MalformedCertificate(f"{where} holds {shown(claim['holds'])}; expected true or false")
-    given = sum(key in claim for key in ("word", "probabilities", "parameters"))
-    if given not in (0, 3) or not (claim["holds"] or given):
-        raise MalformedCertificate(f"{where} has no word with its probabilities and parameters")
-    if given:
-        for symbol in items(claim["word"], where):
-            item(symbol, where)
-        for text in strings(claim["probabilities"], where, 2):
-            rational(text, where)
-        if not isinstance(claim["parameters"], dict):
-            raise MalformedCertificate(f"the parameters of {where} are not an object")
-        for value in claim["parameters"].values():
-            rational(value, where)
-    return claim
-
-
-def _proof(entry: object) -> dict[str, Any]:
-    proof = record(entry, "a proof", ("from", "to", "ratio", "start", "layers", "covers"))
-    for key in ("from", "to"):
-        item(proof[key], "a proof")
-    layers = []
-    for layer in items(proof["layers"], "the layers"):
-        vectors = []
-        for vector in items(layer, "a layer"):
-            if not isinstance(vector, dict):
-                raise MalformedCertificate(f"a vector is {shown(vector)}; expected an object")
-            vectors.append({state: Fraction(integer(v, "an entry")) for state, v in vector.items()})
-        layers.append(vectors)
-    covers: list[list[dict[str, tuple[int, Fraction]]]] = []
-    for layer in items(proof["covers"], "the covers"):
-        rows = []
-        for row in items(layer, "the covers of a layer"):
-            if not isinstance(row, dict):
-                raise MalformedCertificate(f"a cover is {shown(row)}; expected an object")
-            read = {}
-            for symbol, cover in row.items():
-                index, factor = strings(cover, "a cover", 2)
-                read[symbol] = (integer(index, "a cover"), rational(factor, "a cover"))
-            rows.append(read)
-        covers.append(rows)
-    return {
-        "from": proof["from"],
-        "to": proof["to"],
-        "ratio": rational(proof["ratio"], "a proof"),
-        "start": rational(proof["start"], "a proof"),
-        "layers": layers,
-        "covers": covers,
-    }
+    length = {"length": str(whole.length), "up_to": whole.up_to}
+    return judged(({**claim, **length} for claim in whole.claims), check)
 
 
 def _check_claim(
-    frame: _Frame, claim: Mapping[str, Any], proved: Mapping[tuple[str, str], Fraction], where: str
+    frame: _Frame, claim: _Claim, proved: Mapping[tuple[str, str], Fraction], where: str
 ) -> None:
     """Check one claim against the words and what the proofs have shown."""
-    first, second = claim["from"], claim["to"]
-    ratio = None if claim["ratio"] == "inf" else rational(claim["ratio"], where)
-    if "word" in claim:
-        _check_word(frame, claim, ratio, where)
-    if not claim["holds"]:
+    first, second, ratio = claim.source, claim.target, claim.ratio
+    if claim.word is not None and claim.parameters is not None:
+        _check_word(frame, claim, claim.word, claim.parameters)
+    if not claim.holds:
         return
     if ratio is None:
-        if "word" not in claim:
+        if claim.word is None:
             raise RuleViolation(f"{where}: L5: an infinite ratio is claimed without a word")
         return
     for pair in ((first, second), (second, first)):
@@ -154,18 +97,19 @@ def _check_claim(
             )
 
 
-def _check_word(frame: _Frame, claim: Mapping[str, Any], ratio: Fraction | None, where: str) -> None:
-    word = claim["word"]
+def _check_word(frame: _Frame, claim: _Claim, word: list[str], parameters: Mapping[str, Fraction]) -> None:
+    where, ratio = claim.where, claim.ratio
     if not word or (len(word) > frame.length if frame.up_to else len(word) != frame.length):
         raise RuleViolation(f"{where}: W1: the word has {len(word)} observations")
-    if set(claim["parameters"]) != set(frame.model.names):
+    if set(parameters) != set(frame.model.names):
         raise RuleViolation(f"{where}: W2: the parameters are not those of the model")
-    model = frame.model.at([rational(claim["parameters"][name], where) for name in frame.model.names])
-    found = [model.along(model.distribution(claim[key]), word).total() for key in ("from", "to")]
-    if found != [rational(text, where) for text in claim["probabilities"]]:
+    model = frame.model.at([parameters[name] for name in frame.model.names])
+    sides = (model.distribution(name) for name in (claim.source, claim.target))
+    found = tuple(model.along(side, word).total() for side in sides)
+    if found != claim.probabilities:
         raise RuleViolation(f"{where}: W3: the word has other probabilities")
     low, high = sorted(found)
-    if claim["holds"]:
+    if claim.holds:
         attained = high == ratio * low and high > 0 if ratio is not None else low == 0 < high
         if not attained:
             raise RuleViolation(f"{where}: W4: the word does not attain the ratio")
@@ -173,23 +117,21 @@ def _check_word(frame: _Frame, claim: Mapping[str, Any], ratio: Fraction | None,
         raise RuleViolation(f"{where}: W5: the word does not exceed the ratio")
 
 
-def _proved(frame: _Frame, proofs: list[dict[str, Any]]) -> dict[tuple[str, str], Fraction]:
+def _proved(frame: _Frame, proofs: list[_Proof]) -> dict[tuple[str, str], Fraction]:
     """Check every proof; return the least ratio that is proved for each direction."""
     result: dict[tuple[str, str], Fraction] = {}
     if not proofs:
         return result
     model = frame.model.numeric()
-    for number, proof in enumerate(proofs, 1):  # at first: nothing below is longer than the document
-        layers, covers = len(proof["layers"]), len(proof["covers"])
+    for proof in proofs:  # at first: nothing below is longer than the document
+        layers, covers = len(proof.layers), len(proof.covers)
         if layers != frame.length or covers != frame.length - 1:
-            raise RuleViolation(
-                f"proof {number}: L1: there are {layers} layers and {covers} layers of covers"
-            )
+            raise RuleViolation(f"{proof.where}: L1: there are {layers} layers and {covers} layers of covers")
     live = _live(model, frame)
-    for number, proof in enumerate(proofs, 1):
-        _check_layers(model, frame, live, proof, f"proof {number}")
-        pair = (proof["from"], proof["to"])
-        result[pair] = min(result.get(pair, proof["ratio"]), proof["ratio"])
+    for proof in proofs:
+        _check_layers(model, frame, live, proof)
+        pair = proof.source, proof.target
+        result[pair] = min(result.get(pair, proof.ratio), proof.ratio)
     return result
 
 
@@ -213,14 +155,13 @@ def _below(vector: Vector, bound: Vector, factor: Mass, states: set[str]) -> boo
     return all(vector.get(s, zero) <= factor * bound.get(s, zero) for s in states)
 
 
-def _check_layers(
-    model: NumericMarkov, frame: _Frame, live: list[set[str]], proof: Mapping[str, Any], where: str
-) -> None:
-    layers, covers = proof["layers"], proof["covers"]
+def _check_layers(model: NumericMarkov, frame: _Frame, live: list[set[str]], proof: _Proof) -> None:
+    layers, covers, where = proof.layers, proof.covers, proof.where
     if not layers[0]:
         raise RuleViolation(f"{where}: L1: the first layer is empty")
-    ratio, factor = (Mass.of(proof[key], f"{where}: {rule}: the {key}") for key, rule in MASSES)
-    first, second = (model.distribution(proof[key]) for key in ("from", "to"))
+    ratio = Mass.of(proof.ratio, f"{where}: L1: the ratio")
+    factor = Mass.of(proof.start, f"{where}: L2: the start")
+    first, second = (model.distribution(name) for name in (proof.source, proof.target))
     if live[0].isdisjoint((*first, *second)):
         raise RuleViolation(f"{where}: L6: no sequence of the length is possible")
     start = {s: first.get(s, Fraction(0)) - ratio * second.get(s, Fraction(0)) for s in (*first, *second)}
@@ -250,9 +191,7 @@ def _check_layers(
                     )
 
 
-def _check_cover(
-    moved: Vector, layer: list[Vector], cover: tuple[int, Fraction] | None, live: set[str], place: str
-) -> None:
+def _check_cover(moved: Vector, layer: list[Vector], cover: Cover | None, live: set[str], place: str) -> None:
     if cover is None:
         if any(value > 0 for state, value in moved.items() if state in live):
             raise RuleViolation(f"{place}: L4: a successor with a positive entry has no cover")

@@ -10,105 +10,93 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.frame import OtherReport
-from bisimdist.checker.core.hidden_markov import NumericMarkov, Row, embedded_model
+from bisimdist.checker.core.frame import OtherReport, judged
+from bisimdist.checker.core.hidden_markov import AboutMarkov, NumericMarkov, Row, one_claim
 from bisimdist.checker.core.quantities import Mass
-from bisimdist.checker.core.reading import (
-    MalformedCertificate,
-    RuleViolation,
-    choice,
-    item,
-    items,
-    record,
-    shown,
-)
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, choice, item, rational, shown
+from bisimdist.checker.core.shape import Shape, flag, key, listed, named, raw
 
 __all__ = ["check_document"]
 
-FRAME = ("format", "version", "kind", "model", "digest", "claims", "pump")
-PUMP = ("type", "swapped", "prefix", "cycle", "suffix", "fast", "slow", "below", "above", "counting")
 _ZERO = Fraction(0)
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
-    """Check a certificate of kind ``hmm-no-budget``.
-
-    Parameters
-    ----------
-    document
-        The certificate, decoded.
-    model
-        The model that it has to be about; None for any.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate.
-    """
-    data = record(document, "the certificate", FRAME)
-    claims = tuple(
-        record(claim, "a claim", ("from", "to", "ratio", "verdict", "length"))
-        for claim in items(data["claims"], "the claims")
-    )
-    if len(claims) != 1 or [claims[0][k] for k in ("ratio", "verdict", "length")] != [
-        "any",
-        "violated",
-        "all",
-    ]:
-        raise MalformedCertificate("expected one claim: verdict 'violated', ratio 'any', length 'all'")
-    pump = data["pump"]
-    kind = pump.get("type") if isinstance(pump, dict) else None
-    kind = choice(kind, "the pump's type", ("pump", "impossible"))
-    data["pump"] = record(pump, "the pump", PUMP if kind == "pump" else ("type", "swapped", "word"))
-    if not isinstance(data["pump"]["swapped"], bool):
-        raise MalformedCertificate("'swapped' is neither true nor false")
-    names = [item(claims[0][key], "a claim") for key in ("from", "to")]
-    try:
-        numbers = embedded_model(data, model).numeric()
-        if data["pump"]["swapped"]:
-            names.reverse()
-        sides = numbers.distribution(names[0]), numbers.distribution(names[1])
-        if kind == "pump":
-            _check_pump(numbers, sides, data["pump"])
-        else:
-            _check_impossible(numbers, sides, data["pump"])
-    except RuleViolation as violation:
-        return OtherReport(False, claims, str(violation))
-    return OtherReport(True, claims)
-
-
-def _word(entry: object, where: str, *, empty: bool = False) -> list[str]:
-    word = [item(symbol, where) for symbol in items(entry, where)]
-    if not word and not empty:
+def _word(value: object, where: str) -> list[str]:
+    word = listed(item)(value, where)
+    if not word:
         raise MalformedCertificate(f"{where} is empty")
     return word
 
 
-def _vector(entry: object, model: NumericMarkov, where: str) -> dict[str, Mass]:
-    if not isinstance(entry, dict):
-        raise MalformedCertificate(f"{where} is {shown(entry)}; expected an object")
-    for name in entry:
+class _Proof(Shape):
+    type: str = key(raw)
+    swapped: bool = key(flag)
+
+
+class _Impossible(_Proof):
+    """A word that is possible on one side only."""
+
+    word: list[str] = key(_word)
+
+
+class _Pump(_Proof):
+    """A cycle that multiplies by more on one side than on the other."""
+
+    prefix: list[str] = key(_word)
+    cycle: list[str] = key(_word)
+    suffix: list[str] = key(listed(item))
+    fast: Fraction = key(rational)
+    slow: Fraction = key(rational)
+    below: Mapping[str, Fraction] = key(named(rational))
+    above: Mapping[str, Fraction] = key(named(rational))
+    counting: list[str] = key(listed(item))
+
+
+class _Document(AboutMarkov):
+    pump: Any = key(raw)
+
+
+def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+    """Check a certificate of kind ``hmm-no-budget``."""
+    whole = _Document.whole(document)
+    one, two, _ = one_claim(whole.claims, "violated", "any")
+    shapes: dict[str, type[_Proof]] = {"pump": _Pump, "impossible": _Impossible}
+    kind = whole.pump.get("type") if isinstance(whole.pump, dict) else None
+    proof = shapes[choice(kind, "the pump's type", shapes)].read(whole.pump, "the pump")
+
+    def check() -> None:
+        numbers = whole.embedded(model).numeric()
+        sides = numbers.distribution(one), numbers.distribution(two)
+        if proof.swapped:
+            sides = sides[1], sides[0]
+        if isinstance(proof, _Pump):
+            _check_pump(numbers, sides, proof)
+        elif isinstance(proof, _Impossible):
+            _check_impossible(numbers, sides, proof.word)
+
+    return judged(whole.claims, check)
+
+
+def _vector(numbers: Mapping[str, Fraction], model: NumericMarkov, where: str) -> dict[str, Mass]:
+    for name in numbers:
         if name not in model.rows:
             raise RuleViolation(f"U1: {where} names {shown(name)}, which is no state")
-    return {name: Mass.by("U1")(number, where) for name, number in entry.items()}
+    return {name: Mass.of(number, f"U1: {where}") for name, number in numbers.items()}
 
 
-def _check_impossible(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str, Any]) -> None:
-    word = _word(data["word"], "the word")
+def _check_impossible(model: NumericMarkov, sides: tuple[Row, Row], word: Sequence[str]) -> None:
     one, two = (model.along(side, word).parts for side in sides)
     if two or not one:
         raise RuleViolation("U7: the word is not possible on one side only")
 
 
-def _check_pump(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str, Any]) -> None:
-    prefix, cycle = _word(data["prefix"], "the prefix"), _word(data["cycle"], "the cycle")
-    suffix = _word(data["suffix"], "the suffix", empty=True)
-    fast, slow = (Mass.by("U2")(data[key], f"the {key} factor") for key in ("fast", "slow"))
+def _check_pump(model: NumericMarkov, sides: tuple[Row, Row], pump: _Pump) -> None:
+    prefix, cycle, counting = pump.prefix, pump.cycle, set(pump.counting)
+    fast, slow = Mass.of(pump.fast, "U2: the fast factor"), Mass.of(pump.slow, "U2: the slow factor")
     if slow >= fast:
         raise RuleViolation("U2: the fast factor is not larger than the slow one")
-    below = _vector(data["below"], model, "the lower vector")
-    above = _vector(data["above"], model, "the upper vector")
-    counting = {item(s, "a counting state") for s in items(data["counting"], "the counting states")}
+    below = _vector(pump.below, model, "the lower vector")
+    above = _vector(pump.above, model, "the upper vector")
     first, second = (model.along(side, prefix).fractions() for side in sides)
     for state, mass in below.items():
         if mass > first.get(state, _ZERO):
@@ -122,7 +110,7 @@ def _check_pump(model: NumericMarkov, sides: tuple[Row, Row], data: Mapping[str,
     after = model.along(above, cycle, moved=True).fractions()  # what does not count leads nowhere that does
     if any(mass > slow * above.get(s, _ZERO) for s, mass in after.items() if s in counting):
         raise RuleViolation("U5: one round of the cycle leaves more than the slow factor")
-    _check_suffix(model, cycle, suffix, counting, {s for s, mass in below.items() if mass})
+    _check_suffix(model, cycle, pump.suffix, counting, {s for s, mass in below.items() if mass})
 
 
 def _check_suffix(

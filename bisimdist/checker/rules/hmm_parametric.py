@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import Any, TypeVar
 
+from bisimdist.checker.core.bernstein import check_sign
+from bisimdist.checker.core.claims import Between
 from bisimdist.checker.core.effort import fraction_work, spend
-from bisimdist.checker.core.frame import OtherReport
-from bisimdist.checker.core.hidden_markov import HiddenMarkov, QuotientRow, embedded_model, read_length
+from bisimdist.checker.core.frame import OtherReport, judged
+from bisimdist.checker.core.hidden_markov import AboutMarkov, HiddenMarkov, QuotientRow, read_length
 from bisimdist.checker.core.polynomials import (
     Exponents,
     Polynomial,
     add,
-    check_sign,
     divide,
     multiply,
     primitive,
@@ -28,115 +29,106 @@ from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     item,
-    items,
+    mapping,
     rational,
     record,
     shown,
-    strings,
     text_of,
 )
+from bisimdist.checker.core.shape import Shape, key, listed, one_of, raw, row
 
 __all__ = ["check_document"]
-
-FRAME = ("format", "version", "kind", "model", "digest", "claims")
 
 Whole = dict[Exponents, int]
 """A polynomial with integers for coefficients."""
 
 Vector = dict[str, Whole]
 Key = frozenset[tuple[Exponents, Fraction]]
+Name = TypeVar("Name", str, int)
+
+
+def _ratio(value: object, where: str) -> Fraction:
+    ratio = rational(value, where)
+    if ratio < 1:
+        raise MalformedCertificate(f"{where} is less than 1")
+    return ratio
+
+
+class _Claim(Between):
+    """That a ratio holds for all values of the parameters, or a sequence that exceeds it at some."""
+
+    ratio: Fraction = key(_ratio)
+    length: int = key(read_length)
+    verdict: str = key(one_of("holds", "violated"))
+    counterexample: list[str] | None = key(listed(item), default=None)
+    parameters: Any = key(mapping, default=None)
+    probabilities: tuple[str, str] | None = key(row(item, item), default=None)
+
+    def __post_init__(self) -> None:
+        """Demand a counterexample where one is claimed, and nothing of it elsewhere."""
+        found = self.counterexample, self.probabilities
+        if None in found if self.verdict == "violated" else (*found, self.parameters) != (None, None, None):
+            raise MalformedCertificate(f"{self.where}: a claim has a counterexample, or holds")
+
+
+class _Signed(Shape):
+    """A polynomial with a proof of its sign."""
+
+    polynomial: Any = key(raw)
+    proof: Any = key(raw)
+
+
+class _Document(AboutMarkov):
+    denominators: Any = key(raw, default=None)
+    factors: Any = key(listed(raw), default_factory=list)
+    proofs: Any = key(raw, default_factory=list)
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
-    """Check a certificate of kind ``hmm-parametric``.
+    """Check a certificate of kind ``hmm-parametric``."""
+    whole = _Document.whole(document)
+    claims = [_Claim.read(claim, "a claim") for claim in whole.claims]
 
-    Parameters
-    ----------
-    document
-        The certificate, decoded.
-    model
-        The model that it has to be about; None for any.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate.
-    """
-    data = record(document, "the certificate", FRAME, ("denominators", "factors", "proofs"))
-    claims = tuple(_claim(claim) for claim in items(data["claims"], "the claims"))
-    try:
-        embedded = embedded_model(data, model)
+    def check() -> None:
+        embedded = whole.embedded(model, whole.factors)
         for claim in claims:
-            if claim["verdict"] == "holds":
-                _check_holds(embedded, data, claim)
-            else:
-                _check_violated(embedded, claim)
-    except RuleViolation as violation:
-        return OtherReport(False, claims, str(violation))
-    return OtherReport(True, claims)
+            (_check_holds if claim.verdict == "holds" else _check_violated)(embedded, whole, claim)
+
+    return judged(whole.claims, check)
 
 
-def _claim(entry: object) -> dict[str, Any]:
-    where = "a claim"
-    claim = record(
-        entry,
-        where,
-        ("from", "to", "ratio", "length", "verdict"),
-        ("counterexample", "parameters", "probabilities"),
-    )
-    if claim["verdict"] not in ("holds", "violated"):
-        raise MalformedCertificate(f"{where} has the verdict {shown(claim['verdict'])}")
-    for key in ("from", "to"):
-        item(claim[key], where)
-    read_length(claim["length"])
-    if rational(claim["ratio"], where) < 1:
-        raise MalformedCertificate(f"{where} has a ratio less than 1")
-    if claim["verdict"] == "violated":
-        for symbol in items(claim.get("counterexample"), where):
-            item(symbol, where)
-        strings(claim.get("probabilities"), where, 2)
-    elif len(claim) != 5:
-        raise MalformedCertificate(f"{where} that holds has a counterexample")
-    return claim
-
-
-def _check_violated(model: HiddenMarkov, claim: Mapping[str, Any]) -> None:
-    values = record(claim.get("parameters", {}), "the parameters of a claim", model.names)
+def _check_violated(model: HiddenMarkov, whole: _Document, claim: _Claim) -> None:
+    del whole
+    values = record(claim.parameters or {}, "the parameters of a claim", model.names)
     fixed = model.at([rational(values[name], "a parameter") for name in model.names])
-    word = claim["counterexample"]
-    if len(word) != read_length(claim["length"]):
+    word = claim.counterexample or []
+    if len(word) != claim.length:
         raise RuleViolation("P1: the counterexample has another length than the claim")
-    found = [fixed.along(fixed.distribution(claim[key]), word).total() for key in ("from", "to")]
-    if [text_of(p) for p in found] != claim["probabilities"]:
+    sides = (fixed.distribution(name) for name in (claim.source, claim.target))
+    one, two = (fixed.along(side, word).total() for side in sides)
+    if (text_of(one), text_of(two)) != claim.probabilities:
         raise RuleViolation("P1: the probabilities of the counterexample are others")
-    ratio = rational(claim["ratio"], "a ratio")
-    if not (found[0] > ratio * found[1] or found[1] > ratio * found[0]):
+    if not (one > claim.ratio * two or two > claim.ratio * one):
         raise RuleViolation("P1: the counterexample does not exceed the ratio")
 
 
-def _check_holds(model: HiddenMarkov, data: Mapping[str, Any], claim: Mapping[str, Any]) -> None:
+def _check_holds(model: HiddenMarkov, whole: _Document, claim: _Claim) -> None:
     size = len(model.names)
     clear = []
-    for number, entry in enumerate(items(data.get("denominators"), "the denominators")):
-        where = f"denominator {number}"
-        part = record(entry, where, ("polynomial", "proof"))
-        denominator = read_monomials(part["polynomial"], size, where)
-        check_sign(denominator, model.box, model.names, part["proof"], where, strict=True)
+    for part in listed(_Signed.read, "denominator", 0)(whole.denominators, "the denominators"):
+        denominator = read_monomials(part.polynomial, size, part.where)
+        check_sign(denominator, model.box, model.names, part.proof, part.where, strict=True)
         clear.append(denominator)
     if len(clear) != 3:
         raise MalformedCertificate("there are not three denominators")
     proofs: dict[Key, object] = {}
-    for number, entry in enumerate(items(data.get("proofs", []), "the proofs")):
-        where = f"proof {number}"
-        part = record(entry, where, ("polynomial", "proof"))
-        polynomial = read_monomials(part["polynomial"], size, where)
-        proofs[_key(polynomial)] = part["proof"]
-    for key in ("from", "to"):
-        if claim[key] not in model.distributions:
-            raise RuleViolation(f"H3: {shown(claim[key])} is no distribution of the model")
-    ratio, length = rational(claim["ratio"], "a ratio"), read_length(claim["length"])
+    for part in listed(_Signed.read, "proof", 0)(whole.proofs, "the proofs"):
+        proofs[_key(read_monomials(part.polynomial, size, part.where))] = part.proof
+    for name in (claim.source, claim.target):
+        if name not in model.distributions:
+            raise RuleViolation(f"H3: {shown(name)} is no distribution of the model")
     done: set[Key] = set()
-    for number, polynomial in enumerate(_differences(model, clear, claim, ratio, length)):
+    for number, polynomial in enumerate(_differences(model, clear, claim)):
         primitive_form = _key(polynomial)
         if polynomial and primitive_form not in done:
             done.add(primitive_form)
@@ -149,34 +141,33 @@ def _key(polynomial: Polynomial) -> Key:
     return frozenset(primitive(polynomial).items())
 
 
-def _cleared(rows: Mapping[str, QuotientRow], denominator: Polynomial) -> dict[str, Vector]:
+def _cleared(rows: Mapping[Name, QuotientRow], denominator: Polynomial) -> dict[Name, Vector]:
     """Return rows times a denominator, and times a number that makes integers of their coefficients."""
-    result: dict[str, dict[str, Polynomial]] = {}
-    for key, row in rows.items():
-        result[key] = {}
-        for name, (above, below) in row.items():
+    result: dict[Name, dict[str, Polynomial]] = {}
+    for at, entries in rows.items():
+        result[at] = {}
+        for name, (above, below) in entries.items():
             factor = divide(denominator, below)
             if factor is None:
                 raise RuleViolation("P3: a denominator is no common denominator")
-            result[key][name] = multiply(above, factor)
+            result[at][name] = multiply(above, factor)
     common = 1
-    for coefficient in (c for row in result.values() for entry in row.values() for c in entry.values()):
+    for coefficient in (c for part in result.values() for entry in part.values() for c in entry.values()):
         common = lcm(common, coefficient.denominator)
         spend(fraction_work(common.bit_length()))
     return {
-        key: {name: {e: int(c * common) for e, c in entry.items()} for name, entry in row.items()}
-        for key, row in result.items()
+        at: {name: {e: int(c * common) for e, c in entry.items()} for name, entry in part.items()}
+        for at, part in result.items()
     }
 
 
-def _differences(
-    model: HiddenMarkov, clear: Sequence[Polynomial], claim: Mapping[str, Any], ratio: Fraction, length: int
-) -> list[Polynomial]:
+def _differences(model: HiddenMarkov, clear: Sequence[Polynomial], claim: _Claim) -> list[Polynomial]:
     """Return the polynomials of all sequences, prefixes with the same two vectors taken as one."""
     emissions, rows = _cleared(model.emissions, clear[1]), _cleared(model.rows, clear[2])
-    starts = _cleared({key: model.distributions[claim[key]] for key in ("from", "to")}, clear[0])
+    sides = enumerate((claim.source, claim.target))
+    starts = _cleared({side: model.distributions[name] for side, name in sides}, clear[0])
     layer = [tuple(starts.values())]
-    for step in range(length):
+    for step in range(claim.length):
         following: dict[object, tuple[Vector, ...]] = {}
         for pair in layer:
             moved = tuple(_moved(rows, side) for side in pair) if step else pair
@@ -191,7 +182,7 @@ def _differences(
     for one, two in layer:
         first, second = ({e: Fraction(c) for e, c in _total(side).items()} for side in (one, two))
         for more, less in ((second, first), (first, second)):
-            result.append(add({e: ratio * c for e, c in more.items()}, less, -1))
+            result.append(add({e: claim.ratio * c for e, c in more.items()}, less, -1))
     return result
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.chain import read_model
-from bisimdist.checker.core.information import COVERS, merged
+from bisimdist.checker.core.information import COVERS, merged, nodes_of
 from bisimdist.checker.core.quantities import Amount, Mass
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
@@ -94,17 +94,8 @@ class Document(Shape):
     ratios: Any = key(raw, default_factory=list)
 
     def nodes(self) -> list[Node]:
-        """Read the nodes.
-
-        Raises
-        ------
-        MalformedCertificate
-            If one does not have the shape of a node.
-        RuleViolation
-            If a number is none of those that are allowed where it stands.
-        """
-        nodes = listed(Node.read, "node", 0)(self.proof, "the nodes")
-        ends = [number for cycle in self.cycles for number in cycle]
-        for number in (*ends, *(child for node in nodes for child in (node.then or {}).values())):
-            natural(number, "the number of a node", len(nodes))
+        """Read the nodes, which the cycles name as well."""
+        nodes = nodes_of(Node.read, self.proof, lambda node: (node.then or {}).values())
+        for number in (end for cycle in self.cycles for end in cycle):
+            natural(number, "an end of a cycle", len(nodes))
         return nodes

@@ -23,50 +23,61 @@ from bisimdist.checker.core.reading import (
     decimal_rational,
     integer,
     item,
-    items,
     rational,
-    record,
-    shown,
-    strings,
     text_of,
 )
+from bisimdist.checker.core.shape import Bound, Shape, bound, key, listed, one_of, raw, row
 
 __all__ = ["check_document"]
 
-FRAME = ("format", "version", "kind", "mechanism", "claims")
-CLAIM = ("adjacency", "ratio", "pair", "answer", "probabilities")
 MAX_PAIRS = 3_000_000
 MAX_LEVELS = 1_000
 
 Results = tuple[int, ...]
 
 
+class _Claim(Shape):
+    """A ratio, and neighbours and an answer that attain it."""
+
+    adjacency: str = key(one_of("one", "all"))
+    ratio: Bound = key(bound)
+    pair: list[list[int]] = key(listed(listed(integer)))
+    answer: Any = key(raw)
+    probabilities: tuple[str, str] = key(row(item, item))
+
+
+class _Geometric(Shape):
+    kind: str = key(raw)
+    levels: int = key(integer)
+    noise: Fraction = key(rational)
+    queries: int = 1
+    ties: str = ""
+
+
+class _NoisyMax(_Geometric):
+    queries: int = key(integer)
+    ties: str = key(one_of("first", "uniform"))
+
+
+class _Document(Shape):
+    mechanism: Any = key(raw)
+    claims: list[Any] = key(listed(raw))
+
+
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
-    """Check a certificate of kind ``mechanism-budget``.
-
-    Parameters
-    ----------
-    document
-        The certificate, decoded.
-    model
-        Must be None: such a certificate is about a mechanism.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate.
-    """
-    data = record(document, "the certificate", FRAME)
-    claims = tuple(record(claim, "a claim", CLAIM) for claim in items(data["claims"], "the claims"))
-    if len(claims) != 1 or claims[0]["adjacency"] not in ("one", "all"):
-        raise MalformedCertificate("expected one claim, with adjacency 'one' or 'all'")
+    """Check a certificate of kind ``mechanism-budget``; `model` must be None."""
+    whole = _Document.whole(document)
+    if len(whole.claims) != 1:
+        raise MalformedCertificate("expected one claim")
+    claim = _Claim.read(whole.claims[0], "the claim")
+    claims: tuple[dict[str, object], ...] = tuple(whole.claims)
     try:
         if model is not None:
             raise RuleViolation("G2: the certificate is about a mechanism, not about a model")
-        mechanism = _Mechanism.read(data["mechanism"])
+        mechanism = _Mechanism.read(whole.mechanism)
         said = tuple({**claim, "mechanism": mechanism.settings} for claim in claims)
         about = mechanism.settings["kind"], mechanism.digest()
-        _check(mechanism, claims[0])
+        _check(mechanism, claim)
     except RuleViolation as violation:
         return OtherReport(False, claims, str(violation))
     return OtherReport(True, said, about=about)
@@ -94,21 +105,12 @@ class _Mechanism:
 
     @classmethod
     def read(cls, entry: object) -> _Mechanism:
+        shapes: dict[str, type[_Geometric]] = {"noisy-max": _NoisyMax, "geometric": _Geometric}
         kind = entry.get("kind") if isinstance(entry, dict) else None
-        keys = {
-            "noisy-max": ("kind", "queries", "levels", "noise", "ties"),
-            "geometric": ("kind", "levels", "noise"),
-        }
-        kind = choice(kind, "the mechanism", keys)
-        data = record(entry, "the mechanism", keys[kind])
-        count = integer(data.get("queries", "1"), "the number of queries")
-        levels = integer(data["levels"], "the number of levels")
-        noise = rational(data["noise"], "the noise")
-        ties = item(data.get("ties", ""), "the rule for ties")
+        data = shapes[choice(kind, "the mechanism", shapes)].read(entry, "the mechanism")
+        count, levels, noise, ties = data.queries, data.levels, data.noise, data.ties
         if not (0 < noise < 1 and levels >= 2 and count >= 1):
             raise RuleViolation("M1: the mechanism has no such parameters")
-        if kind == "noisy-max" and ties not in ("first", "uniform"):
-            raise MalformedCertificate(f"the rule for ties is {shown(ties)}; expected 'first' or 'uniform'")
         if count * levels > (64 if ties else MAX_LEVELS) or (3 * levels - 2) ** count > MAX_PAIRS:
             raise RuleViolation("M2: there are too many pairs of neighbours to check")
         return cls(count, levels, noise, ties)
@@ -157,21 +159,20 @@ def _shared_win(winner: int, less: Sequence[Fraction], same: Sequence[Fraction])
     return sum((chance / (count + 1) for count, chance in enumerate(by_ties)), Fraction(0))
 
 
-def _check(mechanism: _Mechanism, claim: Mapping[str, Any]) -> None:
-    infinite = claim["ratio"] == "inf"
-    ratio = Fraction(1) if infinite else rational(claim["ratio"], "the ratio")
+def _check(mechanism: _Mechanism, claim: _Claim) -> None:
     inputs = list(product(range(mechanism.levels), repeat=mechanism.count))
     exact = {results: mechanism.distribution(results) for results in inputs}
-    _check_attained(mechanism, exact, claim, None if infinite else ratio)
-    if infinite:
+    _check_attained(mechanism, exact, claim)
+    ratio = claim.ratio
+    if ratio is None:
         return
-    scale = lcm(*(p.denominator for row in exact.values() for p in row))
-    whole = {results: [int(p * scale) for p in row] for results, row in exact.items()}
+    scale = lcm(*(p.denominator for chances in exact.values() for p in chances))
+    whole = {results: [int(p * scale) for p in chances] for results, chances in exact.items()}
     above, below = ratio.numerator, ratio.denominator
     length = above.bit_length() + below.bit_length()
     for first in inputs:
         left = [below * p for p in whole[first]]
-        for second in _neighbours(mechanism, first, claim["adjacency"]):
+        for second in _neighbours(mechanism, first, claim.adjacency):
             spend(product_work(scale.bit_length(), length, len(left)))
             if any(a > above * b for a, b in zip(left, whole[second], strict=True)):
                 raise RuleViolation(f"M4: the ratio does not hold for the inputs {first} and {second}")
@@ -184,25 +185,17 @@ def _neighbours(mechanism: _Mechanism, first: Results, adjacency: str) -> Sequen
     return [(*first[:k], x, *first[k + 1 :]) for k, options in enumerate(near) for x in options]
 
 
-def _check_attained(
-    mechanism: _Mechanism,
-    exact: Mapping[Results, list[Fraction]],
-    claim: Mapping[str, Any],
-    ratio: Fraction | None,
-) -> None:
-    pair = []
-    for entry in items(claim["pair"], "the pair"):
-        results = tuple(integer(x, "a result") for x in items(entry, "an input"))
-        if results not in exact:
-            raise RuleViolation("M3: the pair has an input that the mechanism does not take")
-        pair.append(results)
-    if len(pair) != 2 or pair[1] not in _neighbours(mechanism, pair[0], claim["adjacency"]):
+def _check_attained(mechanism: _Mechanism, exact: Mapping[Results, list[Fraction]], claim: _Claim) -> None:
+    pair, ratio = [tuple(results) for results in claim.pair], claim.ratio
+    if any(results not in exact for results in pair):
+        raise RuleViolation("M3: the pair has an input that the mechanism does not take")
+    if len(pair) != 2 or pair[1] not in _neighbours(mechanism, pair[0], claim.adjacency):
         raise RuleViolation("M3: the pair is none of neighbours")
     answers = mechanism.answers()
-    if claim["answer"] not in answers:
+    if claim.answer not in answers:
         raise RuleViolation("M3: the mechanism has no such answer")
-    one, two = (exact[results][answers.index(claim["answer"])] for results in pair)
-    if [text_of(one), text_of(two)] != strings(claim["probabilities"], "the probabilities", 2):
+    one, two = (exact[results][answers.index(claim.answer)] for results in pair)
+    if (text_of(one), text_of(two)) != claim.probabilities:
         raise RuleViolation("M3: the probabilities of the answer are others")
     if (one == 0 or two != 0) if ratio is None else one != ratio * two:
         raise RuleViolation("M3: the pair does not attain the ratio")

@@ -7,59 +7,93 @@ claimed is in ``docs/theory/metric.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from bisimdist.checker.core.automaton import Automaton, Board, Match, Pair, Pairing, Place, perfect
-from bisimdist.checker.core.automaton_document import judged, numbered_claims
+from bisimdist.checker.core.arena import Pair, Paired, Place
+from bisimdist.checker.core.automaton import About, Automaton, about_automaton
+from bisimdist.checker.core.claims import BetweenBounds, at_most
 from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.quantities import Amount, Skew
-from bisimdist.checker.core.reading import (
-    RuleViolation,
-    choice,
-    items,
-    natural,
-    rational,
-    record,
-    shown,
-    strings,
-    text_of,
-)
-from bisimdist.checker.rules.metric_claims import Bound, Claim, at_most, read_claim
+from bisimdist.checker.core.reading import RuleViolation, choice, items, natural, rational, shown, text_of
+from bisimdist.checker.core.shape import Bound, key, listed, one_of, raw, row
+from bisimdist.checker.rules.bijections import Board, Match, Pairing, perfect
 
 __all__ = ["check_document"]
 
 ONE = Fraction(1)
-TABLES = {"accumulative": ("upper", "lower"), "amortised": ("infinite", "relations", "losses")}
+
+
+class _Document(About):
+    """A certificate of kind ``metric``; which tables it has, the metric says."""
+
+    metric: str = key(one_of("accumulative", "amortised"))
+    claims: list[BetweenBounds] = key(listed(BetweenBounds.read, "claim"))
+
+
+class _Accumulative(_Document):
+    upper: Any = key(raw)
+    lower: Any = key(raw)
+
+
+class _Amortised(_Document):
+    infinite: Any = key(raw)
+    relations: Any = key(raw)
+    losses: Any = key(raw)
+
+
+class _Upper(Paired):
+    value: Skew = key(Skew.by("M7"))
+
+
+class _Move(Paired):
+    side: int = key(natural)
+    challenge: int = key(natural)
+    rank: int = key(natural)
+
+
+class _Lower(_Move):
+    value: Skew | None = key(lambda value, where: None if value == "inf" else Skew.by("M8")(value, where))
+
+
+class _Escape(_Move):
+    """An infinite position."""
+
+    direction: str = key(one_of("up", "down"))
+    potential: Amount = key(Amount.by("M12"))
+    depth: int = key(natural)
+
+
+class _Losing(_Move):
+    credit: Amount = key(Amount.by("M11"))
+
+
+class _Held(Paired):
+    credits: list[tuple[Fraction, Fraction]] = key(listed(row(rational, rational)))
 
 
 def check_document(document: dict[str, object], model: object | None) -> OtherReport:
-    """Check a certificate of kind ``metric`` and, where it is given, that it is about this model.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate, or `model` not that of an automaton.
-    """
-    metric = choice(document.get("metric"), "the metric", TABLES)
-    values = numbered_claims(document, required=("metric", *TABLES[metric]))
-    claims = [read_claim(value, where) for where, value in values]
+    """Check a certificate of kind ``metric``."""
+    tables: dict[str, type[_Document]] = {"accumulative": _Accumulative, "amortised": _Amortised}
+    whole = tables[choice(document.get("metric"), "the metric", tables)].whole(document)
 
     def check(automaton: Automaton) -> None:
         board = Board(automaton)
-        for claim in claims:
+        for claim in whole.claims:
             for side, bound in (("lower", claim.lower), ("upper", claim.upper)):
                 if bound is not None:
                     Skew.of(bound, f"M4: the {side} bound of {claim.where}")
-        (_check_accumulative if metric == "accumulative" else _check_amortised)(board, document, claims)
+        if isinstance(whole, _Accumulative):
+            _check_accumulative(board, whole)
+        elif isinstance(whole, _Amortised):
+            _check_amortised(board, whole)
 
-    said = {"metric": metric, "quantity": "e^distance"}
-    return judged(document, model, "M", (said | claim.data() for claim in claims), check)
+    said = {"metric": whole.metric, "quantity": "e^distance"}
+    return about_automaton(whole, model, ("M2", "M3"), (said | claim.data() for claim in whole.claims), check)
 
 
-def _pair(board: Board, claim: Claim) -> Pair:
+def _pair(board: Board, claim: BetweenBounds) -> Pair:
     return board.class_of(claim.source, claim.where), board.class_of(claim.target, claim.where)
 
 
@@ -73,10 +107,10 @@ def _all_answered(board: Board, place: Place, answered: Callable[[Pairing], bool
 
 
 def _never_answered(
-    board: Board, place: Place, entry: Mapping[str, Any], answered: Callable[[Pairing], bool], rule: str
+    board: Board, place: Place, entry: _Move, answered: Callable[[Pairing], bool], rule: str
 ) -> None:
-    side, n = board.challenge(place, entry, rule)
-    for m, pairing in board.answered(place, side, n):
+    n = board.challenge(place, entry.side, entry.challenge, rule)
+    for m, pairing in board.answered(place, entry.side, n):
         if answered(pairing):
             raise RuleViolation(f"{rule}: {place.where}: transition {m + 1} is an answer to the challenge")
 
@@ -84,10 +118,10 @@ def _never_answered(
 # ------------------------------------------------------------------------------------------ accumulative
 
 
-def _check_accumulative(board: Board, document: Mapping[str, Any], claims: list[Claim]) -> None:
-    upper = _upper_values(board, document["upper"])
-    lower = _lower_values(board, document["lower"])
-    for claim in claims:
+def _check_accumulative(board: Board, whole: _Accumulative) -> None:
+    upper = _upper_values(board, whole.upper)
+    lower = _lower_values(board, whole.lower)
+    for claim in whole.claims:
         pair = _pair(board, claim)
         known: Bound = ONE if pair[0] == pair[1] else upper.get(pair)
         if not at_most(known, claim.upper):
@@ -98,25 +132,17 @@ def _check_accumulative(board: Board, document: Mapping[str, Any], claims: list[
 
 
 def _upper_values(board: Board, table: object) -> dict[Pair, Skew]:
-    values: dict[Pair, Skew] = {}
-    places = []
-    for number, value in enumerate(items(table, "the upper table"), 1):
-        entry = record(value, f"entry {number} of the upper table", ("pair", "value"))
-        place = board.place(entry, f"entry {number} of the upper table")
-        if place.pair in values:
-            raise RuleViolation(f"M7: {place.where} is listed twice")
-        values[place.pair] = Skew.by("M7")(entry["value"], f"the value of {place.where}")
-        places.append(place)
+    entries = board.table(_Upper.read, table, "the upper table", "M7")
+    values = {place.pair: entry.value for place, entry in entries}
 
     def reached(match: Match, most: Fraction) -> bool:
         first, second = match.classes
         after = ONE if first == second else values.get(match.classes)
         return after is not None and after <= most
 
-    for place in places:
-        value = values[place.pair]
+    for place, entry in entries:
 
-        def answered(pairing: Pairing, value: Fraction = value) -> bool:
+        def answered(pairing: Pairing, value: Fraction = entry.value) -> bool:
             sizes = {match.size for match in pairing.matches} | {ONE}
             return any(
                 perfect(pairing, [m for m in pairing.matches if m.size <= size and reached(m, value / size)])
@@ -128,17 +154,10 @@ def _upper_values(board: Board, table: object) -> dict[Pair, Skew]:
 
 
 def _lower_values(board: Board, table: object) -> dict[Pair, Bound]:
-    values: dict[Pair, tuple[Skew | None, int]] = {}
-    entries = []
-    for number, value in enumerate(items(table, "the lower table"), 1):
-        where = f"entry {number} of the lower table"
-        entry = record(value, where, ("pair", "value", "rank", "side", "challenge"))
-        place = board.place(entry, where)
-        if place.pair in values:
-            raise RuleViolation(f"M8: {place.where} is listed twice")
-        bound = None if entry["value"] == "inf" else Skew.by("M8")(entry["value"], where)
-        values[place.pair] = bound, natural(entry["rank"], where)
-        entries.append((place, entry))
+    entries = board.table(_Lower.read, table, "the lower table", "M8")
+    values: dict[Pair, tuple[Bound, int]] = {
+        place.pair: (entry.value, entry.rank) for place, entry in entries
+    }
 
     def hit(match: Match, size: Fraction, value: Bound, rank: int) -> bool:
         """Tell whether a match of a bijection of that size leaves the challenger enough."""
@@ -150,9 +169,8 @@ def _lower_values(board: Board, table: object) -> dict[Pair, Bound]:
         return size > 1 or after > value or after_rank < rank
 
     for place, entry in entries:
-        value, rank = values[place.pair]
 
-        def answered(pairing: Pairing, value: Bound = value, rank: int = rank) -> bool:
+        def answered(pairing: Pairing, value: Bound = entry.value, rank: int = entry.rank) -> bool:
             sizes = sorted({match.size for match in pairing.matches}) or [ONE]
             return any(
                 perfect(
@@ -168,20 +186,10 @@ def _lower_values(board: Board, table: object) -> dict[Pair, Bound]:
 # --------------------------------------------------------------------------------------------- amortised
 
 
-@dataclass(frozen=True)
-class Escape:
-    """An entry of the table of infinite positions."""
-
-    rank: int
-    up: bool
-    potential: Amount
-    depth: int
-
-
-def _check_amortised(board: Board, document: Mapping[str, Any], claims: list[Claim]) -> None:
-    infinite = _infinite(board, document["infinite"])
-    relations = items(document["relations"], "the relations")
-    losses = items(document["losses"], "the losses")
+def _check_amortised(board: Board, whole: _Amortised) -> None:
+    infinite, claims = _infinite(board, whole.infinite), whole.claims
+    relations = items(whole.relations, "the relations")
+    losses = items(whole.losses, "the losses")
     if not len(relations) == len(losses) == len(claims):
         raise RuleViolation("M9: there is not one relation and one list of losses for each claim")
     for claim, relation, losing in zip(claims, relations, losses, strict=True):
@@ -195,44 +203,28 @@ def _check_amortised(board: Board, document: Mapping[str, Any], claims: list[Cla
         _check_losses(board, infinite, losing, Skew(claim.lower), pair, f"the losses of {claim.where}")
 
 
-def _infinitely_far(board: Board, infinite: Mapping[Pair, Escape], pair: Pair) -> bool:
+def _infinitely_far(board: Board, infinite: Mapping[Pair, _Escape], pair: Pair) -> bool:
     return board.shape_of[pair[0]] != board.shape_of[pair[1]] or pair in infinite
 
 
-def _infinite(board: Board, table: object) -> dict[Pair, Escape]:
-    keys = ("pair", "rank", "direction", "potential", "depth", "side", "challenge")
-    result: dict[Pair, Escape] = {}
-    entries = []
-    for number, value in enumerate(items(table, "the infinite positions"), 1):
-        where = f"infinite position {number}"
-        entry = record(value, where, keys)
-        place = board.place(entry, where)
-        escape = Escape(
-            natural(entry["rank"], where),
-            choice(entry["direction"], f"the direction of {where}", ("up", "down")) == "up",
-            Amount.by("M12")(entry["potential"], f"the potential of {place.where}"),
-            natural(entry["depth"], where),
-        )
-        if place.pair in result:
-            raise RuleViolation(f"M12: {place.where} is listed twice")
-        result[place.pair] = escape
-        entries.append((place, entry))
+def _infinite(board: Board, table: object) -> dict[Pair, _Escape]:
+    entries = board.table(_Escape.read, table, "the infinite positions", "M12")
+    result = {place.pair: entry for place, entry in entries}
 
-    def driven(match: Match, escape: Escape) -> bool:
+    def driven(match: Match, escape: _Escape) -> bool:
         after = result.get(match.classes)
         if after is None or after.rank > escape.rank:
             return False
         if after.rank < escape.rank:
             return True
-        moved = (match.ratio if escape.up else 1 / match.ratio) * after.potential
-        return after.up == escape.up and (
+        moved = (match.ratio if escape.direction == "up" else 1 / match.ratio) * after.potential
+        return after.direction == escape.direction and (
             moved > escape.potential or (moved == escape.potential and after.depth < escape.depth)
         )
 
     for place, entry in entries:
-        escape = result[place.pair]
 
-        def answered(pairing: Pairing, escape: Escape = escape) -> bool:
+        def answered(pairing: Pairing, escape: _Escape = entry) -> bool:
             return perfect(pairing, [m for m in pairing.matches if not driven(m, escape)])
 
         _never_answered(board, place, entry, answered, "M12")
@@ -241,29 +233,19 @@ def _infinite(board: Board, table: object) -> dict[Pair, Escape]:
 
 def _check_losses(  # noqa: PLR0913, PLR0917
     board: Board,
-    infinite: Mapping[Pair, Escape],
+    infinite: Mapping[Pair, _Escape],
     table: object,
     window: Skew,
     pair: Pair,
     name: str,
 ) -> None:
-    ranks: dict[tuple[Pair, Fraction], int] = {}
-    entries = []
-    for number, value in enumerate(items(table, name), 1):
-        where = f"entry {number} of {name}"
-        entry = record(value, where, ("pair", "credit", "rank", "side", "challenge"))
-        place = board.place(entry, where)
-        credit = Amount.by("M11")(entry["credit"], f"the credit of {place.where}")
-        if (place.pair, credit) in ranks:
-            raise RuleViolation(f"M11: {place.where}: the credit is listed twice")
-        ranks[place.pair, credit] = natural(entry["rank"], where)
-        entries.append((place, credit, entry))
+    entries = board.table(_Losing.read, table, name, "M11", lambda place, entry: (place.pair, entry.credit))
+    ranks = {(place.pair, Fraction(entry.credit)): entry.rank for place, entry in entries}
     if (pair, ONE) not in ranks:
         raise RuleViolation(f"M11: {name} does not begin with the pair of its claim")
-    for place, credit, entry in entries:
-        rank = ranks[place.pair, credit]
+    for place, entry in entries:
 
-        def answered(pairing: Pairing, credit: Fraction = credit, rank: int = rank) -> bool:
+        def answered(pairing: Pairing, credit: Fraction = entry.credit, rank: int = entry.rank) -> bool:
             safe = []
             for match in pairing.matches:
                 after = credit * match.ratio
@@ -283,22 +265,11 @@ Intervals = list[tuple[Fraction, Fraction]]
 
 
 def _check_relation(board: Board, table: object, window: Skew, pair: Pair, name: str) -> None:
-    relation: dict[Pair, Intervals] = {}
-    places = []
-    for number, value in enumerate(items(table, name), 1):
-        where = f"entry {number} of {name}"
-        entry = record(value, where, ("pair", "credits"))
-        place = board.place(entry, where)
-        if place.pair in relation:
-            raise RuleViolation(f"M10: {place.where} is listed twice")
-        intervals = []
-        for interval in items(entry["credits"], where):
-            low, high = (rational(end, where) for end in strings(interval, where, 2))
-            if not (low <= high <= window and low * window >= 1):
-                raise RuleViolation(f"M10: {place.where}: an interval of credits is not inside the window")
-            intervals.append((low, high))
-        relation[place.pair] = intervals
-        places.append(place)
+    entries = board.table(_Held.read, table, name, "M10")
+    for place, entry in entries:
+        if not all(low <= high <= window and low * window >= 1 for low, high in entry.credits):
+            raise RuleViolation(f"M10: {place.where}: an interval of credits is not inside the window")
+    relation: dict[Pair, Intervals] = {place.pair: entry.credits for place, entry in entries}
     if not any(low <= 1 <= high for low, high in relation.get(pair, [])):
         raise RuleViolation(f"M10: {name} does not hold its claim's pair with the credit 1")
 
@@ -308,7 +279,7 @@ def _check_relation(board: Board, table: object, window: Skew, pair: Pair, name:
             return after <= window and after * window >= 1
         return any(low <= after <= high for low, high in relation.get(match.classes, ()))
 
-    for place in places:
+    for place, _ in entries:
         for credit in _samples(board, place, relation, window):
 
             def answered(pairing: Pairing, credit: Fraction = credit) -> bool:

@@ -8,15 +8,14 @@ the same number.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from bisimdist.checker.core.automaton import Automaton
-from bisimdist.checker.core.automaton_document import judged, numbered_claims, read_depth_or_null
+from bisimdist.checker.core.automaton import About, Automaton, about_automaton
 from bisimdist.checker.core.formula_graph import ANYTHING, TOP, FormulaGraph
 from bisimdist.checker.core.formula_text import Text, read_text
 from bisimdist.checker.core.frame import OtherReport
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, record, shown
-from bisimdist.checker.core.steps import steps_of
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, shown
+from bisimdist.checker.core.shape import Shape, depth, key, listed, named, or_null
+from bisimdist.checker.core.steps import reached, steps_of
 
 __all__ = ["check_document"]
 
@@ -24,14 +23,13 @@ MAX_WORK = 100_000_000
 """How much may be built (parts of formulae, those of distributions counted thrice) before it is refused."""
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(Shape):
     """A state, for how many steps (None: for ever), the formula, and the variables of the states."""
 
-    state: str
-    depth: int | None
-    formula: str
-    variables: Mapping[str, str]
+    state: str = key(item)
+    depth: int | None = key(or_null(depth))
+    formula: str = key(item)
+    variables: Mapping[str, str] = key(named(item), default_factory=dict)
 
     def data(self) -> dict[str, object]:
         """Return the claim as plain data."""
@@ -39,31 +37,19 @@ class Claim:
         return {"state": self.state, "depth": depth, "formula": self.formula}
 
 
-def check_document(document: dict[str, object], model: object | None) -> OtherReport:
-    """Check a certificate of kind ``mimicking-formula`` and, if given, that it is about this model.
+class _Document(About):
+    claims: list[Claim] = key(listed(Claim.read, "claim"))
 
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate, or `model` not that of an automaton.
-    """
-    claims = [(where, _claim(value, where)) for where, value in numbered_claims(document)]
+
+def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+    """Check a certificate of kind ``mimicking-formula``."""
+    whole = _Document.whole(document)
 
     def check(automaton: Automaton) -> None:
-        for where, claim in claims:
-            _check(automaton, claim, where)
+        for claim in whole.claims:
+            _check(automaton, claim, claim.where)
 
-    return judged(document, model, "N", (claim.data() for _, claim in claims), check)
-
-
-def _claim(value: object, where: str) -> Claim:
-    entry = record(value, where, ("state", "depth", "formula"), ("variables",))
-    depth = read_depth_or_null(entry["depth"], where)
-    variables = entry.get("variables", {})
-    if not isinstance(variables, dict):
-        raise MalformedCertificate(f"{where}: 'variables' is not an object")
-    names = {state: item(name, where) for state, name in variables.items()}
-    return Claim(item(entry["state"], where), depth, item(entry["formula"], where), names)
+    return about_automaton(whole, model, ("N2", "N3"), (claim.data() for claim in whole.claims), check)
 
 
 class _Mimicking:
@@ -77,15 +63,7 @@ class _Mimicking:
         self.work = 0
 
     def reachable(self, state: str) -> list[str]:
-        found = {state: None}
-        waiting = [state]
-        for reached in waiting:
-            for _, row in self.rows[reached]:
-                for target in row:
-                    if target not in found:
-                        found[target] = None
-                        waiting.append(target)
-        return waiting
+        return reached([state], lambda source: [target for _, row in self.rows[source] for target in row])
 
     def formula(self, state: str, of: Mapping[str, int]) -> int:
         """Return the formula of a state when its successors have these."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from bisimdist.checker.core.chain import Chain, read_chain
@@ -24,13 +25,10 @@ from bisimdist.checker.core.reading import (
     item,
     mapping,
     rational,
-    record,
     shown,
-    text_of,
 )
-from bisimdist.checker.core.shape import Shape, key, listed, raw
-from bisimdist.checker.rules.delta import check_document as check_delta
-from bisimdist.checker.rules.distance import check_document as check_distance
+from bisimdist.checker.core.shape import Shape, key, listed, named, raw
+from bisimdist.checker.rules.delta_document import Alphas, Delta
 
 __all__ = ["check_document"]
 
@@ -40,21 +38,7 @@ class _Program(Shape):
 
     function: str = key(item)
     observe: str = key(item)
-    sources: dict[str, str] = key(
-        lambda value, where: {
-            name: item(digest, f"the digest of {shown(name)}")
-            for name, digest in mapping(value, where).items()
-        }
-    )
-
-
-class _Claim(Shape):
-    """That delta of a pair lies between two bounds."""
-
-    source: str = key(item, "from")
-    target: str = key(item, "to")
-    lower: Fraction = key(rational)
-    upper: Fraction = key(rational)
+    sources: dict[str, str] = key(named(item))
 
 
 class _Document(Shape):
@@ -63,58 +47,32 @@ class _Document(Shape):
     program: _Program = key(_Program.read)
     digest: str = key(item)
     cut: Any = key(raw)
-    claims: list[_Claim] = key(listed(_Claim.read, "claim"))
+    claims: list[Delta] = key(listed(Delta.read, "claim"))
     proof: dict[str, object] = key(mapping)
 
-    def alphas(self) -> tuple[Fraction, Fraction]:
+    def alphas(self) -> Alphas:
         """Return alpha of the lower bounds and of the upper ones."""
-        said = self.proof.get("alpha")
+        said, where = self.proof.get("alpha"), "alpha of the proof"
         if self.proof.get("kind") is None:
             choice(self.proof.get("distance"), "the distance of the proof", ("bd",))
-            alpha = rational(said, "alpha of the proof")
-            return alpha, alpha
+            alpha = rational(said, where)
+            return Alphas(where=where, lower=alpha, upper=alpha)
         choice(self.proof.get("kind"), "the kind of the proof", ("delta",))
-        both = record(said, "alpha of the proof", ("lower", "upper"), ())
-        return rational(both["lower"], "alpha of the lower bounds"), rational(
-            both["upper"], "alpha of the upper bounds"
-        )
+        return Alphas.read(said, where)
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
-    """Check a certificate of kind ``program``.
-
-    Parameters
-    ----------
-    document
-        The certificate, decoded.
-    model
-        The chain that it has to be about; None for any.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate.
-    """
+    """Check a certificate of kind ``program``."""
     whole = _Document.whole(document)
-    lower, upper = whole.alphas()
-    claims = (
-        {
-            "from": claim.source,
-            "to": claim.target,
-            "quantity": "delta",
-            "alpha": text_of(upper) if lower == upper else [text_of(upper), text_of(lower)],
-            "lower": text_of(claim.lower),
-            "upper": text_of(claim.upper),
-            "exact": claim.lower == claim.upper,
-        }
-        for claim in whole.claims
-    )
-    return judged(claims, lambda: _check(whole, lower, model), ("lmc", whole.digest))
+    alphas = whole.alphas()
+    said = (claim.said(alphas) for claim in whole.claims)
+    return judged(said, lambda: _check(whole, alphas.lower, model), ("lmc", whole.digest))
 
 
 def _check(whole: _Document, alpha: Fraction, model: object | None) -> None:
     proof = whole.proof
-    inner = check_distance(proof, model) if proof.get("kind") is None else check_delta(proof, model)
+    rules = import_module(f"bisimdist.checker.rules.{proof.get('kind') or 'distance'}")
+    inner: OtherReport = rules.check_document(proof, model)
     if not inner.valid:
         raise RuleViolation(f"P2: the proof is not valid: {inner.reason}")
     if whole.digest != proof.get("digest"):
@@ -123,10 +81,7 @@ def _check(whole: _Document, alpha: Fraction, model: object | None) -> None:
     masses = _masses(whole.cut, chain)
     _check_masses(masses, chain)
     proved: dict[tuple[object, object], tuple[Fraction, Fraction]] = {
-        (found["from"], found["to"]): (
-            rational(found["lower"], "a lower bound of the proof"),
-            rational(found["upper"], "an upper bound of the proof"),
-        )
+        (found["from"], found["to"]): (rational(found["lower"], "it"), rational(found["upper"], "it"))
         for found in inner.claims
     }
     for found in inner.distances:  # from below a distance says nothing of delta
@@ -156,7 +111,7 @@ def _check_masses(masses: Mapping[str, Mass], chain: Chain) -> None:
 
 
 def _check_claim(
-    claim: _Claim,
+    claim: Delta,
     proved: Mapping[tuple[object, object], tuple[Fraction, Fraction]],
     masses: Mapping[str, Mass],
     alpha: Fraction,

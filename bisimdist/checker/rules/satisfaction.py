@@ -5,23 +5,14 @@ The rules, with names S1 and so on, are those of ``docs/certificates/satisfactio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.automaton import Automaton
-from bisimdist.checker.core.automaton_document import judged, numbered_claims
+from bisimdist.checker.core.automaton import About, Automaton, Transition, about_automaton
 from bisimdist.checker.core.formula_states import FormulaReader
 from bisimdist.checker.core.frame import OtherReport
-from bisimdist.checker.core.reading import (
-    MalformedCertificate,
-    RuleViolation,
-    item,
-    items,
-    model_number,
-    record,
-    shown,
-)
+from bisimdist.checker.core.reading import RuleViolation, item, items, shown
+from bisimdist.checker.core.shape import Shape, key, listed
 
 __all__ = ["check_document"]
 
@@ -29,63 +20,58 @@ __all__ = ["check_document"]
 MISSING = "satisfies the formula and is not listed"
 WRONG = "does not satisfy the formula"
 
-Move = tuple[str, str, frozenset[tuple[str, Fraction]]]
 
+class OfStates(Shape):
+    """A formula with all states that satisfy it."""
 
-@dataclass(frozen=True)
-class Claim:
-    """A formula with all states that satisfy it; or all transitions, where it is about distributions."""
-
-    formula: str
-    states: list[str] | None
-    transitions: list[Any]
-    moves: list[Move]
+    formula: str = key(item)
+    states: list[str] = key(listed(item), "satisfying")
 
     def data(self) -> dict[str, object]:
         """Return the claim as plain data."""
-        if self.states is not None:
-            return {"formula": self.formula, "satisfying": self.states}
+        return {"formula": self.formula, "satisfying": self.states}
+
+
+class OfTransitions(Shape):
+    """A formula about distributions with all transitions that satisfy it."""
+
+    formula: str = key(item)
+    transitions: list[Any] = key(items)
+
+    def data(self) -> dict[str, object]:
+        """Return the claim as plain data."""
         return {"formula": self.formula, "transitions": self.transitions}
 
 
-def check_document(document: dict[str, object], model: object | None) -> OtherReport:
-    """Check a certificate of kind ``satisfaction`` and, if given, that it is about this model.
+def _claim(value: object, where: str) -> OfStates | OfTransitions:
+    if isinstance(value, dict) and "satisfying" in value:
+        return OfStates.read(value, where)
+    return OfTransitions.read(value, where)
 
-    Raises
-    ------
-    MalformedCertificate
-        If the document does not have the shape of such a certificate, or `model` not that of an automaton.
-    """
-    claims = [(where, _claim(value, where)) for where, value in numbered_claims(document)]
+
+class _Document(About):
+    claims: list[OfStates | OfTransitions] = key(listed(_claim, "claim"))
+
+
+def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+    """Check a certificate of kind ``satisfaction``."""
+    whole = _Document.whole(document)
+    moves = {}
+    for claim in whole.claims:
+        if isinstance(claim, OfTransitions):
+            moves[claim.where] = listed(Transition.read)(
+                claim.transitions, f"the transitions of {claim.where}"
+            )
 
     def check(automaton: Automaton) -> None:
         reader = FormulaReader(automaton)
-        for where, claim in claims:
-            if claim.states is None:
-                _check_transitions(automaton, reader, claim, where)
+        for claim in whole.claims:
+            if isinstance(claim, OfStates):
+                _check_states(reader, claim.formula, claim.states, claim.where)
             else:
-                _check_states(reader, claim.formula, claim.states, where)
+                _check_transitions(automaton, reader, claim, moves[claim.where])
 
-    return judged(document, model, "S", (claim.data() for _, claim in claims), check)
-
-
-def _claim(value: object, where: str) -> Claim:
-    if isinstance(value, dict) and "satisfying" in value:
-        entry = record(value, where, ("formula", "satisfying"))
-        states = [item(state, f"{where}: a state") for state in items(entry["satisfying"], where)]
-        return Claim(item(entry["formula"], where), states, [], [])
-    entry = record(value, where, ("formula", "transitions"))
-    steps = items(entry["transitions"], where)
-    moves = [_move(step, f"{where}, transition {n}") for n, step in enumerate(steps, 1)]
-    return Claim(item(entry["formula"], where), None, steps, moves)
-
-
-def _move(value: object, where: str) -> Move:
-    step = record(value, where, ("from", "action", "to"))
-    if not isinstance(step["to"], dict):
-        raise MalformedCertificate(f"{where}: 'to' is not an object")
-    row = {target: model_number(p, where) for target, p in step["to"].items()}
-    return item(step["from"], where), item(step["action"], where), _row(row)
+    return about_automaton(whole, model, ("S2", "S3"), (claim.data() for claim in whole.claims), check)
 
 
 def _row(row: dict[str, Fraction]) -> frozenset[tuple[str, Fraction]]:
@@ -106,15 +92,18 @@ def _check_states(reader: FormulaReader, formula: str, states: list[str], where:
             raise RuleViolation(f"S5: {where}: {shown(state)} {MISSING if found >> n & 1 else WRONG}")
 
 
-def _check_transitions(automaton: Automaton, reader: FormulaReader, claim: Claim, where: str) -> None:
+def _check_transitions(
+    automaton: Automaton, reader: FormulaReader, claim: OfTransitions, listed_moves: list[Transition]
+) -> None:
+    where, claims = claim.where, [(step.source, step.action, _row(step.row)) for step in listed_moves]
     moves = [(source, action, _row(row)) for source, action, row in automaton.transitions]
-    known, claimed = set(moves), set(claim.moves)
-    for source, action, row in claim.moves:
+    known, claimed = set(moves), set(claims)
+    for source, action, row in claims:
         if (source, action, row) not in known:
             raise RuleViolation(
                 f"S4: {where} lists a transition {shown(action)} of {shown(source)} that is none of the model"
             )
-    if len(claimed) != len(claim.moves):
+    if len(claimed) != len(claims):
         raise RuleViolation(f"S4: {where} lists a transition twice")
     found = reader.transitions(claim.formula)
     for n, move in enumerate(moves):

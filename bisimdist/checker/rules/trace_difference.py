@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, items, natural, shown
+from bisimdist.checker.core.reading import RuleViolation, item, items, natural, shown
+from bisimdist.checker.core.shape import row
 from bisimdist.checker.core.trace_chain import Masses, TraceChain, total
 
 __all__ = ["check_difference"]
@@ -25,17 +27,9 @@ class _Expanded:
 def check_difference(
     chain: TraceChain, sides: tuple[int, int], upper: Fraction, proof: object, length: int | None
 ) -> None:
-    """Check that no difference of the probabilities of a trace from two classes is above a bound.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the proof does not have its shape.
-    RuleViolation
-        If it proves no such bound.
-    """
+    """Check that no difference of the probabilities of a trace from two classes is above a bound."""
     start = {} if sides[0] == sides[1] else {sides[0]: Fraction(1), sides[1]: Fraction(-1)}
-    expanded = _read(chain, start, proof)
+    expanded = _read(chain, start, items(proof, "an upper proof"))
     known: dict[object, list[tuple[int, Fraction]]] = {}
     for entry in expanded:
         key, size = _key(chain, entry.masses)
@@ -63,20 +57,18 @@ def check_difference(
                 raise RuleViolation(f"T10: after trace {number}, nothing bounds what follows {shown(action)}")
 
 
-def _read(chain: TraceChain, start: Masses, proof: object) -> list[_Expanded]:
+def _read(chain: TraceChain, start: Masses, proof: list[Any]) -> list[_Expanded]:
+    """Read traces, each of which goes on from one before by an action; the first one is empty."""
     result: list[_Expanded] = []
-    for number, value in enumerate(items(proof, "an upper proof")):
+    for number, value in enumerate(proof):
         where = f"trace {number}"
-        entry = items(value, where)
         if number == 0:
-            if entry:
-                raise MalformedCertificate("the first trace is not the empty one")
+            row()(value, where)
             result.append(_Expanded(start, 0))
             continue
-        if len(entry) != 2:
-            raise MalformedCertificate(f"{where} is not a number and an action")
-        before = result[natural(entry[0], f"the beginning of {where}", number)]
-        result.append(_Expanded(chain.after(before.masses, item(entry[1], where)), before.depth + 1))
+        before, action = row(natural, item)(value, where)
+        parent = result[natural(before, f"the beginning of {where}", number)]
+        result.append(_Expanded(chain.after(parent.masses, action), parent.depth + 1))
     return result
 
 

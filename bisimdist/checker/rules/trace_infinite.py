@@ -2,68 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
-from bisimdist.checker.core.reading import (
-    MalformedCertificate,
-    RuleViolation,
-    item,
-    items,
-    rational,
-    record,
-    shown,
-)
+from bisimdist.checker.core.reading import RuleViolation, item, rational
+from bisimdist.checker.core.shape import Shape, flag, key, listed, named, raw, row
+from bisimdist.checker.core.steps import reached
 from bisimdist.checker.core.trace_chain import Masses, TraceChain, total
 
 __all__ = ["check_infinite"]
 
-WORDS = ("prefix", "cycle", "suffix")
-PUMP = ("type", *WORDS, "swapped", "fast", "slow", "below", "above")
-DRIFT = ("type", *WORDS, "swapped", "factor", "below", "above")
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
+_Vector = dict[str, Fraction]
+_VECTOR = named(rational)
 
 
-@dataclass(frozen=True)
-class _Drift:
+class _Loop(Shape):
+    """A cycle that leads back to where it began."""
+
+    type: str = key(raw)
+    prefix: list[str] = key(listed(item))
+    cycle: list[str] = key(listed(item))
+
+
+class _Drift(_Loop):
     """Vectors that a cycle hands on to each other by a factor; with rates, those above the other side."""
 
-    factor: Fraction
-    below: Sequence[Masses]
-    above: Sequence[tuple[Fraction, Masses]]
+    suffix: list[str] = key(listed(item))
+    swapped: bool = key(flag)
+    factor: Fraction = key(rational)
+    below: list[_Vector] = key(listed(_VECTOR))
+    above: list[tuple[Fraction, _Vector]] = key(listed(row(rational, _VECTOR)))
+
+
+class _Pump(_Loop):
+    """A drift of one vector on each side, at different rates."""
+
+    suffix: list[str] = key(listed(item))
+    swapped: bool = key(flag)
+    fast: Fraction = key(rational)
+    slow: Fraction = key(rational)
+    below: _Vector = key(_VECTOR)
+    above: _Vector = key(_VECTOR)
 
 
 def check_infinite(chain: TraceChain, sides: tuple[int, int], kind: str, proof: object) -> None:
-    """Check that the quotients of some traces from two classes have no bound.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the proof does not have the shape of its kind: ``loop``, ``pump`` or ``drift``.
-    RuleViolation
-        If it does not prove that.
-    """
+    """Check that the quotients of some traces from two classes have no bound."""
+    where = f"the {kind}"
     if kind == "loop":
-        _check_loop(chain, sides, proof)
+        _check_loop(chain, sides, _Loop.read(proof, where))
+    elif kind == "drift":
+        drift = _Drift.read(proof, where)
+        below = [_vector(chain, vector, "'below'") for vector in drift.below]
+        above = [(rate, _vector(chain, vector, "'above'")) for rate, vector in drift.above]
+        _check_drift(chain, sides, drift, (drift.factor, below, above))
     else:
-        data = record(proof, f"the {kind}", DRIFT if kind == "drift" else PUMP)
-        _check_drift(chain, sides, data, (_drift if kind == "drift" else _pump)(chain, data))
+        pump = _Pump.read(proof, where)
+        vectors = _vector(chain, pump.below, "'below'"), _vector(chain, pump.above, "'above'")
+        _check_drift(chain, sides, pump, (pump.fast, [vectors[0]], [(pump.slow, vectors[1])]))
 
 
-def _word(value: object) -> list[str]:
-    return [item(action, "a trace") for action in items(value, "a trace")]
-
-
-def _check_loop(chain: TraceChain, sides: tuple[int, int], proof: object) -> None:
-    data = record(proof, "the loop", ("type", "prefix", "cycle"))
-    prefix, cycle = _word(data["prefix"]), _word(data["cycle"])
+def _check_loop(chain: TraceChain, sides: tuple[int, int], loop: _Loop) -> None:
     factors = []
     for side in sides:
-        before = chain.along({side: _ONE}, prefix)
-        after = chain.along(before, cycle)
+        before = chain.along({side: _ONE}, loop.prefix)
+        after = chain.along(before, loop.cycle)
         if not after or chain.key(before)[0] != chain.key(after)[0]:
             raise RuleViolation("T5: the loop does not lead back to where it began")
         factors.append(total(after) / total(before))
@@ -71,48 +75,29 @@ def _check_loop(chain: TraceChain, sides: tuple[int, int], proof: object) -> Non
         raise RuleViolation("T5: the loop does not change the quotient")
 
 
-def _vector(chain: TraceChain, value: object, where: str) -> Masses:
-    if not isinstance(value, dict):
-        raise MalformedCertificate(f"{where} is {shown(value)}; expected an object")
+def _vector(chain: TraceChain, numbers: Mapping[str, Fraction], where: str) -> Masses:
     result: Masses = {}
-    for name, number in value.items():
-        state, mass = chain.state(name, where), rational(number, where)
+    for name, mass in numbers.items():
+        state = chain.state(name, where)
         if mass <= 0 or state in result:
             raise RuleViolation(f"T5: {where} is not positive, or names a state twice")
         result[state] = mass
     return result
 
 
-def _pump(chain: TraceChain, data: dict[str, Any]) -> _Drift:
-    """Return a pump: a drift of one vector on each side, at different rates."""
-    fast, slow = rational(data["fast"], "a factor"), rational(data["slow"], "a factor")
-    below, above = _vector(chain, data["below"], "'below'"), _vector(chain, data["above"], "'above'")
-    return _Drift(fast, [below], [(slow, above)])
-
-
-def _drift(chain: TraceChain, data: dict[str, Any]) -> _Drift:
-    factor = rational(data["factor"], "the factor")
-    below = [_vector(chain, value, "'below'") for value in items(data["below"], "'below'")]
-    above: list[tuple[Fraction, Masses]] = []
-    for value in items(data["above"], "'above'"):
-        pair = items(value, "'above'")
-        if len(pair) != 2:
-            raise MalformedCertificate("an entry of 'above' is not a rate and a vector")
-        above.append((rational(pair[0], "a rate"), _vector(chain, pair[1], "'above'")))
-    return _Drift(factor, below, above)
-
-
-def _check_drift(chain: TraceChain, sides: tuple[int, int], data: dict[str, Any], drift: _Drift) -> None:
-    prefix, cycle, suffix = (_word(data[key]) for key in WORDS)
-    if not isinstance(data["swapped"], bool):
-        raise MalformedCertificate("'swapped' is neither true nor false")
-    factor, below, above = drift.factor, drift.below, drift.above
+def _check_drift(
+    chain: TraceChain,
+    sides: tuple[int, int],
+    words: _Drift | _Pump,
+    drift: tuple[Fraction, Sequence[Masses], Sequence[tuple[Fraction, Masses]]],
+) -> None:
+    (factor, below, above), cycle = drift, words.cycle
     if factor <= 0 or any(not 0 <= rate <= factor for rate, _ in above):
         raise RuleViolation("T5: a rate is not between 0 and the factor, or the factor is not positive")
     if sum(rate == factor for rate, _ in above) >= len(below):
         raise RuleViolation("T5: the other side drifts as much")
-    one, other = reversed(sides) if data["swapped"] else sides
-    rich, poor = chain.along({one: _ONE}, prefix), chain.along({other: _ONE}, prefix)
+    one, other = reversed(sides) if words.swapped else sides
+    rich, poor = (chain.along({side: _ONE}, words.prefix) for side in (one, other))
     _check_below(chain, rich, (factor, below), cycle)
     whole = _summed(vector for _, vector in above)
     if any(poor.get(state, _ZERO) > mass for state, mass in whole.items()):
@@ -123,7 +108,7 @@ def _check_drift(chain: TraceChain, sides: tuple[int, int], data: dict[str, Any]
         for state in whole:
             if after.get(state, _ZERO) > rate * vector.get(state, _ZERO) + later.get(state, _ZERO):
                 raise RuleViolation("T5: one round of the cycle leaves more than it may")
-    _check_ends(chain, poor, (below[-1], set(whole)), (cycle, suffix))
+    _check_ends(chain, poor, (below[-1], set(whole)), (cycle, words.suffix))
 
 
 def _check_below(
@@ -158,20 +143,9 @@ def _check_ends(
     (below, bounded), (cycle, suffix) = bounds, words
     if not chain.along(below, suffix):
         raise RuleViolation("T5: the suffix is not possible where 'below' is positive")
-    outside = _reached(chain, poor, cycle) - bounded
+    after_rounds = reached(poor, lambda state: chain.along({state: _ONE}, cycle))
+    outside = set(after_rounds) - bounded
     if any(chain.along({state: _ONE}, suffix) for state in outside):
         raise RuleViolation("T5: the suffix is possible where nothing bounds the other side")
     if any(set(chain.along({state: _ONE}, cycle)) & bounded for state in outside):
         raise RuleViolation("T5: the cycle leads to 'above' from where nothing bounds the other side")
-
-
-def _reached(chain: TraceChain, masses: Masses, cycle: Sequence[str]) -> set[int]:
-    """Return the classes that have mass, and those that rounds of the cycle lead to."""
-    found = set(masses)
-    waiting = list(found)
-    while waiting:
-        for state in chain.along({waiting.pop(): _ONE}, cycle):
-            if state not in found:
-                found.add(state)
-                waiting.append(state)
-    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
@@ -13,18 +14,45 @@ from bisimdist.checker.core.reading import (
     items,
     natural,
     rational,
-    record,
     shown,
-    strings,
 )
+from bisimdist.checker.core.shape import Shape, key, listed, raw, row
 from bisimdist.checker.core.trace_chain import Masses, TraceChain, total
 
 __all__ = ["check_ratio"]
 
 Table = Mapping[tuple[int, int], Fraction]
 Moves = Sequence[tuple[int, int, Fraction]]
+Written = list[tuple[str, str, Fraction]]
+MOVES = listed(row(item, item, rational))
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
+
+
+class _Proof(Shape):
+    nodes: list[Any] = key(items)
+    table: Any = key(raw)
+
+
+class _First(Shape):
+    """The first node of a proof."""
+
+    grow: Fraction = key(rational)
+    shrink: Fraction = key(rational)
+    moves: tuple[Written, Written] | None = key(row(MOVES, MOVES), default=None)
+
+
+class _Next(_First):
+    """A node that goes on from one before."""
+
+    parent: int = key(natural)
+    action: str = key(item)
+
+
+class _Entry(Shape):
+    pair: tuple[str, str] = key(row(item, item))
+    bound: Fraction = key(rational)
+    moves: Written = key(MOVES)
 
 
 @dataclass(frozen=True)
@@ -47,18 +75,10 @@ class _Node:
 def check_ratio(
     chain: TraceChain, sides: tuple[int, int], upper: Fraction, proof: object, length: int | None
 ) -> None:
-    """Check that no quotient of probabilities of a trace from two classes is above a bound.
-
-    Raises
-    ------
-    MalformedCertificate
-        If the proof does not have its shape.
-    RuleViolation
-        If it proves no such bound.
-    """
-    data = record(proof, "an upper proof", ("nodes", "table"))
-    table = _read_table(chain, data["table"])
-    nodes = _read_nodes(chain, sides, data["nodes"])
+    """Check that no quotient of probabilities of a trace from two classes is above a bound."""
+    data = _Proof.read(proof, "an upper proof")
+    table = _read_table(chain, data.table)
+    nodes = _read_nodes(chain, sides, data.nodes)
     if max(nodes[0].grow, nodes[0].shrink) > upper:
         raise RuleViolation("T6: the upper bound is less than that of the first node")
     found: dict[object, _Node] = {}
@@ -75,31 +95,24 @@ def _place(
     return chain.key(first)[0], chain.key(second)[0], None if length is None else depth
 
 
-def _read_nodes(chain: TraceChain, sides: tuple[int, int], data: object) -> list[_Node]:
+def _read_nodes(chain: TraceChain, sides: tuple[int, int], data: list[Any]) -> list[_Node]:
     nodes: list[_Node] = []
-    for number, value in enumerate(items(data, "the nodes")):
-        where = f"node {number}"
-        keys = ("grow", "shrink") if number == 0 else ("parent", "action", "grow", "shrink")
-        entry = record(value, where, keys, ("moves",))
-        if number == 0:
-            first, second, depth = {sides[0]: _ONE}, {sides[1]: _ONE}, 0
-        else:
-            before = nodes[natural(entry["parent"], f"the parent of {where}", number)]
-            action = item(entry["action"], f"the action of {where}")
-            first, second = chain.after(before.first, action), chain.after(before.second, action)
+    for number, value in enumerate(data):
+        entry = (_Next if number else _First).read(value, f"node {number}")
+        first, second, depth = {sides[0]: _ONE}, {sides[1]: _ONE}, 0
+        if isinstance(entry, _Next):
+            before = nodes[natural(entry.parent, f"the parent of {entry.where}", number)]
+            first, second = (chain.after(side, entry.action) for side in (before.first, before.second))
             depth = before.depth + 1
         if not first or not second:
-            raise RuleViolation(f"T7: the trace of {where} is not possible from both states")
+            raise RuleViolation(f"T7: the trace of {entry.where} is not possible from both states")
         moves = None
-        if "moves" in entry:
-            both = items(entry["moves"], f"the moves of {where}")
-            if len(both) != 2:
-                raise MalformedCertificate(f"the moves of {where} are not two lists")
-            moves = _read_moves(chain, both[0], where), _read_moves(chain, both[1], where)
-        grow, shrink = rational(entry["grow"], where), rational(entry["shrink"], where)
-        if grow < 1 or shrink < 1:
-            raise RuleViolation(f"T7: a bound of {where} is less than 1")
-        nodes.append(_Node(first, second, depth, grow, shrink, moves))
+        if entry.moves is not None:
+            there, back = (_moves(chain, part, entry.where) for part in entry.moves)
+            moves = there, back
+        if entry.grow < 1 or entry.shrink < 1:
+            raise RuleViolation(f"T7: a bound of {entry.where} is less than 1")
+        nodes.append(_Node(first, second, depth, entry.grow, entry.shrink, moves))
     if not nodes:
         raise MalformedCertificate("there are no nodes")
     return nodes
@@ -138,33 +151,24 @@ def _share(masses: Masses) -> Masses:
     return {state: mass / whole for state, mass in masses.items()}
 
 
-def _read_moves(chain: TraceChain, data: object, where: str) -> Moves:
-    result = []
-    for value in items(data, f"the moves of {where}"):
-        source, target, amount = strings(value, f"a move of {where}", 3)
-        mass = rational(amount, f"a move of {where}")
-        if mass < 0:
-            raise RuleViolation(f"T9: a move of {where} is negative")
-        result.append((chain.state(source, where), chain.state(target, where), mass))
-    return result
+def _moves(chain: TraceChain, written: Written, where: str) -> Moves:
+    if any(mass < 0 for _, _, mass in written):
+        raise RuleViolation(f"T9: a move of {where} is negative")
+    return [(chain.state(k, where), chain.state(m, where), mass) for k, m, mass in written]
 
 
 def _read_table(chain: TraceChain, data: object) -> Table:
     """Return the bounds of the table, each of which is proved by the others."""
     table: dict[tuple[int, int], Fraction] = {}
     moves: dict[tuple[int, int], Moves] = {}
-    for number, value in enumerate(items(data, "the table"), 1):
-        where = f"entry {number} of the table"
-        entry = record(value, where, ("pair", "bound", "moves"))
-        first, second = (
-            chain.state(name, where) for name in strings(entry["pair"], f"the pair of {where}", 2)
-        )
+    for entry in listed(_Entry.read)(data, "the table"):
+        first, second = (chain.state(name, entry.where) for name in entry.pair)
         if (first, second) in table:
-            raise RuleViolation(f"T9: {where} is about a pair that was there before")
-        table[first, second] = rational(entry["bound"], where)
-        moves[first, second] = _read_moves(chain, entry["moves"], where)
-        if table[first, second] < 1:
-            raise RuleViolation(f"T9: {where} is less than 1")
+            raise RuleViolation(f"T9: {entry.where} is about a pair that was there before")
+        table[first, second] = entry.bound
+        moves[first, second] = _moves(chain, entry.moves, entry.where)
+        if entry.bound < 1:
+            raise RuleViolation(f"T9: {entry.where} is less than 1")
     for (first, second), bound in table.items():
         if chain.actions[first] != chain.actions[second]:
             raise RuleViolation("T9: an entry of the table is about states of different actions")

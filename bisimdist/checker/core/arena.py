@@ -1,0 +1,107 @@
+"""Pairs of states of an automaton, in classes: tables about them, claims, challenges and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from bisimdist.checker.core.automaton import Automaton
+from bisimdist.checker.core.reading import RuleViolation, item, shown
+from bisimdist.checker.core.shape import Reader, Shape, key, listed, row
+from bisimdist.checker.core.steps import Classes, refinements
+
+__all__ = ["Arena", "Pair", "Paired", "Place"]
+
+Row = dict[str, Fraction]
+Pair = tuple[int, int]
+Seen = Callable[[Row, Classes], Mapping[Any, Any]]
+"""What counts of a row when states are put into classes."""
+
+
+class Paired(Shape):
+    """An entry of a table about pairs."""
+
+    pair: tuple[str, str] = key(row(item, item))
+
+
+Entry = TypeVar("Entry", bound=Paired)
+
+
+@dataclass(frozen=True)
+class Place:
+    """An entry of a table: where it stands, its states and their classes."""
+
+    where: str
+    states: tuple[str, str]
+    pair: Pair
+
+
+class Arena:
+    """The automaton with its states in classes, and the challenges of a pair of them."""
+
+    def __init__(self, automaton: Automaton, seen: Seen, rule: str) -> None:
+        self.automaton = automaton
+        self.rule = rule  # that of names
+        self.steps: dict[str, list[int]] = {state: [] for state in automaton.states}
+        for number, (source, _, _) in enumerate(automaton.transitions):
+            self.steps[source].append(number)
+        self.classes = self.stable(seen)
+
+    def stable(self, seen: Seen) -> Classes:
+        """Return the coarsest partition in which equal classes have equal transitions, as they are seen."""
+
+        def look(state: str, of: Classes) -> Hashable:
+            rows = (self.automaton.transitions[n] for n in self.steps[state])
+            return frozenset((action, frozenset(seen(row, of).items())) for _, action, row in rows)
+
+        *_, last = refinements(self.automaton.states, look)
+        return last
+
+    def class_of(self, name: str, where: str) -> int:
+        """Return the class of a state that is named."""
+        if name not in self.classes:
+            raise RuleViolation(f"{self.rule}: {where} names {shown(name)}, which is no state")
+        return self.classes[name]
+
+    def place(self, entry: Paired) -> Place:
+        """Return where the pair of an entry is."""
+        first, second = entry.pair
+        pair = self.class_of(first, entry.where), self.class_of(second, entry.where)
+        return Place(f"{entry.where}, [{shown(first)}, {shown(second)}]", entry.pair, pair)
+
+    def table(
+        self,
+        read: Reader[Entry],
+        value: object,
+        name: str,
+        rule: str,
+        by: Callable[[Place, Entry], Hashable] = lambda place, _: place.pair,
+    ) -> list[tuple[Place, Entry]]:
+        """Read a table, no two entries of which are about the same pair, or what `by` makes of an entry."""
+        result, seen = [], set()
+        for entry in listed(read)(value, name):
+            place = self.place(entry)
+            if by(place, entry) in seen:
+                raise RuleViolation(f"{rule}: {place.where} is listed twice")
+            seen.add(by(place, entry))
+            result.append((place, entry))
+        return result
+
+    def challenge(self, place: Place, side: int, challenge: int, rule: str) -> int:
+        """Return the transition that a side moves by, which is written by its number from 1."""
+        n = challenge - 1
+        if side > 1 or not 0 <= n < len(self.automaton.transitions):
+            raise RuleViolation(f"{rule}: {place.where}: there is no such challenge")
+        if self.classes[self.automaton.transitions[n][0]] != place.pair[side]:
+            raise RuleViolation(f"{rule}: {place.where}: the challenge is no transition of that side")
+        return n
+
+    def answers(self, mine: int, other: str) -> list[int]:
+        """Return the transitions of a state that have the action of a transition."""
+        return [n for n in self.steps[other] if self.action(n) == self.action(mine)]
+
+    def action(self, transition: int) -> str:
+        """Return the action of a transition."""
+        return self.automaton.transitions[transition][1]

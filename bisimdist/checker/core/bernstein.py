@@ -1,0 +1,177 @@
+"""The sign of a polynomial on a box, by its Bernstein coefficients (rules B1 to B5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+from math import comb, prod
+from typing import Any
+
+from bisimdist.checker.core.effort import fraction_work, spend
+from bisimdist.checker.core.polynomials import (
+    Box,
+    Polynomial,
+    divide,
+    multiply,
+    primitive,
+    read_monomials,
+    size_of,
+)
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, rational, record, shown
+
+__all__ = ["check_sign", "shown_nonnegative", "shown_sign"]
+
+MAX_COEFFICIENTS = 500_000
+AUTOMATIC_BOXES = 256
+
+
+class _Bernstein:
+    """Bernstein coefficients over a box, the last index running fastest."""
+
+    def __init__(self, shape: tuple[int, ...], entries: list[Fraction]) -> None:
+        self.shape, self.entries = shape, entries
+
+    @classmethod
+    def of(cls, polynomial: Polynomial, box: Box) -> _Bernstein:
+        shape = tuple(max((e[k] for e in polynomial), default=0) + 1 for k in range(len(box)))
+        if prod(shape) > MAX_COEFFICIENTS:
+            raise RuleViolation("B1: a polynomial has too many Bernstein coefficients")
+        spend(fraction_work(size_of(polynomial), prod(shape) * sum(shape)))
+        result = cls(shape, [Fraction(0)] * prod(shape))
+        for exponents, coefficient in polynomial.items():
+            place = 0
+            for power, size in zip(exponents, shape, strict=True):
+                place = place * size + power
+            result.entries[place] = coefficient
+        for axis, (low, high) in enumerate(box):
+            for line in result.lines(axis):
+                powers = _moved([result.entries[place] for place in line], low, high - low)
+                degree = len(powers) - 1
+                for i, place in enumerate(line):
+                    result.entries[place] = sum(
+                        (Fraction(comb(i, k), comb(degree, k)) * powers[k] for k in range(i + 1)), Fraction(0)
+                    )
+        return result
+
+    def lines(self, axis: int) -> Iterator[range]:
+        step = prod(self.shape[axis + 1 :])
+        for start in range(0, len(self.entries), step * self.shape[axis]):
+            for offset in range(start, start + step):
+                yield range(offset, offset + step * self.shape[axis], step)
+
+    def cut(self, axis: int, weight: Fraction) -> tuple[_Bernstein, _Bernstein]:
+        spend(fraction_work(self.entries[0].denominator.bit_length(), len(self.entries) * self.shape[axis]))
+        below, above = list(self.entries), list(self.entries)
+        for line in self.lines(axis):
+            row = [self.entries[place] for place in line]
+            for step in range(len(row)):
+                below[line[step]], above[line[len(line) - 1 - step]] = row[0], row[-1]
+                row = [(1 - weight) * row[k] + weight * row[k + 1] for k in range(len(row) - 1)]
+        return _Bernstein(self.shape, below), _Bernstein(self.shape, above)
+
+    def face(self, upper: Sequence[bool]) -> Iterator[Fraction]:
+        """Yield the coefficients at the upper end of some axes."""
+        ranges = [(size - 1,) if end else range(size) for end, size in zip(upper, self.shape, strict=True)]
+        for index in product(*ranges):
+            place = 0
+            for number, size in zip(index, self.shape, strict=True):
+                place = place * size + number
+            yield self.entries[place]
+
+
+def _moved(powers: list[Fraction], shift: Fraction, scale: Fraction) -> list[Fraction]:
+    """Return the coefficients of p(shift + scale t)."""
+    result = list(powers)
+    for k in range(len(result)):  # Horner's scheme, repeatedly
+        for j in range(len(result) - 2, k - 1, -1):
+            result[j] += shift * result[j + 1]
+    return [c * scale**k for k, c in enumerate(result)]
+
+
+def check_sign(  # noqa: PLR0913
+    polynomial: Polynomial, box: Box, names: Sequence[str], proof: object, where: str, *, strict: bool
+) -> None:
+    """Check the proof that a polynomial is not negative (strict: positive) inside a box.
+
+    A proof is ``"leaf"``, or an object with ``split`` (a parameter), ``at``, ``below`` and ``above``. At its
+    top may stand an object with ``square``, ``rest`` and ``proof``, where zeros are allowed.
+    """
+    if not strict and isinstance(proof, dict) and "square" in proof:
+        node = record(proof, f"{where}: a proof", ("square", "rest", "proof"))
+        square, rest = (read_monomials(node[key], len(box), where) for key in ("square", "rest"))
+        if primitive(multiply(multiply(square, square), rest)) != primitive(polynomial):
+            raise RuleViolation(f"{where}: B5: the polynomial is not the square times the rest")
+        polynomial, proof = rest, node["proof"]
+    # What is inside the box and on a cut is at the upper end of a part.
+    whole = [(*ends, False) for ends in box]
+    stack: list[tuple[Any, list[tuple[Fraction, Fraction, bool]], _Bernstein]] = [
+        (proof, whole, _Bernstein.of(polynomial, box))
+    ]
+    while stack:
+        tree, part, coefficients = stack.pop()
+        if tree == "leaf":
+            _check_leaf(coefficients, [cut for _, _, cut in part], where, strict=strict)
+            continue
+        node = record(tree, f"{where}: a proof", ("split", "at", "below", "above"))
+        name = item(node["split"], where)
+        if name not in names:
+            raise MalformedCertificate(f"{where}: the proof splits {shown(name)}, which is no parameter")
+        axis, at = names.index(name), rational(node["at"], where)
+        low, high, cut = part[axis]
+        if not low < at < high:
+            raise RuleViolation(f"{where}: B2: the box is cut outside of it")
+        halves = coefficients.cut(axis, (at - low) / (high - low))
+        for key, ends, half in zip(
+            ("below", "above"), ((low, at, True), (at, high, cut)), halves, strict=True
+        ):
+            smaller = list(part)
+            smaller[axis] = ends
+            stack.append((node[key], smaller, half))
+
+
+def _check_leaf(coefficients: _Bernstein, cuts: Sequence[bool], where: str, *, strict: bool) -> None:
+    if any(entry < 0 for entry in coefficients.entries):
+        raise RuleViolation(f"{where}: B3: a Bernstein coefficient is negative")
+    if not strict:
+        return
+    for upper in product(*({False, cut} for cut in cuts)):
+        if not any(coefficients.face(upper)):
+            raise RuleViolation(f"{where}: B4: the polynomial may vanish inside the box")
+
+
+def shown_nonnegative(polynomial: Polynomial, box: Box) -> bool:
+    """Tell whether a bounded number of halvings shows that a polynomial is not negative on a box."""
+    stack = [(_Bernstein.of(polynomial, box), 0)]
+    boxes = 0
+    while stack:
+        boxes += 1
+        if boxes > AUTOMATIC_BOXES:
+            return False
+        coefficients, axis = stack.pop()
+        if all(entry >= 0 for entry in coefficients.entries):
+            continue
+        if not box:
+            return False
+        axis %= len(box)
+        stack += [(half, axis + 1) for half in coefficients.cut(axis, Fraction(1, 2))]
+    return True
+
+
+def shown_sign(polynomial: Polynomial, box: Box, factors: Sequence[Polynomial]) -> int:
+    """Return 1 or -1 where a polynomial is shown never to be negative, or never positive, on a box; else 0.
+
+    Known factors are taken out where it is not shown at once: the sign of each that occurs an odd number of
+    times is needed then.
+    """
+    for sign in (1, -1):
+        if shown_nonnegative({e: sign * c for e, c in polynomial.items()}, box):
+            return sign
+    result, rest = 1, polynomial
+    for factor in factors:
+        odd = False
+        while (quotient := divide(rest, factor)) is not None:
+            rest, odd = quotient, not odd
+        if odd:
+            result *= shown_sign(factor, box, ())
+    return result * shown_sign(rest, box, ()) if rest != polynomial else 0
