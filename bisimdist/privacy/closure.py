@@ -15,17 +15,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic
 
+import numpy as np
+import numpy.typing as npt
 from flint import fmpq, fmpz
 
 from bisimdist.errors import LimitError
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.linear.components import strongly_connected_components
-from bisimdist.privacy.measure import Node, NodeT
+from bisimdist.privacy.measure import Node, NodeT, double
 from bisimdist.privacy.policy import Policy
 from bisimdist.privacy.refinement import Refinement
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Closure", "close"]
+__all__ = ["Closure", "close", "inner_shares"]
 
 GRACE = 0.1
 """So many seconds are taken for linear systems even where no time is left."""
@@ -33,6 +35,9 @@ GRACE = 0.1
 LOOSE = 1e-11
 MENDING = 8
 """Estimates become bounds when they are loosened by such a part of the mass, and mended at most so often."""
+
+DENSE = 1000
+"""Estimates of no more nodes on a cycle are solutions in doubles; otherwise those of the refinement count."""
 
 STILL = 40
 """An iteration ends where nothing moves by more than so many binary places of its mass."""
@@ -120,6 +125,34 @@ def _put(values: dict[int, fmpq], node: Node, value: fmpq | None) -> None:
 
 def _less(first: fmpq | None, second: fmpq | None) -> bool:
     return first is not None and (second is None or first < second)
+
+
+def inner_shares(group: Sequence[Node]) -> npt.NDArray[np.float64]:
+    """Return the factors between the nodes of a cycle, in parts of their masses: never large numbers."""
+    place = {node.index: k for k, node in enumerate(group)}
+    matrix = np.zeros((len(group), len(group)))
+    for k, node in enumerate(group):
+        for share, child in node.shares[0]:
+            if child.index in place:
+                matrix[k, place[child.index]] += share
+    return matrix
+
+
+def _solved(group: Sequence[Node], known: Mapping[int, fmpq], room: float) -> list[float] | None:
+    """Solve the equations of a cycle in doubles, with some room added to each; None where that fails."""
+    inside = {node.index for node in group}
+    right = np.ones((len(group), 2))
+    for k, node in enumerate(group):
+        outer = [(share, child) for share, child in node.shares[0] if child.index not in inside]
+        if any(child.index not in known for _, child in outer):
+            return None
+        values = [share * double(known[child.index] / child.mass) for share, child in outer]
+        right[k, 0] = node.drift + room + sum(values)
+    try:
+        found, weights = np.linalg.solve(np.eye(len(group)) - inner_shares(group), right).T
+    except np.linalg.LinAlgError:
+        return None
+    return [float(x) for x in found] if weights.min() > 0 and np.isfinite(found).all() else None
 
 
 @dataclass(slots=True)
@@ -258,10 +291,7 @@ class _Work(Generic[NodeT]):
     def _guess(self, group: Sequence[NodeT], *, up: bool) -> bool:
         """Begin with estimates, loosened and mended until they are bounds; tell whether that succeeds."""
         values = self.upper if up else self.lower
-        for node in group:
-            estimate = self.refinement.measure.loosened(
-                node.high if up else node.low, LOOSE if up else -LOOSE
-            )
+        for node, estimate in zip(group, self._estimates(group, up=up), strict=True):
             known = self.cap(node) if up else self.refinement.measure.floor(node)
             if not math.isfinite(estimate):
                 return False
@@ -283,6 +313,16 @@ class _Work(Generic[NodeT]):
             if not mended:
                 return True
         return False
+
+    def _estimates(self, group: Sequence[NodeT], *, up: bool) -> list[float]:
+        """Return values in parts of the masses with some room: what is added shrinks with every round."""
+        room = LOOSE if up else -LOOSE
+        if len(group) <= DENSE:
+            found = _solved(group, self.upper if up else self.lower, room)
+            if found is not None:
+                return found
+        loosened = self.refinement.measure.loosened
+        return [loosened(node.high if up else node.low, room) for node in group]
 
     def _solution(
         self, group: Sequence[NodeT], known: Mapping[int, fmpq], deadline: Deadline, *, up: bool

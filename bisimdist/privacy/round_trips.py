@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
+from bisimdist.privacy.closure import inner_shares
 from bisimdist.privacy.divergence import Divergence, DivergenceNode, Relative
 from bisimdist.privacy.measure import Edge, Measure, dyadic
 
@@ -61,7 +61,7 @@ def weights_of(measure: Measure[Any], group: Sequence[Any]) -> Mapping[int, fmpq
     size = len(group)
     if size <= MOST_DENSE:
         try:
-            rough = np.linalg.solve(np.eye(size) - _shares(group), np.ones(size))
+            rough = np.linalg.solve(np.eye(size) - inner_shares(group), np.ones(size))
             guess = [_short(x, node) for x, node in zip(rough, group, strict=True)]
         except np.linalg.LinAlgError:
             guess = [fmpq(0)]
@@ -158,20 +158,9 @@ def _harmonic(
 
 def _perron(group: Sequence[DivergenceNode]) -> list[fmpq]:
     """Return a vector near the one that grows alike everywhere."""
-    matrix = _shares(group)
+    matrix = inner_shares(group)
     values = np.ones(len(group))
     for _ in range(200 * len(group)):
         values = matrix @ values + values
         values /= values.max()
     return [_short(max(x, 1e-300), node) for x, node in zip(values, group, strict=True)]
-
-
-def _shares(group: Sequence[Any]) -> npt.NDArray[np.float64]:
-    """Return the factors between the nodes of a group, in parts of their masses: never large numbers."""
-    place = {node.index: k for k, node in enumerate(group)}
-    matrix = np.zeros((len(group), len(group)))
-    for k, node in enumerate(group):
-        for share, child in node.shares[0]:
-            if child.index in place:
-                matrix[k, place[child.index]] += share
-    return matrix

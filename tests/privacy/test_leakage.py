@@ -493,3 +493,33 @@ def test_doubles_for_an_accountant_are_rounded_up() -> None:
         assert fmpq(*value.as_integer_ratio()) >= to_fmpq(point.divergence[1])
         assert value <= float(point.divergence[1]) * (1 + 1e-15)
     assert renyi_curve(SOON_INFINITE, [3]).doubles()[1] == [math.inf]
+
+
+def test_bounds_on_slow_cycles_without_time_for_equations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million rounds pass before the cycle is left: estimates are solutions in doubles."""
+    slow = fmpq(10**6 - 1, 10**6)
+    chain = LMC.from_mappings(
+        {"s": "a", "t": "a", "u": "a", "v": "a", "x": "x", "y": "y"},
+        {
+            "s": {"u": slow, "x": 1 - slow},
+            "u": {"s": slow, "x": (1 - slow) * 3 / 4, "y": (1 - slow) / 4},
+            "t": {"v": slow, "x": (1 - slow) / 2, "y": (1 - slow) / 2},
+            "v": {"t": slow, "y": 1 - slow},
+            "x": {"x": 1},
+            "y": {"y": 1},
+        },
+        [("s", "t")],
+    )
+    exact = {measure: only(chain, measure).upper for measure in ("tv", "bayes", "hellinger")}
+
+    def never(*_: object, **__: object) -> None:
+        raise LimitError("no time")
+
+    monkeypatch.setattr("bisimdist.privacy.closure.solve_exact", never)
+    for measure, value in exact.items():
+        found = leakage(chain, measure, gap="1/1000", deadline=Deadline.after(0.5)).pairs[0]
+        assert value is not None
+        assert found.lower is not None
+        assert found.upper is not None
+        assert found.lower <= value + fmpq(1, 10**30)
+        assert value <= found.upper < found.lower + fmpq(1, 1000)
