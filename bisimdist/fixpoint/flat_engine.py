@@ -51,7 +51,6 @@ _SWEEPS = (
     "follow",
     "pay",
     "reach",
-    "_dearest",
     "violations",
     "close",
 )
@@ -135,14 +134,12 @@ def flat_tables(  # noqa: PLR0913
         upper = lower.copy()
         for table, extra in ((upper, margin), (lower, -margin)):
             work.follow(table, extra, margin // 4)
-        if work.violations(lower, upper):
+        if not work.proved(lower, upper, margin):
             # other plans come into play where the margin is: let them
             for table, extra in ((upper, margin), (lower, -margin)):
                 work.settle(table, extra, margin // 2)
-        if layout.chain.p != layout.chain.q:
-            work.close(lower, margin // 2)
-        if work.violations(lower, upper):
-            raise NoBracketError("no bracket was found by iteration")
+            if not work.proved(lower, upper, margin):
+                raise NoBracketError("no bracket was found by iteration")
         gap = float((upper - lower).max())
         if gap <= width:
             return FlatTables(model, alpha, asked, layout, lower, upper)
@@ -211,10 +208,13 @@ class _Work:
 
     def settle(self, table: Float64Array, extra: int, enough: int) -> None:
         """Improve plans and follow them until no distance changes by more than `enough`."""
+        skewed = self.layout.chain.p != self.layout.chain.q  # otherwise the directions are mirror images
+        both = skewed
         for round_ in range(1, ROUNDS):
-            change = self._sweep(self.code.improve, (self.room, self.plans), table, extra)
-            if change <= enough:
+            change = self._sweep(self.code.improve, (self.room, self.plans, both), table, extra)
+            if change <= enough and both == skewed:
                 return
+            both = skewed and change <= enough
             for _ in range(20 * round_):
                 less = self._sweep(self.code.follow, (self.plans,), table, extra)
                 if less <= max(change / 64, enough / 8):
@@ -244,8 +244,10 @@ class _Work:
         self.deadline.check()
         self.progress(what, self.done, None)
 
-    def violations(self, lower: Float64Array, upper: Float64Array) -> int:
-        """Return at how many pairs the tables are not proved."""
+    def proved(self, lower: Float64Array, upper: Float64Array, margin: int) -> bool:
+        """Tell whether the tables are proved everywhere; for alpha > 1 the lower one is closed for that."""
+        if self.layout.chain.p != self.layout.chain.q:
+            self.close(lower, margin // 2)
         wrong = 0
         for low, high in self.chunks:
             self._tell("proof")
@@ -253,7 +255,7 @@ class _Work:
             wrong += self.code.violations(
                 low, high, self.layout.chain, self.room, self.plans, lower, upper, one
             )
-        return wrong
+        return wrong == 0
 
     def close(self, table: Float64Array, most: int) -> None:
         """Lower the table until no third state offers a detour that is cheaper than the direct way.

@@ -15,6 +15,7 @@ __all__ = [
     "ABSENT",
     "OPEN",
     "SETTLED",
+    "TURNED",
     "ZERO",
     "Plans",
     "close",
@@ -35,11 +36,12 @@ class Plans(NamedTuple):
     lost: Array
     """By pair: the mass given up."""
     state: Array
-    """By pair: `ABSENT`, `ZERO`, `OPEN` or `SETTLED`."""
+    """By pair: `ABSENT`, `ZERO`, `OPEN`, `SETTLED` or `TURNED`."""
 
 
-ABSENT, ZERO, OPEN, SETTLED = 0, 1, 2, 3
-"""A pair that nothing asked depends on, one at distance 0, one with a choice of plans, and one without."""
+ABSENT, ZERO, OPEN, SETTLED, TURNED = 0, 1, 2, 3, 4
+"""A pair that nothing asked depends on; one at distance 0; one with a choice of plans from its larger state
+to its smaller; one with none in the direction taken; one with a choice in the other direction."""
 
 
 def _keep(
@@ -74,38 +76,40 @@ def improve(
     chain: Chain,
     room: Room,
     plans: Plans,
+    both: bool,
     table: Array,
     one: float,
     extra: float,
 ) -> tuple[int, float]:
-    """Make the plans of the states `low` to `high` optimal and the distances what they cost, `extra` added.
+    """Make plans optimal and the distances what they cost, `extra` added; each counts when it is known.
 
-    Each distance counts from the moment that it is known. The places of the plans begin at `at`. Returns
-    where they end, and the largest change of a distance.
+    With `both` the dearer direction of a pair is looked for, otherwise the one that was taken last is kept.
+    Returns where the places end, and the largest change of a distance.
     """
     change = 0.0
-    skewed = chain.p != chain.q
     for s in range(low, high):
         for t in range(chain.first[s], s):
             pair = chain.base[s] + t
-            if plans.state[pair] == ABSENT:
+            state = plans.state[pair]
+            if state == ABSENT:
                 continue
             places = _places(s, t, chain)
-            if plans.state[pair] == OPEN:
-                count, cost, lost, unit, choice = make_plan(s, t, chain, room, table, one)
-                _keep(count, lost, unit, room, plans, pair, at, places)
-                if skewed:
-                    count, back, lost, unit, _ = make_plan(t, s, chain, room, table, one)
-                    if back > cost:
-                        _keep(count, lost, unit, room, plans, pair, at, places)
-                        cost = back
-                elif not choice:
-                    plans.state[pair] = SETTLED
-                value = cost / unit
-            elif plans.state[pair] == SETTLED:
+            if state == ZERO:
+                value = -one
+            elif state == SETTLED and not both:
                 value = _followed(plans, table, one, pair, at, places)
             else:
-                value = -one
+                turned = state == TURNED and not both
+                a, b = (t, s) if turned else (s, t)
+                count, cost, lost, unit, choice = make_plan(a, b, chain, room, table, one)
+                _keep(count, lost, unit, room, plans, pair, at, places)
+                if both:
+                    count, back, lost, unit, chosen = make_plan(t, s, chain, room, table, one)
+                    if back > cost:
+                        _keep(count, lost, unit, room, plans, pair, at, places)
+                        cost, choice, turned = back, chosen, True
+                plans.state[pair] = (TURNED if turned else OPEN) if choice else SETTLED
+                value = cost / unit
             value = min(max(floor(value + extra), 0.0), one)
             change = max(change, abs(value - table[pair]))
             table[pair] = value
@@ -212,20 +216,17 @@ def violations(
             if plans.state[pair] == ABSENT:
                 continue
             if upper[pair] < one:
-                cost, unit = _dearest(s, t, chain, room, upper, one)
+                _, cost, _, unit, _ = make_plan(s, t, chain, room, upper, one)
+                if chain.p != chain.q:
+                    cost = max(cost, make_plan(t, s, chain, room, upper, one)[1])
                 wrong += cost > 0.0 and cost / unit + 1.0 > upper[pair]
             if lower[pair] > 0.0:
-                cost, unit = _dearest(s, t, chain, room, lower, one)
-                wrong += cost / unit - 1.0 <= lower[pair]
+                _, cost, _, unit, _ = make_plan(s, t, chain, room, lower, one)
+                enough = cost / unit - 1.0 > lower[pair]
+                if not enough and chain.p != chain.q:
+                    enough = make_plan(t, s, chain, room, lower, one)[1] / unit - 1.0 > lower[pair]
+                wrong += not enough
     return wrong
-
-
-def _dearest(s: int, t: int, chain: Chain, room: Room, table: Array, one: float) -> tuple[float, float]:
-    """Return what the dearer direction of a pair costs, and the unit of mass that this is in."""
-    _, cost, _, unit, _ = make_plan(s, t, chain, room, table, one)
-    if chain.p != chain.q:
-        cost = max(cost, make_plan(t, s, chain, room, table, one)[1])
-    return cost, unit
 
 
 def close(low: int, high: int, matrix: Array, skewed: Array, best: Array) -> float:
