@@ -13,6 +13,7 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.ends import Ends, completed
 from bisimdist.models.hmm import HMM, SparseRow
 from bisimdist.models.interactive import Interactive, chain_as_interactive, interactive_as_automaton
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton, free_name
@@ -114,9 +115,11 @@ def convert(model: AnyModel, to: str, *, unfold: bool = False) -> Conversion:
         raise UsageError("--unfold is about hidden Markov models that become chains or automata")
     if isinstance(model, _CLASSES[to]):
         return Conversion(model, (_UNCHANGED,))
+    if isinstance(model, IntervalChain):
+        raise _somebody_chooses(model)
     if isinstance(model, Interactive):
         if to != "pa":
-            raise _somebody_chooses()
+            raise _somebody_chooses(model)
         return Conversion(interactive_as_automaton(model), (_INTERACTIVE_TO_AUTOMATON,))
     chain, said = _as_chain(model, unfold=unfold)
     if to == "pa":  # what a hidden Markov model and its chain have in common, their automaton has too
@@ -212,14 +215,18 @@ def observed_chain(model: AnyModel) -> LMC:
         return model
     if isinstance(model, HMM):
         return hmm_as_lmc(model)
-    if isinstance(model, Interactive):
-        raise _somebody_chooses()
+    if isinstance(model, Interactive | IntervalChain):
+        raise _somebody_chooses(model)
     stops = len({step.source for step in model.transitions}) < len(model)
     halts = any(sum((p for _, p in step.row), fmpq(0)) != 1 for step in model.transitions)
     return action_labelled_lmc(completed(model, Ends.VISIBLE) if stops and halts else model)
 
 
-def _somebody_chooses() -> ModelError:
+def _somebody_chooses(model: Interactive | IntervalChain) -> ModelError:
+    if isinstance(model, IntervalChain):
+        return ModelError(
+            "the probabilities are only known to lie in intervals; expected a model without any"
+        )
     return ModelError("in an interactive model (kind interactive) somebody chooses; expected another kind")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bisimdist.errors import ModelError
@@ -145,6 +145,22 @@ class Interactive(Named):
     def row(self, state: int, action: str) -> Row | None:
         """Return where an action leads from a state, or None where the state does not offer it."""
         return dict(self.moves[state]).get(action)
+
+    def facing(self, s: int, t: int) -> tuple[tuple[int, int], ...]:  # noqa: ARG002
+        """Return for everything that may be asked in two states the numbers of the arms of both."""
+        return tuple((arm, arm) for arm in range(len(self.actions)))
+
+    def facing_name(self, s: int, t: int, arm: int) -> str:  # noqa: ARG002
+        """Return what is asked by one of `facing`."""
+        return self.actions[arm]
+
+    def rows_by(self, action: str | None) -> Sequence[Row] | Mapping[int, Row]:
+        """Return the rows of an action by state; None stands for the first."""
+        return self.arms[0 if action is None else self.actions.index(action)]
+
+    def called(self, state: int) -> str:
+        """Return what a user calls a state."""
+        return self.states[state]
 
     def canonical(self) -> dict[str, object]:
         """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""

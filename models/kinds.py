@@ -8,12 +8,14 @@ from dataclasses import replace
 from bisimdist.errors import ModelError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 
-__all__ = ["AnyModel", "with_pairs"]
+__all__ = ["AnyModel", "KnownModel", "with_pairs"]
 
-AnyModel = LMC | PA | HMM | Interactive
+KnownModel = LMC | PA | HMM | Interactive
+AnyModel = KnownModel | IntervalChain
 
 
 def with_pairs(model: AnyModel, pairs: Sequence[tuple[str, str]]) -> AnyModel:
@@ -46,7 +48,7 @@ def with_pairs(model: AnyModel, pairs: Sequence[tuple[str, str]]) -> AnyModel:
     return replace(model, pairs=tuple((_index(model, s), _index(model, t)) for s, t in pairs))
 
 
-def _index(model: LMC | PA | Interactive, name: str) -> int:
+def _index(model: LMC | PA | Interactive | IntervalChain, name: str) -> int:
     try:
         return model.index(name)
     except ModelError:

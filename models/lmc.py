@@ -168,6 +168,18 @@ class LMC(Named):
         """By action the rows of all states."""
         return (self.rows,)
 
+    def facing(self, s: int, t: int) -> tuple[tuple[int, int], ...]:  # noqa: ARG002
+        """Return for everything that may be asked in two states the numbers of the arms of both."""
+        return ((0, 0),)
+
+    def rows_by(self, action: str | None) -> Sequence[Row]:  # noqa: ARG002
+        """Return the rows by state."""
+        return self.rows
+
+    def called(self, state: int) -> str:
+        """Return what a user calls a state."""
+        return self.states[state]
+
     def provenance(self) -> dict[str, object]:
         """Return what a model file says of where the chain comes from, as plain data; empty if nothing."""
         return {}

@@ -20,6 +20,7 @@ KINDS = {
     "LMC": ("a labelled Markov chain", "lmc", ("labels", "rows", "index", "whole")),
     "PA": ("a probabilistic automaton", "pa", ("transitions", "index", "fully_probabilistic")),
     "HMM": ("a hidden Markov model", "hmm", ("distribution", "distributions", "observations", "emissions")),
+    "IntervalChain": ("a chain whose probabilities lie in intervals", "lmc", ()),
     "Interactive": ("an interactive model", "interactive", ("moves", "actions", "arms")),
 }
 """By class what it is called, the name for `bisimdist.convert`, and what such a model is asked for first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 
@@ -24,7 +25,7 @@ def only_sight(model: AnyModel) -> str | None:
     >>> only_sight(LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"t": 1}, "t": {"s": 1}}))
     'a'
     """
-    if isinstance(model, LMC | Interactive):
+    if isinstance(model, LMC | Interactive | IntervalChain):
         seen, endless = set(model.labels), True
     elif isinstance(model, HMM):
         seen = {model.observations[symbol] for row in model.emissions for symbol, _ in row}

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain, IntervalRow
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA, Transition
 
@@ -15,6 +16,7 @@ __all__ = [
     "automata",
     "hmms",
     "interactives",
+    "interval_chains",
     "lmcs",
     "rows",
     "similar_automata",
@@ -176,6 +178,30 @@ def automata(
                 row = tuple((target, p * scale) for target, p in draw(rows(targets)))
             steps.append(Transition(source, action, row))
     return PA(tuple(f"s{index}" for index in range(size)), tuple(steps))
+
+
+@st.composite
+def interval_chains(draw: st.DrawFn, middle: int = 3, cyclic: bool = True) -> IntervalChain:
+    """Draw a chain of which most probabilities are not known; the pair is that of s0 and s1.
+
+    Both lead to states in the middle, which can be confused, these to two states that show what they are,
+    and with `cyclic` the first of these may lead back.
+    """
+    labels = ["a", "a", *(draw(st.sampled_from("mn")) for _ in range(middle)), "y", "z"]
+    size = len(labels)
+    within, ends = range(2, 2 + middle), range(size - 2, size)
+    found: list[IntervalRow] = []
+    for state in range(size):
+        if state in ends and not (cyclic and state == size - 2 and draw(st.booleans())):
+            found.append(((state, fmpq(1), fmpq(1)),))
+            continue
+        targets = (*within, size - 1) if state < 2 else (0, size - 1) if state in ends else ends
+        chosen = sorted(draw(st.lists(st.sampled_from(targets), min_size=2, max_size=3, unique=True)))
+        width = fmpq(draw(st.sampled_from((0, 1, 1, 2))), 8)
+        row = zip(chosen, draw(weights(len(chosen))), strict=True)
+        found.append(tuple((t, max(fmpq(0), p - width), min(fmpq(1), p + width)) for t, p in row))
+    names = tuple(f"s{number}" for number in range(size))
+    return IntervalChain(names, tuple(labels), tuple(found), ((0, 1),))
 
 
 @st.composite

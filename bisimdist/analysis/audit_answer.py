@@ -11,6 +11,7 @@ from bisimdist.analysis.proved import Shown
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
+from bisimdist.models.conversions import observed_chain
 from bisimdist.privacy.event import Event
 from bisimdist.report.bounds import privacy_level
 from bisimdist.report.numbers import at_most
@@ -46,7 +47,7 @@ class Distinguisher:
 
     def probability(self, name: str) -> fmpq:
         """Return how likely the event is in the model."""
-        chain = self.answer.model
+        chain = observed_chain(self.answer.model)
         return fmpq(0) if self.event is None else self.event.probability(chain, chain.index(name))
 
 

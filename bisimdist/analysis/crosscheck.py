@@ -19,7 +19,8 @@ from bisimdist.fixpoint.question import checked_alpha
 from bisimdist.interruption import OnInterrupt, asked_to_stop, interruptible
 from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
-from bisimdist.models.kinds import AnyModel
+from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.kinds import AnyModel, KnownModel
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["DEFAULT_ALPHA", "DEFAULT_LENGTH", "CheckedPair", "CrosscheckAnswer", "crosscheck"]
@@ -85,6 +86,8 @@ def crosscheck(  # noqa: PLR0913
     >>> [str(measure.upper) for measure in pair.measures if measure.name in {"delta", "bd", "m_D"}]
     ['3/2', '1/5', '1/5']
     """
+    if isinstance(model, IntervalChain):
+        raise UsageError("cross-checks of intervals are not there")
     skew = checked_alpha(alpha)
     if not 1 <= length <= MAX_LENGTH:
         raise UsageError(f"the length is {length}; expected 1 to {MAX_LENGTH}")
@@ -100,7 +103,7 @@ def crosscheck(  # noqa: PLR0913
     return CrosscheckAnswer(model=model, alpha=skew, length=length, pairs=tuple(checked), interrupted=halted)
 
 
-def _asked(model: AnyModel, pairs: Sequence[tuple[str, str]] | None) -> Sequence[tuple[str, str]]:
+def _asked(model: KnownModel, pairs: Sequence[tuple[str, str]] | None) -> Sequence[tuple[str, str]]:
     if isinstance(model, HMM):
         return asked_distributions(model, pairs)
     return [(model.states[s], model.states[t]) for s, t in asked_states(model, pairs)]

@@ -13,7 +13,7 @@ from bisimdist.analysis.proved import Shown
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
 from bisimdist.exact.decimals import decimal_below
 from bisimdist.exact.rational import format_rational
-from bisimdist.models.kinds import AnyModel
+from bisimdist.models.kinds import KnownModel
 from bisimdist.report.numbers import short_rational
 from bisimdist.report.tables import Report
 
@@ -150,7 +150,7 @@ class CrosscheckAnswer(Shown):
         Whether somebody stopped the work.
     """
 
-    model: AnyModel
+    model: KnownModel
     alpha: fmpq
     length: int
     pairs: tuple[CheckedPair, ...]

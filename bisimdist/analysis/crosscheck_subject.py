@@ -11,7 +11,7 @@ from bisimdist.models.conversions import hmm_as_lmc, lmc_as_hmm
 from bisimdist.models.ends import Ends, completed
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive, System, interactive_as_automaton
-from bisimdist.models.kinds import AnyModel
+from bisimdist.models.kinds import KnownModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition, action_labelled_lmc, chain_as_automaton
 from bisimdist.models.transform import reached_states, restrict_to_reachable
@@ -88,7 +88,7 @@ class Subject:
         return Ends.VISIBLE if Fact.ONE_END in self.facts else None
 
 
-def subject_of(model: AnyModel, source: str, target: str) -> Subject:
+def subject_of(model: KnownModel, source: str, target: str) -> Subject:
     """Return a pair in every form.
 
     Parameters

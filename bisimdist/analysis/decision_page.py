@@ -12,6 +12,7 @@ from bisimdist.analysis.plots import draw_profile
 from bisimdist.analysis.profile import ProfileAnswer
 from bisimdist.errors import UsageError, visible
 from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.svg import write_svg
 from bisimdist.privacy.event import ACCEPT, Event
 from bisimdist.report.page import page
@@ -119,7 +120,7 @@ def _meaning(found: Decision) -> str:
     )
 
 
-def _caption(model: System) -> str:
+def _caption(model: System | IntervalChain) -> str:
     labels = list(dict.fromkeys(model.labels))
     shown = ", ".join(labels[:MAX_LABELS]) + (", ..." if len(labels) > MAX_LABELS else "")
     return (

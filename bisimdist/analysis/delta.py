@@ -13,6 +13,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
+from bisimdist.analysis.members import of_members
 from bisimdist.certificates.delta import delta_certificate
 from bisimdist.certificates.program import program_certificate
 from bisimdist.errors import ENDINGS, LimitError, UsageError
@@ -28,8 +29,11 @@ from bisimdist.linear import SingularSystemError
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.intervals import IntervalChain, rough_or_exact
 from bisimdist.models.kinds import AnyModel
+from bisimdist.models.lmc import LMC
 from bisimdist.models.unrolling import Unrolled, unrolled
+from bisimdist.models.worlds import EACH_STEP, Worlds, natural, placed
 from bisimdist.privacy.ceiling import ceiling_of
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
@@ -84,6 +88,7 @@ def delta(  # noqa: PLR0913
     threshold: ExactNumber | None = None,
     rounds: int | None = None,
     fixed: bool = False,
+    nature: str = EACH_STEP,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     distances: bool = True,
@@ -96,7 +101,8 @@ def delta(  # noqa: PLR0913
     ----------
     model
         The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
-        interactive model: then delta is the most that any analyst gains.
+        interactive model: then delta is the most that any analyst gains; or a chain that is only known
+        roughly: then it is the most that is gained in any of the chains in the intervals.
     alpha, epsilon
         One of the two. For epsilon, alpha = e^epsilon is rounded up for the lower bounds and down for the
         upper ones.
@@ -114,6 +120,9 @@ def delta(  # noqa: PLR0913
         How many actions an analyst may ask; None for any number.
     fixed
         Whether it has to fix the sequence of actions beforehand; it ends where the next one is not on offer.
+    nature
+        Of a chain that is only known roughly: ``"each-step"``, where nature picks a member at every step, in
+        each world on its own, or ``"fixed"``, where it has picked one for good, the same in both worlds.
     deadline, memory
         When to give up, and how many bytes the process may hold. What is proved by then is returned with
         ``Status.LIMIT``.
@@ -148,7 +157,9 @@ def delta(  # noqa: PLR0913
     -----
     The proofs are in ``docs/theory/delta.md`` and ``docs/theory/interactive.md``.
     """
-    system = model if isinstance(model, Interactive) else observed_chain(model)
+    if isinstance(model, IntervalChain):
+        model = rough_or_exact(model)
+    system = model if isinstance(model, Interactive | IntervalChain) else observed_chain(model)
     _check_rounds(system, rounds, fixed=fixed)
     if (alpha is None) == (epsilon is None):
         raise UsageError("expected one of alpha and epsilon")
@@ -164,7 +175,7 @@ def delta(  # noqa: PLR0913
     limited = None
     if rounds is not None and isinstance(system, Interactive):
         limited = unrolled(system, rounds, (state for pair in asked for state in pair))
-    two = TwoSided(system if limited is None else limited.model, above, below, memory)
+    two = TwoSided(natural(system, nature) if limited is None else limited.model, above, below, memory)
     about = (asked, wanted, worst, deadline, distances, progress)
     work = _Work(system, two, *about, limited, rounds, threshold=limit)
     status = work.run()
@@ -172,7 +183,7 @@ def delta(  # noqa: PLR0913
         status = work.fix()
     if work.cut:
         status = work.status_of_cut(status)
-    return DeltaAnswer(
+    answer = DeltaAnswer(
         model=system,
         alpha_lower=above,
         alpha_upper=below,
@@ -181,6 +192,13 @@ def delta(  # noqa: PLR0913
         statistics=work.statistics(),
         _work=work,
     )
+    if not isinstance(two.model, Worlds) or nature == EACH_STEP:
+        return answer
+
+    def ask(member: LMC, pair: tuple[str, str], deadline: Deadline) -> DeltaAnswer:
+        return delta(member, alpha, epsilon=epsilon, pairs=[pair], gap=gap, deadline=deadline)
+
+    return of_members(answer, two.model, ask, deadline)
 
 
 def refining_deadline(deadline: Deadline) -> Deadline:
@@ -191,7 +209,7 @@ def refining_deadline(deadline: Deadline) -> Deadline:
     return Deadline(now + RESERVE * max(0.0, deadline.moment - now))
 
 
-def _check_rounds(system: System, rounds: int | None, *, fixed: bool) -> None:
+def _check_rounds(system: System | IntervalChain, rounds: int | None, *, fixed: bool) -> None:
     if not isinstance(system, Interactive) and (rounds is not None or fixed):
         raise UsageError("rounds and sequences of actions are for interactive models: nobody asks this one")
     if rounds is not None and rounds < 0:
@@ -202,7 +220,7 @@ def _check_rounds(system: System, rounds: int | None, *, fixed: bool) -> None:
 
 @dataclass(slots=True)
 class _Work:
-    model: System
+    model: System | IntervalChain
     two: TwoSided
     asked: tuple[tuple[int, int], ...]
     gap: fmpq | None
@@ -256,7 +274,7 @@ class _Work:
     def _inside(self) -> Sequence[tuple[int, int]]:
         """Return the pairs as states of the model that is refined."""
         if self.limited is None:
-            return self.asked
+            return placed(self.two.model, self.asked)
         starts = self.limited.starts
         return [(starts[s], starts[t]) for s, t in self.asked]
 
@@ -439,7 +457,9 @@ class _Work:
         probabilities = [event.probability(merged, state) for state in direction]
         if self.limited is not None and plain:
             event = event.renamed(self.limited.labels)
-        return WitnessEvent(source, target, event, *probabilities)
+        spelt = merged.spelt if isinstance(merged, Worlds) else None
+        first, second = probabilities
+        return WitnessEvent(source, target, event, first, second, spelt=spelt)
 
     def _proof_of(self, question: PairQuestion, direction: tuple[int, int]) -> Closure:
         """Return the bounds that the lower bound of a pair rests on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,6 +14,7 @@ from bisimdist.analysis.proved import Shown
 from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.privacy.event import ACCEPT, Event
 from bisimdist.report.bounds import bounds_table, long_hint, privacy_level
 from bisimdist.report.numbers import at_least, at_most, short_rational
@@ -34,7 +35,7 @@ class DeltaWork(Protocol):
     """What an answer rests on."""
 
     @property
-    def model(self) -> System:
+    def model(self) -> System | IntervalChain:
         """Return the model that was asked about."""
 
     def witness(self, bound: DeltaBound) -> WitnessEvent:
@@ -66,6 +67,10 @@ class WitnessEvent(Numbers):
     event: Event
     probability_from: fmpq
     probability_to: fmpq
+    member: Mapping[str, Mapping[str, str]] | None = None
+    """Of a chain that nature has picked for good the rows that intervals leave open."""
+    spelt: Callable[[str], str] | None = field(default=None, repr=False, compare=False)
+    """Where nature picks at every step: from the name of an action to what it picks."""
 
     def data(self) -> dict[str, object]:
         """Return the witness as plain data."""
@@ -74,6 +79,7 @@ class WitnessEvent(Numbers):
             "to": self.target,
             "probabilities": [format_rational(self.probability_from), format_rational(self.probability_to)],
             "event": self.event.data(),
+            **({} if self.member is None else {"member": self.member}),
         }
 
     def _repr_svg_(self) -> str:
@@ -93,8 +99,14 @@ class WitnessEvent(Numbers):
             f"{at_least(self.probability_from)} from {self.source} and only "
             f"{at_most(self.probability_to)} from {self.target}."
         ]
+        if self.member is not None:
+            lines.append("They are so in this chain of those in the intervals:")
+            rows = [", ".join(f"{t} {p}" for t, p in row.items()) for row in self.member.values()]
+            lines += [f"  {name} to {row}" for name, row in zip(self.member, rows[:MAX_LINES], strict=False)]
+            lines += ["  ... --json gives the rest"] if len(rows) > MAX_LINES else []
+        what, verb = ("asked", "ask") if self.spelt is None else ("picked", "nature picks")
         if event.asks:
-            lines.append(f"What is asked ({len(event.nodes) - 1} situations):")
+            lines.append(f"What is {what} ({len(event.nodes) - 1} situations):")
         for place, (action, targets) in enumerate(zip(event.asks, event.nodes, strict=False)):
             if place > MAX_LINES:
                 return [*lines, "  ... --json gives the rest"]
@@ -102,7 +114,8 @@ class WitnessEvent(Numbers):
                 f"{label} -> {'convinced' if target == ACCEPT else f'({target})'}"
                 for label, target in targets.items()
             )
-            lines.append(f"  start: {after}" if action is None else f"  ({place}) ask {action}: {after}")
+            said = action if action is None or self.spelt is None else self.spelt(action)
+            lines.append(f"  start: {after}" if said is None else f"  ({place}) {verb} {said}: {after}")
         return lines
 
 
@@ -194,7 +207,7 @@ class DeltaAnswer(Shown):
         Counts of what was done.
     """
 
-    model: System
+    model: System | IntervalChain
     alpha_lower: fmpq
     alpha_upper: fmpq
     pairs: tuple[DeltaBound, ...]

@@ -19,6 +19,7 @@ from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
 from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.report.bounds import bounds_table, decided, long_hint, privacy_level
 from bisimdist.report.numbers import at_most, interval, short_rational
@@ -151,7 +152,7 @@ class DistanceAnswer(Shown, Proved):
        ATVA 2018, Definition 12 and Lemma 2.
     """
 
-    model: System
+    model: System | IntervalChain
     alpha: fmpq
     distance: str
     pairs: tuple[PairBound, ...]
@@ -217,7 +218,7 @@ class ThresholdAnswer(Shown, Proved):
         If `holds` is not what the bounds prove.
     """
 
-    model: System
+    model: System | IntervalChain
     alpha: fmpq
     distance: str
     threshold: fmpq

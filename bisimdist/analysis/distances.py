@@ -25,6 +25,8 @@ from bisimdist.fixpoint.question import Question, checked_skew, named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.worlds import EACH_STEP, natural, placed
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.cutting import masses_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -45,7 +47,7 @@ REFINEMENTS = (fmpq(1, 10**3), fmpq(1, 10**6), fmpq(1, 10**10))
 
 @interruptible
 def bound(  # noqa: PLR0913
-    model: System,
+    model: System | IntervalChain,
     alpha: ExactNumber | None = None,
     *,
     epsilon: ExactNumber | None = None,
@@ -53,6 +55,7 @@ def bound(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]] | None = None,
     precision: ExactNumber | None = None,
     threshold: ExactNumber | None = None,
+    nature: str = EACH_STEP,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     jobs: int = 1,
@@ -67,7 +70,8 @@ def bound(  # noqa: PLR0913
     ----------
     model
         The chain, or an interactive model: then the distance is the least fixed point of the largest lifting
-        of all actions, and bounds what any analyst gains.
+        of all actions, and bounds what any analyst gains. Of a chain that is only known roughly nature is the
+        analyst, and the distance bounds those of all chains in the intervals.
     alpha, epsilon
         One of the two: the skew, a rational of at least 1, or epsilon for alpha = e^epsilon, which is rounded
         down: the upper bounds are bounds on the delta of e^epsilon too.
@@ -82,6 +86,9 @@ def bound(  # noqa: PLR0913
     threshold
         Look at every pair by itself, and stop as soon as its bounds tell whether the distance is at most
         this; a tie is decided by the exact distance. The certificate is about one pair.
+    nature
+        Of a chain that is only known roughly: ``"each-step"``, where nature picks a member at every step, in
+        each world on its own, or ``"fixed"``, where it has picked one for good, the same in both worlds.
     deadline
         When to give up. What is proved by then is returned with ``Status.LIMIT``.
     memory
@@ -124,7 +131,8 @@ def bound(  # noqa: PLR0913
     """
     _check_distance(distance)
     skew = checked_skew(alpha, epsilon)
-    asked = named_pairs(model, pairs, cut=True)
+    system = natural(model, nature)
+    asked = placed(system, named_pairs(model, pairs, cut=True))
     if threshold is not None and precision is not None:
         raise UsageError("precision and threshold were both given; a threshold is decided exactly")
     engine: Engine = _exact
@@ -134,7 +142,9 @@ def bound(  # noqa: PLR0913
     elif threshold is not None:
         engine = partial(_decide, threshold=_checked_threshold(threshold))
     groups = (asked,) if threshold is None else tuple((pair,) for pair in asked)
-    works = [Work(model, distance, skew, group, deadline, max(1, jobs), progress, memory) for group in groups]
+    works = [
+        Work(system, distance, skew, group, deadline, max(1, jobs), progress, memory) for group in groups
+    ]
     statuses = [work.run(engine, width=width) for work in works]
     bounds = [pair for work in works for pair in work.bounds()]
     found, status = _allowing_for_cuts(model, asked, bounds, common_status(statuses))
@@ -152,7 +162,7 @@ def bound(  # noqa: PLR0913
 
 @interruptible
 def bd_threshold(  # noqa: PLR0913
-    model: System,
+    model: System | IntervalChain,
     alpha: ExactNumber | None,
     source: str,
     target: str,
@@ -160,6 +170,7 @@ def bd_threshold(  # noqa: PLR0913
     *,
     epsilon: ExactNumber | None = None,
     distance: str = "bd",
+    nature: str = EACH_STEP,
     deadline: Deadline = NEVER,
     jobs: int = 1,
     progress: Progress = silent,
@@ -172,7 +183,7 @@ def bd_threshold(  # noqa: PLR0913
 
     Parameters
     ----------
-    model, alpha, epsilon, distance, deadline, jobs, progress
+    model, alpha, epsilon, distance, nature, deadline, jobs, progress
         As for `bound`; with epsilon, alpha is None.
     source, target
         The pair.
@@ -206,6 +217,7 @@ def bd_threshold(  # noqa: PLR0913
         distance=distance,
         pairs=[(source, target)],
         threshold=theta,
+        nature=nature,
         deadline=deadline,
         jobs=jobs,
         progress=progress,
@@ -226,7 +238,10 @@ def bd_threshold(  # noqa: PLR0913
 
 
 def _allowing_for_cuts(
-    model: System, asked: Sequence[tuple[int, int]], pairs: Sequence[PairBound], status: Status
+    model: System | IntervalChain,
+    asked: Sequence[tuple[int, int]],
+    pairs: Sequence[PairBound],
+    status: Status,
 ) -> tuple[tuple[PairBound, ...], Status]:
     """Return bounds that hold of a whole program; of the distance itself nothing is known from below."""
     result = []
@@ -246,7 +261,9 @@ def _allowing_for_cuts(
     return tuple(result), status
 
 
-def _certificate(model: System, works: Sequence[Work], found: Sequence[PairBound]) -> dict[str, object]:
+def _certificate(
+    model: System | IntervalChain, works: Sequence[Work], found: Sequence[PairBound]
+) -> dict[str, object]:
     if len(works) > 1:
         raise UsageError("a certificate about a threshold takes one pair")
     if not isinstance(model, ProgramChain) or not model.cut:

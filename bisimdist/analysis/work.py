@@ -23,6 +23,7 @@ from bisimdist.linear import SingularSystemError
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
+from bisimdist.models.worlds import Worlds
 from bisimdist.progress import Deadline, Progress
 
 __all__ = ["Pair", "Work"]
@@ -115,7 +116,11 @@ class Work:
         """Return the pairs that the engine is asked about."""
         if not self.ordered:
             return self.asked
-        return tuple(dict.fromkeys(pair for s, t in self.asked for pair in ((s, t), (t, s))))
+        return tuple(dict.fromkeys(way for pair in self.asked for way in (pair, self._back(pair))))
+
+    def _back(self, pair: Pair) -> Pair:
+        """Return a pair the other way round."""
+        return self.model.turned(pair) if isinstance(self.model, Worlds) else pair[::-1]
 
     def keep(self, proof: Proof | FlatTables, method: str) -> None:
         """Remember a better proof."""
@@ -129,16 +134,16 @@ class Work:
     def bounds(self) -> tuple[PairBound, ...]:
         """Return the best bounds known; of an asymmetric distance the larger of both directions."""
         if self._bounds is None:
-            names = self.model.states
+            called = self.model.called
             result = []
             for s, t in self.asked:
                 lower, upper = forth = self._best((s, t))
                 ways = None
                 if self.ordered:
-                    back = self._best((t, s))
+                    back = self._best(self._back((s, t)))
                     lower, upper = max(lower, back[0]), max(upper, back[1])
                     ways = forth, back
-                result.append(PairBound(names[s], names[t], upper, lower, lower == upper, ways))
+                result.append(PairBound(called(s), called(t), upper, lower, lower == upper, ways))
             self._bounds = tuple(result)
         return self._bounds
 

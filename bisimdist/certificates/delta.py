@@ -9,10 +9,11 @@ from typing import Protocol
 from flint import fmpq, fmpz
 
 from bisimdist.certificates.numbers import integer_text, rational_text
-from bisimdist.certificates.writer import CLAIM_DIGITS, certificate_of
+from bisimdist.certificates.writer import CLAIM_DIGITS, certificate_of, nature_of
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.strategy import Values
 from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.privacy.ceiling import Ceiling
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
@@ -50,7 +51,7 @@ class DeltaClaim(Protocol):
 
 
 def delta_certificate(  # noqa: PLR0913, PLR0917
-    model: System,
+    model: System | IntervalChain,
     two: TwoSided,
     asked: Sequence[Pair],
     questions: Sequence[PairQuestion],
@@ -100,6 +101,7 @@ def delta_certificate(  # noqa: PLR0913, PLR0917
         "digest": model.digest(),
         **({} if rounds is None else {"rounds": rounds}),
         **({} if sequences is None else {"fixed": True}),
+        **nature_of(two.model),
         "merged": merged_states(two.model, two.classes),
         "alpha": {"lower": rational_text(two.alpha_lower), "upper": rational_text(two.alpha_upper)},
         "claims": claims,
@@ -182,15 +184,14 @@ class _Nodes:
         if (above or below) and node.edges is not None:
             chain = self.measure.chain
             then = {
-                chain.model.actions[arm]: {labels[label]: place[child] for label, _, child in edges}
-                for arm, edges in zip(chain.offered(node.vector), node.options, strict=True)
+                chain.named(node.vector, option): {labels[label]: place[child] for label, _, child in edges}
+                for option, edges in enumerate(node.options)
                 if above or edges is self._asked(node)
             }
             asked = isinstance(chain.model, Interactive)
-            entry["then"] = then if asked else then[chain.model.actions[0]]
+            entry["then"] = then if asked else next(iter(then.values()))
             if asked and below:
-                arm = chain.offered(node.vector)[self.closure.choice.get(number, 0)]
-                entry["ask"] = chain.model.actions[arm]
+                entry["ask"] = chain.named(node.vector, self.closure.choice.get(number, 0))
         if number in self.upper:
             entry["upper"] = rational_text(self.closure.upper[number])
             if node.ended:

@@ -15,8 +15,9 @@ from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.ranking import Ranked
 from bisimdist.fixpoint.strategy import Values
 from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.worlds import Worlds
 
-__all__ = ["CLAIM_DIGITS", "certificate_of", "trivial_certificate"]
+__all__ = ["CLAIM_DIGITS", "certificate_of", "nature_of", "trivial_certificate"]
 
 CLAIM_DIGITS = 4000
 """Integers of claims up to this length are decimal, as a person expects them."""
@@ -78,18 +79,24 @@ def _frame(
         "version": 1,
         "model": model.canonical(),
         "digest": model.digest(),
+        **nature_of(model),
         "distance": distance,
         "alpha": rational_text(alpha),
         "claims": [
             {
-                "from": model.states[s],
-                "to": model.states[t],
+                "from": model.called(s),
+                "to": model.called(t),
                 "upper": rational_text(upper, digits=CLAIM_DIGITS),
                 "lower": rational_text(lower, digits=CLAIM_DIGITS),
             }
             for (s, t), upper, lower in claims
         ],
     }
+
+
+def nature_of(model: System) -> dict[str, object]:
+    """Return what a certificate says of nature: nothing, where the model is known."""
+    return {"nature": model.nature} if isinstance(model, Worlds) else {}
 
 
 def _table(values: Values, entries: Mapping[int, Entry]) -> dict[str, object]:
@@ -159,11 +166,16 @@ def _upper_entry(proof: Proof, pair: int, couplings: tuple[Coupling, ...]) -> En
     head: Entry = {"pair": [model.states[s], model.states[t]]}
     sides = iter(couplings)
     directions = ("forward",) if proof.question.functional.space.ordered else ("forward", "backward")
-    arms = [{direction: _shown(model.states, next(sides)) for direction in directions} for _ in model.actions]
+    facing = model.facing(s, t)
+    arms = [{direction: _shown(model.states, next(sides)) for direction in directions} for _ in facing]
     if not isinstance(model, Interactive):
         return {**head, **arms[0]}
-    offered = zip(model.actions, model.arms, arms, strict=True)
-    return {**head, "actions": {action: arm for action, rows, arm in offered if rows[s]}}
+    offered = {
+        model.facing_name(s, t, number): arm
+        for number, ((here, _), arm) in enumerate(zip(facing, arms, strict=True))
+        if model.arms[here][s]
+    }
+    return {**head, "actions": offered}
 
 
 def _shown(names: Sequence[str], found: Coupling) -> Entry:
@@ -186,7 +198,7 @@ def _lower_entry(proof: Proof, pair: int, found: tuple[int, Witness]) -> Entry:
         },
     }
     if isinstance(model, Interactive):
-        entry["action"] = model.actions[functional.arm(side)]
+        entry["action"] = model.facing_name(*functional.space.pairs[pair], functional.arm(side))
     if proof.ranked is not None:
         entry.update(_rank_entry(names, proof.ranked[pair]))
     return entry

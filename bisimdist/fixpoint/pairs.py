@@ -152,8 +152,8 @@ def reached_by_pairs(  # noqa: PLR0913
         s, t = stack.pop()
         deadline.check()  # a pair may have thousands of moves
         cells: list[tuple[int, int]] = []
-        for rows in model.arms:
-            left, right = dict(rows[s]), dict(rows[t])
+        for here, there in model.facing(s, t):
+            left, right = dict(model.arms[here][s]), dict(model.arms[there][t])
             cells.extend(_cells(left, right, classes, alpha))
             if not ordered:
                 cells.extend(_cells(right, left, classes, alpha))

@@ -32,8 +32,8 @@ class Functional:
     the asymmetric distance lbd_alpha. Of an interactive model it is the maximum over all actions besides.
 
     A *side* is a pair with an option, an action and a direction: side ``k width + 2 a`` of the k-th pair
-    (s, t) is the direction (mu_s, mu_t) of the rows of the action a, the next side the other direction. Its
-    value is the sum over its programs (one a class of successors), divided by `scale`.
+    (s, t) is the direction (mu_s, mu_t) of the rows of the a-th of ``model.facing(s, t)``, the next side the
+    other direction. Its value is the sum over its programs (one a class of successors), divided by `scale`.
     """
 
     model: System
@@ -46,6 +46,8 @@ class Functional:
     """The programs of side k are side_start[k] … side_start[k + 1] - 1."""
     side_of: Int64Array
     """The side that each program belongs to."""
+    width: int
+    """How many sides a pair has, with those that are not looked at."""
 
     @property
     def size(self) -> int:
@@ -59,11 +61,6 @@ class Functional:
         Not at alpha = 1, where they are mirror images, and not for ordered pairs, which say the direction.
         """
         return bool(self.alpha != 1) and not self.space.ordered
-
-    @property
-    def width(self) -> int:
-        """How many sides a pair has, with those that are not looked at."""
-        return 2 * len(self.model.arms)
 
     @property
     def options(self) -> tuple[int, ...]:
@@ -90,9 +87,13 @@ class Functional:
 
     def rows_of(self, side: int) -> tuple[Row, Row]:
         """Return the rows m and m' of a side."""
-        rows = self.model.arms[self.arm(side)]
-        s, t = self.ordered(side)
-        return rows[s], rows[t]
+        s, t = self.space.pairs[side // self.width]
+        facing = self.model.facing(s, t)
+        if self.arm(side) >= len(facing):
+            return (), ()
+        here, there = facing[self.arm(side)]
+        rows = self.model.arms[here][s], self.model.arms[there][t]
+        return rows[::-1] if side % 2 else rows
 
     def programs_of(self, side: int) -> range:
         """Return the indices of the programs of a side."""
@@ -113,6 +114,7 @@ def build_functional(
     m'(j) - m(j)/alpha units of shipped mass; in units of 1/(p q R) both are integers.
     """
     arms = [integer_rows(rows) for rows in model.arms]
+    width = max((len(model.facing(s, t)) for s, t in space.pairs), default=1)
     p, q = int(alpha.p), int(alpha.q)
     programs: list[Program] = []
     side_start = [0]
@@ -123,8 +125,9 @@ def build_functional(
         if number % 512 == 0:
             deadline.check()
             progress("linear programs", number, len(space))
-        for rows in arms:
-            split, common = _split(rows[s], rows[t], space.classes)
+        facing = model.facing(s, t)
+        for here, there in facing:
+            split, common = _split(arms[here][s], arms[there][t], space.classes)
             scales += [common * p * q] * 2
             for direction in (0, 1):
                 if direction in directions:
@@ -133,6 +136,9 @@ def build_functional(
                     programs.extend(kept)
                     side_of.extend([len(side_start) - 1] * len(kept))
                 side_start.append(len(programs))
+        missing = 2 * (width - len(facing))
+        scales += [p * q] * missing
+        side_start += [len(programs)] * missing
     return Functional(
         model,
         space,
@@ -141,6 +147,7 @@ def build_functional(
         pack(programs, deadline=deadline),
         np.array(side_start, dtype=np.int64),
         np.array(side_of, dtype=np.int64),
+        2 * width,
     )
 
 

@@ -16,6 +16,7 @@ from bisimdist.fixpoint.pairs import PairSpace, components_bottom_up, reached_by
 from bisimdist.fixpoint.programs import Functional, build_functional
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["MAX_PAIRS", "Question", "checked_alpha", "checked_skew", "named_pairs", "prepare"]
@@ -90,7 +91,7 @@ def checked_skew(alpha: ExactNumber | None, epsilon: ExactNumber | None) -> fmpq
 
 
 def named_pairs(
-    model: System, pairs: Sequence[tuple[str, str]] | None, *, cut: bool = False
+    model: System | IntervalChain, pairs: Sequence[tuple[str, str]] | None, *, cut: bool = False
 ) -> tuple[tuple[int, int], ...]:
     """Return the pairs as indices; None stands for the pairs of the model.
 

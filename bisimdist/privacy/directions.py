@@ -9,12 +9,13 @@ from flint import fmpq
 
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.worlds import Worlds
 from bisimdist.privacy.closure import Closure, close
 from bisimdist.privacy.domination import Domination, find_ratios
 from bisimdist.privacy.event import Event, event_of_labels, find_event
 from bisimdist.privacy.gain import Gain, GainNode
 from bisimdist.privacy.refinement import Refinement, Root
-from bisimdist.privacy.signed import SignedChain, pair_vector
+from bisimdist.privacy.signed import SignedChain, SignedWorlds, pair_vector
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Found", "Interval", "PairQuestion", "TwoSided"]
@@ -89,8 +90,12 @@ class TwoSided:
     refinement: Refinement[GainNode] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.merged, self.classes = quotient(self.model, cut=True)
-        self.measure = Gain(SignedChain.of(self.merged))
+        if isinstance(self.model, Worlds):
+            self.merged, self.classes = self.model, tuple(range(len(self.model)))
+            self.measure = Gain(SignedWorlds.of(self.model))
+        else:
+            self.merged, self.classes = quotient(self.model, cut=True)
+            self.measure = Gain(SignedChain.of(self.merged))
         self.refinement = Refinement(self.measure, memory=self.memory)
 
     def use_ratios(self, pairs: Sequence[Pair], *, deadline: Deadline = NEVER) -> None:
@@ -113,11 +118,15 @@ class TwoSided:
 
     def _roots(self, pair: Pair, alpha: fmpq) -> tuple[tuple[Pair, Root], ...]:
         # At alpha = 1 the complement of an event gains in one direction what the event gains in the other.
-        directions = (pair, pair[::-1]) if alpha != 1 else (pair,)
+        directions = (pair, pair[::-1]) if alpha != 1 and not self._mirrored(pair) else (pair,)
         return tuple(
             ((s, t), Root(self.refinement.node_of(pair_vector(alpha, s, t)), int(alpha.q)))
             for s, t in directions
         )
+
+    def _mirrored(self, pair: Pair) -> bool:
+        """Tell whether a pair is one state in two worlds: then both directions are worth the same."""
+        return isinstance(self.model, Worlds) and self.model.origin[pair[0]] == self.model.origin[pair[1]]
 
     def interval(self, question: PairQuestion) -> Interval:
         """Return what doubles say about a pair."""

@@ -14,6 +14,7 @@ from flint import fmpq
 
 from bisimdist.models.interactive import System
 from bisimdist.models.transform import reachable_states
+from bisimdist.models.worlds import Worlds
 from bisimdist.privacy.signed import Vector
 from bisimdist.progress import NEVER, Deadline
 
@@ -67,6 +68,8 @@ def find_ratios(model: System, starts: set[int], *, deadline: Deadline = NEVER) 
     The functional is an upper bound of the true one that has a closed form (`bound_of_block`). Pairs that do
     not come to rest count as unbounded, which is sound; what is returned satisfies all inequalities.
     """
+    if isinstance(model, Worlds):
+        return None  # nature may let the one side do well and the other badly
     reached = reachable_states(model, starts)
     pairs = [(i, j) for i in reached for j in reached if i != j and model.labels[i] == model.labels[j]]
     if sum(len(rows[i]) * len(rows[j]) for rows in model.arms for i, j in pairs) > MAX_WORK:

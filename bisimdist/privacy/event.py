@@ -53,10 +53,9 @@ class Event:
             return None
         return tuple(group[0] for group in reversed(groups))
 
-    def _rows(self, model: System, node: int) -> tuple[Row, ...]:
+    def _rows(self, model: System, node: int) -> Sequence[Row] | Mapping[int, Row]:
         """Return the rows by which a run goes on from a node."""
-        action = self.asks[node] if self.asks else None
-        return model.arms[0 if action is None else model.actions.index(action)]
+        return model.rows_by(self.asks[node] if self.asks else None)
 
     def probability(self, chain: System, start: int) -> fmpq:
         """Return the probability that the trace of a run from a state is in the event.
@@ -73,7 +72,7 @@ class Event:
         accepted = fmpq(0)
         for node in order:
             masses_here = inside.pop(node, {})
-            rows = self._rows(chain, node) if masses_here else ()
+            rows = self._rows(chain, node)
             for state, mass in masses_here.items():
                 for target, p in rows[state]:
                     following = self._next(node, chain.labels[target])
@@ -208,9 +207,7 @@ class _Builder:
         return options[self.closure.choice.get(number, 0)] if options else ()
 
     def _action(self, number: int) -> str:
-        chain = self.measure.chain
-        arm = chain.offered(self.nodes[number].vector)[self.closure.choice.get(number, 0)]
-        return chain.model.actions[arm]
+        return self.measure.chain.named(self.nodes[number].vector, self.closure.choice.get(number, 0))
 
     def build(self) -> int:
         """Return what the root becomes."""

@@ -56,7 +56,7 @@ class Gain(Measure[GainNode]):
 
     def node(self, index: int, vector: Any) -> GainNode:
         node = GainNode(index, vector)
-        if vector and not self.chain.offered(vector):
+        if vector and self.chain.ends(vector):
             node.settled = node.ended = True
             node.high = node.low
         if self.domination is not None and not node.settled and self.domination.settles(vector):

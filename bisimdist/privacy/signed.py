@@ -8,16 +8,19 @@ factor, so that states that agree up to a positive factor are one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import gcd, lcm
+from typing import Any, Self
 
 from flint import fmpq
 
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import Row
+from bisimdist.models.worlds import Worlds
 
-__all__ = ["SignedChain", "Step", "Vector", "pair_vector", "primitive"]
+__all__ = ["SignedChain", "SignedWorlds", "Step", "Vector", "pair_vector", "primitive"]
 
 Vector = tuple[tuple[int, int], ...]
 """(state, integer other than zero), by ascending state."""
@@ -69,7 +72,7 @@ class SignedChain:
     """By action and state."""
 
     @classmethod
-    def of(cls, model: System) -> SignedChain:
+    def of(cls, model: System) -> Self:
         """Bring the rows of a model to one denominator."""
         labels = tuple(dict.fromkeys(model.labels))
         number = {label: k for k, label in enumerate(labels)}
@@ -90,12 +93,21 @@ class SignedChain:
         """The rows of a chain, by state."""
         return self.arms[0]
 
-    def offered(self, vector: Vector) -> list[int]:
-        """Return the actions that may be asked where a vector is, by number: a chain has one."""
+    def ends(self, vector: Vector) -> bool:
+        """Tell whether there is nothing to ask where a vector is."""
+        return not any(moves[vector[0][0]] for moves in self.arms)
+
+    def offered(self, vector: Vector) -> list[Any]:
+        """Return what may be asked where a vector is: the numbers of actions, of which a chain has one."""
         state = vector[0][0]
         return [arm for arm, moves in enumerate(self.arms) if moves[state]]
 
-    def steps(self, vector: Vector, arm: int = 0) -> list[Step]:
+    def named(self, vector: Vector, number: int) -> str:
+        """Return the name of one of `offered`."""
+        arm: int = self.offered(vector)[number]
+        return self.model.actions[arm]
+
+    def steps(self, vector: Vector, arm: Any = 0) -> list[Step]:
         """Return what a vector becomes with each label that can follow, but for labels where all cancels.
 
         Parameters
@@ -111,10 +123,13 @@ class SignedChain:
         >>> SignedChain.of(figure1()).steps(((0, 1), (1, -1)))
         [(1, 1, ((2, 1),)), (2, 1, ((3, -1),))]
         """
-        moves = self.arms[arm]
+        return self.sorted_out(vector, [self.arms[arm][state] for state, _ in vector])
+
+    def sorted_out(self, vector: Vector, rows: Sequence[Moves]) -> list[Step]:
+        """Return what a vector becomes by the rows of its states."""
         seen: dict[int, dict[int, int]] = {}
-        for state, value in vector:
-            for label, group in moves[state]:
+        for (_, value), moves in zip(vector, rows, strict=True):
+            for label, group in moves:
                 into = seen.get(label)
                 if into is None:
                     into = seen[label] = {}
@@ -149,3 +164,28 @@ class SignedChain:
                         return False
                     stack.append((target, False))
         return True
+
+
+class SignedWorlds(SignedChain):
+    """Where nature picks a vertex of the row of every state of a vector."""
+
+    model: Worlds
+
+    def ends(self, vector: Vector) -> bool:  # noqa: ARG002
+        """Return False: nature always picks something."""
+        return False
+
+    def offered(self, vector: Vector) -> list[Any]:
+        """Return every choice of a vertex for each state of a vector."""
+        return list(self.model.options([state for state, _ in vector]))
+
+    def named(self, vector: Vector, number: int) -> str:
+        """Return the name of one of `offered`."""
+        states = [state for state, _ in vector]
+        return self.model.name_of(states, next(islice(self.model.options(states), number, None)))
+
+    def steps(self, vector: Vector, arm: Any = ()) -> list[Step]:
+        """Return what a vector becomes by the vertices that are chosen."""
+        return self.sorted_out(
+            vector, [self.arms[k][state] for k, (state, _) in zip(arm, vector, strict=True)]
+        )

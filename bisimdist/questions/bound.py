@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
+from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.options import PRECISION, SKEWED_DISTANCE, UNIT_THRESHOLD
 from bisimdist.questions.question import Group, Plain, Question, identity
 from bisimdist.questions.skew import Skew, read_skew
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from bisimdist.analysis.distance_answer import DistanceAnswer
     from bisimdist.models.interactive import System
+    from bisimdist.models.intervals import IntervalChain
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
 
@@ -44,6 +46,7 @@ class Bound(Question["DistanceAnswer"]):
         options.PAIR,
         PRECISION,
         UNIT_THRESHOLD,
+        options.NATURE,
         options.QUOTIENT.but(help="Merge bisimilar states first (another distance)."),
         options.JOBS,
         options.TIMEOUT,
@@ -53,8 +56,8 @@ class Bound(Question["DistanceAnswer"]):
     )
     sources = ("CMP18 Definition 12", "CMP18 Lemma 2", "CMP18 Theorem 2")
 
-    model: System
-    original: System
+    model: System | IntervalChain
+    original: System | IntervalChain
     skew: Skew
     alpha: fmpq
     distance: str
@@ -63,20 +66,27 @@ class Bound(Question["DistanceAnswer"]):
     quotient of `original` where bisimilar states are merged."""
     pairs: Pairs
     precision: fmpq | None
+    nature: str
     threshold: fmpq | None
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
+        from bisimdist.models.intervals import IntervalChain
+
         skew = read_skew(given)
         said = given.fields(cls)
         theta = said["threshold"]
         if theta is not None and said["precision"] is not None:
             raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
-        original = given.system(cuts=True)
+        original = given.rough_system(cuts=True)
         asked = given.pairs(original)
         if theta is not None and given.wants_proof and len(asked) > 1:
             raise UsageError("--certificate with --threshold takes one pair; choose it with --pair")
-        model, pairs = _merged(given, original, asked) if given[options.QUOTIENT] else (original, asked)
+        model, pairs = original, asked
+        if given[options.QUOTIENT]:
+            if isinstance(original, IntervalChain):
+                raise UsageError("--quotient: the probabilities are intervals; states of such are not merged")
+            model, pairs = _merged(given, original, asked)
         about = {"model": model, "original": original, "asked": asked, "pairs": pairs}
         question = cls(**{**said, **about, "skew": skew, "alpha": _alpha(skew)})
         return question if theta is None else AtMost(asked=question, threshold=theta)
@@ -95,7 +105,7 @@ class Bound(Question["DistanceAnswer"]):
         if shown is not None:
             data["alpha_rounded"] = "down"
         data["distance"] = self.distance
-        return data
+        return {**data, **nature_data(self.model, self.nature)}
 
     def cuts(self) -> list[dict[str, object]]:
         """Return for each pair how likely runs of a program are cut off; nothing of other models."""
@@ -109,7 +119,9 @@ class Bound(Question["DistanceAnswer"]):
     def ask(self, limits: Limits) -> DistanceAnswer:
         from bisimdist.analysis.distances import bound
 
-        return self.put(bound, limits, "model", "alpha", "distance", "pairs", "precision", "threshold")
+        return self.put(
+            bound, limits, "model", "alpha", "distance", "pairs", "precision", "threshold", "nature"
+        )
 
     def unknown(self, reason: str) -> Plain:
         from flint import fmpq
@@ -133,7 +145,8 @@ class Bound(Question["DistanceAnswer"]):
         return {**self.frame(), "pairs": pairs, "status": answer.status.value}
 
     def report(self, answer: DistanceAnswer) -> Report:
-        return answer.report(self.asked, self.skew.shown_epsilon)
+        report = answer.report(self.asked, self.skew.shown_epsilon)
+        return with_nature(report, self.model, self.nature)
 
 
 def _alpha(skew: Skew) -> fmpq:

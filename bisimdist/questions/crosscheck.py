@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from flint import fmpq
 
     from bisimdist.analysis.crosscheck_answer import CrosscheckAnswer
-    from bisimdist.models.kinds import AnyModel
+    from bisimdist.models.kinds import KnownModel
     from bisimdist.progress import Limits
 
 __all__ = ["Crosscheck"]
@@ -46,7 +46,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
         options.JSON,
     )
 
-    model: AnyModel
+    model: KnownModel
     named: str
     pairs: tuple[tuple[str, str], ...]
     alpha: fmpq | None
@@ -58,7 +58,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
         from bisimdist.models.hmm import HMM
 
         said = given.fields(cls)
-        model = given.any_model()
+        model = given.known_model()
         pairs = given.distributions(model) if isinstance(model, HMM) else given.pairs(model)
         if not pairs:
             raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")

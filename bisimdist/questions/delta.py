@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
+from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.options import Option
 from bisimdist.questions.question import Group, Question
 from bisimdist.questions.skew import Skew, read_skew
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from bisimdist.analysis.delta import DeltaAnswer
     from bisimdist.models.interactive import System
+    from bisimdist.models.intervals import IntervalChain
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
 
@@ -45,6 +47,7 @@ class Delta(Question["DeltaAnswer"]):
         options.UNIT_THRESHOLD.but(help="Ask only whether delta is at most THETA."),
         options.ROUNDS,
         options.FIXED,
+        options.NATURE,
         options.TIMEOUT,
         options.MEMORY,
         options.CERTIFICATE,
@@ -55,7 +58,7 @@ class Delta(Question["DeltaAnswer"]):
     sources = ("CMP18 Definition 5", "CMP18 Definition 7")
     start: ClassVar = {"lower": "0", "upper": "1", "exact": False, "witness": None}
 
-    model: System
+    model: System | IntervalChain
     pairs: tuple[tuple[str, str], ...]
     skew: Skew
     gap: fmpq | None
@@ -63,6 +66,7 @@ class Delta(Question["DeltaAnswer"]):
     threshold: fmpq | None = None
     rounds: int | None = None
     fixed: bool = False
+    nature: str = "each-step"
     named: str = ""
 
     @classmethod
@@ -77,7 +81,7 @@ class Delta(Question["DeltaAnswer"]):
         said = given.fields(cls)
         if said.get("fixed") and said.get("rounds") is None:
             raise UsageError("--fixed: a sequence has an end; say how many actions with --rounds K")
-        model = given.system(cuts=True)
+        model = given.rough_system(cuts=True)
         refuse_rounds(model, said.get("rounds"))
         return cls(model=model, pairs=given.pairs(model), skew=skew, named=given.argument, **said)
 
@@ -87,13 +91,13 @@ class Delta(Question["DeltaAnswer"]):
         return self.put(
             delta,
             limits,
-            *("model", "pairs", "gap", "worst", "threshold", "rounds", "fixed"),
+            *("model", "pairs", "gap", "worst", "threshold", "rounds", "fixed", "nature"),
             **self.skew.said,
         )
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational
-        from bisimdist.models.lmc import LMC
+        from bisimdist.models.interactive import Interactive
 
         data = self.frame()
         lower, upper = format_rational(answer.alpha_lower), format_rational(answer.alpha_upper)
@@ -103,12 +107,13 @@ class Delta(Question["DeltaAnswer"]):
             data["epsilon"] = self.skew.shown_epsilon
             data["alpha"] = {"lower": lower, "upper": upper}
             data["alpha_rounded"] = {"lower": "up", "upper": "down"}
-        if not isinstance(self.model, LMC):
+        data |= nature_data(self.model, self.nature)
+        if isinstance(self.model, Interactive):
             data |= {"rounds": self.rounds, "analyst": "fixed" if self.fixed else "adaptive"}
         return {**data, **answer.data()}
 
     def report(self, answer: DeltaAnswer) -> Report:
-        return answer.report(self.skew.shown_epsilon)
+        return with_nature(answer.report(self.skew.shown_epsilon), self.model, self.nature)
 
     def content(self, option: Option[Any], path: str, answer: DeltaAnswer) -> str | bytes:
         from bisimdist.analysis.event_page import delta_page, event_svg
@@ -120,7 +125,7 @@ class Delta(Question["DeltaAnswer"]):
         return super(Delta, self).content(option, path, answer)
 
 
-def refuse_rounds(model: System, rounds: int | None) -> None:
+def refuse_rounds(model: System | IntervalChain, rounds: int | None) -> None:
     """Refuse rounds of a model that nobody asks.
 
     Raises
@@ -128,7 +133,7 @@ def refuse_rounds(model: System, rounds: int | None) -> None:
     UsageError
         If there are any.
     """
-    from bisimdist.models.lmc import LMC
+    from bisimdist.models.interactive import Interactive
 
-    if rounds is not None and isinstance(model, LMC):
+    if rounds is not None and not isinstance(model, Interactive):
         raise UsageError("--rounds: nobody asks this model; expected an interactive one (kind interactive)")

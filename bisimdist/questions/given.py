@@ -10,6 +10,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions.options import (
     CERTIFICATE,
     INPUT_FORMAT,
+    NATURE,
     PAIR,
     PRISM_LABELS,
     STATE_LIMIT,
@@ -31,8 +32,9 @@ from bisimdist.questions.reading_options import (
 if TYPE_CHECKING:
     from bisimdist.models.hmm import HMM
     from bisimdist.models.interactive import Interactive
+    from bisimdist.models.intervals import IntervalChain
     from bisimdist.models.io.reading import Reading
-    from bisimdist.models.kinds import AnyModel
+    from bisimdist.models.kinds import AnyModel, KnownModel
     from bisimdist.models.lmc import LMC
     from bisimdist.models.pa import PA
     from bisimdist.questions.source import Note
@@ -157,6 +159,16 @@ class Given:
             reading = replace(reading, constants={**reading.constants, **own}, shared=not own)
         return read_any_model(name, reading, format=self[INPUT_FORMAT])
 
+    def known_model(self) -> KnownModel:
+        """Return the model, whatever its kind, but one whose probabilities are known."""
+        from bisimdist.models.intervals import IntervalChain
+        from bisimdist.questions.source import unfit
+
+        found = self.any_model()
+        if isinstance(found, IntervalChain):
+            raise unfit(found, self.source, "a model whose probabilities are known")
+        return found
+
     def _reading(self, pairs: tuple[tuple[str, str], ...]) -> Reading:
         """Return how a file is to be taken."""
         from bisimdist.models.io.reading import Reading
@@ -188,6 +200,18 @@ class Given:
 
         return as_system(self.any_model(cuts=cuts), self.source, self.note)
 
+    def rough_system(self, *, cuts: bool = False) -> LMC | Interactive | IntervalChain:
+        """Return the model, of which the probabilities need not be known."""
+        from bisimdist.models.intervals import IntervalChain
+        from bisimdist.questions.source import as_system
+
+        found = self.any_model(cuts=cuts)
+        if not isinstance(found, IntervalChain):
+            if self.values.get(NATURE.name) not in {None, NATURE.default}:
+                raise UsageError("--nature: the probabilities of this model are known")
+            return as_system(found, self.source, self.note)
+        return found
+
     def automaton(self, *, fully_probabilistic: bool = False) -> PA:
         """Return the model, which has to be an automaton or a chain, perhaps one without choices."""
         from bisimdist.questions.source import as_automaton
@@ -205,7 +229,7 @@ class Given:
 
         return as_hmm(self.any_model(), self.source)
 
-    def pairs(self, model: LMC | PA | Interactive) -> tuple[tuple[str, str], ...]:
+    def pairs(self, model: LMC | PA | Interactive | IntervalChain) -> tuple[tuple[str, str], ...]:
         """Return the pairs of the model, which are those that were asked for where some were.
 
         Raises

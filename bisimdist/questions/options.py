@@ -260,6 +260,14 @@ ROUNDS: Option[int | None] = Option(
     read=lambda flag, value: None if value is None else numbers.at_least(flag, value, 0),
 )
 FIXED = _switch("fixed", "--fixed", "With --rounds: the sequence of actions is fixed beforehand.")
+NATURE: Option[str] = Option(
+    name="nature",
+    flags=("--nature",),
+    metavar="HOW",
+    help="Intervals: each-step (nature picks anew, in each world on its own; the default) or fixed.",
+    default="each-step",
+    read=one_of("each-step", "fixed", what="no such nature"),
+)
 ALPHAS: Option[tuple[fmpq, ...]] = Option(
     name="alphas",
     flags=ALPHA.flags,

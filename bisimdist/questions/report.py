@@ -12,12 +12,13 @@ from bisimdist.questions.question import Group, Plain, Question, Settled
 
 if TYPE_CHECKING:
     from bisimdist.analysis.decision import Decision
+    from bisimdist.models.interactive import System
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
 
 __all__ = ["PageReport"]
 
-LEFT_OUT = {"fixed", "certificate", "threshold"}
+LEFT_OUT = {"fixed", "certificate", "threshold", "nature"}
 """Options of delta: the page carries its proof, and is about bounds."""
 
 
@@ -38,19 +39,26 @@ class PageReport(Question["Decision"]):
     )
 
     asked: Delta
+    model: System
     named: str
     output: str | None
 
     @classmethod
     def read(cls, given: Given) -> PageReport:
-        return cls(asked=Delta.of(given, alpha="1"), named=given.argument, output=given[OUTPUT])
+        from bisimdist.models.intervals import IntervalChain
+        from bisimdist.questions.source import unfit
+
+        asked = Delta.of(given, alpha="1")
+        if isinstance(asked.model, IntervalChain):
+            raise unfit(asked.model, given.source, "a model whose probabilities are known")
+        return cls(asked=asked, model=asked.model, named=given.argument, output=given[OUTPUT])
 
     def ask(self, limits: Limits) -> Decision:
         from bisimdist.analysis.decision import decision
 
         delta = self.asked.ask(limits)
         asked = self.asked
-        return decision(asked.model, delta, pairs=asked.pairs, limits=limits, rounds=asked.rounds)
+        return decision(self.model, delta, pairs=asked.pairs, limits=limits, rounds=asked.rounds)
 
     def frame(self) -> dict[str, object]:
         return {**self.asked.frame(), "command": self.command}

@@ -11,6 +11,7 @@ from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
@@ -32,6 +33,7 @@ __all__ = [
     "read_any_model",
     "source_name",
     "standard_input",
+    "unfit",
 ]
 
 Note = Callable[[str], None]
@@ -82,6 +84,7 @@ def read_any_model(model: str, reading: Reading, *, format: str | None = None) -
     if sight is not None:
         what = {
             LMC: "state carries the label",
+            IntervalChain: "state carries the label",
             Interactive: "state carries the label",
             PA: "step is the action",
             HMM: "state shows the observation",
@@ -154,8 +157,8 @@ def as_chain(found: AnyModel, source: str, note: Note) -> LMC:
     """
     if isinstance(found, LMC):
         return found
-    if isinstance(found, Interactive):
-        raise _interactive(source, "a Markov chain")
+    if isinstance(found, Interactive | IntervalChain):
+        raise unfit(found, source, "a Markov chain")
     try:
         chain = observed_chain(found)
     except ModelError as error:
@@ -172,8 +175,12 @@ def as_system(found: AnyModel, source: str, note: Note) -> LMC | Interactive:
     return found if isinstance(found, Interactive) else as_chain(found, source, note)
 
 
-def _interactive(source: str, expected: str) -> ModelError:
-    return ModelError(f"this is an interactive model (kind interactive); expected {expected}", source=source)
+def unfit(found: Interactive | IntervalChain, source: str, expected: str) -> ModelError:
+    """Return the error about a model in which somebody chooses."""
+    what = "an interactive model (kind interactive)"
+    if isinstance(found, IntervalChain):
+        what = "a chain whose probabilities are only known to lie in intervals"
+    return ModelError(f"this is {what}; expected {expected}", source=source)
 
 
 def as_automaton(found: AnyModel, source: str, note: Note, *, fully_probabilistic: bool = False) -> PA:
@@ -195,8 +202,8 @@ def as_automaton(found: AnyModel, source: str, note: Note, *, fully_probabilisti
     if isinstance(found, LMC):
         note("the model is a labelled Markov chain: its labels are taken as actions")
         return chain_as_automaton(found)
-    if isinstance(found, Interactive):
-        raise _interactive(source, "a probabilistic automaton")
+    if isinstance(found, Interactive | IntervalChain):
+        raise unfit(found, source, "a probabilistic automaton")
     raise ModelError(
         "this is a hidden Markov model (kind hmm); expected a probabilistic automaton, which "
         "'bisimdist convert MODEL --to pa' makes of it",
@@ -224,7 +231,7 @@ def as_hmm(found: AnyModel, source: str) -> HMM:
     """
     if isinstance(found, HMM):
         return found
-    if isinstance(found, Interactive):
-        raise _interactive(source, "a hidden Markov model (kind hmm)")
+    if isinstance(found, Interactive | IntervalChain):
+        raise unfit(found, source, "a hidden Markov model (kind hmm)")
     kind = "a labelled Markov chain" if isinstance(found, LMC) else "a probabilistic automaton"
     raise ModelError(f"this is {kind}; expected a hidden Markov model (kind hmm)", source=source)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bisimdist.exact.rational import format_rational
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain, vertices
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc
@@ -18,6 +20,7 @@ __all__ = [
     "ChainSummary",
     "HiddenSummary",
     "InteractiveSummary",
+    "IntervalSummary",
     "Summary",
     "summarise",
     "summary_data",
@@ -77,6 +80,36 @@ class AutomatonSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class IntervalSummary:
+    """Counts that describe a chain that is only known roughly.
+
+    Parameters
+    ----------
+    states, transitions, labels
+        How many there are; transitions are those that may have a positive probability.
+    intervals
+        How many transitions have a probability that is not known.
+    vertices
+        How many distributions the rows of the least known state are mixtures of.
+    pairs
+        The neighbouring states, by name.
+    confidence
+        With what probability the true chain is inside, where it was learned from data.
+    digest
+        The SHA-256 of the canonical form.
+    """
+
+    states: int
+    transitions: int
+    intervals: int
+    vertices: int
+    labels: int
+    pairs: tuple[tuple[str, str], ...]
+    confidence: str | None
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class InteractiveSummary:
     """Counts that describe an interactive model.
 
@@ -126,7 +159,7 @@ class HiddenSummary:
     digest: str
 
 
-Summary = ChainSummary | AutomatonSummary | HiddenSummary | InteractiveSummary
+Summary = ChainSummary | AutomatonSummary | HiddenSummary | InteractiveSummary | IntervalSummary
 
 
 def _component_sizes(model: LMC) -> list[int]:
@@ -155,6 +188,19 @@ def summarise(model: AnyModel) -> Summary:
             pairs=model.pairs,
             digest=model.digest(),
         )
+    if isinstance(model, IntervalChain):
+        return IntervalSummary(
+            states=len(model),
+            transitions=sum(len(row) for row in model.rows),
+            intervals=sum(low != high for row in model.rows for _, low, high in row),
+            vertices=max(
+                len(vertices(row, name)) for name, row in zip(model.states, model.rows, strict=True)
+            ),
+            labels=len(set(model.labels)),
+            pairs=_names(model),
+            confidence=None if model.confidence is None else format_rational(model.confidence),
+            digest=model.digest(),
+        )
     if isinstance(model, Interactive):
         return InteractiveSummary(
             states=len(model),
@@ -174,7 +220,7 @@ def summarise(model: AnyModel) -> Summary:
     )
 
 
-def _names(model: LMC | PA | Interactive) -> tuple[tuple[str, str], ...]:
+def _names(model: LMC | PA | Interactive | IntervalChain) -> tuple[tuple[str, str], ...]:
     return tuple((model.states[s], model.states[t]) for s, t in model.pairs)
 
 
@@ -204,6 +250,18 @@ def summary_data(summary: Summary) -> dict[str, object]:
             "distributions": summary.distributions,
             "parameters": list(summary.parameters),
             "pairs": [list(pair) for pair in summary.pairs],
+        }
+    if isinstance(summary, IntervalSummary):
+        return {
+            "kind": "lmc",
+            "digest": summary.digest,
+            "states": summary.states,
+            "transitions": summary.transitions,
+            "intervals": summary.intervals,
+            "vertices": summary.vertices,
+            "labels": summary.labels,
+            "pairs": [list(pair) for pair in summary.pairs],
+            **({} if summary.confidence is None else {"confidence": summary.confidence}),
         }
     if isinstance(summary, InteractiveSummary):
         return {
@@ -276,6 +334,20 @@ def summary_report(summary: Summary, name: str) -> Report:
                 ("distributions", str(summary.distributions)),
                 ("parameters", ", ".join(summary.parameters) or "none"),
                 ("pairs", _shown_pairs(summary.pairs)),
+                ("digest", summary.digest),
+            ),
+        )
+    if isinstance(summary, IntervalSummary):
+        learned = () if summary.confidence is None else (("confidence", summary.confidence),)
+        return Report(
+            heading=f"{name}: labelled Markov chains whose probabilities lie in intervals",
+            rows=(
+                ("states", str(summary.states)),
+                ("transitions", f"{summary.transitions}, {summary.intervals} of them with an interval"),
+                ("vertices of a row", f"at most {summary.vertices}"),
+                ("labels", str(summary.labels)),
+                ("pairs", _shown_pairs(summary.pairs)),
+                *learned,
                 ("digest", summary.digest),
             ),
         )

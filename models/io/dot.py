@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisimdist.errors import visible
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain, shorten_interval
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA
 
 __all__ = ["write_dot"]
 
 
-def write_dot(model: LMC | PA | Interactive) -> str:
+def write_dot(model: LMC | PA | Interactive | IntervalChain) -> str:
     r"""Draw a model: states with labels, probabilities on edges, actions as points, pairs as dashed lines.
 
     Returns
@@ -41,6 +42,12 @@ def write_dot(model: LMC | PA | Interactive) -> str:
             f'  s{state} -> s{target} [label="{shorten_rational(probability)}"];'
             for state, row in enumerate(model.rows)
             for target, probability in row
+        ]
+    elif isinstance(model, IntervalChain):
+        lines += [
+            f'  s{state} -> s{target} [label="{shorten_interval(low, high)}"];'
+            for state, row in enumerate(model.rows)
+            for target, low, high in row
         ]
     elif isinstance(model, Interactive):
         steps = [(state, *move) for state, moves in enumerate(model.moves) for move in moves]

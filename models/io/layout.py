@@ -6,10 +6,13 @@ import json
 import re
 from collections.abc import Callable, Iterable
 
+from flint import fmpq
+
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.hmm_document import hmm_text
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC, Row
@@ -61,11 +64,11 @@ def write_model(model: AnyModel, format: str) -> str:
     raise UsageError(f"models are not written in the format {format!r}; expected json or yaml")
 
 
-def _write_json(model: LMC | PA | Interactive) -> str:
+def _write_json(model: LMC | PA | Interactive | IntervalChain) -> str:
     text = json.dumps
     if not isinstance(model, PA):
         model = model.whole()
-        kind, values = _labelled(model, _json_row, lambda key, value: f"{text(key)}: {value}")
+        kind, values = _labelled(model, lambda key, value: f"{text(key)}: {value}", text)
         states = [
             f"{text(name)}: {text(label)}" for name, label in zip(model.states, model.labels, strict=True)
         ]
@@ -87,28 +90,40 @@ def _write_json(model: LMC | PA | Interactive) -> str:
     if model.pairs:
         pairs = [f"[{text(model.states[i])}, {text(model.states[j])}]" for i, j in model.pairs]
         parts.append(f'"pairs": {_block("[", pairs)}')
+    if isinstance(model, IntervalChain) and model.confidence is not None:
+        parts.append(f'"confidence": {text(format_rational(model.confidence))}')
     if isinstance(model, LMC) and model.provenance():
         parts.append(f'"program": {text(model.provenance())}')
     return "{\n" + ",\n".join(f"  {part}" for part in parts) + "\n}\n"
 
 
 def _labelled(
-    model: LMC | Interactive,
-    written: Callable[[Row, tuple[str, ...]], str],
+    model: LMC | Interactive | IntervalChain,
     entry: Callable[[str, str], str],
+    number: Callable[[str], str],
 ) -> tuple[str, list[str]]:
     """Return the kind of a model with labelled states, and for each state its transitions in a format."""
+
+    def written(row: Row) -> str:
+        return _flow("{", (entry(model.states[t], number(format_rational(p))) for t, p in row))
+
+    def ends(low: fmpq, high: fmpq) -> str:
+        both = [number(format_rational(end)) for end in dict.fromkeys((low, high))]
+        return both[0] if len(both) == 1 else _flow("[", both)
+
     if isinstance(model, LMC):
-        return "lmc", [written(row, model.states) for row in model.rows]
+        return "lmc", [written(row) for row in model.rows]
+    if isinstance(model, IntervalChain):
+        rows = [[entry(model.states[t], ends(low, high)) for t, low, high in row] for row in model.rows]
+        return "lmc", [_flow("{", row) for row in rows]
     return "interactive", [
-        _flow("{", (entry(action, written(row, model.states)) for action, row in moves))
-        for moves in model.moves
+        _flow("{", (entry(action, written(row)) for action, row in moves)) for moves in model.moves
     ]
 
 
 def _json_row(row: Row, states: tuple[str, ...]) -> str:
     entries = (f"{json.dumps(states[target])}: {json.dumps(format_rational(value))}" for target, value in row)
-    return "{" + ", ".join(entries) + "}"
+    return _flow("{", entries)
 
 
 def _block(opening: str, items: list[str]) -> str:
@@ -118,10 +133,10 @@ def _block(opening: str, items: list[str]) -> str:
     return f"{opening}\n" + ",\n".join(f"    {item}" for item in items) + f"\n  {closing}"
 
 
-def _write_yaml(model: LMC | PA | Interactive) -> str:
+def _write_yaml(model: LMC | PA | Interactive | IntervalChain) -> str:
     if not isinstance(model, PA):
         model = model.whole()
-        kind, values = _labelled(model, _yaml_row, _keyed)
+        kind, values = _labelled(model, _keyed, str)
         lines = [f"kind: {kind}", "states:"]
         for name, label in zip(model.states, model.labels, strict=True):
             lines += _yaml_entry(name, _yaml_text(label))
@@ -140,6 +155,8 @@ def _write_yaml(model: LMC | PA | Interactive) -> str:
     if model.pairs:
         lines.append("pairs:")
         lines += [f"  - {_flow('[', (_yaml_text(model.states[i]) for i in pair))}" for pair in model.pairs]
+    if isinstance(model, IntervalChain) and model.confidence is not None:
+        lines.append(f"confidence: {format_rational(model.confidence)}")
     if isinstance(model, LMC) and model.provenance():
         lines.append(f"program: {json.dumps(model.provenance())}")
     return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bisimdist.errors import ModelError
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import (
     ProbabilityReader,
@@ -14,13 +15,14 @@ from bisimdist.models.io.expect import (
     expect_text,
     with_line,
 )
+from bisimdist.models.io.interval_document import holds_intervals, intervals_from
 from bisimdist.models.lmc import LMC, Row
 
 __all__ = ["labelled_states", "lmc_from_document", "places_of_states", "row_from_map", "rows_by_state"]
 
 
-def lmc_from_document(root: MapNode) -> LMC:
-    """Return the chain that a document describes.
+def lmc_from_document(root: MapNode) -> LMC | IntervalChain:
+    """Return the chain that a document describes, or the chains, where probabilities are intervals.
 
     Raises
     ------
@@ -28,7 +30,7 @@ def lmc_from_document(root: MapNode) -> LMC:
         With place and line, where the document describes none.
     """
     # what says where the chain comes from is for people
-    known = {key: node for key, node in root.entries.items() if key != "program"}
+    known = {key: node for key, node in root.entries.items() if key not in {"program", "confidence"}}
     check_keys(
         replace(root, entries=known), "", required=("kind", "states", "transitions"), optional=("pairs",)
     )
@@ -37,13 +39,21 @@ def lmc_from_document(root: MapNode) -> LMC:
     numbers = ProbabilityReader()
     rows: list[Row] = [()] * len(names)
     found = rows_by_state(root, position, "{s: {t: 1/2, u: 1/2}}")
-    for name, node in found:
-        row = expect_map(
-            node, f"state {name!r}", "a mapping from states to probabilities, such as {t: 1/2, u: 1/2}"
+    maps = [
+        (
+            name,
+            expect_map(
+                node, f"state {name!r}", "a mapping from states to probabilities, such as {t: 1/2, u: 1/2}"
+            ),
         )
-        rows[position[name]] = row_from_map(row, position, f"transition {name}", numbers)
+        for name, node in found
+    ]
     pairs = expect_pairs(root.entries.get("pairs"), position)
     try:
+        if holds_intervals(root, found):
+            return intervals_from(root, (names, labels), maps, pairs)
+        for name, row in maps:
+            rows[position[name]] = row_from_map(row, position, f"transition {name}", numbers)
         return LMC(names, labels, tuple(rows), pairs)
     except ModelError as error:
         raise with_line(error, places_of_states(root, found)) from None

@@ -6,6 +6,7 @@ from bisimdist.drawing import Edge, Node, abridged, depths, drawing
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain, shorten_interval
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.labelled import Row
 from bisimdist.models.pa import PA
@@ -62,6 +63,11 @@ def _graph(model: AnyModel) -> tuple[list[Node], list[Edge]]:
         steps = [(step.source, step.action, step.row) for step in model.transitions]
     elif isinstance(model, Interactive):
         steps = [(state, *move) for state, moves in enumerate(model.moves) for move in moves]
+    elif isinstance(model, IntervalChain):
+        ends = [
+            (s, t, shorten_interval(low, high)) for s, row in enumerate(model.rows) for t, low, high in row
+        ]
+        pairs += [Edge(f"s{state}", f"s{target}", interval) for state, target, interval in ends]
     else:
         chances = [(state, target, p) for state, row in enumerate(model.rows) for target, p in row]
         pairs += [Edge(f"s{state}", f"s{target}", shorten_rational(p)) for state, target, p in chances]

@@ -52,6 +52,7 @@ class FakeEngine:
         pairs: Sequence[tuple[str, str]] | None = None,
         precision: fmpq | None = None,
         threshold: fmpq | None = None,
+        nature: str = "each-step",
         deadline: Deadline,
         memory: int | None = None,
         jobs: int = 1,

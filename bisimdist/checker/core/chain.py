@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -164,6 +164,9 @@ def read_chain(document: Mapping[str, object], *, interactive: bool = False) -> 
     return chain
 
 
+ModelReader = Callable[[Mapping[str, object]], Chain]
+
+
 def _check_offers(chain: Chain) -> None:
     offers: dict[str, list[str]] = {}
     for state, label in chain.labels.items():
@@ -186,19 +189,19 @@ def _check_rows(labels: Mapping[str, str], rows: Rows) -> None:
             raise RuleViolation(f"G1: the probabilities of state {shown(state)} do not sum to 1")
 
 
-def given_chain(document: object, *, interactive: bool = False) -> Chain | None:
+def given_chain(document: object, read: ModelReader = read_chain) -> Chain | None:
     """Return the model of a decoded model file, if there is one."""
     try:
-        return None if document is None else read_chain(mapping(document, "it"), interactive=interactive)
+        return None if document is None else read(mapping(document, "it"))
     except (MalformedCertificate, RuleViolation) as error:
         raise MalformedCertificate(f"model file: {error}") from error
 
 
 def own_chain(
-    document: Mapping[str, object], digest: str, given: Chain | None, *, interactive: bool = False
+    document: Mapping[str, object], digest: str, given: Chain | None, read: ModelReader = read_chain
 ) -> Chain:
     """Return the model of a certificate: the one that is given, if there is one, and that of the digest."""
-    chain = read_chain(document, interactive=interactive)
+    chain = read(document)
     if given is not None and given != chain:
         raise RuleViolation("G2: the certificate is about another model than the one that is given")
     if digest != chain.digest():

@@ -14,6 +14,7 @@ from bisimdist.checker.core.quantities import Amount, Skew
 from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, items, natural, shown
 from bisimdist.checker.core.shape import Reader, listed, row
 from bisimdist.checker.core.steps import lumped
+from bisimdist.checker.core.worlds import Worlds
 
 __all__ = [
     "COVERS",
@@ -70,6 +71,8 @@ RATIOS = by_pair(Skew.by("D9"))
 
 def check_merged(chain: Chain, groups: Sequence[Sequence[str]]) -> dict[str, str]:
     """Check that the classes may be merged, and return the representative of every state (rule D1)."""
+    if groups and isinstance(chain, Worlds):
+        raise RuleViolation("D1: states are merged, but nature has a say in them")
     representative = {state: state for state in chain.labels}
     seen: set[str] = set()
     for members in groups:
@@ -91,6 +94,8 @@ def check_merged(chain: Chain, groups: Sequence[Sequence[str]]) -> dict[str, str
 
 def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
     """Return the model of the classes."""
+    if isinstance(chain, Worlds):
+        return chain
     kept = {state: chain.labels[state] for state, name in representative.items() if state == name}
     arms = {
         action: {state: lumped(rows[state], representative) for state in kept if state in rows}
@@ -101,6 +106,8 @@ def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
 
 def check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
     """Check that nu_i <= R(i, j) nu_j follows from the same for the states that come next (rule D9)."""
+    if ratios and isinstance(chain, Worlds):
+        raise RuleViolation("D9: there are ratios, but nature has a say in them")
     for (i, j), ratio in ratios.items():
         where = f"ratio [{shown(i)}, {shown(j)}]: D9"
         if i not in chain.labels or j not in chain.labels or chain.labels[i] != chain.labels[j]:

@@ -19,12 +19,14 @@ from bisimdist.checker.core.reading import RuleViolation, shown
 from bisimdist.checker.core.tables import Setting, Table, UpperEntry, check_upper
 from bisimdist.checker.core.unrolling import unrolled, with_rounds
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
+from bisimdist.checker.core.worlds import Worlds, reader
 from bisimdist.checker.rules.delta_document import (
     Ceiling,
     Claim,
     Document,
     Event,
     FixedDocument,
+    MemberClaim,
     Node,
     OwnBound,
     read_document,
@@ -42,7 +44,7 @@ Place = tuple[int | str, str]
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
     """Check a certificate of kind ``delta``."""
     whole = read_document(document)
-    given = given_chain(model, interactive=True)
+    given = given_chain(model, reader(whole.nature))
     return judged((claim.said(whole.alpha) for claim in whole.claims), lambda: _check(whole, given))
 
 
@@ -54,7 +56,7 @@ def _check(whole: Document, given: Chain | None) -> None:
     nodes = whole.nodes()
     proved = None if whole.ceiling is None else whole.read_ceiling()
     ratios = RATIOS(whole.ratios, "the ratios")
-    original = own_chain(whole.model, whole.digest, given, interactive=True)
+    original = own_chain(whole.model, whole.digest, given, reader(whole.nature))
     if upper > lower:
         raise RuleViolation("D2: alpha of the upper bounds is more than that of the lower bounds")
     rounds = whole.rounds
@@ -81,7 +83,8 @@ def _check_claim(graph: _Graph, claim: Claim, starts: Mapping[str, str], where: 
     if not 0 <= claim.lower <= claim.upper <= 1:
         raise RuleViolation(f"{where}: C1: expected 0 <= lower <= upper <= 1")
     s, t = (starts[state] for state in graph.chain.places(claim.source, claim.target))
-    ways = {(claim.source, claim.target): (s, t), (claim.target, claim.source): (t, s)}
+    # of one state in two worlds the same is gained in both directions
+    ways = {(claim.target, claim.source): (t, s), (claim.source, claim.target): (s, t)}
     if claim.upper < 1:
         for pair in ways.values():
             if not graph.at_most(pair, claim.upper, where):
@@ -93,17 +96,17 @@ def _check_claim(graph: _Graph, claim: Claim, starts: Mapping[str, str], where: 
             raise RuleViolation(f"{where}: C1: the lower bound is more than what is proved")
 
 
-def _event_gain(
-    graph: _Graph, claim: Claim, event: Event, direction: tuple[str, str], where: str
+def _event_gain(  # noqa: PLR0913, PLR0917
+    graph: _Graph, chain: Chain, claim: Claim, event: Event, direction: tuple[str, str], where: str
 ) -> Fraction:
-    """Check the probabilities of an event, and return what it gains (rule D8)."""
+    """Check the probabilities of an event in a model, and return what it gains (rule D8)."""
     if not isinstance(event.root, int):
         return Fraction(0)  # it happens always, or never
     if claim.probabilities is None:
         raise RuleViolation(f"{where}: D8: the event has no probabilities")
     _require_no_cycle(event, where)
     for state, probability in zip(direction, claim.probabilities, strict=True):
-        if _probability(graph.chain, event, state) != probability:
+        if _probability(chain, event, state) != probability:
             raise RuleViolation(f"{where}: D8: the probability of the event from {shown(state)} is another")
     return claim.probabilities[0] - graph.alpha_lower * claim.probabilities[1]
 
@@ -348,9 +351,14 @@ class _Graph:
 
     def gained(self, claim: Claim, pair: tuple[str, str], where: str) -> Fraction:
         """Return what is proved of one direction from below, by an event where there is one."""
+        chain = self.chain
+        if isinstance(claim, MemberClaim) and isinstance(chain, Worlds):
+            if claim.member is None or claim.event is None:
+                raise RuleViolation(f"{where}: D12: no chain in the intervals is named that gains so much")
+            chain = chain.member(claim.member)
         if claim.event is None:
             return self.lower(pair)
-        return _event_gain(self, claim, claim.event, pair, where)
+        return _event_gain(self, chain, claim, claim.event, pair, where)
 
     def lower(self, pair: tuple[str, str]) -> Fraction:
         """Return what is proved of one direction from below."""

@@ -23,6 +23,7 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import Shape, flag, key, listed, named, one_of, raw, row, truth
 from bisimdist.checker.core.tables import Table, UpperEntry, read_upper_table
+from bisimdist.checker.core.worlds import NATURE
 
 __all__ = [
     "Alphas",
@@ -32,6 +33,7 @@ __all__ = [
     "Document",
     "Event",
     "FixedDocument",
+    "MemberClaim",
     "Node",
     "OwnBound",
     "read_document",
@@ -133,6 +135,12 @@ class FixedClaim(Claim):
     sequence: list[str] = key(listed(item), default_factory=list)
 
 
+class MemberClaim(EventClaim):
+    """A claim about chains in intervals, of which nature has picked one: the event is one of its traces."""
+
+    member: Mapping[str, Mapping[str, Fraction]] | None = key(named(named(rational)), default=None)
+
+
 class OwnBound(Shape):
     """A coupling that bounds a node from above; an empty one gives all positive mass up.
 
@@ -199,6 +207,7 @@ class Document(Shape):
     ceiling: Any = key(raw, default=None)
     ratios: Any = key(raw, default_factory=list)
     rounds: int | None = None
+    nature: str | None = None
     asking = False
 
     def nodes(self) -> list[Node]:
@@ -228,8 +237,23 @@ class FixedDocument(AskingDocument):
     fixed: bool = key(truth)
 
 
+class NaturalDocument(AskingDocument):
+    """A certificate about a chain in intervals, from which nature picks at every step."""
+
+    rounds: int | None = None
+    nature: str | None = key(NATURE)
+
+
+class MemberDocument(NaturalDocument):
+    """A certificate about a chain in intervals that nature has picked for good."""
+
+    claims: Sequence[Claim] = key(listed(MemberClaim.read, "claim"))
+
+
 def read_document(document: Mapping[str, object]) -> Document:
     """Read what a document says; the proofs of what it says are raw."""
+    if "nature" in document:
+        return (MemberDocument if document["nature"] == "fixed" else NaturalDocument).whole(document)
     asking = model_kind(document) == "interactive"
     if asking and "fixed" in document:
         return FixedDocument.whole(document)

@@ -16,6 +16,7 @@ from bisimdist.checker.core.quantities import Skew
 from bisimdist.checker.core.reading import RuleViolation, item, rational, shown
 from bisimdist.checker.core.shape import Shape, key, listed, one_of, raw
 from bisimdist.checker.core.tables import DIRECTIONS, Setting, check_upper, read_upper_table
+from bisimdist.checker.core.worlds import NATURE, reader
 from bisimdist.checker.rules.lower_table import check_lower, read_lower_table
 
 __all__ = ["check_document"]
@@ -37,6 +38,7 @@ class _Document(Shape):
     model: dict[str, object] = key(read_model)
     digest: str = key(item)
     upper: Any = key(raw)
+    nature: str | None = key(NATURE, default=None)
     lower: Any = key(raw, default_factory=lambda: {"pairs": []})
 
     def claims(self) -> list[Claim]:
@@ -47,16 +49,16 @@ class _Document(Shape):
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
     """Check a certificate of a distance."""
     whole = _Document.whole(document)
-    given = given_chain(model, interactive=True)
+    given = given_chain(model, reader(whole.nature))
     return judged((), lambda: _check(whole, given), distances=tuple(whole.claims()))
 
 
 def _check(whole: _Document, given: Chain | None) -> None:
-    asked = whole.model["kind"] == "interactive"
+    asked = whole.nature is not None or whole.model["kind"] == "interactive"
     alpha = Skew.of(whole.alpha, "G4: alpha")
     upper_table = read_upper_table(whole.upper, whole.distance, interactive=asked)
     lower_table = read_lower_table(whole.lower, interactive=asked)
-    chain = own_chain(whole.model, whole.digest, given, interactive=True)
+    chain = own_chain(whole.model, whole.digest, given, reader(whole.nature))
     setting = Setting(chain, alpha, ordered=whole.distance == "lbd")
     upper, lower = check_upper(setting, upper_table), check_lower(setting, lower_table)
     for claim in whole.said:

@@ -1,0 +1,229 @@
+"""Chains that are only known roughly: labelled Markov chains whose probabilities lie in intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from flint import fmpq
+
+from bisimdist.errors import ModelError
+from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational, to_fmpq
+from bisimdist.models.labelled import (
+    Named,
+    Row,
+    check_labels,
+    check_pairs,
+    check_sources,
+    check_states,
+    digest_of,
+    indexed_pairs,
+)
+from bisimdist.models.lmc import LMC
+
+__all__ = ["IntervalChain", "IntervalRow", "rough_or_exact", "shorten_interval", "vertices"]
+
+IntervalRow = tuple[tuple[int, fmpq, fmpq], ...]
+"""The successors of a state: (index of a state, least probability, most), by ascending index."""
+
+MAX_VERTICES = 4096
+"""How many vertices a row may have."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class IntervalChain(Named):
+    """All labelled Markov chains whose probabilities lie in intervals.
+
+    Intervals are made as narrow as the others of their row make them: every end of an interval is a
+    probability that some row has.
+
+    Parameters
+    ----------
+    states, labels
+        The names of the states, and their labels.
+    rows
+        For each state its successors with their intervals.
+    pairs
+        Pairs of indices: the neighbouring states; may be empty.
+    confidence
+        With what probability the true chain is one of these, where they were learned from data.
+
+    Raises
+    ------
+    ModelError
+        Naming the state or transition that is at fault.
+    """
+
+    states: tuple[str, ...]
+    labels: tuple[str, ...]
+    rows: tuple[IntervalRow, ...]
+    pairs: tuple[tuple[int, int], ...] = ()
+    confidence: fmpq | None = None
+    _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_position", check_states("chain", self.states))
+        check_labels(self.states, self.labels, self.rows)
+        narrow = tuple(
+            _narrowed(row, self.states, f"state {name!r}", f"transition {name}")
+            for name, row in zip(self.states, self.rows, strict=True)
+        )
+        object.__setattr__(self, "rows", narrow)
+        check_pairs(self.pairs, len(self.states))
+        if self.confidence is not None and not 0 < self.confidence < 1:
+            raise ModelError(
+                f"it is {shorten_rational(self.confidence)}; expected a number between 0 and 1",
+                place="confidence",
+            )
+
+    @classmethod
+    def from_mappings(
+        cls,
+        states: Mapping[str, str],
+        transitions: Mapping[str, Mapping[str, ExactNumber | Sequence[ExactNumber]]],
+        pairs: Iterable[tuple[str, str]] = (),
+    ) -> IntervalChain:
+        """Make a model from names: a probability is a number, or two for an interval.
+
+        Examples
+        --------
+        >>> chain = IntervalChain.from_mappings(
+        ...     {"s": "a", "t": "b"}, {"s": {"s": ["0.4", "0.6"], "t": [0, "1/2"]}, "t": {"t": 1}})
+        >>> chain.rows[0]
+        ((0, 1/2, 3/5), (1, 2/5, 1/2))
+        """
+        names = tuple(states)
+        position = {name: index for index, name in enumerate(names)}
+        check_sources(transitions, position)
+        rows = []
+        for name in names:
+            entries = []
+            for target, value in transitions.get(name, {}).items():
+                both = value if isinstance(value, list | tuple) else (value, value)
+                low, high = map(to_fmpq, both)
+                if target not in position:
+                    place = f"transition {name} -> {target}"
+                    raise ModelError(f"the target {target!r} is not a declared state", place=place)
+                entries.append((position[target], low, high))
+            rows.append(tuple(sorted(entries, key=lambda entry: entry[0])))
+        return cls(names, tuple(states[name] for name in names), tuple(rows), indexed_pairs(pairs, position))
+
+    def canonical(self) -> dict[str, object]:
+        """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""
+        return {
+            "kind": "lmc",
+            "states": dict(zip(self.states, self.labels, strict=True)),
+            "transitions": {
+                name: {
+                    self.states[target]: format_rational(low)
+                    if low == high
+                    else [format_rational(low), format_rational(high)]
+                    for target, low, high in row
+                }
+                for name, row in zip(self.states, self.rows, strict=True)
+            },
+        }
+
+    def whole(self) -> IntervalChain:
+        """Return the model, which stands for all of its runs."""
+        return self
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""
+        return digest_of(self.canonical())
+
+    def member(self, rows: Sequence[Row]) -> LMC:
+        """Return a chain of these, by its rows.
+
+        Raises
+        ------
+        ModelError
+            If it is none of them.
+        """
+        for name, mine, row in zip(self.states, self.rows, rows, strict=True):
+            given = dict(row)
+            inside = all(low <= given.pop(target, fmpq(0)) <= high for target, low, high in mine)
+            if given or not inside:
+                raise ModelError("the probabilities leave their intervals", place=f"state {name!r}")
+        return LMC(self.states, self.labels, tuple(rows), self.pairs)
+
+
+def shorten_interval(low: fmpq, high: fmpq) -> str:
+    """Write an interval for a picture; a number where it is one."""
+    return shorten_rational(low) if low == high else f"{shorten_rational(low)} ... {shorten_rational(high)}"
+
+
+def rough_or_exact(model: IntervalChain) -> IntervalChain | LMC:
+    """Return the one chain that fits, where the intervals leave no choice, and the model otherwise."""
+    if any(low != high for row in model.rows for _, low, high in row):
+        return model
+    rows = tuple(tuple((target, low) for target, low, _ in row) for row in model.rows)
+    return LMC(model.states, model.labels, rows, model.pairs)
+
+
+def _narrowed(row: IntervalRow, states: Sequence[str], place: str, transition: str) -> IntervalRow:
+    """Return a row with all ends of intervals within reach, without successors that nothing leads to."""
+    previous = -1
+    for target, low, high in row:
+        if not previous < target < len(states):
+            raise ModelError("the successors are not states in ascending order, each once", place=place)
+        previous = target
+        if not 0 <= low <= high <= 1:
+            raise ModelError(
+                f"the interval is [{shorten_rational(low)}, {shorten_rational(high)}]; "
+                "expected 0 <= lower end <= upper end <= 1",
+                place=f"{transition} -> {states[target]}",
+            )
+    least = sum((low for _, low, _ in row), fmpq(0))
+    most = sum((high for _, _, high in row), fmpq(0))
+    if not least <= 1 <= most:
+        raise ModelError(
+            f"the probabilities sum to between {shorten_rational(least)} and {shorten_rational(most)}; "
+            "expected intervals from which a sum of 1 can be chosen",
+            place=place,
+        )
+    narrow = ((t, max(low, 1 - (most - high)), min(high, 1 - (least - low))) for t, low, high in row)
+    return tuple(entry for entry in narrow if entry[2])
+
+
+def vertices(row: IntervalRow, place: str = "") -> tuple[Row, ...]:
+    """Return the vertices of a row: all of its distributions are mixtures of these, and no fewer will do.
+
+    At a vertex all probabilities but one are ends of their intervals.
+
+    Raises
+    ------
+    ModelError
+        If there are more than `MAX_VERTICES`.
+
+    Examples
+    --------
+    >>> sorted(vertices(((0, fmpq(1, 4), fmpq(1, 2)), (1, fmpq(1, 2), fmpq(3, 4)))))
+    [((0, 1/4), (1, 3/4)), ((0, 1/2), (1, 1/2))]
+    """
+    found: dict[Row, None] = {}
+    for free in range(len(row)):
+        others = [*row[:free], *row[free + 1 :]]
+        _, low, high = row[free]
+        least, most = [low], [high]
+        for _, below, above in reversed(others):
+            least.append(least[-1] + below)
+            most.append(most[-1] + above)
+        stack: list[tuple[tuple[tuple[int, fmpq], ...], fmpq]] = [((), fmpq(1))]
+        while stack:
+            chosen, rest = stack.pop()
+            left = len(others) - len(chosen)
+            if not least[left] <= rest <= most[left]:
+                continue
+            if left:
+                target, below, above = others[len(chosen)]
+                stack += [((*chosen, (target, end)), rest - end) for end in {below, above}]
+                continue
+            found[tuple(sorted((t, p) for t, p in (*chosen, (row[free][0], rest)) if p))] = None
+            if len(found) > MAX_VERTICES:
+                raise ModelError(
+                    f"the intervals have more than {MAX_VERTICES} vertices; expected fewer successors, "
+                    "or more of them with a probability that is known",
+                    place=place,
+                )
+    return tuple(found)

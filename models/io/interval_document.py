@@ -1,0 +1,82 @@
+"""Chains that are only known roughly, from documents of `kind: lmc` with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flint import fmpq
+
+from bisimdist.errors import ModelError
+from bisimdist.models.intervals import IntervalChain, IntervalRow, rough_or_exact
+from bisimdist.models.io.document import ListNode, MapNode, Node
+from bisimdist.models.io.expect import ProbabilityReader
+from bisimdist.models.lmc import LMC
+
+__all__ = ["holds_intervals", "intervals_from"]
+
+
+def holds_intervals(root: MapNode, rows: Sequence[tuple[str, Node]]) -> bool:
+    """Tell whether a document says that probabilities are only known to lie in intervals."""
+    return "confidence" in root.entries or any(
+        isinstance(value, ListNode)
+        for _, row in rows
+        if isinstance(row, MapNode)
+        for value in row.entries.values()
+    )
+
+
+def intervals_from(
+    root: MapNode,
+    named: tuple[tuple[str, ...], tuple[str, ...]],
+    rows: Sequence[tuple[str, MapNode]],
+    pairs: tuple[tuple[int, int], ...],
+) -> IntervalChain | LMC:
+    """Return what a document describes; without any choice it is a chain.
+
+    Parameters
+    ----------
+    root
+        The document.
+    named
+        The names and labels of the states.
+    rows
+        What it says of the transitions of each state.
+    pairs
+        The pairs.
+
+    Raises
+    ------
+    ModelError
+        If it is none.
+    """
+    names, labels = named
+    position = {name: index for index, name in enumerate(names)}
+    numbers = ProbabilityReader()
+    found: list[IntervalRow] = [()] * len(names)
+    for name, row in rows:
+        entries = [
+            _entry(node, target, position, f"transition {name} -> {target}", numbers)
+            for target, node in row.entries.items()
+        ]
+        found[position[name]] = tuple(sorted(entries, key=lambda entry: entry[0]))
+    said = root.entries.get("confidence")
+    confidence = None if said is None else numbers.from_node(said, "confidence")
+    model = IntervalChain(names, labels, tuple(found), pairs, confidence)
+    return model if confidence is not None else rough_or_exact(model)
+
+
+def _entry(
+    node: Node, target: str, position: dict[str, int], place: str, numbers: ProbabilityReader
+) -> tuple[int, fmpq, fmpq]:
+    index = position.get(target)
+    if index is None:
+        raise ModelError(f"the target {target!r} is not a declared state", place=place, line=node.line)
+    ends = node.items if isinstance(node, ListNode) else [node, node]
+    if len(ends) != 2:
+        raise ModelError(
+            f"found {node.describe()}; expected two ends of an interval, such as [0.59, 0.61]",
+            place=place,
+            line=node.line,
+        )
+    low, high = (numbers.from_node(end, place) for end in ends)
+    return index, low, high

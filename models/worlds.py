@@ -1,0 +1,192 @@
+"""The interactive model of a chain that is only known roughly: nature asks, and picks a vertex of every row.
+
+Nature sees what an analyst sees and chooses for every state a vertex of its row. An action of that model says
+which, for all states; only what it says of the states at hand matters, and nothing more is ever named.
+See docs/theory/intervals.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.models.interactive import Interactive, Moves, System
+from bisimdist.models.intervals import IntervalChain, rough_or_exact, vertices
+from bisimdist.models.labelled import Row
+from bisimdist.models.reach import all_reached
+
+__all__ = ["EACH_STEP", "FIXED", "NATURES", "Worlds", "natural", "placed", "worlds"]
+
+EACH_STEP, FIXED = NATURES = ("each-step", "fixed")
+"""What nature may do: pick a member at every step, in each world on its own; or one for good, for both."""
+
+MAX_CHOICES = 100_000
+"""How many choices of vertices are looked at for one set of states."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Worlds(Interactive):
+    """What runs may do when nature picks the rows: the moves of a state are the vertices of its row.
+
+    With two worlds a state whose future nature has a say in comes twice: nature chooses in each world on its
+    own, and what the copy does in the second world is another matter.
+
+    Parameters
+    ----------
+    chain
+        The chain that this is made of.
+    origin
+        By state the state of the chain.
+    second
+        By state of the chain its state in the second world.
+    """
+
+    chain: IntervalChain = field(kw_only=True)
+    origin: tuple[int, ...] = field(kw_only=True)
+    second: tuple[int, ...] = field(kw_only=True)
+
+    @property
+    def nature(self) -> str:
+        """One of `NATURES`."""
+        return NATURES[self.second == tuple(range(len(self.chain)))]
+
+    def _check_offers(self) -> None:
+        """Let states of one label have as many vertices as they like: an action speaks of all states."""
+
+    def facing(self, s: int, t: int) -> tuple[tuple[int, int], ...]:
+        """Return every two vertices of two states."""
+        return tuple(product(range(len(self.moves[s])), range(len(self.moves[t]))))
+
+    def options(self, states: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Yield what nature may choose for states: a vertex of each.
+
+        Raises
+        ------
+        LimitError
+            If it is too much to look at.
+        """
+        sizes = [len(self.moves[state]) for state in states]
+        if prod(sizes) > MAX_CHOICES:
+            raise LimitError(f"nature has more than {MAX_CHOICES} choices for {len(states)} states")
+        return product(*map(range, sizes))
+
+    def name_of(self, states: Sequence[int], choice: Sequence[int]) -> str:
+        """Return the name of an action that says so much: JSON, with the states in order."""
+        chosen = {
+            self.states[state]: number
+            for state, number in zip(states, choice, strict=True)
+            if len(self.moves[state]) > 1
+        }
+        return json.dumps(chosen, sort_keys=True, separators=(",", ":"))
+
+    def facing_name(self, s: int, t: int, arm: int) -> str:
+        """Return the name of one of `facing`."""
+        return self.name_of((s, t), self.facing(s, t)[arm])
+
+    def rows_by(self, action: str | None) -> Mapping[int, Row]:
+        """Return the rows of an action by state; a state of which it says nothing has its first vertex."""
+        chosen = self.numbers(action)
+        return {state: moves[chosen.get(state, 0)][1] for state, moves in enumerate(self.moves)}
+
+    def numbers(self, action: str | None) -> dict[int, int]:
+        """Return which vertex an action picks, by state; nothing of those of which it says nothing."""
+        return {} if action is None else {self.index(name): k for name, k in json.loads(action).items()}
+
+    def placed(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Return where two states of the chain are: the first in one world, the second in the other."""
+        return pair[0], self.second[pair[1]]
+
+    def turned(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Return a pair the other way round."""
+        return self.placed((self.origin[pair[1]], self.origin[pair[0]]))
+
+    def spelt(self, action: str) -> str:
+        """Return an action as a person reads it: the probabilities that it picks."""
+        parts = []
+        for state, number in self.numbers(action).items():
+            row = ", ".join(f"{self.called(t)} {p}" for t, p in self.moves[state][number][1])
+            parts.append(f"{self.states[state]} to {row}")
+        return "; ".join(parts) or "nothing"
+
+    def canonical(self) -> dict[str, object]:
+        """Return the chain as plain data: it is what answers are about."""
+        return self.chain.canonical()
+
+    def called(self, state: int) -> str:
+        """Return the name of a state of the chain."""
+        return self.chain.states[self.origin[state]]
+
+
+def natural(model: System | IntervalChain, nature: str) -> System:
+    """Return the model of a chain that is only known roughly, or a model that is known as it is.
+
+    Raises
+    ------
+    UsageError
+        If nature can do no such thing.
+    """
+    if nature not in NATURES:
+        raise UsageError(f"nature cannot do {nature!r}; expected {' or '.join(NATURES)}")
+    if not isinstance(model, IntervalChain):
+        return model
+    known = rough_or_exact(model)
+    return worlds(known, apart=nature == EACH_STEP) if isinstance(known, IntervalChain) else known
+
+
+def placed(model: object, pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Return where pairs of states are: in two worlds, if nature has a say in the model."""
+    return tuple(map(model.placed, pairs)) if isinstance(model, Worlds) else pairs
+
+
+def worlds(chain: IntervalChain, *, apart: bool) -> Worlds:
+    """Return the model that nature asks, with one world, or two that are `apart`.
+
+    The pairs have their second states in the second world. The copy of a state has as many apostrophes more
+    as it takes to make all names different.
+
+    Examples
+    --------
+    >>> chain = IntervalChain.from_mappings(
+    ...     {"s": "a", "t": "b"}, {"s": {"s": [0, "1/2"], "t": ["1/2", 1]}, "t": {"t": 1}}, [("s", "s")])
+    >>> model = worlds(chain, apart=True)
+    >>> model.states, model.pairs, model.moves[2]
+    (('s', 't', "s'"), ((0, 2),), (('0', ((1, 1/2), (2, 1/2))), ('1', ((1, 1),))))
+    """
+    size = len(chain)
+    found = [
+        sorted(vertices(row, f"state {name!r}"), key=lambda v: sorted((chain.states[t], p) for t, p in v))
+        for name, row in zip(chain.states, chain.rows, strict=True)
+    ]
+    before: list[list[int]] = [[] for _ in chain.states]
+    for state, row in enumerate(chain.rows):
+        for target, _, _ in row:
+            before[target].append(state)
+    rough = sorted(all_reached((s for s, v in enumerate(found) if len(v) > 1), before.__getitem__))
+    copied = rough if apart else []
+    second = list(range(size))
+    for number, state in enumerate(copied):
+        second[state] = size + number
+    mark = "'"
+    while not {chain.states[state] + mark for state in copied}.isdisjoint(chain.states):
+        mark += "'"
+
+    def moves(state: int, where: Sequence[int]) -> Moves:
+        return tuple(
+            (str(number), tuple(sorted((where[target], p) for target, p in vertex)))
+            for number, vertex in enumerate(found[state])
+        )
+
+    origin = (*range(size), *copied)
+    return Worlds(
+        (*chain.states, *(chain.states[state] + mark for state in copied)),
+        tuple(chain.labels[state] for state in origin),
+        (*(moves(state, range(size)) for state in range(size)), *(moves(state, second) for state in copied)),
+        tuple((s, second[t]) for s, t in chain.pairs),
+        chain=chain,
+        origin=origin,
+        second=tuple(second),
+    )
