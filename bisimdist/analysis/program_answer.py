@@ -9,7 +9,7 @@ from bisimdist.analysis.delta_answer import DeltaAnswer
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
 from bisimdist.programs.chain import ProgramChain, ProgramInteractive
-from bisimdist.programs.ratios import OutputRatio, output_ratio
+from bisimdist.programs.ratios import OutputRatio, output_delta, output_ratio
 from bisimdist.report.numbers import is_long, short_rational
 from bisimdist.report.tables import Report
 
@@ -41,6 +41,7 @@ def program_data(answer: DeltaAnswer, data: dict[str, object]) -> dict[str, obje
             {**entry, **ratio_data(output_ratio(model, pair.source, pair.target))}
             for entry, pair in zip(shown, answer.pairs, strict=True)
         ],
+        **_clip_data(answer, model),
         "program": {**model.origin.data(), "places": model.origin.explored},
         "parting": [
             {
@@ -54,6 +55,41 @@ def program_data(answer: DeltaAnswer, data: dict[str, object]) -> dict[str, obje
             for pair in answer.pairs
         ],
     }
+
+
+def _clip_data(answer: DeltaAnswer, model: ProgramChain) -> dict[str, object]:
+    """Return what would be seen of the pairs if no noise were clipped, where some is and that is finite."""
+    whole = None if model.origin.unclipped is None else model.origin.unclipped()
+    if whole is None:
+        return {}
+    named = [(pair.source, pair.target) for pair in answer.pairs]
+    deltas = [output_delta(whole, *pair, answer.alpha_upper) for pair in named]
+    return {
+        "without_clip": [
+            {
+                "from": source,
+                "to": target,
+                **({} if delta is None else {"upper": format_rational(delta)}),
+                **ratio_data(output_ratio(whole, source, target)),
+            }
+            for (source, target), delta in zip(named, deltas, strict=True)
+        ]
+    }
+
+
+def _clip_remarks(answer: DeltaAnswer, model: ProgramChain) -> list[str]:
+    """Say what the clip costs the worst pair."""
+    whole = None if model.origin.unclipped is None else model.origin.unclipped()
+    if whole is None:
+        return []
+    pair = answer.worst.source, answer.worst.target
+    delta, found = output_delta(whole, *pair, answer.alpha_upper), output_ratio(whole, *pair)
+    if delta is None or found is None:
+        return []
+    ratio = "infinite" if found.ratio is None else short_rational(found.ratio)
+    return [
+        f"The noise is clipped: without the clip delta would be {short_rational(delta)}, the ratio {ratio}."
+    ]
 
 
 def ratio_data(found: OutputRatio | None) -> dict[str, object]:
@@ -93,5 +129,7 @@ def program_report(answer: DeltaAnswer, report: Report) -> Report:
     remarks = [f"Of {model.origin.function} {who} sees {seen}."]
     if isinstance(model, ProgramChain):
         remarks += ratio_remarks(output_ratio(model, worst.source, worst.target))
+    if isinstance(model, ProgramChain):
+        remarks += _clip_remarks(answer, model)
     remarks += [f"Where the runs part: {parting.text}." for parting in found[:MOST_PARTINGS]]
     return replace(report, remarks=(*report.remarks, *remarks))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from flint import fmpq
@@ -14,7 +15,7 @@ from bisimdist.analysis.proved import Shown
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.models.lmc import Row
-from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.chain import CUT, ProgramChain
 from bisimdist.programs.ratios import OutputRatio, output_ratio
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.report.tables import Report
@@ -111,8 +112,8 @@ class ProgramBudget(Shown):
         """
         model = self.model
         remarks = [
-            f"{len(model.pairs)} pairs of neighbours; inputs of which the same is seen, as often, are one: "
-            f"{self.classes} of them, {self.compared} pairs."
+            f"{len(model.pairs)} pairs of neighbours; inputs of which the same is seen, as often, are one, "
+            f"and so are pairs up to the names of outputs: {self.classes} inputs, {self.compared} pairs."
         ]
         source, target = self.pair
         if self.delta is not None:
@@ -207,12 +208,30 @@ def _larger(one: OutputRatio, other: OutputRatio) -> bool:
 
 
 def _merged(model: ProgramChain) -> tuple[int, Sequence[tuple[str, str]]]:
-    """Return how many starts differ in what follows, and a pair for each two of those; one in any case."""
+    """Return how many starts differ in what follows, and the pairs of those that differ; one in any case."""
     kinds: dict[Row, int] = {}
     kept: dict[tuple[int, ...], tuple[int, int]] = {}
     for pair in model.pairs:
         one, other = sorted(kinds.setdefault(model.rows[state], len(kinds)) for state in pair)
         if one != other:
             kept.setdefault((one, other), pair)
-    pairs = kept.values() or model.pairs[:1]
-    return len(kinds), [(model.states[s], model.states[t]) for s, t in pairs]
+    unlike: dict[Hashable, tuple[int, int]] = {}
+    for pair in kept.values() or model.pairs[:1]:
+        unlike.setdefault(_symmetric(model, pair), pair)
+    return len(kinds), [(model.states[s], model.states[t]) for s, t in unlike.values()]
+
+
+def _symmetric(model: ProgramChain, pair: tuple[int, int]) -> Hashable:
+    """Return what pairs have in common that differ in the names of outputs, or in their order, only.
+
+    Delta and the ratio are functions of how often each two probabilities come together.
+    """
+    rows = [dict(model.rows[state]) for state in pair]
+    outputs = rows[0].keys() | rows[1].keys()
+    if any(model.rows[state] != ((state, 1),) for state in outputs):
+        return pair
+    both = Counter(
+        (rows[0].get(state, 0), rows[1].get(state, 0), model.labels[state] == CUT) for state in outputs
+    )
+    swapped = Counter({(q, p, cut): n for (p, q, cut), n in both.items()})
+    return frozenset((frozenset(both.items()), frozenset(swapped.items())))

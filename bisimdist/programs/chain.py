@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,8 @@ class Origin:
         By path of a file the digest of its bytes.
     drawn
         The files and lines that draw.
+    unclipped
+        Explores the program as if none of its noise were clipped, where some is: None if that cannot be done.
     """
 
     function: str
@@ -72,6 +74,7 @@ class Origin:
     ended: bool = False
     files: Mapping[str, str] = field(default_factory=dict, compare=False)
     drawn: frozenset[tuple[str, int]] = field(default=frozenset(), compare=False)
+    unclipped: Callable[[], ProgramChain | None] | None = field(default=None, compare=False, repr=False)
 
     def data(self) -> dict[str, object]:
         """Return what identifies the program as plain data."""

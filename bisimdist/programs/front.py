@@ -17,7 +17,7 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.errors import ENDINGS, LimitError, ModelError, UsageError
+from bisimdist.errors import ENDINGS, BisimdistError, LimitError, ModelError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.interruption import deferred
 from bisimdist.programs.asking import interactive_of
@@ -66,6 +66,9 @@ CLOSING_SECONDS, PART = 3.0, 0.15
 
 GIVEN: Mapping[str, Any] = {"rng": SOURCE, "analyst": ANALYST}
 """The parameters that are not inputs."""
+
+UNCLIPPED_SECONDS = 10.0
+"""So long is it tried to say what a clip costs."""
 
 UNSEEN = 1e-6
 """Paths of less than so much of the gap are forgotten where a limit came."""
@@ -193,9 +196,9 @@ def explored(  # noqa: PLR0913
         asked = neighbour_pairs(chosen, relation)
     limit = sys.getrecursionlimit()
     sources = Sources(found, program, instrument)
-    machine = Machine(sources, announces="trace" in request.kinds)
+    machine = Machine(sources, announces="trace" in request.kinds, clips=request.clips)
     try:
-        return _explored(machine, found, keywords, chosen, asked, request)
+        made = _explored(machine, found, keywords, chosen, asked, request)
     except Failed as failed:
         if isinstance(failed.error, ModelError | UsageError):
             raise failed.error from None
@@ -205,6 +208,28 @@ def explored(  # noqa: PLR0913
         raise outside.as_error(file or found.__code__.co_filename, line) from None
     finally:
         sys.setrecursionlimit(limit)
+    if not machine.clipped or not isinstance(made, ProgramChain):
+        return made
+    unclipped = functools.partial(_unclipped, function, chosen, request, asked, cost)
+    return replace(made, origin=replace(made.origin, unclipped=unclipped))
+
+
+def _unclipped(
+    function: Callable[..., Any] | str,
+    inputs: Sequence[Input],
+    request: Request,
+    pairs: Pairs,
+    cost: Mapping[str, int] | None,
+) -> ProgramChain | None:
+    """Return the chain of a program without its clips, where it is finite, and does not take long."""
+    whole = replace(
+        request, clips=False, replays=0, cut=None, gap=None, deadline=Deadline.after(UNCLIPPED_SECONDS)
+    )
+    try:
+        found = explored(function, inputs, whole, pairs=pairs, cost=cost)
+    except BisimdistError:
+        return None
+    return found if isinstance(found, ProgramChain) else None
 
 
 def _place(outside: Outside, machine: Machine) -> tuple[str, int | None]:
@@ -238,6 +263,7 @@ class Request:
     deadline: Deadline = NEVER
     progress: Progress = silent
     begun: float = field(default_factory=time.monotonic)
+    clips: bool = True
 
     @property
     def cuts(self) -> bool:

@@ -104,9 +104,11 @@ class Machine:
         The functions of the program.
     announces
         Whether ``observe`` is an outcome of its own.
+    clips
+        Whether noise is clipped where the program says so.
     """
 
-    def __init__(self, sources: Sources, *, announces: bool = False) -> None:
+    def __init__(self, sources: Sources, *, announces: bool = False, clips: bool = True) -> None:
         self.ticker = Ticker()
         self.sources = sources
         self.freezer = Freezer(
@@ -114,6 +116,9 @@ class Machine:
         )
         self.compiler = Compiler(sources, self.ticker, self._call_natively, self.freezer.constants)
         self.announces = announces
+        self.clips = clips
+        self.clipped = False
+        """Whether some noise was."""
         self.frames: list[tuple[Segment, tuple[Any, ...], int]] = []
         self._depths: list[int] = []
         self._frame_numbers: dict[tuple[Segment, tuple[Frozen, ...], int], int] = {}
@@ -257,7 +262,9 @@ class Machine:
                 code, (*function.cells, *code.bind(*function.defaults, *arguments, **keywords))
             )
         if kind is DrawMethod:
-            return function.request(*arguments, **keywords)
+            request = function.request(*arguments, **keywords)
+            self.clipped |= request.unclipped is not None
+            return request if self.clips or request.unclipped is None else request.unclipped
         if function is OBSERVE:
             value = arguments[0] if len(arguments) == 1 else tuple(arguments)
             return Announced(None, value) if self.announces else (self._return, (None,))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from bisimdist.programs.chain import CUT, ProgramChain
 
-__all__ = ["OutputRatio", "output_ratio"]
+__all__ = ["OutputRatio", "output_delta", "output_ratio"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,9 @@ def output_ratio(chain: ProgramChain, source: str, target: str) -> OutputRatio |
     -----
     Where runs are cut off, what is cut off from the one counts against the quotient: any output may have it.
     """
-    rows: list[dict[str, fmpq]] = [{}, {}]
-    for name, row in zip((source, target), rows, strict=True):
-        for state, p in chain.rows[chain.index(name)]:
-            if chain.rows[state] != ((state, 1),):
-                return None
-            row[chain.labels[state]] = row.get(chain.labels[state], fmpq(0)) + p
+    rows = _outputs(chain, source, target)
+    if rows is None:
+        return None
     cut = [chain.cut_from(name) for name in (source, target)]
     best, output = fmpq(1), ""
     for one, other in ((0, 1), (1, 0)):
@@ -62,3 +59,26 @@ def output_ratio(chain: ProgramChain, source: str, target: str) -> OutputRatio |
             if p / most > best:
                 best, output = p / most, label
     return OutputRatio(best, output, not any(cut))
+
+
+def output_delta(chain: ProgramChain, source: str, target: str, alpha: fmpq) -> fmpq | None:
+    """Return delta of a pair of starts of a whole program; None where more is seen than an output."""
+    rows = _outputs(chain, source, target)
+    if rows is None or chain.cut:
+        return None
+    zero = fmpq(0)
+    return max(
+        sum((max(zero, p - alpha * two.get(label, zero)) for label, p in one.items()), zero)
+        for one, two in (rows, rows[::-1])
+    )
+
+
+def _outputs(chain: ProgramChain, source: str, target: str) -> list[dict[str, fmpq]] | None:
+    """Return how likely each output is from two starts; None where more is seen."""
+    rows: list[dict[str, fmpq]] = [{}, {}]
+    for name, row in zip((source, target), rows, strict=True):
+        for state, p in chain.rows[chain.index(name)]:
+            if chain.rows[state] != ((state, 1),):
+                return None
+            row[chain.labels[state]] = row.get(chain.labels[state], fmpq(0)) + p
+    return rows

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist import check_certificate, explore
+from bisimdist import check_certificate, delta, explore
 from bisimdist.analysis.program_budget import program_budget
 from bisimdist.errors import UsageError
 from bisimdist.models.library.programs.responses import rappor, shuffled_response
@@ -96,12 +96,33 @@ def summed(bits: list[int], rng: random.Random) -> int:
 def test_inputs_that_look_the_same_are_one() -> None:
     chain = explore(summed, list(inputs_of_size([0, 1], 4)), neighbours="one")
     found = program_budget(chain, 2)
-    assert (len(chain.pairs), found.classes, found.compared) == (32, 5, 4)
+    assert (len(chain.pairs), found.classes, found.compared) == (32, 5, 1)
     assert found.delta is not None
     assert found.delta.upper == fmpq(1, 2)
     one, other = found.pair  # that are neighbours themselves
     assert at_distance_one(json.loads(one), json.loads(other))
     assert program_budget(chain).ratio.ratio is None  # type: ignore[union-attr]
+
+
+def test_pairs_up_to_the_names_of_outputs_are_one() -> None:
+    chain = explore(rappor, list(product((0, 1), repeat=4)), neighbours="one", replays=10)
+    found = program_budget(chain)
+    assert (len(chain.pairs), found.classes, found.compared) == (32, 16, 1)
+    everyone = explore(rappor, list(product((0, 1), repeat=4)), neighbours="all", replays=10)
+    assert program_budget(everyone).compared == 4  # by how many bits differ
+    assert program_budget(everyone).ratio.ratio == fmpq(21, 19) ** 4  # type: ignore[union-attr]
+    skewed = {"a": [3, 1, 0], "b": [0, 1, 3], "c": [1, 3, 0], "d": [0, 3, 1]}
+    table = explore(
+        lambda x, rng: rng.pick({k: Fraction(n, 4) for k, n in enumerate(x)}), skewed, neighbours="all"
+    )
+    for alpha in ("1", "3/2", "2", "4"):
+        best = max(
+            delta(table, alpha, pairs=[(table.states[s], table.states[t])]).upper for s, t in table.pairs
+        )
+        found = program_budget(table, alpha)
+        assert found.delta is not None
+        assert found.delta.upper == best
+    assert found.compared < 6
 
 
 def test_a_program_that_tells_nothing_has_a_pair_still() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from bisimdist import ExactRandom, delta, explore
 from bisimdist.models.library.programs import noise, noisy_max, protocols, responses, sparse_vector
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.ratios import output_ratio
+from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 
 def ratio(function: Callable[..., Any], first: Any, second: Any, **more: Any) -> fmpq | None:
@@ -61,6 +64,22 @@ def test_clipped_noise_has_ends() -> None:
     pair = delta(explore(noise.clipped_geometric, [0, 1]), 2).pairs[0]
     assert pair.exact
     assert pair.upper == fmpq(1, 3 * 2**5)  # what the clip costs
+
+
+def test_an_answer_says_what_the_clip_costs(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    (tmp_path / "clipped.py").write_text(
+        "def clipped(x, rng):\n    return min(9, x + rng.two_sided_geometric('1/2', 2))\n"
+        "def clear(x, rng):\n    return x + rng.two_sided_geometric('1/2')\n"
+        "def odd(x, rng):\n    return (x + rng.two_sided_geometric('1/2', 2)) % 2\n"
+    )
+    said = {}
+    for name in ("clipped", "clear", "odd"):
+        asked = ("program", f"{tmp_path}/clipped.py:{name}", "--input", "0", "--input", "1", "--alpha", "1")
+        said[name] = json.loads(command(*asked, "--json").out).get("without_clip")
+        assert ("without the clip" in command(*asked).out) is (said[name] is not None)
+    assert said["clear"] is said["odd"] is None  # nothing is clipped; without the clip it is refused
+    (whole,) = said["clipped"]
+    assert (whole["upper"], whole["ratio"]) == ("1/3", "2")
 
 
 def test_laplace_and_gaussian_noise() -> None:

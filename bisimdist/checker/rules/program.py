@@ -85,7 +85,7 @@ def _check(whole: _Document, alpha: Fraction, model: object | None) -> None:
         for found in inner.claims
     }
     for found in inner.distances:  # from below a distance says nothing of delta
-        proved[found.source, found.target] = Fraction(0), found.upper
+        proved[found.source, found.target] = Fraction(), found.upper
     for claim in whole.claims:
         _check_claim(claim, proved, masses, alpha)
 
