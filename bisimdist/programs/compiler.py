@@ -223,6 +223,8 @@ class Compiler(Meanings):
         return True
 
     def _may_draw(self, value: Any) -> bool:
+        if value is next:
+            return self.sources.generates
         try:
             random, meant = source_value(value)
         except KeyError:

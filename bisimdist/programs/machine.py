@@ -27,7 +27,7 @@ from bisimdist.programs.machine_source import (
     SourceClass,
 )
 from bisimdist.programs.noise import Choices, Noise
-from bisimdist.programs.objects import NEXT, YIELD, Closure, Generator, Thrown
+from bisimdist.programs.objects import NEXT, SEND, YIELD, Closure, Generator, Thrown
 from bisimdist.programs.outcomes import leaves
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.texts import text_of
@@ -126,6 +126,7 @@ class Machine:
         leave = Code("", "", 0)
         self._made = Segment(leave, 0, ("object",), run=lambda _, made: (LEAVE, made))
         self._ended = Segment(leave, 0, ("generator",), run=lambda *_: (LEAVE, ()))
+        self._taken = Segment(leave, 0, ("default",), run=_taken)
         self._return = Segment(leave, 0, (), run=lambda value: (LEAVE, value))
         self.place = self._return
         """Where the last call was made."""
@@ -269,7 +270,16 @@ class Machine:
             value = arguments[0] if len(arguments) == 1 else tuple(arguments)
             return Announced(None, value) if self.announces else (self._return, (None,))  # type: ignore[arg-type]
         if function is NEXT:
-            return self._resume_generator(arguments[0], frames)
+            return self._resume_generator(arguments[0], None, frames)
+        if kind is BuiltinFunctionType and function is next and type(arguments[0]) is Generator:
+            frames.append((self._taken, (tuple(arguments[1:]),)))
+            return self._resume_generator(arguments[0], None, frames)
+        if function is SEND:
+            generator, value = arguments
+            if value is not None and generator.begins:
+                raise TypeError("can't send non-None value to a just-started generator")
+            frames.append((self._taken, ((),)))
+            return self._resume_generator(generator, value, frames)
         if function is YIELD:
             own, (_, (generator,)) = frames.pop(), frames.pop()
             generator.segment, generator.given = own[0], (None, *own[1])
@@ -316,8 +326,10 @@ class Machine:
         """Begin to run a function that may draw, or make a generator of it."""
         return (self._return, (Generator(code.entry, given),)) if code.generates else (code.entry, given)
 
-    def _resume_generator(self, generator: Generator, frames: list[_Frame]) -> Any:
+    def _resume_generator(self, generator: Generator, sent: Any, frames: list[_Frame]) -> Any:
         """Go on with a generator: it gives a value and itself, or nothing where it has ended."""
+        if sent is not None:
+            generator.given = (sent, *generator.given[1:])
         segment, given = generator.segment, generator.given
         if segment is None:
             return self._return, ((),)
@@ -355,6 +367,8 @@ class Machine:
                 segment, live, base = self.frames[base]
             else:
                 return Ended(error, True, _line_of(error))
+            if segment is self._ended and isinstance(error, StopIteration):
+                error = RuntimeError("generator raised StopIteration")
             if segment.handles:
                 return segment, (Thrown(error), *live), base
 
@@ -458,6 +472,15 @@ class Machine:
                 leaf.value()
         heap = Heap(self.freezer)
         return self.freezer.freeze(value, heap), tuple(heap.contents)
+
+
+def _taken(made: tuple[Any, ...], default: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what a generator gave, a default where it has ended, or raise what says so."""
+    if made:
+        return LEAVE, made[0]
+    if default:
+        return LEAVE, default[0]
+    raise StopIteration
 
 
 def _values(frozen: tuple[Frozen, ...]) -> tuple[Any, ...]:

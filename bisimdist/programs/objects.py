@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bisimdist.programs.control import Outside
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NEXT",
+    "SEND",
     "UNBOUND",
     "YIELD",
     "Cell",
@@ -128,7 +130,20 @@ class Generator:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise Outside(f"it uses {name} of a generator", "go through it with a for loop")
+        raise Outside(f"it uses {name} of a generator", "go through it with a for loop, next or send")
+
+    @property
+    def begins(self) -> bool:
+        """Whether nothing of it has run yet."""
+        return self.segment is not None and self.segment is self.segment.code.entry
+
+    @property
+    def send(self) -> MethodType:
+        """What sends a value to it."""
+        return MethodType(SEND, self)
+
+    def __next__(self) -> NoReturn:
+        self.__iter__()
 
     def __iter__(self) -> NoReturn:
         raise Outside(
@@ -138,7 +153,7 @@ class Generator:
 
 
 class Mark:
-    """Something that only generated code calls.
+    """Something that only the machine calls.
 
     Parameters
     ----------
@@ -151,8 +166,11 @@ class Mark:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def __call__(self, generator: Generator, *_: object) -> NoReturn:
+        generator.__iter__()
 
-YIELD, NEXT = Mark("yield"), Mark("next")
+
+YIELD, NEXT, SEND = Mark("yield"), Mark("next"), Mark("send")
 
 
 class Thrown:

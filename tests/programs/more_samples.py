@@ -227,7 +227,60 @@ def module_as_source(x, rng=random):
     return x + rng.randint(0, 1)
 
 
+def one_by_one(x, rng):
+    drawn = coins(2, rng)
+    first = next(drawn)
+    rng.randrange(2)
+    rest = [next(drawn, "none"), next(drawn, "none"), next(squares(2)), next((k for k in (x, 5) if k), -1)]
+    try:
+        return first, rest, next(drawn)
+    except StopIteration as stopped:
+        return first, rest, stopped.args
+
+
+def adding(rng, start):
+    total = start
+    while True:
+        told = yield total
+        if told is None:
+            told = rng.randrange(2)
+        total += told * (1 + rng.randrange(2))
+
+
+def sent(x, rng):
+    running = adding(rng, x)
+    first = next(running)
+    second = running.send(3)
+    third = next(running)
+    fourth = running.send(None)
+    return first, second, third, fourth
+
+
+def sent_too_early(x, rng):
+    running = adding(rng, x)
+    try:
+        running.send(1)
+    except TypeError:
+        return running.send(None), next(running)
+
+
+def passed_on(x, rng):
+    def outer():
+        drawn = coins(1 + x, rng)
+        while True:
+            yield next(drawn)
+
+    try:
+        return [drawn for drawn in outer()]
+    except RuntimeError as error:
+        return repr(error)
+
+
 SAMPLES = [
+    one_by_one,
+    sent,
+    sent_too_early,
+    passed_on,
     deleted,
     module_as_source,
     named,

@@ -68,9 +68,17 @@ REFUSED: dict[str, tuple[str, str]] = {
         "def f(x, rng):\n    return list(g(rng))\n",
         "cleans up",
     ),
-    "generator sent to": (
-        "def g(rng):\n    yield rng.randrange(2)\ndef f(x, rng):\n    return g(rng).send(None)  # here\n",
+    "generator closed": (
+        "def g(rng):\n    yield rng.randrange(2)\ndef f(x, rng):\n    return g(rng).close()  # here\n",
         "for loop",
+    ),
+    "generator thrown into": (
+        "def g(rng):\n    yield rng.randrange(2)\ndef f(x, rng):\n    g(rng).throw(KeyError)  # here\n",
+        "for loop",
+    ),
+    "next in built-in code": (
+        "def g(rng):\n    yield rng.randrange(2)\ndef f(x, rng):\n    list(map(next, [g(rng)]))  # here\n",
+        "write the loop out",
     ),
     "generator in built-in code": (
         "def g(rng):\n    yield rng.randrange(2)\n"
