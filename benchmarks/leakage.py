@@ -65,8 +65,15 @@ def costs(sizes: tuple[int, ...]) -> None:
 def cyclic(times: tuple[float, ...]) -> None:
     """Print how wide the interval is after so many seconds."""
     chains: list[tuple[str, LMC]] = [("leaky-retry", leaky_retry())]
-    for n, labels, seed in ((8, 2, 1), (12, 2, 0), (30, 3, 0)):
-        chains.append((f"random {n}, {labels} labels, seed {seed}", random_lmc(n, 3, labels, seed)))
+    for n, successors, labels, seed in (
+        (8, 3, 2, 1),
+        (12, 3, 2, 0),
+        (30, 3, 3, 0),
+        (6, 6, 2, 0),
+        (10, 10, 2, 0),
+    ):
+        name = f"random {n}, {successors} each, {labels} labels, seed {seed}"
+        chains.append((name, random_lmc(n, successors, labels, seed)))
     print("\ncyclic chains: measure, lower bound, then upper - lower after so many seconds:", *times)
     for name, chain in chains:
         for measure in ("tv", "hellinger", "kl", "chi2"):
@@ -80,7 +87,7 @@ def cyclic(times: tuple[float, ...]) -> None:
                 else:
                     width = found.upper - found.lower
                     cells.append(f"{int(width.p) / int(width.q):.1e}")
-            print(f"{name:<30} {measure:<10}", *cells, flush=True)
+            print(f"{name:<40} {measure:<10}", *cells, flush=True)
 
 
 def main() -> None:
