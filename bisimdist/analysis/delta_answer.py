@@ -13,6 +13,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Shown
 from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
+from bisimdist.exact.scale import Bounded
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.privacy.event import ACCEPT, Event
@@ -120,7 +121,7 @@ class WitnessEvent(Numbers):
 
 
 @dataclass(frozen=True)
-class DeltaBound(Numbers):
+class DeltaBound(Bounded):
     """Bounds on the delta of a pair.
 
     Parameters
@@ -140,11 +141,6 @@ class DeltaBound(Numbers):
     cut: tuple[fmpq, fmpq] | None = field(default=None, kw_only=True)
     _work: DeltaWork = field(repr=False, compare=False)
     _question: Any = field(repr=False, compare=False)
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return bool(self.lower == self.upper)
 
     @property
     def interactive(self) -> bool:

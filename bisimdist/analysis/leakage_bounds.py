@@ -8,9 +8,9 @@ from flint import arb, fmpq
 
 from bisimdist.analysis.leakage_measures import LeakageMeasure
 from bisimdist.exact.decimals import decimal_above, decimal_below
-from bisimdist.exact.number import Numbers
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
+from bisimdist.exact.scale import Bounded
 from bisimdist.report.numbers import exact_value
 
 __all__ = ["LeakageBound", "Unending"]
@@ -37,7 +37,7 @@ class Unending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeakageBound(Numbers):
+class LeakageBound(Bounded):
     """Bounds on a measure.
 
     Parameters
@@ -97,11 +97,6 @@ class LeakageBound(Numbers):
     def _ends(self) -> dict[str, object]:
         ends: dict[str, object] = {"lower": exact_value(self.lower), "upper": exact_value(self.upper)}
         return ends if self.enclosure is None else {**ends, "enclosure": list(self.enclosure)}
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return bool(self.lower == self.upper)
 
     @property
     def source(self) -> str:

@@ -16,8 +16,8 @@ from bisimdist.analysis.proved import Shown
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.exact.scale import Bounded
 from bisimdist.models.interactive import System
 from bisimdist.privacy.losses import LossDistribution
 from bisimdist.report.numbers import at_least, at_most, short_rational
@@ -35,17 +35,12 @@ FOLLOWS = {"renyi": "from Rényi", "zcdp": "from rho"}
 
 
 @dataclass(frozen=True, slots=True)
-class ProfilePoint(Numbers):
+class ProfilePoint(Bounded):
     """Bounds on the delta of the model at one alpha; epsilon is its logarithm."""
 
     alpha: fmpq
     lower: fmpq
     upper: fmpq
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return bool(self.lower == self.upper)
 
     def data(self) -> dict[str, object]:
         """Return the point as plain data."""

@@ -10,8 +10,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.exact.number import Numbers
-from bisimdist.exact.scale import Value, at_most
+from bisimdist.exact.scale import Bounded, Value, at_most
 from bisimdist.report.numbers import at_most as at_most_text
 from bisimdist.report.numbers import between, exact_value, interval
 
@@ -58,7 +57,7 @@ class Relation(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Measure(Numbers):
+class Measure(Bounded):
     """Bounds on one measure of a pair.
 
     Parameters
@@ -82,11 +81,6 @@ class Measure(Numbers):
     directions: tuple[Bounds, Bounds] | None = None
     scale: Scale = Scale.ADDITIVE
     note: str = field(default="", compare=False)
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return bool(self.lower == self.upper)
 
     @property
     def bounds(self) -> Bounds:

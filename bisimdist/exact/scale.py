@@ -15,7 +15,7 @@ from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.thresholds import below_exponential
 
-__all__ = ["Bounds", "Scale", "Value", "at_most", "larger", "sign", "smaller"]
+__all__ = ["Bounded", "Bounds", "Scale", "Value", "at_most", "larger", "sign", "smaller"]
 
 Value: TypeAlias = fmpq | None
 """A distance; None is infinity, the largest of all. Multiplicative ones are given as e to the distance."""
@@ -90,8 +90,22 @@ class Scale(Enum):
         return None if x == 0 or y == 0 else max(x / y, y / x)
 
 
+class Bounded(Numbers):
+    """What is proved of a number from both sides; None stands for infinity."""
+
+    __slots__ = ()
+
+    lower: Value
+    upper: Value
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds meet."""
+        return bool(self.lower == self.upper)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds(Numbers):
+class Bounds(Bounded):
     """What is proved of a number from both sides.
 
     Parameters
@@ -117,11 +131,6 @@ class Bounds(Numbers):
     def scale(self) -> Scale:
         """What the numbers are."""
         return Scale.MULTIPLICATIVE
-
-    @property
-    def exact(self) -> bool:
-        """Whether the bounds meet."""
-        return bool(self.lower == self.upper)
 
     @property
     def ratio(self) -> Value:
