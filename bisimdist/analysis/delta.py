@@ -58,6 +58,9 @@ DEFAULT_GAP = fmpq(1, 10**9)
 WITHOUT_DISTANCES = 1_000
 """So many nodes are expanded for each pair before distances are worked out to bound the leaves."""
 
+SOON = 100
+"""The same where analysts choose: every action that bounds leave aside is a whole part of the graph."""
+
 ALMOST = fmpq(1, 10**12)
 """Where analysts choose, all that is worse than the best by this or more is left aside at first."""
 
@@ -308,7 +311,8 @@ class _Work:
             if self._narrow(gap):
                 return True
         if self.distances:
-            most = WITHOUT_DISTANCES * len(self.questions)
+            several = len(self.two.measure.chain.arms) > 1
+            most = (SOON if several else WITHOUT_DISTANCES) * len(self.questions)
             if self.two.refine(self.questions, most=most, threshold=near, **rest) and self._narrow(gap):
                 return True
             self._ask_distances(deadline)

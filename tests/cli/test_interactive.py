@@ -131,18 +131,16 @@ def test_programs_that_ask(command: Command, tmp_path: Path) -> None:
     (tmp_path / "asked.py").write_text(source)
     program = f"{tmp_path}/asked.py:asked_above_threshold"
     inputs = ("--input", "0", "--input", "1")
-    ended = command("program", program, *inputs, "--alpha", "2")
+    page = tmp_path / "page.html"
+    ended = command("program", program, *inputs, "--alpha", "2", "--html", str(page))
     assert ended.code == 0
     assert "13/90" in ended.out
     assert "(1) ask (0, 1): observe 'below' -> (2)" in ended.out
     assert "an analyst sees what it announces and returns" in ended.out
-    page = tmp_path / "page.html"
-    assert command("program", program, *inputs, "--alpha", "2", "--html", str(page)).code == 0
     assert "ask (1, 0)" in page.read_text()
     assert "analyst.choose(near)" in page.read_text()
     told = json.loads(command("program", program, *inputs, "--alpha", "2", "--json").out)
     assert told["program"]["observe"] == "trace"
-    assert command("bound", program, *inputs, "--alpha", "2").code == 0
     kept = str(tmp_path / "model.json")
     assert command("convert", program, *inputs, "--to", "interactive", "-o", kept).code == 0
     assert "13/90" in command("delta", kept, "--alpha", "2").out
