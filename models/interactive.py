@@ -69,7 +69,8 @@ class Interactive(Named):
     actions: tuple[str, ...] = field(init=False, repr=False, compare=False)
     """All actions, in the order in which they first occur."""
     arms: tuple[tuple[Row, ...], ...] = field(init=False, repr=False, compare=False)
-    """By action the row of every state; empty where the state does not offer the action."""
+    """By action the row of every state; empty where the state does not offer the action. Where there is no
+    action at all, there is one arm in which nothing is offered."""
     _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -82,7 +83,7 @@ class Interactive(Named):
         rows = [dict(moves) for moves in self.moves]
         actions = tuple(dict.fromkeys(action for moves in self.moves for action, _ in moves))
         object.__setattr__(self, "actions", actions)
-        arms = tuple(tuple(row.get(action, ()) for row in rows) for action in actions)
+        arms = tuple(tuple(row.get(action, ()) for row in rows) for action in actions or ("",))
         object.__setattr__(self, "arms", arms)
 
     def _check_moves(self, name: str, moves: Moves) -> None:
@@ -148,7 +149,7 @@ class Interactive(Named):
 
     def facing(self, s: int, t: int) -> tuple[tuple[int, int], ...]:  # noqa: ARG002
         """Return for everything that may be asked in two states the numbers of the arms of both."""
-        return tuple((arm, arm) for arm in range(len(self.actions)))
+        return tuple((arm, arm) for arm in range(len(self.arms)))
 
     def facing_name(self, s: int, t: int, arm: int) -> str:  # noqa: ARG002
         """Return what is asked by one of `facing`."""

@@ -15,10 +15,9 @@ from types import FrameType
 from flint import fmpq
 
 from bisimdist.errors import BisimdistError, LimitError
-from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io import parse_model
-from tests.campaign import automata, chains, hidden, leakages, whole
+from tests.campaign import analysts, automata, chains, hidden, leakages, whole
 from tests.campaign.desk import Desk, Question
 from tests.campaign.draw import KINDS, Case, draw
 
@@ -29,6 +28,7 @@ QUESTIONS: tuple[Question, ...] = (
     *automata.QUESTIONS,
     *hidden.QUESTIONS,
     *leakages.QUESTIONS,
+    *analysts.QUESTIONS,
     *whole.QUESTIONS,
 )
 
@@ -124,7 +124,7 @@ def examine(
     except BisimdistError:
         counts["models refused"] += 1
         return
-    assert not isinstance(model, Interactive | IntervalChain)  # nobody draws one
+    assert not isinstance(model, IntervalChain)  # nobody draws one
     counts["models"] += 1
     counts[f"models: {case.kind}"] += 1
     counts[f"family: {case.family}"] += 1

@@ -13,9 +13,7 @@ from flint import fmpq
 
 from bisimdist.checker import CheckReport, check_certificate
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.models.hmm import HMM
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.kinds import AnyModel
 from bisimdist.progress import Deadline
 from tests.campaign.draw import Case
 
@@ -45,7 +43,7 @@ class Desk:
     """One model, and what is known of it."""
 
     case: Case
-    model: LMC | PA | HMM
+    model: AnyModel
     counts: Counter[str]
     source: random.Random
     alpha: fmpq
@@ -86,7 +84,7 @@ class Desk:
         if small in self.known and large in self.known:
             self.at_most(self.known[small][0], self.known[large][1], f"{small} <= {large}")
 
-    def proved(self, answer: Proving, model: LMC | PA | HMM | None = None) -> CheckReport | None:
+    def proved(self, answer: Proving, model: AnyModel | None = None) -> CheckReport | None:
         """Demand that the proof of an answer is accepted; None where there is none."""
         try:
             document = answer.certificate()

@@ -29,7 +29,7 @@ WEIGHTS: Mapping[str, Weights] = {
 SHAPES = ("any", "acyclic", "absorbing", "periodic", "twins", "twins")
 """Where transitions lead; twins are two copies of one graph, with weights that may differ."""
 
-KINDS = ("lmc", "lmc", "pa", "pa", "hmm", "hmm", "parametric", "ccs")
+KINDS = ("lmc", "lmc", "pa", "pa", "hmm", "hmm", "parametric", "ccs", "interactive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def draw(seed: int, number: int, kinds: Sequence[str] = KINDS) -> Case:
     source = random.Random(f"{seed}:{number}")
     pen = _Pen(source, source.choice(list(WEIGHTS)), source.choice(SHAPES))
     kind = kinds[number % len(kinds)]
-    document = {"lmc": _lmc, "pa": _pa, "hmm": _hmm, "parametric": _parametric, "ccs": _ccs}[kind](pen)
+    document = DRAWN[kind](pen)
     text = document if isinstance(document, str) else json.dumps(document)
     suffix = ".ccsp" if kind == "ccs" else ".json"
     return Case(seed, number, kind, f"{pen.weights} {pen.shape}", text, suffix, _alpha(source, text))
@@ -263,3 +263,26 @@ def _prefixed(pen: _Pen, names: Sequence[str], depth: int) -> str:
     row = pen.row(["1", "2", "3"])
     branches = (f"{p}: {_prefixed(pen, names, depth - 1)}" for p in row.values())
     return f"{action}.({' (+) '.join(branches)})"
+
+
+def _interactive(pen: _Pen) -> Document:
+    names, rows = pen.graph(pen.source.randint(2, 4), loses=False)
+    labels = pen.labels(names)
+    pairs = _two(pen, names)
+    labels[pairs[0][1]] = labels[pairs[0][0]]
+    offers = {label: pen.source.choice(("X", "XY", "XY", "Y", "")) for label in sorted(set(labels.values()))}
+    moves = {}
+    for name in names:
+        row = rows[name] or {name: "1"}
+        moves[name] = {a: row if k == 0 else pen.again(row) for k, a in enumerate(offers[labels[name]])}
+    return {"kind": "interactive", "states": labels, "transitions": moves, "pairs": pairs}
+
+
+DRAWN: Mapping[str, Callable[[_Pen], Document | str]] = {
+    "lmc": _lmc,
+    "pa": _pa,
+    "hmm": _hmm,
+    "parametric": _parametric,
+    "ccs": _ccs,
+    "interactive": _interactive,
+}

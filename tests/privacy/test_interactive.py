@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from flint import fmpq
@@ -220,6 +222,16 @@ def test_a_proof_about_sequences_says_no_more_than_holds(
     more = {"lower": str(best + Fraction(1, 10**6)), "upper": "1", "sequence": sequence}
     for direction in (["s0", "s1"], ["s1", "s0"]):
         assert forged(answer, direction=direction, **more)
+
+
+@pytest.mark.parametrize("alpha", [1, 2])
+def test_where_nothing_is_on_offer_nothing_is_found_out(alpha: int) -> None:
+    model = Interactive.from_mappings({"s": "a", "t": "a", "u": "b"}, {}, pairs=[("s", "t"), ("s", "u")])
+    options: Sequence[dict[str, Any]] = ({}, {"distance": "lbd"}, {"precision": "1/10"})
+    answers: list[Any] = [delta(model, alpha), *(bound(model, alpha, **chosen) for chosen in options)]
+    for answer in answers:
+        assert [pair.upper for pair in answer.pairs] == [0, 1]
+        assert check_certificate(json.dumps(answer.certificate()), write_model(model, "json")).valid
 
 
 def test_rounds_are_for_who_asks() -> None:
