@@ -45,6 +45,17 @@ def test_a_slice_agrees(seed: int) -> None:
     assert record.counts["orders"] > 100
 
 
+@pytest.mark.slow
+def test_leakages_and_their_orders() -> None:
+    record = Record(15)
+    asked = ("leakage", "leakage by profile", "crosscheck")
+    for number in range(120):
+        examine(record, number, kinds=("lmc", "lmc", "hmm", "pa"), only=asked)
+    assert not record.findings, record.table()
+    assert record.counts["orders"] > 5000
+    assert record.counts["leakages that close in time"] > 60
+
+
 def test_models_are_the_same_for_the_same_numbers() -> None:
     assert [draw(5, n) for n in range(16)] == [draw(5, n) for n in range(16)]
     assert draw(5, 3) != draw(6, 3)
