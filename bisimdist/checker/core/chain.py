@@ -7,7 +7,9 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from importlib import import_module
+from typing import Any, ClassVar
 
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
@@ -19,13 +21,25 @@ from bisimdist.checker.core.reading import (
     record,
     shown,
 )
-from bisimdist.checker.core.shape import Reader, named
+from bisimdist.checker.core.shape import Reader, named, one_of
 
-__all__ = ["ONLY", "Chain", "Rows", "given_chain", "own_chain", "read_chain", "read_model"]
+__all__ = [
+    "NATURE",
+    "ONLY",
+    "Chain",
+    "Rows",
+    "given_chain",
+    "own_chain",
+    "read_chain",
+    "read_model",
+    "reader",
+]
 
 
 Rows = Mapping[str, Mapping[str, Fraction]]
 """By state the successors with their probabilities."""
+
+NATURE = one_of("each-step", "fixed")
 
 ONLY = ""
 """What the one action of a chain is called."""
@@ -41,6 +55,8 @@ class Chain:
     labels: Mapping[str, str]
     arms: Mapping[str, Rows]
     interactive: bool = False
+    natural: ClassVar[bool] = False
+    """Whether nature has a say in the rows."""
 
     @property
     def rows(self) -> Rows:
@@ -69,6 +85,11 @@ class Chain:
     def places(self, source: str, target: str) -> tuple[str, str]:
         """Return the states that stand for two states of the model that is asked about."""
         return source, target
+
+    def member(self, rows: Rows) -> Chain:
+        """Return the chain that nature has picked, by its rows; where it has no say, this one."""
+        del rows
+        return self
 
     def digest(self) -> str:
         """Return the SHA-256 of the model as canonical JSON: sorted keys, lowest terms, no zero entries."""
@@ -187,6 +208,14 @@ def _check_rows(labels: Mapping[str, str], rows: Rows) -> None:
             raise RuleViolation(f"G1: state {shown(state)} has a negative probability")
         if sum(row.values()) != 1:
             raise RuleViolation(f"G1: the probabilities of state {shown(state)} do not sum to 1")
+
+
+def reader(nature: str | None) -> ModelReader:
+    """Return what reads a model: one that is known, or interactive; or one that nature has a say in."""
+    if nature is None:
+        return partial(read_chain, interactive=True)
+    worlds = import_module("bisimdist.checker.core.worlds")  # which nothing else opens
+    return partial(worlds.read_worlds, apart=nature == "each-step")
 
 
 def given_chain(document: object, read: ModelReader = read_chain) -> Chain | None:

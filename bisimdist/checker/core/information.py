@@ -14,7 +14,6 @@ from bisimdist.checker.core.quantities import Amount, Skew
 from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, items, natural, shown
 from bisimdist.checker.core.shape import Reader, listed, row
 from bisimdist.checker.core.steps import lumped
-from bisimdist.checker.core.worlds import Worlds
 
 __all__ = [
     "COVERS",
@@ -71,7 +70,7 @@ RATIOS = by_pair(Skew.by("D9"))
 
 def check_merged(chain: Chain, groups: Sequence[Sequence[str]]) -> dict[str, str]:
     """Check that the classes may be merged, and return the representative of every state (rule D1)."""
-    if groups and isinstance(chain, Worlds):
+    if groups and chain.natural:
         raise RuleViolation("D1: states are merged, but nature has a say in them")
     representative = {state: state for state in chain.labels}
     seen: set[str] = set()
@@ -94,7 +93,7 @@ def check_merged(chain: Chain, groups: Sequence[Sequence[str]]) -> dict[str, str
 
 def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
     """Return the model of the classes."""
-    if isinstance(chain, Worlds):
+    if chain.natural:
         return chain
     kept = {state: chain.labels[state] for state, name in representative.items() if state == name}
     arms = {
@@ -106,7 +105,7 @@ def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
 
 def check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
     """Check that nu_i <= R(i, j) nu_j follows from the same for the states that come next (rule D9)."""
-    if ratios and isinstance(chain, Worlds):
+    if ratios and chain.natural:
         raise RuleViolation("D9: there are ratios, but nature has a say in them")
     for (i, j), ratio in ratios.items():
         where = f"ratio [{shown(i)}, {shown(j)}]: D9"

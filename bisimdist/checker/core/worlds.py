@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import ChainMap
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from itertools import product
+from typing import ClassVar
 
-from bisimdist.checker.core.chain import ONLY, Chain, Rows, read_chain
+from bisimdist.checker.core.chain import ONLY, Chain, Rows
 from bisimdist.checker.core.effort import fraction_work, spend
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
@@ -25,14 +25,12 @@ from bisimdist.checker.core.reading import (
     model_number,
     shown,
 )
-from bisimdist.checker.core.shape import named, one_of, row
+from bisimdist.checker.core.shape import named, row
 
-__all__ = ["NATURE", "Worlds", "reader"]
+__all__ = ["Worlds", "read_worlds"]
 
 Box = Mapping[str, tuple[Fraction, Fraction]]
 Vertex = Mapping[str, Fraction]
-
-NATURE = one_of("each-step", "fixed")
 
 
 @dataclass(frozen=True)
@@ -42,6 +40,7 @@ class Worlds(Chain):
     `arms` has the first vertices of all states, then the second ones of those that have several, and so on.
     """
 
+    natural: ClassVar[bool] = True
     vertices: Mapping[str, tuple[Vertex, ...]] = field(kw_only=True)
     second: Mapping[str, str] = field(kw_only=True)
     first: dict[str, Vertex] = field(kw_only=True)
@@ -105,14 +104,8 @@ def _name(chosen: Mapping[str, int]) -> str:
     return json.dumps(chosen, sort_keys=True, separators=(",", ":"))
 
 
-def reader(nature: str | None) -> Callable[[Mapping[str, object]], Chain]:
-    """Return what reads a model: one that is known, or interactive; or one that nature has a say in."""
-    if nature is None:
-        return partial(read_chain, interactive=True)
-    return partial(_read_worlds, apart=nature == "each-step")
-
-
-def _read_worlds(document: Mapping[str, object], *, apart: bool) -> Worlds:
+def read_worlds(document: Mapping[str, object], *, apart: bool) -> Worlds:
+    """Make the model that nature asks from plain data of a chain in intervals."""
     if document.get("kind") != "lmc":
         raise MalformedCertificate(f"the model's kind is {shown(document.get('kind'))}; expected 'lmc'")
     labels = named(item)(document.get("states"), "the model's states")

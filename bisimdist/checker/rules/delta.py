@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bisimdist.checker.core.chain import Chain, given_chain, own_chain
+from bisimdist.checker.core.chain import Chain, given_chain, own_chain, reader
 from bisimdist.checker.core.frame import OtherReport, judged
 from bisimdist.checker.core.information import RATIOS, check_cover, check_merged, check_ratios, merge
 from bisimdist.checker.core.quantities import Skew
@@ -19,7 +19,6 @@ from bisimdist.checker.core.reading import RuleViolation, shown
 from bisimdist.checker.core.tables import Setting, Table, UpperEntry, check_upper
 from bisimdist.checker.core.unrolling import unrolled, with_rounds
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
-from bisimdist.checker.core.worlds import Worlds, reader
 from bisimdist.checker.rules.delta_document import (
     Ceiling,
     Claim,
@@ -352,7 +351,7 @@ class _Graph:
     def gained(self, claim: Claim, pair: tuple[str, str], where: str) -> Fraction:
         """Return what is proved of one direction from below, by an event where there is one."""
         chain = self.chain
-        if isinstance(claim, MemberClaim) and isinstance(chain, Worlds):
+        if isinstance(claim, MemberClaim):
             if claim.member is None or claim.event is None:
                 raise RuleViolation(f"{where}: D12: no chain in the intervals is named that gains so much")
             chain = chain.member(claim.member)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.chain import ONLY, read_model
+from bisimdist.checker.core.chain import NATURE, ONLY, read_model
 from bisimdist.checker.core.claims import Finite
 from bisimdist.checker.core.frame import model_kind
 from bisimdist.checker.core.information import COVERS, by_pair, merged, nodes_of
@@ -23,7 +23,6 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import Shape, flag, key, listed, named, one_of, raw, row, truth
 from bisimdist.checker.core.tables import Table, UpperEntry, read_upper_table
-from bisimdist.checker.core.worlds import NATURE
 
 __all__ = [
     "Alphas",

@@ -9,14 +9,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.chain import Chain, given_chain, own_chain, read_model
+from bisimdist.checker.core.chain import NATURE, Chain, given_chain, own_chain, read_model, reader
 from bisimdist.checker.core.claims import Between
 from bisimdist.checker.core.frame import Claim, OtherReport, judged
 from bisimdist.checker.core.quantities import Skew
 from bisimdist.checker.core.reading import RuleViolation, item, rational, shown
 from bisimdist.checker.core.shape import Shape, key, listed, one_of, raw
 from bisimdist.checker.core.tables import DIRECTIONS, Setting, check_upper, read_upper_table
-from bisimdist.checker.core.worlds import NATURE, reader
 from bisimdist.checker.rules.lower_table import check_lower, read_lower_table
 
 __all__ = ["check_document"]
