@@ -493,6 +493,16 @@ CLAIM = _number("delta", "D", "The delta that is claimed; by default that of the
 CONFIDENCE = _number("confidence", "C", "With what probability the answer has to hold.", _open_unit).but(
     default="99/100"
 )
+
+
+def _column(name: str, flag: str, help: str) -> Option[str | None]:
+    return Option(name=name, flags=(flag,), metavar="COLUMN", help=help)
+
+
+STATE_COLUMN = _column("observed_state", "--observed-state", "The column of the states.")
+LABEL_COLUMN = _column("label", "--label", "The column of what an observer sees (the state itself).")
+RUN_COLUMN = _column("run", "--run", "The column that says to which run a step belongs (all to one).")
+SEEN_ONLY = _switch("seen_only", "--seen-only", "Only transitions that were seen are possible.")
 SAMPLES: Option[int] = Option(
     name="samples",
     flags=("--samples",),

@@ -34,6 +34,7 @@ HOMES: dict[str, str] = {
     "prove": "prove.Prove",
     "budget": "budget.Budget",
     "crosscheck": "crosscheck.Crosscheck",
+    "learn": "learn.Learn",
     "convert": "convert.Convert",
     "show": "show.Show",
     "example": "example.Example",

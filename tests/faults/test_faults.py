@@ -36,7 +36,7 @@ OTHERS: dict[str, tuple[str, ...]] = {
 }
 """Calls that need files, and second ones of some commands."""
 
-WRITES = {"convert", "show", "example"}
+WRITES = {"learn", "convert", "show", "example"}
 """Those that compute next to nothing; their files are tested elsewhere."""
 
 COMMANDS = {
