@@ -294,7 +294,8 @@ def _checked_precision(precision: ExactNumber) -> fmpq:
 
 def _exact(work: Work, question: Question, guess: Approximation) -> Status:
     """Prove the distance itself; with a bracket in hand where that may take long."""
-    if question.functional.size > QUICK or work.deadline.moment is not None:
+    long = question.functional.size > QUICK or work.deadline.moment is not None
+    if long and work.proof is None:
         try:
             work.bracket(question, guess, SAFETY_NET)
         except (LimitError, SingularSystemError):

@@ -18,7 +18,7 @@ from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.fixpoint.iteration import Approximation
 from bisimdist.fixpoint.pairs import reached_by_pairs
 from bisimdist.fixpoint.proof import Proof
-from bisimdist.fixpoint.question import Question, prepare
+from bisimdist.fixpoint.question import MAX_PAIRS, Question, prepare
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
@@ -82,7 +82,10 @@ class Work:
         return Status.LIMIT
 
     def _flat(self, width: fmpq) -> bool:
-        """Prove brackets of many pairs at once; False where there are few, or that is not the way."""
+        """Prove brackets of many pairs at once; False where there are few, or that is not the way.
+
+        Where the width is less than doubles can prove, what they can is kept in hand.
+        """
         if self.ordered or not isinstance(self.model, LMC):
             return False
         layout = Layout.of(self.model, self.alpha, self.asked)
@@ -92,13 +95,15 @@ class Work:
         self.progress(need, 0, None)
         if self.memory is not None and layout.memory > self.memory:
             raise LimitError(f"{need}: more than may be used")
-        about = self.model, self.alpha, self.asked
+        about = self.model, self.alpha, self.asked, layout, max(width, layout.finest)
         try:
-            proof = flat_tables(*about, layout, width, deadline=self.deadline, progress=self.progress)
+            proof = flat_tables(*about, deadline=self.deadline, progress=self.progress)
         except NoBracketError:
             return False
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
-        return True
+        if width < layout.finest and layout.pairs > MAX_PAIRS:
+            raise LimitError(f"narrower bounds of more than {MAX_PAIRS} pairs are not found")
+        return bool(width >= layout.finest)
 
     def _few(self, layout: Layout) -> bool:
         """Tell whether the pairs that matter are few enough to be looked at one by one."""

@@ -100,6 +100,11 @@ class Layout:
         return 1 << min(FINEST, EXACT_BITS - (2 * self.width + 3).bit_length())
 
     @property
+    def finest(self) -> fmpq:
+        """The least width of brackets that is tried for: a margin in it has room above the rounding."""
+        return fmpq(1 << 11, self.one)
+
+    @property
     def memory(self) -> int:
         """About how many bytes the work takes."""
         largest = int(np.bincount(self.chain.kind[:-1]).max()) if self.chain.p != self.chain.q else 0

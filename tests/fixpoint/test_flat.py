@@ -112,6 +112,23 @@ def test_many_pairs_go_into_flat_tables_and_their_certificate_is_valid(
     assert check_certificate(json.dumps(answer.certificate())).valid
 
 
+def test_what_doubles_can_prove_is_kept_where_less_is_asked_and_a_limit_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(work, "FEW", 50)
+    model = random_lmc(40, 3, 2, 5)
+    pairs = list(combinations(model.states, 2))
+    exact = bound(model, 1, pairs=pairs, precision="1e-30")
+    assert exact.status is Status.EXACT
+
+    monkeypatch.setattr(work, "MAX_PAIRS", 50)
+    answer = bound(model, 1, pairs=pairs, precision="1e-30")
+    assert answer.status is Status.LIMIT
+    assert max(pair.upper - pair.lower for pair in answer.pairs) <= fmpq(1, 10**10)
+    for pair, value in zip(answer.pairs, exact.pairs, strict=True):
+        assert pair.lower <= value.upper <= pair.upper
+
+
 def test_memory_is_estimated_before_work_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(work, "FEW", 50)
     model = random_lmc(60, 3, 2, 5)
