@@ -21,7 +21,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.programs.chain import ProgramChain
-from bisimdist.report.bounds import bounds_table, decided, long_hint, privacy_level
+from bisimdist.report.bounds import bounds_table, decided, decided_data, long_hint, privacy_level
 from bisimdist.report.numbers import at_most, interval, short_rational
 from bisimdist.report.tables import Report
 from bisimdist.verdicts import verdict_word
@@ -242,8 +242,7 @@ class ThresholdAnswer(Shown, Proved):
 
     def data(self) -> dict[str, object]:
         names = self.bound.source, self.bound.target
-        pair = {**self.bound.data(self.distance, names), "verdict": self.verdict}
-        return {"threshold": format_rational(self.threshold), "verdict": self.verdict, "pairs": [pair]}
+        return decided_data({"pairs": [self.bound.data(self.distance, names)]}, self.threshold, [self.holds])
 
     def report(self) -> Report:
         about = {"model": self.model, "alpha": self.alpha, "distance": self.distance, "status": self.status}

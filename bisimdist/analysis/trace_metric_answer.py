@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flint import fmpq
 
@@ -13,10 +13,11 @@ from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.models.pa import PA
+from bisimdist.report.bounds import decided, decided_data
 from bisimdist.report.ends import ends_data, ends_remarks
 from bisimdist.report.numbers import between, exact_value, short_rational, short_value
 from bisimdist.report.tables import Report
-from bisimdist.verdicts import joint, verdict_word
+from bisimdist.verdicts import Settled, joint, verdict_word
 
 __all__ = [
     "RepeatedTrace",
@@ -127,8 +128,8 @@ class TraceBound(Bounds):
         """What the numbers are."""
         return self.kind
 
-    def data(self, threshold: fmpq | None = None) -> dict[str, object]:
-        """Return the bounds as plain data, with the verdict on a threshold where there is one."""
+    def data(self) -> dict[str, object]:
+        """Return the bounds as plain data."""
         data: dict[str, object] = {"from": self.source, "to": self.target}
         if self.kind is TraceKind.MULTIPLICATIVE:
             data |= {"ratio": exact_value(self.upper), "epsilon": list(self.epsilon())}
@@ -141,8 +142,6 @@ class TraceBound(Bounds):
         }
         if self.repeated is not None:
             data["repeated"] = self.repeated.data()
-        if threshold is not None:
-            data["verdict"] = verdict_word(self.at_most(threshold))
         return data
 
     @property
@@ -222,38 +221,32 @@ class TraceMetricAnswer(AboutTraces):
         return joint(pair.at_most(epsilon) for pair in self.pairs)
 
     def data(self) -> dict[str, object]:
-        asked: dict[str, object] = {}
-        if self.threshold is not None:
-            asked = {
-                "threshold": str(self.threshold),
-                "verdict": verdict_word(self.at_most(self.threshold)),
-            }
-        return {
+        data = {
             **ends_data(self.completed),
-            **asked,
-            "pairs": [pair.data(self.threshold) for pair in self.pairs],
+            "pairs": [pair.data() for pair in self.pairs],
             "status": self.status.value,
         }
+        return data if self.threshold is None else decided_data(data, self.threshold, self._verdicts)
+
+    @property
+    def _verdicts(self) -> list[Settled]:
+        return [] if self.threshold is None else [pair.at_most(self.threshold) for pair in self.pairs]
 
     def report(self) -> Report:
         multiplicative = self.kind is TraceKind.MULTIPLICATIVE
-        what = "trace metric" if multiplicative else "weak anonymity"
-        remarks = []
-        for bound in self.pairs:
-            remarks.append(bound.remark)
-            if self.threshold is not None:
-                verdict = verdict_word(bound.at_most(self.threshold))
-                asked = f"{what} at most {short_rational(self.threshold)}"
-                remarks.append(f"({bound.source}, {bound.target}): {asked}: {verdict}")
         length = "" if self.length is None else f", traces of at most {self.length} actions"
         columns = ("ratio", "distance") if multiplicative else ("distance",)
         note = " (the distance is the logarithm of the ratio)" if multiplicative else ""
-        return Report(
+        report = Report(
             heading=f"{self.kind.value} trace metric{note}{length}",
             columns=("from", "to", *columns, "exact"),
             rows=tuple(bound.row for bound in self.pairs),
-            remarks=(*remarks, *ends_remarks(self.completed)),
+            remarks=(*(bound.remark for bound in self.pairs), *ends_remarks(self.completed)),
         )
+        if self.threshold is None:
+            return report
+        weak = "" if multiplicative else " (weak anonymity)"
+        return decided(replace(report, heading=report.heading + weak), self.threshold, self._verdicts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from bisimdist.questions.question import Plain, Question, Settled, joint, verdict_word
+from bisimdist.questions.question import Plain, Question, Settled, joint
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -68,26 +66,23 @@ class AtMost(Question[Any]):
     def settled(self, answer: Any) -> Settled:
         return joint(self._verdicts(answer))
 
-    def _decided(self, data: dict[str, Any], verdicts: Sequence[Settled]) -> dict[str, object]:
-        """Return a JSON object with the verdicts, which stand before the pairs and at the end of each."""
-        words = [verdict_word(verdict) for verdict in verdicts]
-        pairs = [{**pair, "verdict": word} for pair, word in zip(data["pairs"], words, strict=True)]
-        said = {"threshold": str(self.threshold), "verdict": verdict_word(joint(verdicts)), "pairs": pairs}
-        before = dict(takewhile(lambda field: field[0] != "pairs", data.items()))
-        return {**before, **said, **{name: value for name, value in data.items() if name != "pairs"}}
-
     def unknown(self, reason: str) -> Plain | None:
+        from bisimdist.report.bounds import decided_data
+
         known = self.asked.unknown(reason)
         if known is None:
             return None
         pairs: list[Any] = known.data["pairs"]  # type: ignore[assignment]
         verdicts = [self._verdict(None, _number(pair.get("upper"))) or None for pair in pairs]
-        return replace(known, data=self._decided(known.data, verdicts), settled=joint(verdicts))
+        data = decided_data(known.data, self.threshold, verdicts)
+        return replace(known, data=data, settled=joint(verdicts))
 
     def data(self, answer: Any) -> dict[str, object]:
+        from bisimdist.report.bounds import decided_data
+
         data = self.asked.data(answer)
         assert isinstance(data, dict)
-        return self._decided(data, self._verdicts(answer))
+        return decided_data(data, self.threshold, self._verdicts(answer))
 
     def report(self, answer: Any) -> Report | str:
         from bisimdist.report.bounds import decided

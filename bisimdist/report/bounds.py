@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import takewhile
+from typing import Any
 
 from flint import fmpq
 
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.report.numbers import at_least, at_most, is_long, short_rational
 from bisimdist.report.tables import Report
-from bisimdist.verdicts import Settled, verdict_word
+from bisimdist.verdicts import Settled, joint, verdict_word
 
-__all__ = ["bounds_table", "decided", "long_hint", "privacy_level"]
+__all__ = ["bounds_table", "decided", "decided_data", "long_hint", "privacy_level"]
 
 
 def bounds_table(
@@ -41,6 +43,15 @@ def decided(report: Report, threshold: fmpq, verdicts: Sequence[Settled]) -> Rep
         columns=(*report.columns, "verdict"),
         rows=tuple((*row, verdict_word(v)) for row, v in zip(report.rows, verdicts, strict=True)),
     )
+
+
+def decided_data(data: dict[str, Any], threshold: fmpq, verdicts: Sequence[Settled]) -> dict[str, object]:
+    """Return a JSON object with the verdicts, which stand before its pairs and at the end of each."""
+    words = [verdict_word(verdict) for verdict in verdicts]
+    pairs = [{**pair, "verdict": word} for pair, word in zip(data["pairs"], words, strict=True)]
+    said = {"threshold": str(threshold), "verdict": verdict_word(joint(verdicts)), "pairs": pairs}
+    before = dict(takewhile(lambda field: field[0] != "pairs", data.items()))
+    return {**before, **said, **{name: value for name, value in data.items() if name != "pairs"}}
 
 
 def long_hint(numbers: Iterable[fmpq]) -> tuple[str, ...]:
