@@ -56,6 +56,7 @@ def test_tables_enclose_the_exact_distances(model: LMC, alpha: fmpq) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @settings(max_examples=1000)
 @given(lmcs(12, max_labels=3, max_successors=6), alphas())
 def test_tables_enclose_the_exact_distances_of_a_thousand_chains(model: LMC, alpha: fmpq) -> None:
