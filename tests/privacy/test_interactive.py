@@ -215,7 +215,7 @@ def test_a_proof_about_sequences_says_no_more_than_holds(
     upper = min(Fraction(1), max(claimed, best))
     assert not forged(answer, upper=str(upper))
     if claimed < best:
-        assert "C1" in forged(answer, lower="0", upper=str(claimed))
+        assert "upper bound" in forged(answer, lower="0", upper=str(claimed))
     if best < claimed <= 1:
         assert "C1" in forged(answer, lower=str(claimed), upper="1", direction=["s0", "s1"], sequence=["X"])
     sequence = data.draw(st.lists(st.sampled_from("XYZ"), max_size=rounds))

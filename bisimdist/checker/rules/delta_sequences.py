@@ -86,15 +86,13 @@ class Sequences:
                     part = parts.setdefault(self.chain.labels[target], {})
                     part[target] = part.get(target, Fraction(0)) + value * p
             for part in parts.values():
-                entries = {state: value for state, value in part.items() if value}
-                if entries:
-                    found, factor = _primitive(entries)
-                    following[found] = following.get(found, Fraction(0)) + weight * factor
+                found, factor = _primitive({state: value for state, value in part.items() if value})
+                following[found] = following.get(found, Fraction(0)) + weight * factor
         return following, certain
 
 
 def _primitive(entries: Mapping[str, Fraction]) -> tuple[Vector, Fraction]:
-    """Return a vector in integers without common factor, and the factor that was taken out."""
+    """Return a vector in integers without common factor, and the factor that was taken out; 0 of nothing."""
     scale = math.lcm(*(value.denominator for value in entries.values()))
     whole = {state: int(value * scale) for state, value in entries.items()}
     common = math.gcd(*whole.values())
