@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from flint import fmpq
@@ -207,3 +208,20 @@ def test_models_are_read_as_they_are_written(chain: IntervalChain) -> None:
         again = parse_model(write_model(chain, format), format=format)
         assert again == chain
         assert again.digest() == chain.digest()
+
+
+def test_randomised_response_with_coins_that_somebody_bends() -> None:
+    """The truth is told if one of two coins shows heads; each shows it with a probability of 1/3 to 2/3."""
+    coin = ["1/3", "2/3"]
+    states = {"yes": "ask", "no": "ask"} | dict.fromkeys(("yes1", "no1", "yes2", "no2"), "toss")
+    rows: dict[str, dict[str, Any]] = {"Y": {"Y": 1}, "N": {"N": 1}}
+    for bit, told, other in (("yes", "Y", "N"), ("no", "N", "Y")):
+        rows[bit] = {f"{bit}1": coin, f"{bit}2": coin}
+        rows[f"{bit}1"] = {told: 1}
+        rows[f"{bit}2"] = {told: coin, other: coin}
+    bent = IntervalChain.from_mappings({**states, "Y": "y", "N": "n"}, rows, [("yes", "no")])
+    at_three = delta(bent, 3).pairs[0]
+    assert at_three.exact and at_three.upper == fmpq(5, 9)  # 8/9 against 1/9: fair coins have 3/4 against 1/4
+    assert at_three.witness.probability_from == 8 * at_three.witness.probability_to
+    assert delta(bent, 8).pairs[0].upper == 0 < delta(bent, "7.9").pairs[0].lower
+    proved(delta(bent, 3))
