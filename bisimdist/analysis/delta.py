@@ -500,7 +500,8 @@ class _Work:
         model = self.two.model
         if not isinstance(model, ProgramChain):
             return proof
-        return program_certificate(model, proof, self.cut, answer.pairs)
+        claims = [(pair.source, pair.target, pair.lower, pair.upper) for pair in answer.pairs]
+        return program_certificate(model, proof, self.cut, claims)
 
     def statistics(self) -> dict[str, int]:
         """Return counts of what was done."""

@@ -270,7 +270,8 @@ def _certificate(
         return works[0].certificate()
     if works[0].distance != "bd":
         raise UsageError("runs of this program are cut off; the proofs that allow for it are of bd and delta")
-    return program_certificate(model, works[0].certificate(), model.cut, found)
+    claims = [(pair.source, pair.target, pair.lower, pair.upper) for pair in found]
+    return program_certificate(model, works[0].certificate(), model.cut, claims)
 
 
 def _check_distance(distance: str) -> None:

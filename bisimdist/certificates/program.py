@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from flint import fmpq
 
@@ -11,31 +10,14 @@ from bisimdist.certificates.numbers import rational_text
 from bisimdist.certificates.writer import CLAIM_DIGITS
 from bisimdist.programs.chain import ProgramChain
 
-__all__ = ["Bounds", "program_certificate"]
-
-
-class Bounds(Protocol):
-    """Bounds on the delta of a pair."""
-
-    @property
-    def source(self) -> str:
-        """The name of one state."""
-
-    @property
-    def target(self) -> str:
-        """The name of the other."""
-
-    @property
-    def lower(self) -> fmpq:
-        """The lower bound."""
-
-    @property
-    def upper(self) -> fmpq:
-        """The upper bound."""
+__all__ = ["program_certificate"]
 
 
 def program_certificate(
-    chain: ProgramChain, proof: dict[str, object], cut: Mapping[int, fmpq], pairs: Sequence[Bounds]
+    chain: ProgramChain,
+    proof: dict[str, object],
+    cut: Mapping[int, fmpq],
+    claims: Sequence[tuple[str, str, fmpq, fmpq]],
 ) -> dict[str, object]:
     """Return the certificate of bounds on the delta of a program.
 
@@ -47,8 +29,8 @@ def program_certificate(
         The certificate of bounds on the delta of that chain, or on its distance bd.
     cut
         For each state from which runs are cut off the probability of that.
-    pairs
-        The bounds.
+    claims
+        Two names, and bounds on their delta from below and above.
     """
     return {
         "format": "bisimdist-certificate",
@@ -59,12 +41,12 @@ def program_certificate(
         "cut": {chain.states[state]: rational_text(p) for state, p in sorted(cut.items())},
         "claims": [
             {
-                "from": pair.source,
-                "to": pair.target,
-                "lower": rational_text(pair.lower, digits=CLAIM_DIGITS),
-                "upper": rational_text(pair.upper, digits=CLAIM_DIGITS),
+                "from": source,
+                "to": target,
+                "lower": rational_text(lower, digits=CLAIM_DIGITS),
+                "upper": rational_text(upper, digits=CLAIM_DIGITS),
             }
-            for pair in pairs
+            for source, target, lower, upper in claims
         ],
         "proof": proof,
     }

@@ -78,18 +78,7 @@ def interactive_of(
     first question where all runs of all starts come to the same one, and nothing else was shown before;
     otherwise a first action begins.
 
-    Parameters
-    ----------
-    exploration
-        The graph.
-    kinds
-        What is observed.
-    pairs
-        The neighbouring starts.
-    origin
-        What is remembered of the program.
-    deadline
-        When to give up.
+    Parameters are those of `bisimdist.programs.observed.chain_of`.
 
     Raises
     ------

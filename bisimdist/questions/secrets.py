@@ -9,15 +9,6 @@ from typing import TYPE_CHECKING
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import (
-    ENDS,
-    EVERY_PAIR,
-    SECRET_DISTANCE,
-    SECRET_DISTANCES,
-    SECRETS,
-    THRESHOLD,
-    TRACE_KIND,
-)
 from bisimdist.questions.question import Group, Question, Settled
 
 if TYPE_CHECKING:
@@ -45,12 +36,12 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
     group = Group.TRACES
     example = "example:randomised-response-pa"
     options = (
-        SECRET_DISTANCE,
-        TRACE_KIND,
-        THRESHOLD.but(help="Ask whether the system is EPS d_X-private."),
-        SECRETS,
-        EVERY_PAIR,
-        ENDS,
+        options.SECRET_DISTANCE,
+        options.TRACE_KIND,
+        options.THRESHOLD.but(help="Ask whether the system is EPS d_X-private."),
+        options.SECRETS,
+        options.EVERY_PAIR,
+        options.ENDS,
         options.TIMEOUT,
         options.CERTIFICATE,
         options.JSON,
@@ -69,7 +60,7 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
     def read(cls, given: Given) -> SecretPrivacy:
         said = given.fields(cls)
         model = given.automaton(fully_probabilistic=True)
-        distance, states = _distances(given[SECRET_DISTANCE])
+        distance, states = _distances(given[options.SECRET_DISTANCE])
         return cls(
             model=model,
             **{**said, "secrets": _secrets(given, model, states), "distance": distance},
@@ -96,7 +87,7 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
 
 def _distances(name: str) -> tuple[str | Table, Mapping[Secret, str] | None]:
     """Return the distances, and the states of the secrets where a table says them."""
-    if name in SECRET_DISTANCES:
+    if name in options.SECRET_DISTANCES:
         return name, None
     from bisimdist.analysis.secret_file import load_secret_table
 
@@ -107,7 +98,7 @@ def _distances(name: str) -> tuple[str | Table, Mapping[Secret, str] | None]:
 def _secrets(given: Given, model: PA, states: Mapping[Secret, str] | None) -> Mapping[Secret, str]:
     """Return the secrets with their states: those given, else those of the table, else those of the pairs."""
     result: dict[Secret, str] = {}
-    for secret, state in given[SECRETS]:
+    for secret, state in given[options.SECRETS]:
         if secret in result:
             raise UsageError(f"--secret {secret}: the secret is given twice")
         result[secret] = state
