@@ -56,6 +56,8 @@ def test_fixed_and_without_rounds(command: Command, model: str, tmp_path: Path) 
     checked = command("check", proof, model)
     assert checked.code == 0
     assert "fixed sequences" in checked.out
+    (claim,) = json.loads(command("check", proof, model, "--json").out)["claim"]
+    assert (claim["quantity"], claim["rounds"], claim["upper"]) == ("delta of fixed sequences", 2, "1/8")
     assert (fixed["analyst"], fixed["pairs"][0]["upper"], fixed["status"]) == ("fixed", "1/8", "exact")
     free = json.loads(command("delta", model, "--alpha", "2", "--json").out)
     assert (free["rounds"], free["pairs"][0]["lower"]) == (None, "1/8")

@@ -44,7 +44,9 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     """Check a certificate of kind ``delta``."""
     whole = read_document(document)
     given = given_chain(model, reader(whole.nature))
-    return judged((claim.said(whole.alpha) for claim in whole.claims), lambda: _check(whole, given))
+    rounds = {} if whole.rounds is None else {"rounds": whole.rounds}
+    said = (claim.said(whole.alpha) | rounds for claim in whole.claims)
+    return judged(said, lambda: _check(whole, given))
 
 
 def _check(whole: Document, given: Chain | None) -> None:
