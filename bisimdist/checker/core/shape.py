@@ -32,6 +32,7 @@ __all__ = [
     "Shape",
     "bound",
     "depth",
+    "either",
     "flag",
     "key",
     "listed",
@@ -142,6 +143,11 @@ def depth(value: object, where: str) -> int:
 def or_null(read: Reader[Value]) -> Reader[Value | None]:
     """Return what reads null as well."""
     return lambda value, where: None if value is None else read(value, where)
+
+
+def either(test: Callable[[dict[str, Any]], bool], one: type[Shape], other: type[Shape]) -> Reader[Any]:
+    """Return what reads one shape where an object passes a test, and else the other."""
+    return lambda value, where: (one if isinstance(value, dict) and test(value) else other).read(value, where)
 
 
 def one_of(*known: str) -> Reader[str]:

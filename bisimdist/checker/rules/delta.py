@@ -182,7 +182,7 @@ class _Graph:
         self.denominator = math.lcm(
             *(p.denominator for rows in chain.arms.values() for row in rows.values() for p in row.values())
         )
-        self.weights: dict[int, list[tuple[str, int]]] = {}
+        self.weights: dict[tuple[str, str], list[tuple[str, int]]] = {}
 
     def check_nodes(self) -> None:
         """Check every node with its bounds (rules D3 to D7)."""
@@ -212,7 +212,7 @@ class _Graph:
         rows = self.chain.rows_of(action)
         seen: dict[str, dict[str, int]] = {}
         for state, value in node.vector.items():
-            for target, weight in self._weights(rows.get(state, {})):
+            for target, weight in self._weights(action, state, rows.get(state, {})):
                 into = seen.setdefault(self.chain.labels[target], {})
                 into[target] = into.get(target, 0) + value * weight
         result = []
@@ -232,11 +232,12 @@ class _Graph:
             result.append(_Edge(factor / self.denominator, then[label]))
         return result
 
-    def _weights(self, row: Mapping[str, Fraction]) -> list[tuple[str, int]]:
-        """Return a row in integers over the denominator."""
-        if row and id(row) not in self.weights:
-            self.weights[id(row)] = [(target, int(p * self.denominator)) for target, p in row.items()]
-        return self.weights[id(row)] if row else []
+    def _weights(self, action: str, state: str, row: Mapping[str, Fraction]) -> list[tuple[str, int]]:
+        """Return the row of an action and a state in integers over the denominator."""
+        if (action, state) not in self.weights:
+            whole = [(target, int(p * self.denominator)) for target, p in row.items()]
+            self.weights[action, state] = whole
+        return self.weights[action, state]
 
     def _check_upper(self, node: Node, upper: Fraction, edges: Mapping[str, Sequence[_Edge]]) -> None:
         if upper < max(0, sum(node.vector.values())):

@@ -13,7 +13,7 @@ from bisimdist.checker.core.claims import Between
 from bisimdist.checker.core.formula_states import FormulaReader
 from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import RuleViolation, item, shown
-from bisimdist.checker.core.shape import depth, flag, key, listed, raw
+from bisimdist.checker.core.shape import depth, either, flag, key, listed, raw
 from bisimdist.checker.core.steps import Classes, refinements, seen, steps_of
 
 __all__ = ["check_document"]
@@ -41,13 +41,10 @@ class Apart(Alike):
         return super().data() | {"depth": str(self.depth), "formula": self.formula}
 
 
-def _claim(value: object, where: str) -> Alike:
-    apart = isinstance(value, dict) and value.get("bisimilar") is False
-    return (Apart if apart else Alike).read(value, where)
-
-
 class _Document(About):
-    claims: list[Alike] = key(listed(_claim, "claim"))
+    claims: list[Alike] = key(
+        listed(either(lambda claim: claim.get("bisimilar") is False, Apart, Alike), "claim")
+    )
     classes: list[list[str]] | None = key(raw, default=None)
 
 

@@ -18,7 +18,7 @@ from bisimdist.checker.core.reading import (
     natural,
     rational,
 )
-from bisimdist.checker.core.shape import Bound, Shape, bound, key, listed, named, raw, row, truth
+from bisimdist.checker.core.shape import Bound, Shape, bound, either, key, listed, named, raw, row, truth
 
 __all__ = ["INFINITE", "Chord", "Claim", "Document", "Leader", "Node"]
 
@@ -51,7 +51,8 @@ class Leader(Shape):
 def _own_bound(value: object, where: str) -> Chord | Leader | str:
     if isinstance(value, str):
         return choice(value, where, ("columns", "rest"))
-    return (Chord if isinstance(value, dict) and "most" in value else Leader).read(value, where)
+    found: Chord | Leader = either(lambda bound: "most" in bound, Chord, Leader)(value, where)
+    return found
 
 
 def _lower(value: object, where: str) -> Fraction | str:

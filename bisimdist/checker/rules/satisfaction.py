@@ -12,7 +12,7 @@ from bisimdist.checker.core.automaton import About, Automaton, Transition, about
 from bisimdist.checker.core.formula_states import FormulaReader
 from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import RuleViolation, item, items, shown
-from bisimdist.checker.core.shape import Shape, key, listed
+from bisimdist.checker.core.shape import Shape, either, key, listed
 
 __all__ = ["check_document"]
 
@@ -43,14 +43,10 @@ class OfTransitions(Shape):
         return {"formula": self.formula, "transitions": self.transitions}
 
 
-def _claim(value: object, where: str) -> OfStates | OfTransitions:
-    if isinstance(value, dict) and "satisfying" in value:
-        return OfStates.read(value, where)
-    return OfTransitions.read(value, where)
-
-
 class _Document(About):
-    claims: list[OfStates | OfTransitions] = key(listed(_claim, "claim"))
+    claims: list[OfStates | OfTransitions] = key(
+        listed(either(lambda claim: "satisfying" in claim, OfStates, OfTransitions), "claim")
+    )
 
 
 def check_document(document: dict[str, object], model: object | None) -> OtherReport:

@@ -14,7 +14,7 @@ from bisimdist.checker.core.claims import Between
 from bisimdist.checker.core.ends import WithEnds, completed
 from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import RuleViolation, item, rational, shown, text_of
-from bisimdist.checker.core.shape import Shape, flag, key, listed, named, row
+from bisimdist.checker.core.shape import Shape, either, flag, key, listed, named, row
 from bisimdist.checker.core.steps import Step, only_steps, reached
 from bisimdist.checker.core.words import Masses, Steps
 
@@ -47,11 +47,6 @@ class Apart(Alike):
         return super().data() | told
 
 
-def _claim(value: object, where: str) -> Alike:
-    apart = isinstance(value, dict) and value.get("equivalent") is False
-    return (Apart if apart else Alike).read(value, where)
-
-
 class Function(Shape):
     """A function on states, 0 at those that are not named, and its pivot."""
 
@@ -60,7 +55,9 @@ class Function(Shape):
 
 
 class _Document(WithEnds):
-    claims: list[Alike] = key(listed(_claim, "claim"))
+    claims: list[Alike] = key(
+        listed(either(lambda claim: claim.get("equivalent") is False, Apart, Alike), "claim")
+    )
     basis: list[Function] = key(listed(Function.read))
 
 

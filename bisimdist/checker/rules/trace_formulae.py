@@ -12,7 +12,7 @@ from bisimdist.checker.core.ends import WithEnds, completed
 from bisimdist.checker.core.formula_text import read_linear
 from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import RuleViolation, item, natural, rational, shown, text_of
-from bisimdist.checker.core.shape import Shape, depth, flag, key, listed, or_null, row
+from bisimdist.checker.core.shape import Shape, depth, either, flag, key, listed, or_null, row
 from bisimdist.checker.core.steps import only_steps
 from bisimdist.checker.core.words import Masses, Steps
 
@@ -63,14 +63,10 @@ class Listing(Shape):
         }
 
 
-def _claim(value: object, where: str) -> Single | Listing:
-    if isinstance(value, dict) and "formula" in value:
-        return Single.read(value, where)
-    return Listing.read(value, where)
-
-
 class _Document(WithEnds):
-    claims: list[Single | Listing] = key(listed(_claim, "claim"))
+    claims: list[Single | Listing] = key(
+        listed(either(lambda claim: "formula" in claim, Single, Listing), "claim")
+    )
 
 
 def check_document(document: dict[str, object], model: object | None) -> OtherReport:
