@@ -99,11 +99,13 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     # Imported here: a certificate that is checked alone needs no models, and is checked sooner.
     from bisimdist.models.hmm import HMM  # noqa: PLC0415
     from bisimdist.models.interactive import Interactive  # noqa: PLC0415
+    from bisimdist.models.intervals import IntervalChain  # noqa: PLC0415
     from bisimdist.models.io import write_model  # noqa: PLC0415
     from bisimdist.models.lmc import LMC  # noqa: PLC0415
     from bisimdist.models.pa import PA  # noqa: PLC0415
+    from bisimdist.questions.source import as_chain  # noqa: PLC0415
 
-    kinds = {"lmc": LMC, "pa": PA, "hmm": HMM, "interactive": Interactive}
+    kinds = {"lmc": LMC | IntervalChain, "pa": PA, "hmm": HMM, "interactive": Interactive}
     named_json = given[INPUT_FORMAT] == "json" or PurePath(model).suffix.lower() == ".json"
     is_json_file = named_json and given[INPUT_FORMAT] in {None, "json"} and Path(model).is_file()
     kind = _model_kind(certificate)
@@ -111,7 +113,9 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     if is_json_file and isinstance(given.any_model(), kinds.get(kind, LMC)):
         return Path(model).read_bytes()
     # A fully probabilistic automaton may stand for its chain.
-    found = given.chain() if kind == "lmc" else given.any_model()
+    found = given.any_model()
+    if kind == "lmc" and not isinstance(found, IntervalChain):
+        found = as_chain(found, given.source, given.note)
     note(f"{model}: read by bisimdist itself, since the checker reads models in JSON only")
     return write_model(found, "json")
 

@@ -194,7 +194,8 @@ def summarise(model: AnyModel) -> Summary:
             transitions=sum(len(row) for row in model.rows),
             intervals=sum(low != high for row in model.rows for _, low, high in row),
             vertices=max(
-                len(vertices(row, name)) for name, row in zip(model.states, model.rows, strict=True)
+                len(vertices(row, f"state {name!r}"))
+                for name, row in zip(model.states, model.rows, strict=True)
             ),
             labels=len(set(model.labels)),
             pairs=_names(model),
