@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from math import lcm
 from typing import TypeVar
 
@@ -59,7 +60,7 @@ def ratio_of(value: object) -> Fraction:
     return ratio
 
 
-def clipped_chances(a: object, most: int) -> dict[int, Fraction]:
+def clipped_chances(a: object, most: int) -> Mapping[int, Fraction]:
     """Return how likely each value of clipped noise is.
 
     Raises
@@ -67,9 +68,13 @@ def clipped_chances(a: object, most: int) -> dict[int, Fraction]:
     ValueError
         If it is clipped at less than 1.
     """
-    ratio = ratio_of(a)
     if most < 1:
         raise ValueError(f"the noise is clipped at {most}; expected at least 1")
+    return _clipped_chances(ratio_of(a), most)
+
+
+@cache
+def _clipped_chances(ratio: Fraction, most: int) -> Mapping[int, Fraction]:
     inner = {z: (1 - ratio) / (1 + ratio) * ratio ** abs(z) for z in range(1 - most, most)}
     end = ratio**most / (1 + ratio)
     return {-most: end, **inner, most: end}
