@@ -42,7 +42,7 @@ class _Entry(Paired):
     value: Any = key(raw)
     side: int = key(natural)
     challenge: int = key(natural)
-    rank: int = key(natural, default=0)
+    rank: int = key(natural, default_factory=int)
     answers: list[_Written] = key(listed(_Written.read))
 
 
