@@ -13,7 +13,7 @@ from bisimdist.checker.core.chain import NATURE, Chain, given_chain, own_chain, 
 from bisimdist.checker.core.claims import Between
 from bisimdist.checker.core.frame import Claim, OtherReport, judged
 from bisimdist.checker.core.quantities import Skew
-from bisimdist.checker.core.reading import RuleViolation, item, rational, shown
+from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, rational, shown
 from bisimdist.checker.core.shape import Shape, key, listed, one_of, raw
 from bisimdist.checker.core.tables import DIRECTIONS, Setting, check_upper, read_upper_table
 from bisimdist.checker.rules.lower_table import check_lower, read_lower_table
@@ -48,6 +48,8 @@ class _Document(Shape):
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
     """Check a certificate of a distance."""
     whole = _Document.whole(document)
+    if not whole.said:
+        raise MalformedCertificate("the list of claims is empty")
     given = given_chain(model, reader(whole.nature))
     return judged((), lambda: _check(whole, given), distances=tuple(whole.claims()))
 
