@@ -17,10 +17,10 @@ import pytest
 from bisimdist.checker import CheckReport, MalformedCertificate, check_certificate
 from tests.checker.brute import Document, Pair, Tiny, random_tiny
 
-CORRECT = [
+CORRECT = [  # of chains, which the slow truth is about
     path
     for path in sorted((Path(__file__).parent.parent / "certificates" / "correct").glob("*.json"))
-    if json.loads(path.read_bytes())["model"]["kind"] == "lmc"  # which the slow truth is about
+    if (document := json.loads(path.read_bytes()))["model"]["kind"] == "lmc" and "nature" not in document
 ]
 Path_ = tuple[str | int, ...]
 
