@@ -15,8 +15,10 @@ let given_model name =
   try Chain.canonical (Chain.read (Json.parse ~numbers:true (contents name)))
   with Malformed why | Reading.Not_valid why -> malformed ("model file: " ^ why)
 
-(* Claims about an interactive model, whose rules are not proved here. *)
-let interactive whole =
+(* Claims about an interactive model, or about intervals that nature picks from, whose rules are not proved here. *)
+let chosen whole =
+  Reading.find whole "nature" <> None
+  ||
   match Reading.find whole "model" with
   | Some (Object model) -> Reading.find model "kind" = Some (String "interactive")
   | _ -> false
@@ -27,7 +29,7 @@ let read document =
       (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
       (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
       (match Reading.find whole "kind" with
-      | (None | Some (String "delta")) when interactive whole -> None
+      | (None | Some (String "delta")) when chosen whole -> None
       | None -> Some (Distance_document.read document)
       | Some (String "delta") -> Some (Delta_document.read document)
       | Some (String _) -> None

@@ -99,7 +99,7 @@ def test_doubles_are_said_to_be_replaced(command: Command, model: Path) -> None:
 def test_other_models_have_no_variables(command: Command) -> None:
     command("delta", "example:figure1", "--alpha", "1", "--rationalise").assert_refused("is built in")
     program = ("delta", "walk.py:walk", "--input", "0", "--input", "1", "--alpha", "1")
-    for more in (["--hide-silent"], ["--against", "example:figure1"], ["--choices", "interactive"]):
+    for more in (["--hide-silent"], ["--choices", "interactive"]):
         command(*program, *more).assert_refused(more[0], "is for files of models")
 
 

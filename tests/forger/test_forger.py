@@ -147,7 +147,7 @@ def test_a_ceiling_of_any_alpha_would_deceive(monkeypatch: pytest.MonkeyPatch) -
     assert found.forgery is not None
     report = check_certificate(json.dumps(found.forgery))
     assert not report.valid
-    assert report.reason.startswith("D6: alpha of the ceiling")
+    assert report.reason.startswith("D6: 'alpha' of the ceiling")
 
 
 @pytest.mark.slow

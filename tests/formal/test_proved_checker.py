@@ -54,6 +54,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'metric' about models of kind 'pa' are not covered" in capsys.readouterr().err
     assert run(["check", "--with", "formal", str(CORRECT / "interactive-bracket.json")]) == 2
     assert "about models of kind 'interactive' are not covered" in capsys.readouterr().err
+    assert run(["check", "--with", "formal", str(CORRECT / "intervals.json")]) == 2
+    assert "are not covered" in capsys.readouterr().err
 
 
 @built
