@@ -158,8 +158,8 @@ def test_pairs_share_the_time(command: Command) -> None:
     pairs = [word for k in range(0, 8, 2) for word in ("--pair", f"s{k}", f"s{k + 1}")]
     command("crosscheck", "example:figure1")  # what takes time to load
     begun = time.process_time()
-    ended = command("crosscheck", "example:random,states=30,successors=6", *pairs, "--timeout", "1", "--json")
-    assert time.process_time() - begun < 2.5
+    ended = command("crosscheck", "example:random,states=30,successors=6", *pairs, "--timeout", "4", "--json")
+    assert time.process_time() - begun < 6
     assert all(pair["measures"] for pair in json.loads(ended.out)["pairs"])
 
 
