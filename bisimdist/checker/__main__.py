@@ -24,6 +24,7 @@ MAX_MEBIBYTES = 1024
 def sentence(claim: Claim) -> str:
     """Say what a claim about a distance says."""
     name = f"{claim.distance}({shown(claim.source)}, {shown(claim.target)}) at alpha = {text_of(claim.alpha)}"
+    name += "" if claim.nature is None else f", nature {claim.nature},"
     if claim.exact:
         return f"{name} is exactly {text_of(claim.upper)}"
     below = "" if claim.lower is None else f" and at least {text_of(claim.lower)}"

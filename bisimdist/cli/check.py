@@ -156,6 +156,7 @@ def _claim_data(claim: Claim) -> dict[str, object]:
         "upper": format_rational(_exact(claim.upper)),
         "lower": None if claim.lower is None else format_rational(_exact(claim.lower)),
         "exact": claim.exact,
+        **({} if claim.nature is None else {"nature": claim.nature}),
     }
 
 
@@ -174,7 +175,7 @@ def _table(claims: Sequence[Claim]) -> tuple[tuple[str, ...], tuple[tuple[str, .
         (
             _shortened(claim.source),
             _shortened(claim.target),
-            claim.distance,
+            claim.distance if claim.nature is None else f"{claim.distance}, nature {claim.nature}",
             short_rational(_exact(claim.alpha)),
             "none" if claim.lower is None else at_least(_exact(claim.lower)),
             at_most(_exact(claim.upper)),

@@ -13,7 +13,10 @@ __all__ = ["Claim", "OtherReport", "judged", "model_kind", "read_frame"]
 
 @dataclass(frozen=True)
 class Claim:
-    """That the distance of two states of the model is at most `upper` and, where given, at least `lower`."""
+    """That the distance of two states of the model is at most `upper` and, where given, at least `lower`.
+
+    Of a chain in intervals it is the distance for the worst that nature picks, ``each-step`` or ``fixed``.
+    """
 
     source: str
     target: str
@@ -21,6 +24,7 @@ class Claim:
     alpha: Fraction
     upper: Fraction
     lower: Fraction | None = None
+    nature: str | None = None
 
     @property
     def exact(self) -> bool:
@@ -37,6 +41,7 @@ class Claim:
             "upper": text_of(self.upper),
             **({} if self.lower is None else {"lower": text_of(self.lower)}),
             "exact": self.exact,
+            **({} if self.nature is None else {"nature": self.nature}),
         }
 
 

@@ -44,8 +44,9 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     """Check a certificate of kind ``delta``."""
     whole = read_document(document)
     given = given_chain(model, reader(whole.nature))
-    rounds = {} if whole.rounds is None else {"rounds": whole.rounds}
-    said = (claim.said(whole.alpha) | rounds for claim in whole.claims)
+    asked = {"rounds": whole.rounds, "nature": whole.nature}
+    terms = {name: value for name, value in asked.items() if value is not None}
+    said = (claim.said(whole.alpha) | terms for claim in whole.claims)
     return judged(said, lambda: _check(whole, given))
 
 

@@ -42,7 +42,8 @@ class _Document(Shape):
 
     def claims(self) -> list[Claim]:
         """Return the claims, each with the distance that it is about."""
-        return [Claim(c.source, c.target, self.distance, self.alpha, c.upper, c.lower) for c in self.said]
+        shared = self.distance, self.alpha
+        return [Claim(c.source, c.target, *shared, c.upper, c.lower, self.nature) for c in self.said]
 
 
 def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
