@@ -79,11 +79,6 @@ class Worlds(Chain):
         """Return the digest of the intervals."""
         return self.known_as
 
-    @property
-    def fixed(self) -> bool:
-        """Whether nature has picked one chain for good."""
-        return all(state == other for state, other in self.second.items())
-
     def member(self, rows: Mapping[str, Mapping[str, Fraction]]) -> Chain:
         """Return a chain in the intervals by the rows that these leave open (rule D12)."""
         whole = {}
