@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from html import escape
 
-from bisimdist import drawing
 from bisimdist.analysis.crosscheck_page import STYLE as DISTANCES_STYLE
 from bisimdist.analysis.crosscheck_page import pair_section
 from bisimdist.analysis.decision import Decision
+from bisimdist.analysis.event_page import event_svg
 from bisimdist.analysis.plots import draw_profile
 from bisimdist.analysis.profile import ProfileAnswer
 from bisimdist.errors import UsageError, visible
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.svg import write_svg
-from bisimdist.privacy.event import ACCEPT, Event
 from bisimdist.report.page import page
 from bisimdist.report.tables import Report, html_table
 
@@ -86,10 +85,10 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
     ]
     if worst.lower > 0:
         caption = (
-            "The event: what is seen leads downwards from the start; whoever arrives in the framed box "
+            "The event: what is seen leads downwards from the start; whoever arrives in the event "
             f"bets on {worst.witness.source}."
         )
-        picture = event_picture(worst.witness.event)
+        picture = event_svg(worst.witness, limit=MAX_NODES)
         parts.append(f"<figure>{picture}<figcaption>{_text(caption)}</figcaption></figure>")
     if found.profile is not None:
         parts += ["<h2>At every level</h2>", _profile(found.profile)]
@@ -127,26 +126,6 @@ def _caption(model: System | IntervalChain) -> str:
         f"{len(model)} states; those of the pairs are framed. An observer sees the labels, written below the "
         f"names, each in its colour: {shown}."
     )
-
-
-def event_picture(event: Event) -> str:
-    """Return an event, or a strategy, as a picture: what is read leads downwards, bets are framed."""
-    nodes = [drawing.Node(str(ACCEPT), "in the event", marked=True)]
-    edges = []
-    for number, targets in enumerate(event.nodes):
-        action = event.asks[number] if event.asks else None
-        nodes.append(
-            drawing.Node(str(number), "start" if number == event.root else f"({number})", action or "")
-        )
-        edges += [
-            drawing.Edge(str(number), str(target), label)
-            for label, target in targets.items()
-            if target >= 0 or target == ACCEPT
-        ]
-    nodes, edges = drawing.abridged(nodes, edges, [str(event.root)], limit=MAX_NODES)
-    layers = drawing.depths(nodes, edges, [str(event.root)])
-    layers[str(ACCEPT)] = max(layers.values()) + 1
-    return drawing.drawing(nodes, edges, label="the event behind the lower bound", layers=layers)
 
 
 def _profile(curve: ProfileAnswer) -> str:
