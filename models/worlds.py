@@ -14,12 +14,14 @@ from itertools import product
 from math import prod
 
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.models.conversions import observed_chain
 from bisimdist.models.interactive import Interactive, Moves, System
 from bisimdist.models.intervals import IntervalChain, rough_or_exact, vertices
+from bisimdist.models.kinds import AnyModel
 from bisimdist.models.labelled import Row
 from bisimdist.models.reach import all_reached
 
-__all__ = ["EACH_STEP", "FIXED", "NATURES", "Worlds", "natural", "placed", "worlds"]
+__all__ = ["EACH_STEP", "FIXED", "NATURES", "Worlds", "known_or_rough", "natural", "placed", "worlds"]
 
 EACH_STEP, FIXED = NATURES = ("each-step", "fixed")
 """What nature may do: pick a member at every step, in each world on its own; or one for good, for both."""
@@ -119,6 +121,13 @@ class Worlds(Interactive):
     def called(self, state: int) -> str:
         """Return the name of a state of the chain."""
         return self.chain.states[self.origin[state]]
+
+
+def known_or_rough(model: AnyModel) -> System | IntervalChain:
+    """Return what delta is about: the model, or of what nobody asks the chain of what is observed."""
+    if isinstance(model, IntervalChain):
+        return rough_or_exact(model)
+    return model if isinstance(model, Interactive) else observed_chain(model)
 
 
 def natural(model: System | IntervalChain, nature: str) -> System:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from flint import fmpq
 
@@ -19,10 +20,11 @@ from bisimdist.exact.scale import Value
 from bisimdist.fixpoint.question import checked_alpha, named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
-from bisimdist.models.conversions import observed_chain
-from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
+from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.privacy.greatest import greatest_solution
 from bisimdist.programs.cutting import inner, masses_of, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -91,9 +93,10 @@ class Comparison(Numbers):
     def standings(self) -> tuple[Standing, ...]:
         """Return how the measures stand, wherever theory says how they have to."""
         known = {measure.name: measure for measure in self.measures}
+        shortcut = () if "lbd_quotient" in known else (("delta", "lbd"),)
         result = [
             Standing(low, high, _relation(known[low], known[high]))
-            for low, high in ORDER
+            for low, high in (*shortcut, *ORDER)
             if low in known and high in known
         ]
         return tuple(result)
@@ -208,6 +211,7 @@ def compare(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]] | None = None,
     gap: ExactNumber | None = None,
     rounds: int | None = None,
+    nature: str = EACH_STEP,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     progress: Progress = silent,
@@ -219,12 +223,12 @@ def compare(  # noqa: PLR0913
     ----------
     model
         The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
-        interactive model.
+        interactive model; or a chain that is only known roughly, for the worst that nature does.
     alpha
         The skew, at least 1.
     pairs
         Pairs of names of states; by default those of the model.
-    gap, rounds, deadline, memory, progress
+    gap, rounds, nature, deadline, memory, progress
         As for `delta`. What is not known when a limit comes is left out, or has wider bounds.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
@@ -242,30 +246,36 @@ def compare(  # noqa: PLR0913
     >>> [(measure.name, str(measure.upper)) for measure in compare(figure1(), 1)[0].measures][::5]
     [('delta', '1/5'), ('bd', '1/5')]
     """
-    system: System = model if isinstance(model, Interactive) else observed_chain(model)
+    system = known_or_rough(model)
     skew = checked_alpha(alpha)
     asked = named_pairs(system, pairs, cut=True)
     cuts = [masses_of(system, pair) if isinstance(system, LMC) else None for pair in asked]
     system = inner(system) if isinstance(system, LMC) else system
-    merged, kinds = quotient(system)
+    merged, kinds = _merged(system)
     names = [(system.states[s], system.states[t]) for s, t in asked]
     inside = [(kinds[s], kinds[t]) for s, t in asked]
     merged_names = [(merged.states[s], merged.states[t]) for s, t in inside]
     truth = delta(
-        system, skew, pairs=names, gap=gap, rounds=rounds, deadline=deadline, memory=memory, progress=progress
+        system,
+        skew,
+        pairs=names,
+        gap=gap,
+        rounds=rounds,
+        nature=nature,
+        deadline=deadline,
+        memory=memory,
+        progress=progress,
     )
-    below = {
-        kind: bound(
-            merged, skew, distance=kind, pairs=merged_names, deadline=deadline, progress=progress
-        ).pairs
-        for kind in DISTANCES
-    }
-    whole = below
-    if len(merged) != len(system):
-        whole = {
-            kind: bound(system, skew, distance=kind, pairs=names, deadline=deadline, progress=progress).pairs
-            for kind in DISTANCES
-        }
+
+    asking = partial(bound, alpha=skew, nature=nature, deadline=deadline, progress=progress)
+
+    def distances(
+        about: System | IntervalChain, among: Sequence[tuple[str, str]]
+    ) -> dict[str, tuple[PairBound, ...]]:
+        return {kind: asking(about, distance=kind, pairs=among).pairs for kind in DISTANCES}
+
+    below = distances(merged, merged_names)
+    whole = below if len(merged) == len(system) else distances(system, names)
     greatest, reason = None, "it is of chains only"
     if isinstance(system, LMC):
         greatest, reason = greatest_bounds(system, skew, asked, deadline, progress)
@@ -279,10 +289,18 @@ def compare(  # noqa: PLR0913
             distance_measure("bd_quotient", below["bd"][k]),
             distance_measure("bd", whole["bd"][k]),
         ]
-        left_out = () if greatest is not None else (("greatest", reason),)
+        left_out = [] if greatest is not None else [("greatest", reason)]
+        if isinstance(system, IntervalChain):
+            measures = [measure for measure in measures if not measure.name.endswith("_quotient")]
+            left_out += [(f"{kind}_quotient", "states of intervals are not merged") for kind in DISTANCES]
         allowed = tuple(_allowing_for(cuts[k], skew, measure) for measure in measures)
-        result.append(Comparison(*names[k], allowed, left_out))
+        result.append(Comparison(*names[k], allowed, tuple(left_out)))
     return tuple(result)
+
+
+def _merged(system: System | IntervalChain) -> tuple[System | IntervalChain, Sequence[int]]:
+    """Return a model without bisimilar states, and what became of each state."""
+    return (system, range(len(system))) if isinstance(system, IntervalChain) else quotient(system)
 
 
 def _allowing_for(cut: tuple[fmpq, fmpq] | None, alpha: fmpq, measure: Measure) -> Measure:

@@ -18,6 +18,7 @@ from bisimdist.analysis.delta import DeltaAnswer
 from bisimdist.analysis.profile import ProfileAnswer, profile
 from bisimdist.errors import BisimdistError
 from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.progress import Limits
 
 __all__ = ["Decision", "decision"]
@@ -53,8 +54,14 @@ class Decision:
     checked: str
 
 
-def decision(
-    model: System, delta: DeltaAnswer, *, pairs: Sequence[tuple[str, str]], limits: Limits, rounds: int | None
+def decision(  # noqa: PLR0913
+    model: System | IntervalChain,
+    delta: DeltaAnswer,
+    *,
+    pairs: Sequence[tuple[str, str]],
+    limits: Limits,
+    rounds: int | None,
+    nature: str,
 ) -> Decision:
     """Put together what the page shows beside bounds on delta.
 
@@ -70,6 +77,8 @@ def decision(
         What the work may cost; the bounds are there already, so that nothing is lost where it ends.
     rounds
         Of an interactive model, the most actions.
+    nature
+        Of a chain that is only known roughly what nature may do.
     """
     curve, distances = None, None
     with suppress(BisimdistError):
@@ -78,6 +87,7 @@ def decision(
             pairs=pairs,
             points=POINTS,
             rounds=rounds,
+            nature=nature,
             deadline=limits.deadline,
             memory=limits.memory,
             progress=limits.progress,

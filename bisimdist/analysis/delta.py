@@ -26,14 +26,13 @@ from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.linear import SingularSystemError
-from bisimdist.models.conversions import observed_chain
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import Interactive, System
-from bisimdist.models.intervals import IntervalChain, rough_or_exact
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.unrolling import Unrolled, unrolled
-from bisimdist.models.worlds import EACH_STEP, Worlds, natural, placed
+from bisimdist.models.worlds import EACH_STEP, Worlds, known_or_rough, natural, placed
 from bisimdist.privacy.ceiling import ceiling_of
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
@@ -160,9 +159,7 @@ def delta(  # noqa: PLR0913
     -----
     The proofs are in ``docs/theory/delta.md`` and ``docs/theory/interactive.md``.
     """
-    if isinstance(model, IntervalChain):
-        model = rough_or_exact(model)
-    system = model if isinstance(model, Interactive | IntervalChain) else observed_chain(model)
+    system = known_or_rough(model)
     _check_rounds(system, rounds, fixed=fixed)
     if (alpha is None) == (epsilon is None):
         raise UsageError("expected one of alpha and epsilon")

@@ -26,6 +26,8 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
 from bisimdist.errors import LimitError
 from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.worlds import EACH_STEP
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["DeltaAt", "DeltaPool", "DeltaTask", "delta_at"]
@@ -46,12 +48,15 @@ class DeltaTask:
         How many bytes each process may hold.
     rounds
         How many actions may be asked of an interactive model.
+    nature
+        What it may do where probabilities lie in intervals.
     """
 
-    model: System
+    model: System | IntervalChain
     pairs: tuple[tuple[str, str], ...]
     memory: int | None
     rounds: int | None = None
+    nature: str = EACH_STEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,7 @@ def delta_at(task: DeltaTask, alpha: fmpq, gap: fmpq | None, deadline: Deadline)
         gap=gap,
         worst=True,
         rounds=task.rounds,
+        nature=task.nature,
         deadline=deadline,
         memory=task.memory,
     )

@@ -16,10 +16,9 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
-from bisimdist.models.conversions import observed_chain
-from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
+from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.privacy.losses import LossDistribution, exact_losses
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.cutting import inner, masses_of, widened
@@ -60,6 +59,7 @@ def profile(  # noqa: PLR0913
     gap: ExactNumber | None = None,
     runs: int = 1,
     rounds: int | None = None,
+    nature: str = EACH_STEP,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     jobs: int = 1,
@@ -72,7 +72,7 @@ def profile(  # noqa: PLR0913
     ----------
     model
         The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
-        interactive model.
+        interactive model; or a chain that is only known roughly: then the curve is of the largest delta.
     pairs
         Pairs of names of states; by default those of the model.
     alphas, epsilons
@@ -88,6 +88,8 @@ def profile(  # noqa: PLR0913
         Compute the profile of so many independent runs; needs finitely many losses.
     rounds
         Of an interactive model: how many actions an analyst may ask; None for any number.
+    nature
+        Of a chain that is only known roughly: what nature may do, as for `delta`.
     deadline, memory, progress
         As for `delta`. The points that are known when a limit comes are returned with ``Status.LIMIT``. The
         memory is that of each process.
@@ -117,7 +119,7 @@ def profile(  # noqa: PLR0913
         raise UsageError(f"{runs} runs were asked for; expected at least 1")
     if jobs < 1:
         raise UsageError(f"{jobs} processes were asked for; expected at least 1")
-    system: System = model if isinstance(model, Interactive) else observed_chain(model)
+    system = known_or_rough(model)
     asked = named_pairs(system, pairs, cut=True)
     names = tuple((system.states[s], system.states[t]) for s, t in asked)
     masses: list[tuple[fmpq, fmpq] | None] = [None for _ in asked]
@@ -131,7 +133,7 @@ def profile(  # noqa: PLR0913
     if not whole and runs > 1:
         raise UsageError("several runs need a program of which no run is cut off")
     end = None if largest is None else to_fmpq(largest)
-    pool = DeltaPool(DeltaTask(system, names, memory, rounds), jobs, deadline)
+    pool = DeltaPool(DeltaTask(system, names, memory, rounds, nature), jobs, deadline)
     curve = _Curve(losses, masses, None if gap is None else to_fmpq(gap), pool, progress)
     try:
         with pool:

@@ -19,6 +19,7 @@ from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.scale import Bounded
 from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.privacy.losses import LossDistribution
 from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.tables import Report
@@ -79,7 +80,7 @@ class ProfileAnswer(Shown):
         Where delta falls to a threshold, if that was asked.
     """
 
-    model: System
+    model: System | IntervalChain
     pairs: tuple[tuple[str, str], ...]
     points: tuple[ProfilePoint, ...]
     status: Status

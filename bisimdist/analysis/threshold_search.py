@@ -17,9 +17,9 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
-from bisimdist.models.conversions import observed_chain
-from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.kinds import AnyModel
+from bisimdist.models.lmc import LMC
+from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.programs.cutting import masses_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.report.numbers import short_rational
@@ -91,6 +91,7 @@ def least_alpha(  # noqa: PLR0913
     precision: ExactNumber = "1e-6",
     runs: int = 1,
     rounds: int | None = None,
+    nature: str = EACH_STEP,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     progress: Progress = silent,
@@ -103,7 +104,7 @@ def least_alpha(  # noqa: PLR0913
 
     Parameters
     ----------
-    model, pairs, runs, rounds, deadline, memory, progress
+    model, pairs, runs, rounds, nature, deadline, memory, progress
         As for `profile`.
     threshold
         From 0 to 1.
@@ -123,7 +124,7 @@ def least_alpha(  # noqa: PLR0913
     >>> str(least_alpha(figure1(), "1/10").enough)
     '5/4'
     """
-    system: System = model if isinstance(model, Interactive) else observed_chain(model)
+    system = known_or_rough(model)
     theta, width = to_fmpq(threshold), to_fmpq(precision)
     if not 0 <= theta <= 1:
         raise UsageError(f"the threshold is {format_rational(theta)}; expected a number from 0 to 1")
@@ -131,7 +132,7 @@ def least_alpha(  # noqa: PLR0913
         raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
     asked = named_pairs(system, pairs, cut=True)
     losses = None
-    if not isinstance(system, Interactive) and masses_of(system, asked[0]) is None:
+    if isinstance(system, LMC) and masses_of(system, asked[0]) is None:
         losses = all_losses(system, asked, runs, deadline)
     if losses is not None:
         found = [one.least_alpha(theta) for one in losses]
@@ -153,6 +154,7 @@ def least_alpha(  # noqa: PLR0913
                 gap=gap,
                 worst=True,
                 rounds=rounds,
+                nature=nature,
                 deadline=deadline,
                 memory=memory,
                 progress=progress,

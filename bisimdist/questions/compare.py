@@ -9,6 +9,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.delta import refuse_rounds
 from bisimdist.questions.given import Given
+from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.question import Group, Plain, Question, Settled, nothing_known
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
     from bisimdist.analysis.compare import Compared
     from bisimdist.models.interactive import System
+    from bisimdist.models.intervals import IntervalChain
     from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
 
 __all__ = ["Compare"]
 
@@ -37,6 +40,7 @@ class Compare(Question["Compared"]):
         options.PAIR,
         options.GAP.but(help="How narrow the interval of delta has to be."),
         options.ROUNDS,
+        options.NATURE,
         options.TIMEOUT,
         options.MEMORY,
         options.JSON,
@@ -44,18 +48,19 @@ class Compare(Question["Compared"]):
 
     shown = ("alpha",)
 
-    model: System
+    model: System | IntervalChain
     pairs: tuple[tuple[str, str], ...]
     alpha: fmpq
     gap: fmpq | None
     rounds: int | None = None
+    nature: str = "each-step"
 
     @classmethod
     def read(cls, given: Given) -> Compare:
         said = given.fields(cls)
         if said["alpha"] is None:
             raise UsageError("no --alpha was given")
-        model = given.system(cuts=True)
+        model = given.rough_system(cuts=True)
         refuse_rounds(model, said["rounds"])
         return cls(model=model, pairs=given.pairs(model), **said)
 
@@ -67,6 +72,12 @@ class Compare(Question["Compared"]):
         whole = not (isinstance(self.model, ProgramChain) and self.model.origin.ended)
         known = all(measure.lower == measure.upper for each in found for measure in each.measures)
         return Compared(self.alpha, found, complete=known or (whole and not limits.deadline.passed()))
+
+    def frame(self) -> dict[str, object]:
+        return {**super(Compare, self).frame(), **nature_data(self.model, self.nature)}
+
+    def report(self, answer: Compared) -> Report:
+        return with_nature(answer.report(), self.model, self.nature)
 
     def unknown(self, reason: str) -> Plain:
         del reason

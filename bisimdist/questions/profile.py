@@ -10,6 +10,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.delta import refuse_rounds
 from bisimdist.questions.given import Given
+from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.options import (
     ALPHAS,
     CSV,
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
     from bisimdist.analysis.profile_answer import ProfileAnswer
     from bisimdist.models.interactive import System
+    from bisimdist.models.intervals import IntervalChain
     from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
 
 __all__ = ["Profile"]
 
@@ -57,6 +60,7 @@ class Profile(Question["ProfileAnswer"]):
         options.UNIT_THRESHOLD.but(help="Find the least epsilon with delta <= THETA."),
         RUNS,
         options.ROUNDS,
+        options.NATURE,
         RENYI,
         options.GAP.but(help="How narrow intervals have to be where delta is not exact."),
         options.TIMEOUT,
@@ -69,7 +73,7 @@ class Profile(Question["ProfileAnswer"]):
         options.JSON,
     )
 
-    model: System
+    model: System | IntervalChain
     pairs: tuple[tuple[str, str], ...]
     alphas: tuple[fmpq, ...] | None
     epsilons: tuple[fmpq, ...] | None
@@ -82,6 +86,7 @@ class Profile(Question["ProfileAnswer"]):
     logarithmic: bool
     trade_off: bool
     rounds: int | None = None
+    nature: str = "each-step"
 
     @classmethod
     def read(cls, given: Given) -> Profile:
@@ -95,7 +100,7 @@ class Profile(Question["ProfileAnswer"]):
             from bisimdist.analysis.plots import figure_class
 
             figure_class()  # refuses before anything is computed
-        model = given.system(cuts=True)
+        model = given.rough_system(cuts=True)
         refuse_rounds(model, said["rounds"])
         refuse_losses(given, model)
         if given[RENYI]:
@@ -110,7 +115,7 @@ class Profile(Question["ProfileAnswer"]):
         from bisimdist.analysis.threshold_search import least_alpha
 
         about = ("model", "pairs", "runs")
-        points = ("alphas", "epsilons", "points", "largest", "gap", "rounds")
+        points = ("alphas", "epsilons", "points", "largest", "gap", "rounds", "nature")
         curve = self.put(profile, limits, *about, *points)
         if self.orders:
             from bisimdist.analysis.concentrated import concentrated
@@ -122,8 +127,14 @@ class Profile(Question["ProfileAnswer"]):
             curve = replace(curve, renyi=renyi, concentrated=rho, status=status)
         if self.threshold is None:
             return curve
-        least = self.put(least_alpha, limits, *about, "threshold", "rounds")
+        least = self.put(least_alpha, limits, *about, "threshold", "rounds", "nature")
         return replace(curve, least=least)
+
+    def frame(self) -> dict[str, object]:
+        return {**super(Profile, self).frame(), **nature_data(self.model, self.nature)}
+
+    def report(self, answer: ProfileAnswer) -> Report:
+        return with_nature(answer.report(), self.model, self.nature)
 
     def settled(self, answer: ProfileAnswer) -> Settled:
         least = answer.least
@@ -138,14 +149,15 @@ class Profile(Question["ProfileAnswer"]):
         return draw_profile(answer, path, logarithmic=self.logarithmic, trade_off=self.trade_off)
 
 
-def refuse_losses(given: Given, model: System) -> None:
-    """Refuse what rests on the losses of one way to ask, where an analyst has several.
+def refuse_losses(given: Given, model: System | IntervalChain) -> None:
+    """Refuse what rests on the losses of one chain, where an analyst or nature has several ways.
 
     Raises
     ------
     UsageError
         Naming the option.
     """
+    from bisimdist.models.intervals import IntervalChain
     from bisimdist.models.lmc import LMC
 
     if isinstance(model, LMC):
@@ -155,5 +167,7 @@ def refuse_losses(given: Given, model: System) -> None:
         ("--renyi", bool(given[RENYI]), "leakage --ask has these divergences, of one way to ask"),
     )
     for flag, there, instead in asked:
+        if there and isinstance(model, IntervalChain):
+            raise UsageError(f"{flag}: is for models whose probabilities are known; these lie in intervals")
         if there:
             raise UsageError(f"{flag}: is for models that nobody asks; this one is interactive: {instead}")

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from bisimdist.questions.delta import Delta
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import OUTPUT, Option
+from bisimdist.questions.options import NATURE, OUTPUT, Option
 from bisimdist.questions.question import Group, Plain, Question, Settled
 
 if TYPE_CHECKING:
     from bisimdist.analysis.decision import Decision
     from bisimdist.models.interactive import System
+    from bisimdist.models.intervals import IntervalChain
     from bisimdist.progress import Limits
     from bisimdist.report.tables import Report
 
 __all__ = ["PageReport"]
 
-LEFT_OUT = {"fixed", "certificate", "threshold", "nature"}
+LEFT_OUT = {"fixed", "certificate", "threshold"}
 """Options of delta: the page carries its proof, and is about bounds."""
 
 
@@ -39,18 +40,13 @@ class PageReport(Question["Decision"]):
     )
 
     asked: Delta
-    model: System
+    model: System | IntervalChain
     named: str
     output: str | None
 
     @classmethod
     def read(cls, given: Given) -> PageReport:
-        from bisimdist.models.intervals import IntervalChain
-        from bisimdist.questions.source import unfit
-
         asked = Delta.of(given, alpha="1")
-        if isinstance(asked.model, IntervalChain):
-            raise unfit(asked.model, given.source, "a model whose probabilities are known")
         return cls(asked=asked, model=asked.model, named=given.argument, output=given[OUTPUT])
 
     def ask(self, limits: Limits) -> Decision:
@@ -58,7 +54,8 @@ class PageReport(Question["Decision"]):
 
         delta = self.asked.ask(limits)
         asked = self.asked
-        return decision(self.model, delta, pairs=asked.pairs, limits=limits, rounds=asked.rounds)
+        about = {"pairs": asked.pairs, "rounds": asked.rounds, "nature": asked.nature}
+        return decision(self.model, delta, limits=limits, **about)  # type: ignore[arg-type]
 
     def frame(self) -> dict[str, object]:
         return {**self.asked.frame(), "command": self.command}
@@ -85,5 +82,6 @@ class PageReport(Question["Decision"]):
         skew = self.asked.skew
         level = f"--epsilon {skew.shown_epsilon}" if skew.alpha is None else f"--alpha {skew.alpha}"
         pairs = "".join(f" --pair {source} {target}" for source, target in self.asked.pairs)
-        reproduce = f"bisimdist report {self.named} {level}{pairs} -o {self.output or 'report.html'}"
+        nature = "" if self.asked.nature == NATURE.default else f" --nature {self.asked.nature}"
+        reproduce = f"bisimdist report {self.named} {level}{pairs}{nature} -o {self.output or 'report.html'}"
         return decision_page(answer, self.asked.report(answer.delta), named=self.named, reproduce=reproduce)

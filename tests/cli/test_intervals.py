@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Command
 
@@ -21,3 +24,60 @@ def test_a_proof_is_held_against_the_file_of_intervals(command: Command, tmp_pat
             assert command("check", proof, file).code == 0
         other = command("check", proof, tmp_path / "other.yaml")
         assert (other.code, "G2" in other.out + other.err) == (1, True)
+
+
+RESPONDENT = """\
+kind: lmc
+states: {s: ask, t: ask, yes: y, no: n}
+transitions:
+  s: {yes: [0.74, 0.76], no: [0.24, 0.26]}
+  t: {yes: [0.24, 0.26], no: [0.74, 0.76]}
+  yes: {yes: 1}
+  no: {no: 1}
+pairs: [[s, t]]
+"""
+
+
+@pytest.fixture
+def respondent(tmp_path: Path) -> Path:
+    path = tmp_path / "respondent.yaml"
+    path.write_text(RESPONDENT)
+    return path
+
+
+@pytest.mark.parametrize("nature", ["each-step", "fixed"])
+@pytest.mark.parametrize("name", ["profile", "compare"])
+def test_answers_say_which_nature_they_speak_of(
+    name: str, nature: str, respondent: Path, command: Command
+) -> None:
+    words = (name, respondent, "--nature", nature, "--alpha", "3")
+    said = json.loads(command(*words, "--json").out)
+    assert said["nature"] == nature
+    assert "1/25" in json.dumps(said)
+    assert "The worst case:" in command(*words).out
+
+
+def test_a_page_is_about_the_worst_that_nature_does(respondent: Path, command: Command) -> None:
+    path = respondent.with_suffix(".html")
+    assert command("report", respondent, "--nature", "fixed", "--alpha", "3", "-o", path).code == 0
+    page = path.read_text()
+    for said in (
+        "--nature fixed",
+        "1/25",
+        "nature has picked probabilities",
+        "At every level",
+        "nature fixed",
+    ):
+        assert said in page
+
+
+def test_what_intervals_have_no_answer_for_is_refused(respondent: Path, command: Command) -> None:
+    for flag in ("--runs", "--renyi"):
+        ended = command("profile", respondent, flag, "2")
+        ended.assert_refused(f"{flag}: is for models whose probabilities are known; these lie in intervals")
+
+
+def test_nature_has_no_say_in_what_is_known(command: Command, figure1: Path) -> None:
+    for name in ("profile", "compare"):
+        ended = command(name, figure1, "--alpha", "2", "--nature", "fixed")
+        ended.assert_refused("--nature: the probabilities of this model are known")
