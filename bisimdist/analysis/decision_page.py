@@ -8,13 +8,13 @@ from bisimdist.analysis.crosscheck_page import STYLE as DISTANCES_STYLE
 from bisimdist.analysis.crosscheck_page import pair_section
 from bisimdist.analysis.decision import Decision
 from bisimdist.analysis.event_page import event_svg
-from bisimdist.analysis.plots import draw_profile
 from bisimdist.analysis.profile import ProfileAnswer
 from bisimdist.errors import UsageError, visible
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.svg import write_svg
 from bisimdist.report.page import page
+from bisimdist.report.pictures import saved
 from bisimdist.report.tables import Report, html_table
 
 __all__ = ["decision_page"]
@@ -132,7 +132,7 @@ def _profile(curve: ProfileAnswer) -> str:
     report = curve.report()
     table = f'<div class="wide">{html_table(report.heading, report.columns, report.rows)}</div>'
     try:
-        drawn = draw_profile(curve, "profile.svg", trade_off=True).decode()
+        drawn = saved(curve.plot(trade_off=True), "profile.svg").decode()
     except UsageError as error:  # an extra is missing
         return f"{table}<p>No picture: {_text(str(error))}</p>"
     picture = drawn[drawn.index("<svg") :]

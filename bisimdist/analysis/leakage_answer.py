@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from flint import fmpq
 
@@ -58,6 +59,8 @@ class LeakageAnswer(Proved, Shown):
     statistics
         Counts of what was done.
     """
+
+    symmetric: ClassVar = False
 
     model: LMC
     measure: LeakageMeasure

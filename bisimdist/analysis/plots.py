@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-import io
 import math
-from pathlib import PurePath
 from typing import Any
 
 from flint import fmpq
 
 from bisimdist.analysis.profile import ProfileAnswer
-from bisimdist.errors import UsageError
-from bisimdist.extras import needed
+from bisimdist.report.pictures import figure_class
 
-__all__ = ["FORMATS", "draw_profile", "figure_class"]
+__all__ = ["profile_figure"]
 
-FORMATS = (".svg", ".png", ".pdf")
 SAMPLES = 300
 DEEPEST = 1e-12
 """Smaller deltas do not show in the logarithmic form."""
 
 
-def figure_class() -> Any:
-    """Return what pictures are made with.
-
-    Raises
-    ------
-    UsageError
-        If matplotlib is not installed.
-    """
-    return needed("matplotlib.figure", "plot").Figure
-
-
-def draw_profile(
-    answer: ProfileAnswer, path: str, *, logarithmic: bool = False, trade_off: bool = False
-) -> bytes:
+def profile_figure(answer: ProfileAnswer, *, logarithmic: bool = False, trade_off: bool = False) -> Any:
     """Draw a profile, and beside it, where asked for, the trade-off curve.
 
     Parameters
     ----------
     answer
         The profile.
-    path
-        A file name, whose extension says the format; nothing is written there.
     logarithmic
         Whether both axes are logarithmic.
     trade_off
@@ -50,17 +31,14 @@ def draw_profile(
 
     Returns
     -------
-    bytes
+    matplotlib.figure.Figure
         The picture.
 
     Raises
     ------
     UsageError
-        If matplotlib is not installed, or the extension is not one of `FORMATS`.
+        If matplotlib is not installed.
     """
-    suffix = PurePath(path).suffix.lower()
-    if suffix not in FORMATS:
-        raise UsageError(f"{path}: the extension {suffix!r} is no picture; expected {', '.join(FORMATS)}")
     figure = figure_class()(figsize=(10.5 if trade_off else 6.4, 4.4), layout="constrained")
     axes = figure.subplots(1, 2 if trade_off else 1, squeeze=False)[0]
     _profile_panel(axes[0], answer, logarithmic)
@@ -71,10 +49,7 @@ def draw_profile(
     if answer.runs > 1:
         title += f", {answer.runs} runs"
     figure.suptitle(f"Privacy profile, {title}")
-    drawn = io.BytesIO()
-    metadata = {"Date": None} if suffix == ".svg" else None
-    figure.savefig(drawn, format=suffix[1:], dpi=150, metadata=metadata)
-    return drawn.getvalue()
+    return figure
 
 
 def _float(value: fmpq) -> float:

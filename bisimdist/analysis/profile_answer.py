@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
@@ -161,6 +161,60 @@ class ProfileAnswer(Shown):
         if self.concentrated is not None:
             found["zcdp"] = self.concentrated.delta_upper(point.alpha)
         return found
+
+    def plot(self, *, logarithmic: bool = False, trade_off: bool = False) -> Any:
+        """Draw the profile, and beside it, where asked for, the trade-off curve.
+
+        Parameters
+        ----------
+        logarithmic
+            Whether both axes are logarithmic.
+        trade_off
+            Whether the trade-off (f-DP) curve is drawn too.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The picture.
+
+        Raises
+        ------
+        UsageError
+            If matplotlib is not installed.
+        """
+        from bisimdist.analysis.plots import profile_figure  # noqa: PLC0415  (it knows profiles)
+
+        return profile_figure(self, logarithmic=logarithmic, trade_off=trade_off)
+
+    def to_dp_accounting(
+        self, pair: int = 0, *, pessimistic: bool = True, discretisation: float = 1e-4
+    ) -> Any:
+        """Return the losses of a pair as a privacy loss distribution of dp_accounting, both directions.
+
+        Parameters
+        ----------
+        pair
+            Which pair, by its place.
+        pessimistic
+            Whether losses are rounded up to the grid, for upper bounds on delta; else down.
+        discretisation
+            The width of the grid.
+
+        Returns
+        -------
+        dp_accounting.pld.privacy_loss_distribution.PrivacyLossDistribution
+            In doubles.
+
+        Raises
+        ------
+        UsageError
+            If the losses are not finitely many, or dp_accounting is not installed.
+        """
+        from bisimdist.privacy.accounting import to_dp_accounting  # noqa: PLC0415
+
+        if self.losses is None:
+            raise UsageError("the losses are not finitely many; there is nothing to hand over")
+        return to_dp_accounting(self.losses[pair], pessimistic=pessimistic, discretisation=discretisation)
 
     def csv(self) -> str:
         """Return the points as CSV: decimals rounded in the safe direction, and the exact rationals."""

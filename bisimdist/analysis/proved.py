@@ -7,12 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from bisimdist.errors import BisimdistError, UsageError
 from bisimdist.exact.number import Numbers
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.report.frames import to_pandas
+from bisimdist.report.matrix import Matrix
+from bisimdist.report.pair_plot import draw_pairs
+from bisimdist.report.pair_table import Row, csv_of_pairs
 from bisimdist.report.tables import Report, plain_text
 
 __all__ = ["AboutTraces", "CertificateMaker", "Proved", "Shown", "no_certificate"]
@@ -49,6 +52,9 @@ class Shown(Numbers, ABC):
 
     __slots__ = ()
 
+    symmetric: ClassVar[bool] = True
+    """Whether what is said of a pair holds for its other direction."""
+
     def __init_subclass__(cls, **more: Any) -> None:
         """Have dataclasses print what a person reads, and no model in full."""
         super().__init_subclass__(**more)
@@ -82,6 +88,47 @@ class Shown(Numbers, ABC):
             If pandas is not installed.
         """
         return to_pandas(self)
+
+    def matrix(self, bound: str = "upper") -> Matrix:
+        """Return the numbers of all pairs as a square table: exact, and for NumPy.
+
+        Parameters
+        ----------
+        bound
+            ``"upper"`` or ``"lower"``.
+
+        Raises
+        ------
+        UsageError
+            If the answer has no number for each pair.
+        """
+        return Matrix.of_pairs(self._rows(), symmetric=self.symmetric, bound=bound)
+
+    def plot(self) -> Any:
+        """Draw the numbers of the pairs.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The picture; a notebook shows it.
+
+        Raises
+        ------
+        UsageError
+            If matplotlib is not installed, or the answer has no number for each pair.
+        """
+        return draw_pairs(self._rows())
+
+    def csv(self) -> str:
+        """Return what ``--csv`` writes: a row for each pair, exact numbers as in JSON."""
+        return csv_of_pairs(self._rows())
+
+    def _rows(self) -> list[Row]:
+        data: dict[str, Any] = self.data()
+        if "pairs" not in data:
+            raise UsageError(f"a {type(self).__name__} has no pairs")
+        rows: list[Row] = data["pairs"]
+        return rows
 
     def _shown(self) -> str:
         lines = plain_text(self.report()).splitlines()

@@ -44,7 +44,7 @@ def command_of(question: type[Question[Any]]) -> click.Command:
 
         return run_question(question, values)
 
-    own = _left(MODEL_OPTIONS, question.options) if question.argument.endswith("MODEL") else ()
+    own = _left(MODEL_OPTIONS, question.offered()) if question.argument.endswith("MODEL") else ()
     argument = click.Argument(
         ["argument"],
         metavar=question.argument,
@@ -54,7 +54,7 @@ def command_of(question: type[Question[Any]]) -> click.Command:
     return click.Command(
         question.command,
         callback=run,
-        params=[argument, *map(parameter, (*question.options, *own))],
+        params=[argument, *map(parameter, (*question.offered(), *own))],
         help=question.__doc__,
         epilog=f"{_example(question)}{_sources(question)}{CODES}",
     )

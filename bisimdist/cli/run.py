@@ -15,7 +15,7 @@ from bisimdist.errors import BisimdistError, LimitError, UsageError
 from bisimdist.interruption import alarm, asked_to_stop, deferred, forget, why
 from bisimdist.progress import Deadline, Limits
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import JOBS, JSON, MEMORY, TIMEOUT, Option
+from bisimdist.questions.options import JOBS, JSON, MEMORY, TIMEOUT, TOP, Option
 from bisimdist.questions.question import Plain, Question, Settled
 
 __all__ = ["run_question"]
@@ -53,7 +53,7 @@ def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
         Where the input is not usable; nothing is printed then.
     """
     begun = time.monotonic()
-    given = Given(values, note_with_answer, kind.options)
+    given = Given(values, note_with_answer, kind.offered())
     seconds = given[TIMEOUT]
     limits = Limits(
         deadline=Deadline(None if seconds is None else begun + seconds),
@@ -68,7 +68,7 @@ def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
             answer = _answered(question, limits)
         try:
             with deferred():
-                _show(question, answer, as_json=given[JSON])
+                _show(question, answer, as_json=given[JSON], most=given[TOP])
             forget()
         finally:
             pairs = zip(places, files, strict=True)
@@ -106,14 +106,25 @@ def _reason(error: BaseException) -> str:
     return "the memory is exhausted" if out_of_memory(error) else str(error)
 
 
-def _show(question: Question[A], answer: A | Plain, *, as_json: bool) -> None:
+def _show(question: Question[A], answer: A | Plain, *, as_json: bool, most: int | None) -> None:
     if not isinstance(answer, Plain):
         for line in question.notes(answer):
             note(line)
+    shown = _said(question, answer, as_json=as_json)
+    if most is not None:
+        from bisimdist.report.pair_table import largest, only  # noqa: PLC0415  (rarely asked for)
+
+        every = (shown if as_json else _said(question, answer, as_json=True))["pairs"]
+        pairs = largest(every, most)
+        few = {"pairs": pairs, "pairs_asked": len(every)}
+        shown = {**shown, **few} if as_json else only(shown, pairs, every)
+    emit(shown)
+
+
+def _said(question: Question[A], answer: A | Plain, *, as_json: bool) -> Any:
     if isinstance(answer, Plain):
-        emit(answer.data if as_json else answer.report)
-    else:
-        emit(question.data(answer) if as_json else question.report(answer))
+        return answer.data if as_json else answer.report
+    return question.data(answer) if as_json else question.report(answer)
 
 
 def _write(question: Question[A], answer: A | Plain, option: Option[Any], file: OutputFile) -> bool:

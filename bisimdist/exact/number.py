@@ -110,7 +110,7 @@ def _out(value: Any) -> Any:
     """Return what leaves: rationals, and those in short tuples, as `Exact`."""
     if type(value) is fmpq:
         return Exact(value)
-    if type(value) is tuple and value and type(value[0]) in {fmpq, tuple}:
+    if type(value) is tuple and value and type(value[0]) in {fmpq, tuple, type(None)}:
         return tuple(map(_out, value))
     return value
 

@@ -37,6 +37,7 @@ class Bound(Question["DistanceAnswer"]):
     """
 
     command = "bound"
+    tabled = "measured"
     group = Group.DISTANCES
     example = "example:random,states=6 --alpha 11/10 --pair s0 s1"
     options = (

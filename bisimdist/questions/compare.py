@@ -33,6 +33,7 @@ class Compare(Question["Compared"]):
     """
 
     command = "compare"
+    tabled = "listed"
     group = Group.DISTANCES
     example = "example:figure1 --alpha 11/10"
     options = (

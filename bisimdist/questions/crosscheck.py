@@ -34,6 +34,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
     """
 
     command = "crosscheck"
+    tabled = "listed"
     group = Group.TOOLS
     example = "example:figure1 --length 1"
     options = (
@@ -95,8 +96,9 @@ class Crosscheck(Question["CrosscheckAnswer"]):
             return None
         return True
 
-    def content(self, option: Option[Any], path: str, answer: CrosscheckAnswer) -> str:
-        del option, path
+    def content(self, option: Option[Any], path: str, answer: CrosscheckAnswer) -> str | bytes:
+        if option.name != HTML.name:
+            return super(Crosscheck, self).content(option, path, answer)
         from bisimdist.analysis.crosscheck_page import crosscheck_page
 
         return crosscheck_page(answer, self.named)

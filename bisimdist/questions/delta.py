@@ -36,6 +36,7 @@ class Delta(Question["DeltaAnswer"]):
     """
 
     command = "delta"
+    tabled = "measured"
     group = Group.DELTA
     example = "example:random,states=5 --alpha 11/10 --pair s0 s1 --gap 1/100"
     options: ClassVar[tuple[Option[Any], ...]] = (

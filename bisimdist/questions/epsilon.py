@@ -29,6 +29,7 @@ class Epsilon(Question["BudgetAnswer"]):
     """
 
     command = "epsilon"
+    tabled = "measured"
     group = Group.HIDDEN
     example = "example:geometric --length 1"
     options = (

@@ -32,6 +32,7 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
     """
 
     command = "equivalence"
+    tabled = "listed"
     group = Group.TRACES
     example = "example:randomised-response-pa"
     options = (PAIR, ENDS, STATE_LIMIT, TIMEOUT, CERTIFICATE, JSON)

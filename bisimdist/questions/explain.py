@@ -26,6 +26,7 @@ class Explain(Question["DistinctionAnswer"]):
     """
 
     command = "explain"
+    tabled = "listed"
     group = Group.LOGICS
     example = "example:pin-checking"
     options = (options.PAIR, options.STATE_LIMIT, options.TIMEOUT, options.CERTIFICATE, options.JSON)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.errors import UsageError
 from bisimdist.questions.options import (
+    ALL_PAIRS,
     CERTIFICATE,
     INPUT_FORMAT,
     NATURE,
@@ -229,18 +231,45 @@ class Given:
 
         return as_hmm(self.any_model(), self.source)
 
-    def pairs(self, model: LMC | PA | Interactive | IntervalChain) -> tuple[tuple[str, str], ...]:
+    def pairs(
+        self, model: LMC | PA | Interactive | IntervalChain, *, directed: bool = False
+    ) -> tuple[tuple[str, str], ...]:
         """Return the pairs of the model, which are those that were asked for where some were.
+
+        Parameters
+        ----------
+        model
+            The model.
+        directed
+            Whether all pairs are those of both directions.
 
         Raises
         ------
         UsageError
             If there are none.
         """
+        if self._all_pairs():
+            from bisimdist.programs.chain import ProgramChain, ProgramInteractive
+
+            if isinstance(model, ProgramChain | ProgramInteractive):
+                raise UsageError("--all-pairs: not all states of a program are inputs; use --neighbours all")
+            return _every(model.states, directed)
         if not model.pairs:
             raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
         return tuple((model.states[s], model.states[t]) for s, t in model.pairs)
 
     def distributions(self, model: HMM) -> tuple[tuple[str, str], ...]:
         """Return the pairs of distributions of a model: those that were asked for, where some were."""
-        return model.pairs
+        return _every([name for name, _ in model.distributions], False) if self._all_pairs() else model.pairs
+
+    def _all_pairs(self) -> bool:
+        if not self[ALL_PAIRS]:
+            return False
+        if self.values.get(PAIR.name):
+            raise UsageError("--pair and --all-pairs both say which pairs; expected one of them")
+        return True
+
+
+def _every(names: Sequence[str], directed: bool) -> tuple[tuple[str, str], ...]:
+    """Return all pairs of two of the names."""
+    return tuple(permutations(names, 2) if directed else combinations(names, 2))

@@ -33,6 +33,7 @@ class Leakage(Question["LeakageAnswer"]):
     """
 
     command = "leakage"
+    tabled = "directed"
     group = Group.DELTA
     example = "example:random,states=5 --measure hellinger --pair s0 s1 --gap 1/100"
     options = (
@@ -83,7 +84,7 @@ class Leakage(Question["LeakageAnswer"]):
         return cls(
             model=model,
             gains=gains,
-            pairs=() if secrets else given.pairs(model),
+            pairs=() if secrets else given.pairs(model, directed=True),
             secrets=secrets,
             **said,
         )

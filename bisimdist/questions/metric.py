@@ -35,6 +35,7 @@ class Metric(Question["MetricAnswer"]):
     """
 
     command = "metric"
+    tabled = "measured"
     group = Group.METRICS
     example = "example:pin-checking --kind amortised"
     options = (

@@ -31,6 +31,7 @@ class GeneralisedMetric(Question["GeneralisedAnswer"]):
     """A generalised bisimilarity metric of an automaton."""
 
     command = "metric"
+    tabled = "measured"
     shown = ("kind", "discount")
 
     model: PA

@@ -301,7 +301,28 @@ RENYI: Option[tuple[int, ...]] = Option(
         numbers.order_number(flag, part) for text in texts or () for part in text.split(",")
     ),
 )
-CSV = _text("csv", "--csv", "FILE", "Write the points as CSV.", writes=True)
+CSV = _text("csv", "--csv", "FILE", "Write what is said of each pair as CSV.", writes=True)
+TOP = _whole("top", "--top", "K", "Show only the K pairs with the largest numbers.", least=1)
+ALL_PAIRS = _switch("all_pairs", "--all-pairs", "Take all pairs of states.")
+
+
+def _matrix_file(flag: str, path: str | None) -> str | None:
+    if path is None:
+        return None
+    from bisimdist.report.pictures import PICTURES, picture_format
+
+    picture_format(f"{flag} {path}", (".csv", ".npy", *PICTURES))  # refuses before anything is computed
+    return path
+
+
+MATRIX = _text(
+    "matrix",
+    "--matrix",
+    "FILE",
+    "Write the numbers as a matrix, best with --all-pairs: .csv (exact), .npy, or a picture.",
+    writes=True,
+    read=_matrix_file,
+)
 PLOT = _text("plot", "--plot", "FILE", "Draw the curve (.svg, .png, .pdf).", writes=True)
 LOG = _switch("logarithmic", "--log", "Draw with logarithmic axes.")
 TRADE_OFF = _switch("trade_off", "--trade-off", "Draw the trade-off (f-DP) curve as well.")

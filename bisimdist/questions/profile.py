@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Profile"]
 
-PICTURES = (".svg", ".png", ".pdf")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile(Question["ProfileAnswer"]):
@@ -66,7 +63,7 @@ class Profile(Question["ProfileAnswer"]):
         options.TIMEOUT,
         options.MEMORY,
         options.JOBS.but(help="Processes for the points."),
-        CSV,
+        CSV.but(help="Write the points as CSV."),
         PLOT,
         LOG,
         TRADE_OFF,
@@ -92,14 +89,12 @@ class Profile(Question["ProfileAnswer"]):
     def read(cls, given: Given) -> Profile:
         said = given.fields(cls)
         plot = given[PLOT]
-        if plot is not None and PurePath(plot).suffix.lower() not in PICTURES:
-            raise UsageError(f"--plot {plot}: expected a file name that ends in {', '.join(PICTURES)}")
         if plot is None and (given[LOG] or given[TRADE_OFF]):
             raise UsageError("--log and --trade-off say how to draw; give the file with --plot FILE")
         if plot is not None:
-            from bisimdist.analysis.plots import figure_class
+            from bisimdist.report.pictures import picture_format
 
-            figure_class()  # refuses before anything is computed
+            picture_format(f"--plot {plot}")  # refuses before anything is computed
         model = given.rough_system(cuts=True)
         refuse_rounds(model, said["rounds"])
         refuse_losses(given, model)
@@ -142,11 +137,11 @@ class Profile(Question["ProfileAnswer"]):
         return None if undecided else Question.settled(self, answer)
 
     def content(self, option: Option[Any], path: str, answer: ProfileAnswer) -> str | bytes:
-        if option is CSV:
+        if option.name == CSV.name:
             return answer.csv()
-        from bisimdist.analysis.plots import draw_profile
+        from bisimdist.report.pictures import saved
 
-        return draw_profile(answer, path, logarithmic=self.logarithmic, trade_off=self.trade_off)
+        return saved(answer.plot(logarithmic=self.logarithmic, trade_off=self.trade_off), path)
 
 
 def refuse_losses(given: Given, model: System | IntervalChain) -> None:

@@ -30,6 +30,7 @@ class Program(Delta):
     """
 
     command = "program"
+    tabled = "measured"
     group = Group.DELTA
     example = "survey.py:response --alpha 2 --input True --input False"
     options = (

@@ -35,6 +35,7 @@ class Prove(Question["AllLengthsAnswer"]):
     """
 
     command = "prove"
+    tabled = "listed"
     group = Group.HIDDEN
     example = "example:contagious-disease --ratio 4"
     options = (

@@ -7,9 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from bisimdist.questions.options import CERTIFICATE, Option
+from bisimdist.questions.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, TOP, Option
 from bisimdist.verdicts import Settled, joint, verdict_word
 
 if TYPE_CHECKING:
@@ -132,10 +132,20 @@ class Question(ABC, Generic[A]):
     sources: ClassVar[tuple[str, ...]] = ()
     """Where the mathematics is from: numbers as printed, in papers as ``docs/papers.md`` calls them."""
 
+    tabled: ClassVar[Literal["", "listed", "measured", "directed"]] = ""
+    """What each of its pairs has: nothing for a table, a verdict or the like, a number, or one that is of one
+    direction only."""
     shown: ClassVar[tuple[str, ...]] = ()
     """The fields of the question that its JSON object names before the answer."""
     start: ClassVar[Mapping[str, object] | None] = None
     """What is known of every pair without any work, as its fields in JSON; None where that is nothing."""
+
+    @classmethod
+    def offered(cls) -> tuple[Option[Any], ...]:
+        """Return all options of the question: its own, and those of the table of its pairs."""
+        if not cls.tabled:
+            return cls.options
+        return (*cls.options, CSV, *((TOP, MATRIX, ALL_PAIRS) if cls.tabled != "listed" else ()))
 
     @classmethod
     @abstractmethod
@@ -217,11 +227,21 @@ class Question(ABC, Generic[A]):
         return None if status is not None and status.value == "limit" else True
 
     def content(self, option: Option[Any], path: str, answer: A) -> str | bytes:
-        """Return what belongs into the file that an option names; all but the proof is for subclasses."""
-        del path
+        """Return what belongs into the file that an option names: the proof, a table of pairs, or more."""
+        if option.name in {CSV.name, MATRIX.name}:
+            return self._table(option, path, answer)
         if option.name != CERTIFICATE.name:
             raise NotImplementedError(option.name)
         return json.dumps(self.certificate(answer), ensure_ascii=True, separators=(",", ":")) + "\n"
+
+    def _table(self, option: Option[Any], path: str, answer: A) -> str | bytes:
+        from bisimdist.report.matrix import Matrix
+        from bisimdist.report.pair_table import csv_of_pairs
+
+        data: Any = self.data(answer)
+        if option.name == CSV.name:
+            return csv_of_pairs(data["pairs"])
+        return Matrix.of_pairs(data["pairs"], symmetric=self.tabled != "directed").content(path)
 
     def certificate(self, answer: A) -> dict[str, object]:
         """Return the proof of the answer.

@@ -112,6 +112,7 @@ class Schedule(Question["Schedules"]):
     """
 
     command = "schedule"
+    tabled = "measured"
     group = Group.METRICS
     example = "example:pin-checking --length 4"
     options = (LENGTH.but(required=True, help="How many actions."), PAIR, TIMEOUT, JSON)

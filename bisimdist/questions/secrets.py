@@ -33,6 +33,7 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
     """
 
     command = "secrets"
+    tabled = "listed"
     group = Group.TRACES
     example = "example:randomised-response-pa"
     options = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bisimdist.questions.options import CSV, MATRIX
 from bisimdist.questions.question import Plain, Question, Settled, joint
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ class AtMost(Question[Any]):
     def command(self) -> str:  # type: ignore[override]
         """How the command of the other question is called."""
         return self.asked.command
+
+    @property
+    def tabled(self) -> Any:  # type: ignore[override]
+        """What the pairs of the other question have."""
+        return self.asked.tabled
 
     def ask(self, limits: Limits) -> Any:
         return self.asked.ask(limits)
@@ -92,6 +98,8 @@ class AtMost(Question[Any]):
         return decided(report, self.threshold, self._verdicts(answer))
 
     def content(self, option: Any, path: str, answer: Any) -> str | bytes:
+        if option.name in {CSV.name, MATRIX.name}:
+            return super(AtMost, self).content(option, path, answer)
         return self.asked.content(option, path, answer)
 
     def certificate(self, answer: Any) -> dict[str, object]:

@@ -30,6 +30,7 @@ class Trace(Question["TraceMetricAnswer"]):
     """
 
     command = "trace"
+    tabled = "measured"
     group = Group.TRACES
     example = "example:randomised-response-pa"
     options = (

@@ -37,6 +37,7 @@ class Verify(Question["VerifyAnswer"]):
     """
 
     command = "verify"
+    tabled = "listed"
     group = Group.HIDDEN
     example = "example:geometric --ratio 2 --length 1"
     options = (

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
-from bisimdist.analysis.plots import draw_profile
 from bisimdist.analysis.profile import profile
 from bisimdist.analysis.threshold_search import least_alpha
 from bisimdist.errors import LimitError, UsageError
@@ -21,6 +20,7 @@ from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline
+from bisimdist.report.pictures import saved
 from tests.reference.traces import true_delta
 from tests.strategies import lmcs
 
@@ -140,11 +140,11 @@ def test_data_and_csv() -> None:
 
 def test_pictures() -> None:
     pytest.importorskip("matplotlib")
-    exact = draw_profile(profile(figure1()), "x.svg", trade_off=True)
+    exact = saved(profile(figure1()).plot(trade_off=True), "x.svg")
     assert b"<svg" in exact
     wide = profile(random_lmc(12, 3, 2, 0), alphas=["1", "1.1", "2"], gap="1/20")
     assert any(not point.exact for point in wide.points)
-    png = draw_profile(wide, "x.PNG", logarithmic=True, trade_off=True)
+    png = saved(wide.plot(logarithmic=True, trade_off=True), "x.PNG")
     assert png.startswith(b"\x89PNG")
 
 
@@ -153,12 +153,12 @@ def test_a_curve_that_is_zero_is_drawn() -> None:
     chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"s": 1}, "t": {"t": 1}}, [("s", "t")])
     answer = profile(chain, points=3)
     assert all(point.upper == 0 for point in answer.points)
-    assert draw_profile(answer, "x.svg", logarithmic=True)
+    assert saved(answer.plot(logarithmic=True), "x.svg")
 
 
 def test_a_missing_library_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(UsageError, match="plot"):
-        draw_profile(profile(figure1()), "x.png")
+        profile(figure1()).plot()
     with pytest.raises(UsageError, match="gif"):
-        draw_profile(profile(figure1()), "x.gif")
+        saved(None, "x.gif")

@@ -1,0 +1,204 @@
+"""Distances of all states at once: exact, as floats, and drawn as a tree and as a map."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from flint import fmpq
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.number import Numbers
+from bisimdist.exact.rational import format_rational
+from bisimdist.report.pair_table import Row, is_ratio, value_of
+from bisimdist.report.pictures import figure_class, saved
+
+if TYPE_CHECKING:
+    import numpy
+
+__all__ = ["Matrix"]
+
+NAMED = 60
+"""Of so many states the names are drawn."""
+
+Entry: TypeAlias = fmpq | None
+"""None is infinity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix(Numbers):
+    """The numbers of pairs of states as a square table.
+
+    Parameters
+    ----------
+    names
+        The states (or distributions), in the order of rows and columns.
+    entries
+        By row the exact numbers; None is infinity.
+    asked
+        By row whether there is an answer about the pair: where not, the entry counts for nothing.
+    ratios
+        Whether the numbers are ratios; the floats are their logarithms then.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> matrix = bisimdist.bound(chain, 1, pairs=[("s0", "s1"), ("s0", "s2"), ("s1", "s2")]).matrix()
+    >>> matrix.names, matrix.entries[0]
+    (('s0', 's1', 's2'), (0, 1/5, 1))
+    >>> matrix.to_numpy().shape
+    (3, 3)
+    """
+
+    names: tuple[str, ...]
+    entries: tuple[tuple[Entry, ...], ...]
+    asked: tuple[tuple[bool, ...], ...]
+    ratios: bool = False
+
+    @classmethod
+    def of_pairs(cls, pairs: Sequence[Row], *, symmetric: bool = True, bound: str = "upper") -> Matrix:
+        """Make the matrix of what a JSON object says of pairs.
+
+        Parameters
+        ----------
+        pairs
+            The pairs.
+        symmetric
+            Whether a pair says the same of the other direction, where nothing else does.
+        bound
+            ``"upper"`` or ``"lower"``.
+
+        Raises
+        ------
+        UsageError
+            If there are no numbers.
+        """
+        if not pairs:
+            raise UsageError("the answer has no pairs")
+        names = tuple(dict.fromkeys(name for pair in pairs for name in (pair["from"], pair["to"])))
+        at = {name: k for k, name in enumerate(names)}
+        ratios = is_ratio(pairs[0])
+        found: dict[tuple[int, int], Entry] = {(k, k): fmpq(int(ratios)) for k in range(len(names))}
+        for back in (True, False) if symmetric else (False,):
+            for pair in pairs:
+                s, t = at[pair["from"]], at[pair["to"]]
+                found[(t, s) if back else (s, t)] = value_of(pair, bound)
+        every = range(len(names))
+        return cls(
+            names,
+            tuple(tuple(found.get((s, t), fmpq(0)) for t in every) for s in every),
+            tuple(tuple((s, t) in found for t in every) for s in every),
+            ratios,
+        )
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pair was asked."""
+        return all(map(all, self.asked))
+
+    def to_numpy(self) -> numpy.ndarray[Any, Any]:
+        """Return the nearest doubles, of ratios their logarithms; nan where nothing was asked."""
+        import numpy as np  # noqa: PLC0415  (small questions wait for no large library)
+
+        rows = zip(self.entries, self.asked, strict=True)
+        table = [[_double(v) if there else np.nan for v, there in zip(*row, strict=True)] for row in rows]
+        numbers = np.array(table, dtype=float)
+        return np.log(numbers) if self.ratios else numbers
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return `to_numpy`, so that NumPy takes the matrix as it is."""
+        del copy
+        return self.to_numpy() if dtype is None else self.to_numpy().astype(dtype)
+
+    def csv(self) -> str:
+        """Return the exact numbers as CSV, named by row and column; empty where nothing was asked."""
+        drawn = io.StringIO()
+        writer = csv.writer(drawn, lineterminator="\n")
+        writer.writerow(["", *self.names])
+        for name, row, asked in zip(self.names, self.entries, self.asked, strict=True):
+            writer.writerow([name, *map(_text, row, asked)])
+        return drawn.getvalue()
+
+    def content(self, path: str) -> str | bytes:
+        """Return what belongs into a file, by its extension: exact CSV, doubles of NumPy, or a picture.
+
+        Raises
+        ------
+        UsageError
+            For a picture, if matplotlib is not installed, or some pair was not asked.
+        """
+        suffix = PurePath(path).suffix.lower()
+        if suffix == ".csv":
+            return self.csv()
+        if suffix != ".npy":
+            return saved(self.plot(), path)
+        import numpy as np  # noqa: PLC0415
+
+        drawn = io.BytesIO()
+        np.save(drawn, self.to_numpy())
+        return drawn.getvalue()
+
+    def plot(self) -> Any:
+        """Draw which states are close: a tree of clusters, and the states as points of a plane.
+
+        Clusters are joined by average distance; the map is classical multidimensional scaling. Both are made
+        of doubles, for the eye: infinity is drawn as twice the largest finite distance.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Two panels.
+
+        Raises
+        ------
+        UsageError
+            If matplotlib is not installed, or some pair was not asked.
+        """
+        figure = figure_class()(figsize=(11, 4.8), layout="constrained")
+        if not self.complete or len(self.names) < 2:
+            raise UsageError("some pairs were not asked; a picture needs those of all states (--all-pairs)")
+        import numpy as np  # noqa: PLC0415
+        from scipy.cluster.hierarchy import dendrogram, linkage  # noqa: PLC0415
+        from scipy.spatial.distance import squareform  # noqa: PLC0415
+
+        numbers = self.to_numpy()
+        finite = numbers[np.isfinite(numbers)].max()
+        far = np.where(np.isfinite(numbers), numbers, 2 * finite or 1.0)
+        far = (far + far.T) / 2
+        tree, plane = figure.subplots(1, 2)
+        few = len(self.names) <= NAMED
+        joined = linkage(squareform(far, checks=False), "average")
+        dendrogram(joined, labels=list(self.names), orientation="right", ax=tree, no_labels=not few)
+        tree.set_xlabel("epsilon" if self.ratios else "distance")
+        x, y = _plane(far)
+        plane.scatter(x, y, s=14, color="#1f4e9c")
+        for name, *point in zip(self.names, x, y, strict=True) if few else ():
+            plane.annotate(name, point, xytext=(3, 3), textcoords="offset points", fontsize="small")
+        plane.set_title("close on the map: hard to tell apart", fontsize="medium")
+        plane.set_aspect("equal", adjustable="datalim")
+        return figure
+
+
+def _plane(distances: Any) -> Any:
+    """Return coordinates in two dimensions: classical multidimensional scaling."""
+    import numpy as np  # noqa: PLC0415
+
+    squares = distances**2
+    centred = squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean()
+    values, vectors = np.linalg.eigh(-centred / 2)
+    return (vectors * np.sqrt(np.maximum(values, 0)))[:, [-1, -2]].T
+
+
+def _double(value: Entry) -> float:
+    return float("inf") if value is None else int(value.p) / int(value.q)
+
+
+def _text(value: Entry, asked: bool) -> str:
+    if not asked:
+        return ""
+    return "inf" if value is None else format_rational(value)
