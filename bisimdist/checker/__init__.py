@@ -6,17 +6,17 @@ prove what is claimed, in ``docs/theory/certificates.md``. The parts, in the ord
 ``verdict``
     the whole: what is claimed, what is checked, and the answer;
 ``core``
-    what all rules are made of, first ``reading`` (from text to numbers and shapes; what does not fit is
-    *malformed*), ``quantities`` (numbers that cannot hold what their rules forbid) and ``effort`` (the one
-    limit on work); then models, masses along words, tables, formulae and polynomials;
+    what all rules are made of, first ``reading`` (from text to numbers, which cannot hold what their rules
+    forbid; what does not fit is *malformed*; the one limit on work) and ``shape`` (documents, claims, what is
+    said of them); then models, masses along words, tables, formulae and polynomials;
 ``rules``
     what each kind of certificate must obey: one file a kind, named in `bisimdist.checker.rules.KINDS`.
 """
 
 from __future__ import annotations
 
-from bisimdist.checker.core.frame import Claim
 from bisimdist.checker.core.reading import MalformedCertificate
+from bisimdist.checker.core.shape import Claim
 from bisimdist.checker.verdict import CheckReport, check_certificate
 
 __all__ = ["CheckReport", "Claim", "MalformedCertificate", "check_certificate"]

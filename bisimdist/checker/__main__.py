@@ -13,8 +13,8 @@ from errno import EFBIG
 from itertools import islice
 from pathlib import Path
 
-from bisimdist.checker.core.frame import Claim
 from bisimdist.checker.core.reading import MalformedCertificate, shown, text_of
+from bisimdist.checker.core.shape import Claim
 from bisimdist.checker.verdict import check_certificate
 
 MAX_MEBIBYTES = 1024

@@ -2,55 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from importlib import import_module
 
-from bisimdist.checker.core.effort import limited
-from bisimdist.checker.core.frame import Claim, OtherReport, model_kind, read_frame
-from bisimdist.checker.core.reading import MalformedCertificate, decode, shown
+from bisimdist.checker.core.reading import MalformedCertificate, decode, limited, shown
+from bisimdist.checker.core.shape import CheckReport, model_kind, read_frame
 from bisimdist.checker.rules import KINDS
 
 __all__ = ["CheckReport", "check_certificate"]
 
 DISTANCE = "distance"
 """What certificates without a kind are about."""
-
-
-@dataclass(frozen=True)
-class CheckReport:
-    """The verdict on a certificate.
-
-    Parameters
-    ----------
-    valid
-        Whether the certificate proves all of its claims.
-    claims
-        The claims about distances, as they stand in the certificate; if it is not valid, nothing is known
-        of them. Empty for certificates of other kinds.
-    reason
-        Which rule of which entry fails; empty if the certificate is valid.
-    kind
-        The kind of the certificate: ``"distance"``, or one of `bisimdist.checker.rules.KINDS`.
-    other_claims
-        The claims of a certificate of another kind, as plain data. Empty for distances.
-    digest
-        The digest of the model, as it stands in the certificate, or of what the claims are about instead.
-    model_kind
-        The kind of the model, as it stands in the certificate, or what the claims are about instead.
-    """
-
-    valid: bool
-    claims: tuple[Claim, ...]
-    reason: str = ""
-    kind: str = "distance"
-    other_claims: tuple[Mapping[str, object], ...] = ()
-    digest: str | None = None
-    model_kind: str | None = None
-
-    def plain_claims(self) -> tuple[Mapping[str, object], ...]:
-        """Return the claims as plain data, whatever they are about."""
-        return (*(claim.as_dict() for claim in self.claims), *self.other_claims)
 
 
 def check_certificate(text: str | bytes, model_text: str | bytes | None = None) -> CheckReport:
@@ -100,9 +62,9 @@ def _check(document: dict[str, object], model: object | None) -> CheckReport:
             f"the kind is {shown(kind)}; this checker knows {known} (and distances, which have none)"
         )
     module = KINDS[kind] if "kind" in document else "bisimdist.checker.rules.distance"
-    report: OtherReport = import_module(module).check_document(document, model)
-    if not (report.claims or report.distances):
+    report: CheckReport = import_module(module).check_document(document, model)
+    if not report.plain_claims():
         raise MalformedCertificate("the certificate claims nothing")
-    names = report.about or (model_kind(document), document.get("digest"))
+    names = report.model_kind or model_kind(document), report.digest or document.get("digest")
     said, digest = (name if isinstance(name, str) else None for name in names)
-    return CheckReport(report.valid, report.distances, report.reason, kind, report.claims, digest, said)
+    return replace(report, kind=kind, model_kind=said, digest=digest)

@@ -68,11 +68,11 @@ def refused(document: Document, rule: str) -> None:
     report = check_document(document)
     assert not report.valid
     assert rule in report.reason.replace(":", " ").split(), report.reason
-    assert report.claims
+    assert report.other_claims
 
 
 def test_valid_ones_and_what_they_claim() -> None:
-    (claim,) = check_document(ring()).claims
+    (claim,) = check_document(ring()).other_claims
     assert claim == {
         "from": "payer0",
         "to": "payer1",
@@ -84,7 +84,7 @@ def test_valid_ones_and_what_they_claim() -> None:
     }
     assert check_document(cyclic()).valid
     answer = delta(figure1(), epsilon="1/10")
-    assert check_document(plain(answer.certificate())).claims[0]["alpha"] == [
+    assert check_document(plain(answer.certificate())).other_claims[0]["alpha"] == [
         str(answer.alpha_upper),
         str(answer.alpha_lower),
     ]

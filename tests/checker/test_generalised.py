@@ -18,7 +18,7 @@ from bisimdist.checker import check_certificate
 from bisimdist.checker.core.automaton import read_automaton
 from bisimdist.checker.core.reading import MalformedCertificate
 from bisimdist.checker.rules.generalised import check_document
-from bisimdist.checker.rules.generalised_arena import Metric
+from bisimdist.checker.rules.generalised_upper import Metric
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC

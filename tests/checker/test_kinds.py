@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from bisimdist.checker import MalformedCertificate, check_certificate
+from bisimdist.checker import CheckReport, MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.rules import KINDS
 
 FRAME: dict[str, Any] = {"format": "bisimdist-certificate", "version": 1, "kind": "parity"}
@@ -25,17 +24,18 @@ def parity(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Register a kind that finds even numbers valid; return the models that it is given."""
     models: list[object] = []
 
-    def check_document(document: dict[str, object], model: object) -> OtherReport:
+    def check_document(document: dict[str, object], model: object) -> CheckReport:
         models.append(model)
         number = document.get("number")
         if number == "deep":
             return check_document(document, model)
         if number == "none":
-            return OtherReport(True, ())
+            return CheckReport(True, ())
         if not isinstance(number, str):
             raise MalformedCertificate("there is no number")
         even = int(number) % 2 == 0
-        return OtherReport(even, (CLAIM | {"number": number},), "" if even else "P1: the number is odd")
+        reason = "" if even else "P1: the number is odd"
+        return CheckReport(even, (), reason, other_claims=(CLAIM | {"number": number},))
 
     monkeypatch.setitem(sys.modules, "parity_module", SimpleNamespace(check_document=check_document))
     monkeypatch.setitem(KINDS, "parity", "parity_module")

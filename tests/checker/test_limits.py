@@ -15,7 +15,7 @@ from bisimdist.analysis.metric import metric
 from bisimdist.analysis.satisfaction import satisfying
 from bisimdist.checker import MalformedCertificate, check_certificate, verdict
 from bisimdist.checker.__main__ import main
-from bisimdist.checker.core import effort, expressions
+from bisimdist.checker.core import polynomials, reading
 from bisimdist.models.pa import PA, Transition
 from tests.checker.corpus import FOLDER
 
@@ -73,7 +73,7 @@ def pumped(symbols: int) -> str:
 )
 def test_more_work_than_the_limit_is_malformed(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(text) < 10_000
-    monkeypatch.setattr(effort, "MAX_WORK", effort.MAX_WORK // 100)
+    monkeypatch.setattr(reading, "MAX_WORK", reading.MAX_WORK // 100)
     with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
         check_certificate(text)
 
@@ -114,7 +114,7 @@ def distinct(length: str) -> str:
     ids=["length", "distinct masses", "rounds"],
 )
 def test_a_short_document_takes_seconds(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(effort, "LEAST_WORK", effort.LEAST_WORK // 10)
+    monkeypatch.setattr(reading, "LEAST_WORK", reading.LEAST_WORK // 10)
     begun = time.process_time()
     with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
         check_certificate(text)
@@ -124,11 +124,15 @@ def test_a_short_document_takes_seconds(text: str, monkeypatch: pytest.MonkeyPat
 def test_a_long_document_may_ask_for_more() -> None:
     allowed = []
     for size in (0, 10_000, 10**9):
-        with effort.limited(size):
-            left = effort._left.get()
+        with reading.limited(size):
+            left = reading._left.get()
             assert left is not None
             allowed += left
-    assert allowed == [effort.LEAST_WORK, effort.LEAST_WORK + 10_000 * effort.WORK_OF_A_BYTE, effort.MAX_WORK]
+    assert allowed == [
+        reading.LEAST_WORK,
+        reading.LEAST_WORK + 10_000 * reading.WORK_OF_A_BYTE,
+        reading.MAX_WORK,
+    ]
 
 
 def test_a_length_that_is_too_long_to_write_down_is_malformed() -> None:
@@ -141,14 +145,14 @@ def test_a_length_that_is_too_long_to_write_down_is_malformed() -> None:
 )
 def test_what_a_power_costs_is_known_before(base: str, exponent: int, terms: int) -> None:
     names = ["p", "q"]
-    known = expressions._power_work(expressions.read_quotient(base, names, "")[0], exponent)
-    with effort.limited(0):
-        power, _ = expressions.read_quotient(f"({base})^{exponent}", names, "")
-        left = effort._left.get()
+    known = polynomials._power_work(polynomials.read_quotient(base, names, "")[0], exponent)
+    with reading.limited(0):
+        power, _ = polynomials.read_quotient(f"({base})^{exponent}", names, "")
+        left = reading._left.get()
     assert left is not None
-    spent = effort.LEAST_WORK - left[0]
+    spent = reading.LEAST_WORK - left[0]
     assert len(power) == terms
-    ones = exponent * effort.fraction_work(2)  # for the denominator
+    ones = exponent * reading.fraction_work(2)  # for the denominator
     assert known <= 1.5 * spent
     assert spent - ones <= 1.1 * known + 10**6
 
@@ -161,7 +165,7 @@ def test_a_long_word_is_followed_in_integers() -> None:
 
 def test_the_limit_is_one_for_all_parts_of_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
     several = document("hmm-several/hmm-several")
-    monkeypatch.setattr(effort, "MAX_WORK", 10**6)
+    monkeypatch.setattr(reading, "MAX_WORK", 10**6)
     assert check_certificate(json.dumps(several)).valid
     several["parts"] *= 100
     with pytest.raises(MalformedCertificate, match="more work"):

@@ -141,7 +141,7 @@ def test_pin_checking_is_proved_on_both_sides() -> None:
         report = check_document(pin(kind), None)
         assert report.valid
         claim = {"metric": kind, "quantity": "e^distance", "from": "s1", "to": "t1"}
-        assert report.claims == (claim | {"upper": value, "lower": value},)
+        assert report.other_claims == (claim | {"upper": value, "lower": value},)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_what_is_computed_is_accepted(automaton: PA) -> None:
     document = certificate(automaton, all_pairs(automaton))
     report = check_document(document, json.loads(json.dumps(automaton.canonical())))
     assert report.valid, report.reason
-    for (s, t), claim in zip(all_pairs(automaton), report.claims, strict=True):
+    for (s, t), claim in zip(all_pairs(automaton), report.other_claims, strict=True):
         assert claim["equivalent"] == (information_space(automaton, s, t).trace is None)
 
 
@@ -85,7 +85,7 @@ def test_whatever_is_accepted_is_true(automaton: PA, data: st.DataObject) -> Non
     report = check_document(document, None)
     if not report.valid:
         return
-    for claim in report.claims:
+    for claim in report.other_claims:
         s, t = (automaton.index(str(claim[key])) for key in ("from", "to"))
         assert claim["equivalent"] == (information_space(automaton, s, t).trace is None)
 
@@ -106,7 +106,7 @@ def test_whatever_is_accepted_of_another_automaton_is_true(automaton: PA, data: 
     document["model"] = json.loads(json.dumps(other.canonical()))
     document["digest"] = other.digest()
     report = check_document(document, None)
-    for (s, t), claim in zip(all_pairs(other), report.claims, strict=True):
+    for (s, t), claim in zip(all_pairs(other), report.other_claims, strict=True):
         if report.valid:
             assert claim["equivalent"] == (information_space(other, s, t).trace is None)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_formulae
 from bisimdist.checker import MalformedCertificate, check_certificate
-from bisimdist.checker.core import effort
+from bisimdist.checker.core import reading
 from bisimdist.checker.core.formula_text import read_linear
 from bisimdist.checker.rules.trace_formulae import check_document
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula
@@ -214,6 +214,6 @@ def test_absurd_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     automaton = PA(("s", "t"), tuple(Transition(s, "a", ((0, third), (1, third))) for s in range(2)))
     document = as_read(trace_formulae(automaton, "s", 2000, 3000).certificate())
     assert accepted(document)
-    monkeypatch.setattr(effort, "MAX_WORK", 1000)
+    monkeypatch.setattr(reading, "MAX_WORK", 1000)
     with pytest.raises(MalformedCertificate, match="more work"):
         check_certificate(json.dumps(document))

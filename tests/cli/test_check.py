@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from bisimdist.analysis.distances import bound
-from bisimdist.checker import check_certificate
+from bisimdist.checker import CheckReport, check_certificate
 from bisimdist.checker.__main__ import sentence
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.rules import KINDS
 from bisimdist.cli.check import run_check
 from bisimdist.models.io import load_model, write_model
@@ -153,10 +152,11 @@ def other(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Register a kind of certificates that are valid unless they say otherwise."""
     models: list[Any] = []
 
-    def check_document(document: dict[str, object], model: object) -> OtherReport:
+    def check_document(document: dict[str, object], model: object) -> CheckReport:
         models.append(model)
         reason = str(document.get("fails", ""))
-        return OtherReport(not reason, (CLAIM, {"from": "s", "holds": True}), reason)
+        claims = CLAIM, {"from": "s", "holds": True}
+        return CheckReport(not reason, (), reason, other_claims=claims)
 
     monkeypatch.setitem(sys.modules, "other_module", SimpleNamespace(check_document=check_document))
     monkeypatch.setitem(KINDS, "other", "other_module")

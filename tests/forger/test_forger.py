@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bisimdist.checker import check_certificate
-from bisimdist.checker.core.quantities import Skew
+from bisimdist.checker.core.reading import Skew
 from tests.certificates.test_tables import switchable
 from tests.checker.mutation import checker
 from tests.forger.filed import filed, tightened
@@ -69,7 +69,7 @@ QUICK = (
 RULES = (
     ("distances", "core.tables", "U3"),
     ("distances", "core.tables", "U4"),
-    ("distances", "rules.lower_table", "L6"),
+    ("distances", "rules.distance", "L6"),
     ("delta", "rules.delta", "D5: the upper bound is less than what"),
     ("generalised", "rules.generalised_lower", "Q9"),
     ("generalised", "rules.generalised_lower", "Q10"),

@@ -11,8 +11,7 @@ import pytest
 from bisimdist.analysis.hmm_proofs import for_all_lengths
 from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.certificates.hmm_proofs import parametric_certificate
-from bisimdist.checker import check_certificate
-from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker import CheckReport, check_certificate
 from bisimdist.checker.core.reading import MalformedCertificate
 from bisimdist.checker.rules import KINDS
 from bisimdist.hmm.budget import geometric_family, noisy_max_family
@@ -30,10 +29,10 @@ from tests.hmm_proofs.random_models import random_hmm
 Document = dict[str, Any]
 
 
-def _check(document: Document, model: object | None = None) -> OtherReport:
+def _check(document: Document, model: object | None = None) -> CheckReport:
     plain = json.loads(json.dumps(document))
     report = import_module(KINDS[plain["kind"]]).check_document(plain, model)
-    assert isinstance(report, OtherReport)
+    assert isinstance(report, CheckReport)
     return report
 
 
@@ -88,7 +87,7 @@ def documents() -> dict[str, Document]:
 def test_proofs_are_accepted(documents: dict[str, Document], name: str) -> None:
     report = _check(documents[name])
     assert (report.valid, report.reason) == (True, "")
-    assert report.claims
+    assert report.other_claims
 
 
 def test_the_proof_of_a_split_is_not_trivial(documents: dict[str, Document]) -> None:
@@ -219,4 +218,4 @@ def test_several_pairs_share_a_certificate() -> None:
     document = for_all_lengths(geometric()).certificate()
     assert document["kind"] == "hmm-several"
     report = _check(document)
-    assert (report.valid, len(report.claims)) == (True, 2)
+    assert (report.valid, len(report.other_claims)) == (True, 2)

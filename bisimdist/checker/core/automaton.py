@@ -10,7 +10,6 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from bisimdist.checker.core.frame import OtherReport, judged
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -19,7 +18,7 @@ from bisimdist.checker.core.reading import (
     items,
     model_number,
 )
-from bisimdist.checker.core.shape import Shape, key, listed, named, one_of, raw
+from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, named, one_of, raw
 
 __all__ = ["About", "Automaton", "Transition", "about_automaton", "read_automaton"]
 
@@ -105,7 +104,7 @@ def about_automaton(
     rules: tuple[str, str],
     claims: Iterable[Mapping[str, object]],
     check: Callable[[Automaton], None],
-) -> OtherReport:
+) -> CheckReport:
     """Return the verdict on a document whose claims are these.
 
     Parameters

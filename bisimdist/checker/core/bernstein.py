@@ -8,7 +8,6 @@ from itertools import product
 from math import comb, prod
 from typing import Any
 
-from bisimdist.checker.core.effort import fraction_work, spend
 from bisimdist.checker.core.polynomials import (
     Box,
     Polynomial,
@@ -18,7 +17,16 @@ from bisimdist.checker.core.polynomials import (
     read_monomials,
     size_of,
 )
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, rational, record, shown
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    fraction_work,
+    item,
+    rational,
+    record,
+    shown,
+    spend,
+)
 
 __all__ = ["check_sign", "shown_nonnegative", "shown_sign"]
 

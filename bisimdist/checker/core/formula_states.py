@@ -14,8 +14,7 @@ from math import lcm
 
 from bisimdist.checker.core.automaton import Automaton
 from bisimdist.checker.core.flow import place
-from bisimdist.checker.core.formula_graph import ANYTHING, FormulaGraph
-from bisimdist.checker.core.formula_text import Text, read_text
+from bisimdist.checker.core.formula_text import ANYTHING, FormulaGraph, Text, read_text
 from bisimdist.checker.core.reading import MalformedCertificate
 
 __all__ = ["FormulaReader", "splits"]

@@ -11,9 +11,16 @@ from functools import cached_property
 from typing import Any
 
 from bisimdist.checker.core.bernstein import shown_sign
-from bisimdist.checker.core.claims import Between
-from bisimdist.checker.core.expressions import read_quotient
-from bisimdist.checker.core.polynomials import Box, Polynomial, Quotient, multiply, plus, read_factors, value
+from bisimdist.checker.core.polynomials import (
+    Box,
+    Polynomial,
+    Quotient,
+    multiply,
+    plus,
+    read_factors,
+    read_quotient,
+    value,
+)
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -23,7 +30,7 @@ from bisimdist.checker.core.reading import (
     model_number,
     shown,
 )
-from bisimdist.checker.core.shape import Shape, key, listed, named, one_of, raw, row
+from bisimdist.checker.core.shape import Between, Shape, key, listed, named, one_of, raw, row
 from bisimdist.checker.core.steps import reached
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
 

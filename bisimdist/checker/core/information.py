@@ -10,8 +10,16 @@ from fractions import Fraction
 from typing import TypeVar
 
 from bisimdist.checker.core.chain import Chain
-from bisimdist.checker.core.quantities import Amount, Skew
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, items, natural, shown
+from bisimdist.checker.core.reading import (
+    Amount,
+    MalformedCertificate,
+    RuleViolation,
+    Skew,
+    item,
+    items,
+    natural,
+    shown,
+)
 from bisimdist.checker.core.shape import Reader, listed, row
 from bisimdist.checker.core.steps import lumped
 

@@ -2,7 +2,7 @@
 
 Here and in all that reads, `MalformedCertificate` is raised where a document does not have the shape that is
 asked for, or asks for too much work, and `RuleViolation` where it has, but breaks a rule, which the message
-names.
+names. Numbers that cannot hold what their rules forbid are made here, and the work on a document is counted.
 """
 
 from __future__ import annotations
@@ -10,28 +10,38 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 __all__ = [
+    "Amount",
     "MalformedCertificate",
+    "Mass",
     "RuleViolation",
+    "Share",
+    "Skew",
     "Written",
+    "afford",
     "choice",
     "decimal_rational",
     "decimal_text",
     "decode",
+    "fraction_work",
     "integer",
     "item",
     "items",
+    "limited",
     "mapping",
     "model_number",
     "natural",
+    "product_work",
     "rational",
     "record",
     "shown",
-    "strings",
+    "spend",
     "text_of",
 ]
 
@@ -168,14 +178,6 @@ def natural(value: object, where: str, below: int | None = None) -> int:
     return value
 
 
-def strings(value: object, where: str, length: int) -> list[str]:
-    """Return a JSON array of so many strings."""
-    entries = items(value, where)
-    if len(entries) != length:
-        raise MalformedCertificate(f"{where} is {shown(value)}; expected {length} strings")
-    return [item(entry, where) for entry in entries]
-
-
 def integer(value: object, where: str) -> int:
     """Read an integer: decimal (of at most 4000 digits) or, from ``0x``, hexadecimal."""
     text = item(value, where)
@@ -250,3 +252,111 @@ def text_of(number: Fraction) -> str:
     """Write a rational in lowest terms, with hexadecimal integers where decimal ones are too long."""
     parts = (number.numerator,) if number.denominator == 1 else (number.numerator, number.denominator)
     return "/".join(decimal_text(part) if part.bit_length() < _DECIMAL_BITS else hex(part) for part in parts)
+
+
+class _Bounded(Fraction):
+    """A rational in an interval; what is outside of it cannot be made."""
+
+    __slots__ = ()
+    interval: ClassVar[str]
+    holds: ClassVar[staticmethod[[Fraction | int], bool]]
+
+    def __new__(cls, number: Fraction | int) -> Self:
+        """Make the number."""
+        if not cls.holds(number):
+            raise ValueError(f"{shown(text_of(Fraction(number)))} is not {cls.interval}")
+        return super().__new__(cls, number)
+
+    @classmethod
+    def of(cls, number: Fraction | int, where: str) -> Self:
+        """Make the number of a rule; `where` begins with the name of the rule."""
+        if not cls.holds(number):
+            raise RuleViolation(f"{where} is {shown(text_of(Fraction(number)))}; expected {cls.interval}")
+        return super().__new__(cls, number)
+
+    @classmethod
+    def by(cls, rule: str) -> Callable[[object, str], Self]:
+        """Return what reads the number of a rule."""
+        return lambda value, where: cls.of(rational(value, where), f"{rule}: {where}")
+
+
+class Skew(_Bounded):
+    """A number of at least 1: a skew, a ratio, e to a distance."""
+
+    __slots__ = ()
+    interval = "at least 1"
+    holds = staticmethod(lambda number: number >= 1)
+
+
+class Mass(_Bounded):
+    """A number that is not negative."""
+
+    __slots__ = ()
+    interval = "at least 0"
+    holds = staticmethod(lambda number: number >= 0)
+
+
+class Amount(_Bounded):
+    """A number that is positive."""
+
+    __slots__ = ()
+    interval = "more than 0"
+    holds = staticmethod(lambda number: number > 0)
+
+
+class Share(_Bounded):
+    """A number from 0 to 1."""
+
+    __slots__ = ()
+    interval = "between 0 and 1"
+    holds = staticmethod(lambda number: 0 <= number <= 1)
+
+
+MAX_WORK = 30_000_000_000
+"""In products of two digits of 30 bits, each of which takes about a nanosecond."""
+
+LEAST_WORK, WORK_OF_A_BYTE = 4_000_000_000, 50_000
+"""What a document may ask for however short it is, and what it may for each of its bytes, up to the limit."""
+
+OVERHEAD = 100
+"""What a product of short integers costs in all."""
+
+_left: ContextVar[list[int] | None] = ContextVar("left", default=None)
+
+
+@contextmanager
+def limited(size: int) -> Iterator[None]:
+    """Count the work on one document of so many bytes; what is checked inside of it counts for it."""
+    if _left.get() is not None:
+        yield
+        return
+    token = _left.set([min(MAX_WORK, LEAST_WORK + WORK_OF_A_BYTE * size)])
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+def spend(work: int) -> None:
+    """Count work before it is done."""
+    afford(work)
+    left = _left.get()
+    if left is not None:
+        left[0] -= work
+
+
+def afford(work: int) -> None:
+    """Refuse work that is more than what is left, before the first part of it is done."""
+    left = _left.get()
+    if left is not None and work > left[0]:
+        raise MalformedCertificate("the document asks for more work than a certificate may")
+
+
+def product_work(first_bits: int, second_bits: int, count: int = 1) -> int:
+    """Return what products of integers of so many bits cost."""
+    return count * (OVERHEAD + (1 + first_bits // 30) * (1 + second_bits // 30))
+
+
+def fraction_work(bits: int, count: int = 1) -> int:
+    """Return what operations on fractions cost whose parts have so many bits: lowest terms are dear."""
+    return count * (60 * OVERHEAD + (1 + bits // 30) ** 2)

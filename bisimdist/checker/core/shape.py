@@ -8,7 +8,7 @@ nothing; a proof is `raw` in the first step.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
 from functools import cache
@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar, dataclass_transform
 
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
+    RuleViolation,
     choice,
     item,
     items,
@@ -23,23 +24,33 @@ from bisimdist.checker.core.reading import (
     rational,
     record,
     shown,
+    text_of,
 )
 
 __all__ = [
     "FRAME",
+    "Between",
+    "BetweenBounds",
     "Bound",
+    "CheckReport",
+    "Claim",
+    "Finite",
     "Reader",
     "Shape",
+    "at_most",
     "bound",
     "depth",
     "either",
     "flag",
+    "judged",
     "key",
     "listed",
+    "model_kind",
     "named",
     "one_of",
     "or_null",
     "raw",
+    "read_frame",
     "row",
 ]
 
@@ -184,3 +195,138 @@ def row(*reads: Reader[Any]) -> Reader[tuple[Any, ...]]:
         return tuple(read(part, where) for read, part in zip(reads, parts, strict=True))
 
     return entries
+
+
+@dataclass(frozen=True)
+class Claim:
+    """That the distance of two states of the model is at most `upper` and, where given, at least `lower`.
+
+    Of a chain in intervals it is the distance for the worst that nature picks, ``each-step`` or ``fixed``.
+    """
+
+    source: str
+    target: str
+    distance: str
+    alpha: Fraction
+    upper: Fraction
+    lower: Fraction | None = None
+    nature: str | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the claim says what the distance is."""
+        return self.lower == self.upper
+
+    def as_dict(self) -> dict[str, str | bool]:
+        """Return the claim as plain data; integers beyond 4000 digits are hexadecimal."""
+        return {
+            "from": self.source,
+            "to": self.target,
+            "distance": self.distance,
+            "alpha": text_of(self.alpha),
+            "upper": text_of(self.upper),
+            **({} if self.lower is None else {"lower": text_of(self.lower)}),
+            "exact": self.exact,
+            **({} if self.nature is None else {"nature": self.nature}),
+        }
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The verdict on a certificate.
+
+    Parameters
+    ----------
+    valid
+        Whether the certificate proves all of its claims.
+    claims
+        The claims about distances, as they stand in the certificate; if it is not valid, nothing is known
+        of them. Empty for certificates of other kinds.
+    reason
+        Which rule of which entry fails; empty if the certificate is valid.
+    kind
+        The kind of the certificate: ``"distance"``, or one of `bisimdist.checker.rules.KINDS`.
+    other_claims
+        The claims of a certificate of another kind, as plain data. Empty for distances.
+    digest
+        The digest of the model, as it stands in the certificate, or of what the claims are about instead.
+    model_kind
+        The kind of the model, as it stands in the certificate, or what the claims are about instead.
+    """
+
+    valid: bool
+    claims: tuple[Claim, ...]
+    reason: str = ""
+    kind: str = "distance"
+    other_claims: tuple[Mapping[str, object], ...] = ()
+    digest: str | None = None
+    model_kind: str | None = None
+
+    def plain_claims(self) -> tuple[Mapping[str, object], ...]:
+        """Return the claims as plain data, whatever they are about."""
+        return (*(claim.as_dict() for claim in self.claims), *self.other_claims)
+
+
+def judged(
+    claims: Iterable[Mapping[str, object]],
+    check: Callable[[], object],
+    about: tuple[str | None, str | None] = (None, None),
+    distances: tuple[Claim, ...] = (),
+) -> CheckReport:
+    """Return the verdict on claims: what `check` does not refuse is proved.
+
+    The claims are about the model of the document, or about what a kind and a digest say instead.
+    """
+    said, valid, reason = tuple(claims), True, ""
+    try:
+        check()
+    except RuleViolation as violation:
+        valid, reason = False, str(violation)
+    return CheckReport(valid, distances, reason, other_claims=said, model_kind=about[0], digest=about[1])
+
+
+def read_frame(document: object) -> dict[str, object]:
+    """Return a decoded document that says to be a certificate of version 1, of whatever kind."""
+    if not isinstance(document, dict) or document.get("format") != "bisimdist-certificate":
+        raise MalformedCertificate('the document is not an object with "format": "bisimdist-certificate"')
+    version = document.get("version")
+    if version != 1 or isinstance(version, bool):
+        raise MalformedCertificate(f"the version is {shown(version)}; this checker knows version 1")
+    return document
+
+
+def model_kind(document: Mapping[str, object]) -> object:
+    """Return which kind of model a certificate says to be about."""
+    model = document.get("model")
+    return model.get("kind") if isinstance(model, dict) else None
+
+
+class Between(Shape):
+    """A claim about two states."""
+
+    source: str = key(item, "from")
+    target: str = key(item, "to")
+
+
+class BetweenBounds(Between):
+    """That what is called the distance of two states lies between two bounds, which may be infinite."""
+
+    upper: Bound = key(bound)
+    lower: Bound = key(bound)
+
+    def data(self) -> dict[str, object]:
+        """Return the claim as plain data."""
+        upper, lower = ("inf" if side is None else text_of(side) for side in (self.upper, self.lower))
+        return {"from": self.source, "to": self.target, "upper": upper, "lower": lower}
+
+
+class Finite(BetweenBounds):
+    """That it lies between two numbers."""
+
+    upper: Fraction = key(rational)
+    lower: Fraction = key(rational)
+
+
+def at_most(first: Bound, second: Bound) -> bool:
+    """Tell whether a bound is at most another."""
+    return second is None or (first is not None and first <= second)

@@ -16,10 +16,11 @@ from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 from bisimdist.checker.core.chain import ONLY, Chain
-from bisimdist.checker.core.quantities import Amount, Skew
 from bisimdist.checker.core.reading import (
+    Amount,
     MalformedCertificate,
     RuleViolation,
+    Skew,
     integer,
     item,
     items,

@@ -9,8 +9,7 @@ from functools import cached_property
 from math import gcd, lcm
 
 from bisimdist.checker.core.automaton import Automaton
-from bisimdist.checker.core.effort import fraction_work, spend
-from bisimdist.checker.core.reading import RuleViolation, rational, shown
+from bisimdist.checker.core.reading import RuleViolation, fraction_work, rational, shown, spend
 from bisimdist.checker.core.shape import named
 from bisimdist.checker.core.steps import lumped, only_steps, refinements, seen
 from bisimdist.checker.core.words import Masses as Followed

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Generic, TypeVar
 
-from bisimdist.checker.core.effort import fraction_work, product_work, spend
+from bisimdist.checker.core.reading import fraction_work, product_work, spend
 
 __all__ = ["Masses", "Steps", "WholeRow", "whole_row"]
 

@@ -16,14 +16,15 @@ from itertools import product
 from typing import ClassVar
 
 from bisimdist.checker.core.chain import ONLY, Chain, Rows
-from bisimdist.checker.core.effort import fraction_work, spend
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     decimal_rational,
+    fraction_work,
     item,
     model_number,
     shown,
+    spend,
 )
 from bisimdist.checker.core.shape import named, row
 

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bisimdist.checker.core.chain import Chain, given_chain, own_chain, reader
-from bisimdist.checker.core.frame import OtherReport, judged
 from bisimdist.checker.core.information import RATIOS, check_cover, check_merged, check_ratios, merge
-from bisimdist.checker.core.quantities import Skew
-from bisimdist.checker.core.reading import RuleViolation, shown
+from bisimdist.checker.core.reading import RuleViolation, Skew, shown
+from bisimdist.checker.core.shape import CheckReport, judged
 from bisimdist.checker.core.tables import Setting, Table, UpperEntry, check_upper
-from bisimdist.checker.core.unrolling import unrolled, with_rounds
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
 from bisimdist.checker.rules.delta_document import (
     Ceiling,
@@ -30,7 +28,7 @@ from bisimdist.checker.rules.delta_document import (
     OwnBound,
     read_document,
 )
-from bisimdist.checker.rules.delta_sequences import Sequences, Vector
+from bisimdist.checker.rules.delta_sequences import Sequences, Vector, unrolled, with_rounds
 
 __all__ = ["check_document"]
 
@@ -40,7 +38,7 @@ Place = tuple[int | str, str]
 """A node of an event, and the state whose label it reads next."""
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``delta``."""
     whole = read_document(document)
     given = given_chain(model, reader(whole.nature))

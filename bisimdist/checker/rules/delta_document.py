@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.chain import NATURE, ONLY, read_model
-from bisimdist.checker.core.claims import Finite
-from bisimdist.checker.core.frame import model_kind
 from bisimdist.checker.core.information import COVERS, by_pair, merged, nodes_of
-from bisimdist.checker.core.quantities import Amount, Share, Skew
 from bisimdist.checker.core.reading import (
+    Amount,
     MalformedCertificate,
+    Share,
+    Skew,
     choice,
     integer,
     item,
@@ -21,7 +21,19 @@ from bisimdist.checker.core.reading import (
     rational,
     text_of,
 )
-from bisimdist.checker.core.shape import Shape, flag, key, listed, named, one_of, raw, row, truth
+from bisimdist.checker.core.shape import (
+    Finite,
+    Shape,
+    flag,
+    key,
+    listed,
+    model_kind,
+    named,
+    one_of,
+    raw,
+    row,
+    truth,
+)
 from bisimdist.checker.core.tables import Table, UpperEntry, read_upper_table
 
 __all__ = [

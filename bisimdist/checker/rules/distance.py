@@ -6,19 +6,54 @@ The rules are named G, U, L and C as in the specification; why they prove the cl
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.chain import NATURE, Chain, given_chain, own_chain, read_model, reader
-from bisimdist.checker.core.claims import Between
-from bisimdist.checker.core.frame import Claim, OtherReport, judged
-from bisimdist.checker.core.quantities import Skew
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, rational, shown
-from bisimdist.checker.core.shape import Shape, key, listed, one_of, raw
-from bisimdist.checker.core.tables import DIRECTIONS, Setting, check_upper, read_upper_table
-from bisimdist.checker.rules.lower_table import check_lower, read_lower_table
+from bisimdist.checker.core.chain import NATURE, ONLY, Chain, given_chain, own_chain, read_model, reader
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    Mass,
+    RuleViolation,
+    Skew,
+    choice,
+    item,
+    natural,
+    rational,
+    shown,
+)
+from bisimdist.checker.core.shape import (
+    Between,
+    CheckReport,
+    Claim,
+    Shape,
+    judged,
+    key,
+    listed,
+    named,
+    one_of,
+    raw,
+    row,
+)
+from bisimdist.checker.core.tables import (
+    DIRECTIONS,
+    PAIR,
+    Bounds,
+    Setting,
+    Table,
+    check_upper,
+    place,
+    read_table,
+    read_upper_table,
+)
 
-__all__ = ["check_document"]
+__all__ = [
+    "check_document",
+    "check_lower",
+    "read_lower_table",
+]
 
 
 class _Said(Between):
@@ -46,7 +81,7 @@ class _Document(Shape):
         return [Claim(c.source, c.target, *shared, c.upper, c.lower, self.nature) for c in self.said]
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of a distance."""
     whole = _Document.whole(document)
     if not whole.said:
@@ -72,3 +107,237 @@ def _check(whole: _Document, given: Chain | None) -> None:
         proved = lower.at(*pair)
         if claim.lower is not None and not 0 <= claim.lower * lower.denominator <= proved:
             raise RuleViolation(f"{where}: the lower bound is more than the table's, or less than 0")
+
+
+Partners = Mapping[str, list[tuple[str, str, int]]]
+"""By state the ordered pairs (i, j) that it takes part in, with the ranks of their entries."""
+
+Costs = dict[str, dict[str, int]]
+Value = Fraction | tuple[str, str]
+
+
+def _value_of_f(spec: object, where: str) -> Value:
+    if isinstance(spec, str):
+        return rational(spec, where)
+    relation, other = PAIR(spec, where)
+    return choice(relation, where, ("above", "below")), other
+
+
+def _rank(value: object, where: str) -> int:
+    rank = natural(value, where)
+    if rank < 1:
+        raise MalformedCertificate(f"{where} is 0; expected an integer of at least 1")
+    return rank
+
+
+class Progress(Shape):
+    """Why mass cannot stay for ever: one of a stuck state, a common state, or a function y."""
+
+    stuck: str | None = key(item, default=None)
+    common: str | None = key(item, default=None)
+    classes: list[tuple[str, Mass]] | None = key(listed(row(item, Mass.by("L7"))), default=None)
+    states: dict[str, Fraction] | None = key(named(rational), default=None)
+
+    def __post_init__(self) -> None:
+        """Demand one reason."""
+        y = None if self.classes is None and self.states is None else "y"
+        if [self.stuck, self.common, y].count(None) != 2:
+            raise MalformedCertificate(
+                f"{self.where} is not one of 'stuck', 'common', or 'classes' with 'states'"
+            )
+
+
+class LowerEntry(Shape):
+    """A pair, in the direction that the maximiser takes, with its lower bound and the function behind it.
+
+    In `witness` a state has a rational, or ``("above", y)`` or ``("below", y)``. An entry of rank 0 has no
+    progress: it must be strict.
+    """
+
+    pair: tuple[str, str] = key(PAIR)
+    value: object = key(raw)
+    witness: Mapping[str, Value] = key(named(_value_of_f))
+    rank: int = key(_rank, default=0)
+    progress: Progress | None = key(Progress.read, default=None)
+    action: str = ONLY
+
+    def __post_init__(self) -> None:
+        """Demand both a rank and progress, or neither."""
+        if bool(self.rank) != (self.progress is not None):
+            raise MalformedCertificate(
+                f"{self.where} has only one of 'rank' and 'progress'; expected both or neither"
+            )
+
+
+class AskedEntry(LowerEntry):
+    """An entry that says which action the maximiser asks."""
+
+    action: str = key(item)
+
+
+def read_lower_table(value: object, *, interactive: bool) -> Table[LowerEntry]:
+    """Read the lower table of a distance."""
+    return read_table(value, "the lower table", (AskedEntry if interactive else LowerEntry).read)
+
+
+def sides(c: Mapping[str, Fraction]) -> tuple[set[str], set[str]]:
+    """Return the states that count for the value, and those that count against it."""
+    sinks = {state for state, value in c.items() if value < 0}
+    return set(c) - sinks, sinks
+
+
+def check_lower(setting: Setting, table: Table[LowerEntry]) -> Bounds:
+    """Check that the table is a post-fixed point that no mass can hold up, so that it bounds from below."""
+    lower = Bounds(setting, table, "lower", unlisted=0)
+    equals: dict[int, Partners] = defaultdict(lambda: defaultdict(list))  # the pairs of equal value
+    for entry in table.entries:
+        for i, j in setting.orders(entry.pair):
+            for state in (i, j):
+                equals[lower.at(i, j)][state].append((i, j, entry.rank))
+    costs: dict[int, Costs | None] = {}
+    for number, entry in enumerate(table.entries, 1):
+        try:
+            strict = check_witness(setting, lower, entry, costs)
+            if entry.progress is not None:
+                check_progress(setting, entry, entry.progress, equals[lower.at(*entry.pair)])
+            elif not strict:
+                raise RuleViolation(
+                    "L7: the entry has no progress, and the witness proves no more than the value"
+                )
+        except RuleViolation as violation:
+            raise RuleViolation(f"{place('lower', number, entry.pair)}: {violation}") from None
+    return lower
+
+
+def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, costs: dict[int, Costs | None]) -> bool:
+    """Check that f proves the lifting to be at least the value; return whether it proves more."""
+    p, q, kind, N = setting.p, setting.q, setting.kind, lower.denominator
+    setting.known(entry.witness, "L2: the witness")
+    c = setting.difference(entry.pair, entry.action)
+    f, scale = evaluate(setting, lower, entry.witness)  # integers over N * scale
+    for x, number in f.items():
+        if not 0 <= number <= N * scale:
+            raise RuleViolation(f"L2: f is outside of [0, 1] at {shown(x)}")
+    touched = {kind[x] for x in f}
+    sources, sinks = sides(c)
+    for x in sinks:
+        if kind[x] in touched and x not in f:
+            raise RuleViolation(f"L3: f has no value at {shown(x)}, which counts against it")
+    for x in f:
+        for y in f:
+            needed = kind[x] == kind[y] and (p > q or (x in sources and y in sinks))
+            if needed and q * f[x] - p * f[y] > q * scale * lower.at(x, y):
+                raise RuleViolation(f"L4: f differs by more than the table allows at {shown(x)}, {shown(y)}")
+    if p > q:
+        for number in sorted(touched):
+            if number not in costs:
+                costs[number] = costs_with_shortcuts(setting, lower, setting.classes[number])
+            within = costs[number]
+            if within is not None and not extends(setting, within, f, scale):
+                raise RuleViolation("L5: f does not extend to the other states of a class")
+    value, unit = lower.at(*entry.pair), math.lcm(*(part.denominator for part in c.values()))
+    total = sum(f[x] * c[x].numerator * (unit // c[x].denominator) for x in c if x in f)
+    if total < value * scale * unit:
+        raise RuleViolation("L6: f proves less than the value")
+    return total > value * scale * unit
+
+
+def evaluate(
+    setting: Setting, lower: Bounds, witness: Mapping[str, Fraction | tuple[str, str]]
+) -> tuple[dict[str, int], int]:
+    """Return f as integers, and the scale: f(x) is the integer over N * scale."""
+    p, q, N = setting.p, setting.q, lower.denominator
+    parts: dict[str, tuple[int, int]] = {}  # x: (n, e) for f(x) = n / (N e)
+    for start in witness:
+        path: dict[str, None] = {}
+        x = start
+        while x not in parts:
+            spec = witness[x]
+            path[x] = None
+            if isinstance(spec, Fraction):
+                whole, rest = divmod(N, spec.denominator)
+                parts[x] = (spec.numerator * N, spec.denominator) if rest else (spec.numerator * whole, 1)
+            elif spec[1] not in witness or spec[1] in path:
+                raise RuleViolation(
+                    f"L2: f at {shown(x)} refers to {shown(spec[1])}: not in the witness, or in a circle"
+                )
+            else:
+                x = spec[1]
+        for x in reversed(path):
+            spec = witness[x]
+            if isinstance(spec, tuple):
+                relation, y = spec
+                n, e = parts[y]
+                if relation == "above":
+                    parts[x] = p * n + q * e * lower.at(x, y), q * e
+                else:
+                    parts[x] = q * (n - e * lower.at(y, x)), p * e
+    scale = math.lcm(*(e for _, e in parts.values()))
+    return {x: n * (scale // e) for x, (n, e) in parts.items()}, scale
+
+
+def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) -> Costs | None:
+    """Return L inside a class, refined for `extends`; None if L(i,j) <= L(i,k) + alpha L(k,j) throughout.
+
+    In that case there is no shortcut, and every f extends.
+    """
+    near = {i: [setting.q * lower.at(i, k) for k in members] for i in members}
+    far = {j: [setting.p * lower.at(k, j) for k in members] for j in members}
+    for (i, j), value in lower.listed.items():
+        if i in near and any(setting.q * value > a + b for a, b in zip(near[i], far[j], strict=True)):
+            fine = setting.p ** len(members)
+            return {x: {k: lower.at(x, k) * fine for k in members} for x in members}
+    return None
+
+
+def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) -> bool:
+    """Return whether f extends to a class: the least extension, grown along paths, raises no value of f.
+
+    All numbers are finer by p to the number of states, so that every division is exact: no path is longer.
+    """
+    p, q = setting.p, setting.q
+    F = {k: f.get(k, 0) * p ** len(costs) for k in costs}
+    waiting = dict.fromkeys(costs)
+    while waiting:
+        x = max(waiting, key=F.__getitem__)  # final: what still grows, grows to no more than F(x) / alpha
+        del waiting[x]
+        for k in waiting:
+            rest = F[x] - costs[x][k] * scale
+            if rest > F[k] and q * rest > p * F[k]:
+                if k in f:
+                    return False
+                F[k] = -(-q * rest // p)
+    return True
+
+
+def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, partners: Partners) -> None:
+    """Check L7: no coupling keeps all mass among ranked pairs of the same value and at least this rank."""
+    alpha, kind, c = setting.alpha, setting.kind, setting.difference(entry.pair, entry.action)
+    if progress.stuck is not None:
+        held = any(rank >= entry.rank for _, _, rank in partners.get(progress.stuck, ()))
+        if progress.stuck not in c or held:
+            raise RuleViolation(f"L7: {shown(progress.stuck)} is not stuck")
+        return
+    if progress.common is not None:
+        s, t = entry.pair
+        rows = setting.chain.rows_of(entry.action)
+        if alpha > 1 or not all(progress.common in rows.get(state, {}) for state in (s, t)):
+            raise RuleViolation(f"L7: alpha is not 1, or {shown(progress.common)} is no common successor")
+        return
+    classes, states = progress.classes or [], progress.states or {}
+    setting.known([*(state for state, _ in classes), *states], "L7: the progress")
+    default = {kind[state]: value for state, value in classes}
+    if len(default) < len(classes):
+        raise RuleViolation("L7: y is given twice for a class")
+
+    def y(state: str) -> Fraction:
+        return states.get(state, default.get(kind[state], Fraction(0)))
+
+    sources, sinks = sides(c)
+    for x in states:
+        for i, j, rank in partners.get(x, ()):
+            needed = rank >= entry.rank and (alpha > 1 or (i in sources and j in sinks))
+            if needed and y(i) > alpha * y(j):
+                raise RuleViolation(f"L7: y is more than alpha times as large at {shown(i)} as at {shown(j)}")
+    if sum(y(state) * value for state, value in c.items()) <= 0:
+        raise RuleViolation("L7: the sum of y c is not positive")

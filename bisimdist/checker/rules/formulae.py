@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bisimdist.checker.core.automaton import About, Automaton, about_automaton
-from bisimdist.checker.core.claims import Between
 from bisimdist.checker.core.formula_states import FormulaReader
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import RuleViolation, item, shown
-from bisimdist.checker.core.shape import depth, either, flag, key, listed, raw
+from bisimdist.checker.core.shape import Between, CheckReport, depth, either, flag, key, listed, raw
 from bisimdist.checker.core.steps import Classes, refinements, seen, steps_of
 
 __all__ = ["check_document"]
@@ -48,7 +46,7 @@ class _Document(About):
     classes: list[list[str]] | None = key(raw, default=None)
 
 
-def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None) -> CheckReport:
     """Check a certificate of kind ``distinguishing-formula``."""
     whole = _Document.whole(document)
     said = [claim.data() for claim in whole.claims]

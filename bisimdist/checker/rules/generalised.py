@@ -11,13 +11,10 @@ from functools import partial
 from typing import Any
 
 from bisimdist.checker.core.automaton import About, Automaton, about_automaton
-from bisimdist.checker.core.claims import BetweenBounds, at_most
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import RuleViolation, rational, text_of
-from bisimdist.checker.core.shape import key, listed, one_of, raw
-from bisimdist.checker.rules.generalised_arena import GeneralisedArena, Metric
+from bisimdist.checker.core.shape import BetweenBounds, CheckReport, at_most, key, listed, one_of, raw
 from bisimdist.checker.rules.generalised_lower import check_blocks
-from bisimdist.checker.rules.generalised_upper import check_upper
+from bisimdist.checker.rules.generalised_upper import GeneralisedArena, Metric, check_upper
 
 __all__ = ["check_document"]
 
@@ -35,7 +32,7 @@ class _Document(About):
     lower: Any = key(raw)
 
 
-def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None) -> CheckReport:
     """Check a certificate of kind ``generalised-metric``."""
     whole = _Document.whole(document)
     metric = Metric(whole.metric == "additive", whole.discount)

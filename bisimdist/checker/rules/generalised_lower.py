@@ -8,11 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.arena import Paired, Place
-from bisimdist.checker.core.claims import at_most
-from bisimdist.checker.core.quantities import Amount
-from bisimdist.checker.core.reading import RuleViolation, natural
-from bisimdist.checker.core.shape import Bound, Shape, key, listed, one_of, raw
-from bisimdist.checker.rules.generalised_arena import (
+from bisimdist.checker.core.reading import Amount, RuleViolation, natural
+from bisimdist.checker.core.shape import Bound, Shape, at_most, key, listed, one_of, raw
+from bisimdist.checker.rules.generalised_upper import (
     Costs,
     GeneralisedArena,
     Masses,

@@ -12,12 +12,13 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
-from bisimdist.checker.core.frame import OtherReport, judged, read_frame
 from bisimdist.checker.core.hidden_markov import AboutMarkov, NumericMarkov, Row, one_claim
-from bisimdist.checker.core.quantities import Amount, Mass, Skew
 from bisimdist.checker.core.reading import (
+    Amount,
     MalformedCertificate,
+    Mass,
     RuleViolation,
+    Skew,
     choice,
     integer,
     item,
@@ -25,7 +26,7 @@ from bisimdist.checker.core.reading import (
     rational,
     shown,
 )
-from bisimdist.checker.core.shape import Shape, key, listed, named, raw, row
+from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, named, raw, read_frame, row
 from bisimdist.checker.core.steps import lumped
 
 __all__ = ["check_document"]
@@ -70,7 +71,7 @@ class _Document(AboutMarkov):
     invariant: Any = key(raw)
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``hmm-all-lengths``."""
     whole = _Document.whole(document)
     one, two, text = one_claim(whole.claims, "holds")
@@ -193,7 +194,7 @@ def _check_coupling(
         raise MalformedCertificate("the chain's certificate has a kind; expected one of a distance")
     labels, rows = _as_chain(model, sides)
     distances = import_module("bisimdist.checker.rules.distance")
-    report: OtherReport = distances.check_document(read_frame(data.chain))
+    report: CheckReport = distances.check_document(read_frame(data.chain))
     if not report.valid:
         raise RuleViolation(f"K2: the chain's certificate is not valid: {report.reason}")
     chain = import_module("bisimdist.checker.core.chain").read_chain(data.chain["model"])
@@ -206,7 +207,7 @@ def _check_coupling(
     pair = image[FIRST], image[SECOND]
     if pair[0] == pair[1]:
         return
-    for claim in report.distances:
+    for claim in report.claims:
         about = claim.source, claim.target, claim.distance, claim.alpha
         if about == (*pair, "bd", ratio) and claim.upper == 0:  # lbd would speak of one direction only
             return

@@ -10,12 +10,28 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.claims import Between
-from bisimdist.checker.core.frame import OtherReport, judged
 from bisimdist.checker.core.hidden_markov import AboutMarkov, HiddenMarkov, NumericMarkov, read_length
-from bisimdist.checker.core.quantities import Mass
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, integer, item, rational, shown
-from bisimdist.checker.core.shape import Bound, bound, flag, key, listed, named, row
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    Mass,
+    RuleViolation,
+    integer,
+    item,
+    rational,
+    shown,
+)
+from bisimdist.checker.core.shape import (
+    Between,
+    Bound,
+    CheckReport,
+    bound,
+    flag,
+    judged,
+    key,
+    listed,
+    named,
+    row,
+)
 
 __all__ = ["check_document"]
 
@@ -62,7 +78,7 @@ class _Frame:
         self.model, self.length, self.up_to = model, whole.length, whole.up_to
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``hmm-budget``."""
     whole = _Document.whole(document)
     claims = [_Claim.read(claim, f"claim {n}") for n, claim in enumerate(whole.claims, 1)]

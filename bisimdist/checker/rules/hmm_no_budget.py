@@ -10,11 +10,17 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.frame import OtherReport, judged
 from bisimdist.checker.core.hidden_markov import AboutMarkov, NumericMarkov, Row, one_claim
-from bisimdist.checker.core.quantities import Mass
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, choice, item, rational, shown
-from bisimdist.checker.core.shape import Shape, flag, key, listed, named, raw
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    Mass,
+    RuleViolation,
+    choice,
+    item,
+    rational,
+    shown,
+)
+from bisimdist.checker.core.shape import CheckReport, Shape, flag, judged, key, listed, named, raw
 
 __all__ = ["check_document"]
 
@@ -56,7 +62,7 @@ class _Document(AboutMarkov):
     pump: Any = key(raw)
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``hmm-no-budget``."""
     whole = _Document.whole(document)
     one, two, _ = one_claim(whole.claims, "violated", "any")

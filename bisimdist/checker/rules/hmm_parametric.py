@@ -12,9 +12,6 @@ from math import lcm
 from typing import Any, TypeVar
 
 from bisimdist.checker.core.bernstein import check_sign
-from bisimdist.checker.core.claims import Between
-from bisimdist.checker.core.effort import fraction_work, spend
-from bisimdist.checker.core.frame import OtherReport, judged
 from bisimdist.checker.core.hidden_markov import AboutMarkov, HiddenMarkov, QuotientRow, read_length
 from bisimdist.checker.core.polynomials import (
     Exponents,
@@ -28,14 +25,16 @@ from bisimdist.checker.core.polynomials import (
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
+    fraction_work,
     item,
     mapping,
     rational,
     record,
     shown,
+    spend,
     text_of,
 )
-from bisimdist.checker.core.shape import Shape, key, listed, one_of, raw, row
+from bisimdist.checker.core.shape import Between, CheckReport, Shape, judged, key, listed, one_of, raw, row
 
 __all__ = ["check_document"]
 
@@ -84,7 +83,7 @@ class _Document(AboutMarkov):
     proofs: Any = key(raw, default_factory=list)
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``hmm-parametric``."""
     whole = _Document.whole(document)
     claims = [_Claim.read(claim, "a claim") for claim in whole.claims]

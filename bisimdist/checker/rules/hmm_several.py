@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import MalformedCertificate, choice, mapping
-from bisimdist.checker.core.shape import Shape, key, listed, raw
+from bisimdist.checker.core.shape import CheckReport, Shape, key, listed, raw
 
 __all__ = ["check_document"]
 
@@ -26,7 +25,7 @@ class _Document(Shape):
     parts: list[dict[str, object]] = key(listed(mapping, "part"))
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``hmm-several``: it is valid if all of its parts are."""
     whole = _Document.whole(document)
     shared = {name: document[name] for name in ("format", "version", "model", "digest")}
@@ -37,8 +36,8 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
         if not shared.keys().isdisjoint(part):
             raise MalformedCertificate(f"part {number} has a format, version, model or digest of its own")
         rules = import_module(f"bisimdist.checker.rules.{kind.replace('-', '_')}")
-        report: OtherReport = rules.check_document({**shared, **part}, model)
-        claims += report.claims
+        report: CheckReport = rules.check_document({**shared, **part}, model)
+        claims += report.other_claims
         if not report.valid and not reason:
             reason = f"part {number}: {report.reason}"
-    return OtherReport(not reason, tuple(claims), reason)
+    return CheckReport(not reason, (), reason, other_claims=tuple(claims))

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bisimdist.checker.core.chain import Chain, given_chain, own_chain
-from bisimdist.checker.core.frame import OtherReport, judged
 from bisimdist.checker.core.information import RATIOS, check_merged, merge
 from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, shown, text_of
-from bisimdist.checker.core.shape import Bound
-from bisimdist.checker.rules.leakage_document import INFINITE, Claim, Document
-from bisimdist.checker.rules.leakage_graph import LeakageGraph, Matrix
+from bisimdist.checker.core.shape import Bound, CheckReport, judged
+from bisimdist.checker.rules.leakage_graph import INFINITE, Claim, Document, LeakageGraph, Matrix
 from bisimdist.checker.rules.leakage_measures import Affinity, Guess, Measure, Power, Relative
 
 __all__ = ["check_document"]
@@ -52,7 +50,7 @@ class _Said:
         return {"tv": _ONE, "hellinger": Fraction(2), "bayes": _ONE}.get(self.name)
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``leakage``."""
     whole = Document.whole(document)
     said = _said(whole)

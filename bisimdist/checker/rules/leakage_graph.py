@@ -6,15 +6,44 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from bisimdist.checker.core.chain import Chain
-from bisimdist.checker.core.information import check_cover, check_ratios, stays_below
-from bisimdist.checker.core.quantities import Amount, Skew
-from bisimdist.checker.core.reading import RuleViolation, shown
-from bisimdist.checker.rules.leakage_document import INFINITE, Chord, Leader, Node
+from bisimdist.checker.core.chain import Chain, read_model
+from bisimdist.checker.core.information import (
+    COVERS,
+    check_cover,
+    check_ratios,
+    merged,
+    nodes_of,
+    stays_below,
+)
+from bisimdist.checker.core.reading import (
+    Amount,
+    MalformedCertificate,
+    Mass,
+    RuleViolation,
+    Skew,
+    choice,
+    integer,
+    item,
+    items,
+    natural,
+    rational,
+    shown,
+)
+from bisimdist.checker.core.shape import Bound, Shape, bound, either, key, listed, named, raw, row, truth
 from bisimdist.checker.rules.leakage_measures import Enclosure, Guess, Measure, times
 
-__all__ = ["LeakageGraph", "Matrix"]
+__all__ = [
+    "INFINITE",
+    "Chord",
+    "Claim",
+    "Document",
+    "Leader",
+    "LeakageGraph",
+    "Matrix",
+    "Node",
+]
 
 Matrix = Mapping[str, Sequence[int]]
 """By state its masses in all rows."""
@@ -217,9 +246,9 @@ class LeakageGraph:
             raise RuleViolation(f"{node.where}: V5: there is no such row to be ahead")
         covers = dict(leader.covers)
         columns = {state: (0, *column) for state, column in node.rows.items()}
-        for row in range(self.width + 1):
-            behind = {s: Fraction(column[row] - column[leader.ahead]) for s, column in columns.items()}
-            check_cover(self.ratios, behind, covers.get(row, ()), node.where)
+        for line in range(self.width + 1):
+            behind = {s: Fraction(column[line] - column[leader.ahead]) for s, column in columns.items()}
+            check_cover(self.ratios, behind, covers.get(line, ()), node.where)
 
     def _check_rest(self, number: int, node: Node) -> None:
         """Check that from here on totals stay in proportion, and that nothing is lost."""
@@ -295,3 +324,83 @@ class LeakageGraph:
 
 def _key(matrix: Matrix) -> tuple[tuple[str, tuple[int, ...]], ...]:
     return tuple(sorted((state, tuple(column)) for state, column in matrix.items()))
+
+
+INFINITE = "inf"
+
+
+class Claim(Shape):
+    """That a measure of some states lies between two bounds; with a prior the states are secrets."""
+
+    states: list[str] = key(listed(item))
+    prior: list[Fraction] | None = key(listed(rational), default=None)
+    lower: Bound = key(bound)
+    upper: Bound = key(bound)
+
+
+class Chord(Shape):
+    """That the ratio of the two rows lies between two numbers, whatever follows."""
+
+    most: Amount = key(Amount.by("V5"))
+    least: Mass = key(Mass.by("V5"), default=Mass(0))
+
+
+class Leader(Shape):
+    """That a row (0 for the row of zeros) stays ahead of all others, whatever follows."""
+
+    ahead: int = key(natural)
+    covers: list[tuple[int, list[tuple[str, str, Amount]]]] = key(listed(row(natural, COVERS)))
+
+
+def _own_bound(value: object, where: str) -> Chord | Leader | str:
+    if isinstance(value, str):
+        return choice(value, where, ("columns", "rest"))
+    found: Chord | Leader = either(lambda bound: "most" in bound, Chord, Leader)(value, where)
+    return found
+
+
+def _lower(value: object, where: str) -> Fraction | str:
+    return INFINITE if value == INFINITE else rational(value, where)
+
+
+class Node(Shape):
+    """Masses with what follows them and what is claimed of their value.
+
+    With `growth`, a bound and by how much it grows from one round to the next.
+    """
+
+    rows: Mapping[str, list[int]] = key(named(listed(integer)))
+    then: Mapping[str, int] | None = key(named(natural), default=None)
+    upper: Fraction | None = key(rational, default=None)
+    bound: Chord | Leader | str | None = key(_own_bound, default=None)
+    lower: Fraction | str | None = key(_lower, default=None)
+    stop: bool = key(truth, default=False)
+    weight: Amount | None = key(Amount.by("V6"), default=None)
+    growth: tuple[Fraction, Amount] | None = key(row(rational, Amount.by("V7")), "grows", default=None)
+
+    def __post_init__(self) -> None:
+        """Demand rows of one length."""
+        lengths = {len(column) for column in self.rows.values()}
+        if len(lengths) != 1 or 0 in lengths:
+            raise MalformedCertificate(f"the rows of {self.where} are empty, or not of one length")
+
+
+class Document(Shape):
+    """A certificate of kind ``leakage``."""
+
+    claims: list[Claim] = key(listed(Claim.read, "claim"))
+    measure: str = key(item)
+    gains: Mapping[str, Mapping[str, Fraction]] | None = key(named(named(rational)), default=None)
+    model: dict[str, object] = key(read_model)
+    digest: str = key(item)
+    merged: list[list[str]] = key(merged)
+    cycles: list[tuple[int, int]] = key(listed(row(natural, natural)), default_factory=list)
+    proof: list[Any] = key(items, "nodes")
+    ratios: Any = key(raw, default_factory=list)
+
+    def nodes(self) -> list[Node]:
+        """Read the nodes, which the cycles name as well."""
+        nodes = nodes_of(Node.read, self.proof, lambda node: (node.then or {}).values())
+        for number in (end for cycle in self.cycles for end in cycle):
+            natural(number, "an end of a cycle", len(nodes))
+        return nodes

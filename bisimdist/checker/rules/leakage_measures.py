@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import isqrt
 
-from bisimdist.checker.core.effort import product_work, spend
+from bisimdist.checker.core.reading import product_work, spend
 
 __all__ = ["Affinity", "Enclosure", "Guess", "Measure", "Power", "Relative", "logarithm", "root", "times"]
 

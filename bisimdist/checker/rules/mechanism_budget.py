@@ -14,19 +14,20 @@ from itertools import product
 from math import lcm, prod
 from typing import Any
 
-from bisimdist.checker.core.effort import fraction_work, product_work, spend
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     choice,
     decimal_rational,
+    fraction_work,
     integer,
     item,
+    product_work,
     rational,
+    spend,
     text_of,
 )
-from bisimdist.checker.core.shape import Bound, Shape, bound, key, listed, one_of, raw, row
+from bisimdist.checker.core.shape import Bound, CheckReport, Shape, bound, key, listed, one_of, raw, row
 
 __all__ = ["check_document"]
 
@@ -64,7 +65,7 @@ class _Document(Shape):
     claims: list[Any] = key(listed(raw))
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``mechanism-budget``; `model` must be None."""
     whole = _Document.whole(document)
     if len(whole.claims) != 1:
@@ -76,11 +77,11 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
             raise RuleViolation("G2: the certificate is about a mechanism, not about a model")
         mechanism = _Mechanism.read(whole.mechanism)
         said = tuple({**claim, "mechanism": mechanism.settings} for claim in claims)
-        about = mechanism.settings["kind"], mechanism.digest()
+        kind, digest = mechanism.settings["kind"], mechanism.digest()
         _check(mechanism, claim)
     except RuleViolation as violation:
-        return OtherReport(False, claims, str(violation))
-    return OtherReport(True, said, about=about)
+        return CheckReport(False, (), str(violation), other_claims=claims)
+    return CheckReport(True, (), other_claims=said, model_kind=kind, digest=digest)
 
 
 class _Mechanism:

@@ -13,11 +13,28 @@ from typing import Any
 
 from bisimdist.checker.core.arena import Pair, Paired, Place
 from bisimdist.checker.core.automaton import About, Automaton, about_automaton
-from bisimdist.checker.core.claims import BetweenBounds, at_most
-from bisimdist.checker.core.frame import OtherReport
-from bisimdist.checker.core.quantities import Amount, Skew
-from bisimdist.checker.core.reading import RuleViolation, choice, items, natural, rational, shown, text_of
-from bisimdist.checker.core.shape import Bound, key, listed, one_of, raw, row
+from bisimdist.checker.core.reading import (
+    Amount,
+    RuleViolation,
+    Skew,
+    choice,
+    items,
+    natural,
+    rational,
+    shown,
+    text_of,
+)
+from bisimdist.checker.core.shape import (
+    BetweenBounds,
+    Bound,
+    CheckReport,
+    at_most,
+    key,
+    listed,
+    one_of,
+    raw,
+    row,
+)
 from bisimdist.checker.rules.bijections import Board, Match, Pairing, perfect
 
 __all__ = ["check_document"]
@@ -73,7 +90,7 @@ class _Held(Paired):
     credits: list[tuple[Fraction, Fraction]] = key(listed(row(rational, rational)))
 
 
-def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None) -> CheckReport:
     """Check a certificate of kind ``metric``."""
     tables: dict[str, type[_Document]] = {"accumulative": _Accumulative, "amortised": _Amortised}
     whole = tables[choice(document.get("metric"), "the metric", tables)].whole(document)

@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bisimdist.checker.core.automaton import About, Automaton, about_automaton
-from bisimdist.checker.core.formula_graph import ANYTHING, TOP, FormulaGraph
-from bisimdist.checker.core.formula_text import Text, read_text
-from bisimdist.checker.core.frame import OtherReport
+from bisimdist.checker.core.formula_text import ANYTHING, TOP, FormulaGraph, Text, read_text
 from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, shown
-from bisimdist.checker.core.shape import Shape, depth, key, listed, named, or_null
+from bisimdist.checker.core.shape import CheckReport, Shape, depth, key, listed, named, or_null
 from bisimdist.checker.core.steps import reached, steps_of
 
 __all__ = ["check_document"]
@@ -41,7 +39,7 @@ class _Document(About):
     claims: list[Claim] = key(listed(Claim.read, "claim"))
 
 
-def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None) -> CheckReport:
     """Check a certificate of kind ``mimicking-formula``."""
     whole = _Document.whole(document)
 

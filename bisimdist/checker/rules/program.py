@@ -17,17 +17,17 @@ from importlib import import_module
 from typing import Any
 
 from bisimdist.checker.core.chain import Chain, read_chain
-from bisimdist.checker.core.frame import OtherReport, judged
-from bisimdist.checker.core.quantities import Mass, Share
 from bisimdist.checker.core.reading import (
+    Mass,
     RuleViolation,
+    Share,
     choice,
     item,
     mapping,
     rational,
     shown,
 )
-from bisimdist.checker.core.shape import Shape, key, listed, named, raw
+from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, named, raw
 from bisimdist.checker.rules.delta_document import Alphas, Delta
 
 __all__ = ["check_document"]
@@ -61,7 +61,7 @@ class _Document(Shape):
         return Alphas.read(said, where)
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``program``."""
     whole = _Document.whole(document)
     alphas = whole.alphas()
@@ -72,7 +72,7 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
 def _check(whole: _Document, alpha: Fraction, model: object | None) -> None:
     proof = whole.proof
     rules = import_module(f"bisimdist.checker.rules.{proof.get('kind') or 'distance'}")
-    inner: OtherReport = rules.check_document(proof, model)
+    inner: CheckReport = rules.check_document(proof, model)
     if not inner.valid:
         raise RuleViolation(f"P2: the proof is not valid: {inner.reason}")
     if whole.digest != proof.get("digest"):
@@ -82,9 +82,9 @@ def _check(whole: _Document, alpha: Fraction, model: object | None) -> None:
     _check_masses(masses, chain)
     proved: dict[tuple[object, object], tuple[Fraction, Fraction]] = {
         (found["from"], found["to"]): (rational(found["lower"], "it"), rational(found["upper"], "it"))
-        for found in inner.claims
+        for found in inner.other_claims
     }
-    for found in inner.distances:  # from below a distance says nothing of delta
+    for found in inner.claims:  # from below a distance says nothing of delta
         proved[found.source, found.target] = Fraction(), found.upper
     for claim in whole.claims:
         _check_claim(claim, proved, masses, alpha)

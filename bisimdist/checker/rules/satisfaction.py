@@ -10,9 +10,8 @@ from typing import Any
 
 from bisimdist.checker.core.automaton import About, Automaton, Transition, about_automaton
 from bisimdist.checker.core.formula_states import FormulaReader
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import RuleViolation, item, items, shown
-from bisimdist.checker.core.shape import Shape, either, key, listed
+from bisimdist.checker.core.shape import CheckReport, Shape, either, key, listed
 
 __all__ = ["check_document"]
 
@@ -49,7 +48,7 @@ class _Document(About):
     )
 
 
-def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None) -> CheckReport:
     """Check a certificate of kind ``satisfaction``."""
     whole = _Document.whole(document)
     moves = {}

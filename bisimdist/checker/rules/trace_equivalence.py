@@ -10,11 +10,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from bisimdist.checker.core.automaton import Automaton, about_automaton
-from bisimdist.checker.core.claims import Between
 from bisimdist.checker.core.ends import WithEnds, completed
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import RuleViolation, item, rational, shown, text_of
-from bisimdist.checker.core.shape import Shape, either, flag, key, listed, named, row
+from bisimdist.checker.core.shape import Between, CheckReport, Shape, either, flag, key, listed, named, row
 from bisimdist.checker.core.steps import Step, only_steps, reached
 from bisimdist.checker.core.words import Masses, Steps
 
@@ -61,7 +59,7 @@ class _Document(WithEnds):
     basis: list[Function] = key(listed(Function.read))
 
 
-def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None) -> CheckReport:
     """Check a certificate of kind ``trace-equivalence``."""
     whole = _Document.whole(document)
 

@@ -10,9 +10,8 @@ from fractions import Fraction
 from bisimdist.checker.core.automaton import Automaton, about_automaton
 from bisimdist.checker.core.ends import WithEnds, completed
 from bisimdist.checker.core.formula_text import read_linear
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import RuleViolation, item, natural, rational, shown, text_of
-from bisimdist.checker.core.shape import Shape, depth, either, flag, key, listed, or_null, row
+from bisimdist.checker.core.shape import CheckReport, Shape, depth, either, flag, key, listed, or_null, row
 from bisimdist.checker.core.steps import only_steps
 from bisimdist.checker.core.words import Masses, Steps
 
@@ -69,7 +68,7 @@ class _Document(WithEnds):
     )
 
 
-def check_document(document: dict[str, object], model: object | None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None) -> CheckReport:
     """Check a certificate of kind ``trace-formulae``."""
     whole = _Document.whole(document)
 

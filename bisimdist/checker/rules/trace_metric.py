@@ -12,9 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from bisimdist.checker.core.automaton import Automaton, about_automaton
-from bisimdist.checker.core.claims import BetweenBounds
 from bisimdist.checker.core.ends import WithEnds, completed
-from bisimdist.checker.core.frame import OtherReport
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -23,7 +21,7 @@ from bisimdist.checker.core.reading import (
     items,
     shown,
 )
-from bisimdist.checker.core.shape import Shape, key, listed, one_of, raw
+from bisimdist.checker.core.shape import BetweenBounds, CheckReport, Shape, key, listed, one_of, raw
 from bisimdist.checker.core.trace_chain import TraceChain
 
 __all__ = ["check_document"]
@@ -57,7 +55,7 @@ class _Document(WithEnds):
         return dict.fromkeys(keys) | what | claim.data()
 
 
-def check_document(document: dict[str, object], model: object | None = None) -> OtherReport:
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``trace-metric``."""
     whole = _Document.whole(document)
     if whole.most is not None and whole.most < 0:
