@@ -11,6 +11,8 @@ prove what is claimed, in ``docs/theory/certificates.md``. The parts, in the ord
     said of them); then models, masses along words, tables, formulae and polynomials;
 ``rules``
     what each kind of certificate must obey: one file a kind, named in `bisimdist.checker.rules.KINDS`.
+
+What begins with an underscore is for its own file, all else for others as well.
 """
 
 from __future__ import annotations

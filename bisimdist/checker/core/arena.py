@@ -12,8 +12,6 @@ from bisimdist.checker.core.reading import RuleViolation, item, shown
 from bisimdist.checker.core.shape import Reader, Shape, key, listed, row
 from bisimdist.checker.core.steps import Classes, refinements
 
-__all__ = ["Arena", "Pair", "Paired", "Place"]
-
 Row = dict[str, Fraction]
 Pair = tuple[int, int]
 Seen = Callable[[Row, Classes], Mapping[Any, Any]]

@@ -20,8 +20,6 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, named, one_of, raw
 
-__all__ = ["About", "Automaton", "Transition", "about_automaton", "read_automaton"]
-
 Row = dict[str, Fraction]
 
 

@@ -28,8 +28,6 @@ from bisimdist.checker.core.reading import (
     spend,
 )
 
-__all__ = ["check_sign", "shown_nonnegative", "shown_sign"]
-
 MAX_COEFFICIENTS = 500_000
 AUTOMATIC_BOXES = 256
 

@@ -23,19 +23,6 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import Reader, named, one_of
 
-__all__ = [
-    "NATURE",
-    "ONLY",
-    "Chain",
-    "Rows",
-    "given_chain",
-    "own_chain",
-    "read_chain",
-    "read_model",
-    "reader",
-]
-
-
 Rows = Mapping[str, Mapping[str, Fraction]]
 """By state the successors with their probabilities."""
 

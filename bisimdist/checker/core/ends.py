@@ -11,8 +11,6 @@ from fractions import Fraction
 from bisimdist.checker.core.automaton import About, Automaton
 from bisimdist.checker.core.shape import key, one_of
 
-__all__ = ["COUNTED", "WithEnds", "completed"]
-
 COUNTED = {
     "visible": "visible",
     "hidden": "hidden",

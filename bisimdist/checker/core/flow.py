@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["place"]
-
 
 def place(start: int, need: int, ways: list[list[int]], used: list[dict[int, int]], room: list[int]) -> bool:
     """Find places on the right for so many members of a left group; tell whether there are any.

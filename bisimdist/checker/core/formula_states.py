@@ -17,8 +17,6 @@ from bisimdist.checker.core.flow import place
 from bisimdist.checker.core.formula_text import ANYTHING, FormulaGraph, Text, read_text
 from bisimdist.checker.core.reading import MalformedCertificate
 
-__all__ = ["FormulaReader", "splits"]
-
 MAX_LOOKS = 50_000_000
 """At how many transitions the solution of recursive formulae may look before the document is refused."""
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from bisimdist.checker.core.reading import MalformedCertificate, model_number, shown
 
-__all__ = ["ANYTHING", "TOP", "FormulaGraph", "Text", "read_linear", "read_text"]
-
 MAX_WEIGHT_BITS = 200_000
 """The same limit that the rows of a model have."""
 

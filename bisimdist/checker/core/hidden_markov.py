@@ -34,8 +34,6 @@ from bisimdist.checker.core.shape import Between, Shape, key, listed, named, one
 from bisimdist.checker.core.steps import reached
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
 
-__all__ = ["AboutMarkov", "HiddenMarkov", "NumericMarkov", "QuotientRow", "Row", "one_claim", "read_length"]
-
 MAX_LENGTH = 100_000
 """How many observations a claim may be about."""
 

@@ -23,19 +23,6 @@ from bisimdist.checker.core.reading import (
 from bisimdist.checker.core.shape import Reader, listed, row
 from bisimdist.checker.core.steps import lumped
 
-__all__ = [
-    "COVERS",
-    "RATIOS",
-    "by_pair",
-    "check_cover",
-    "check_merged",
-    "check_ratios",
-    "merge",
-    "merged",
-    "nodes_of",
-    "stays_below",
-]
-
 COVERS = listed(row(item, item, Amount.by("D9")))
 Value = TypeVar("Value")
 

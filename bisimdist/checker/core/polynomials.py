@@ -22,23 +22,6 @@ from bisimdist.checker.core.reading import (
     spend,
 )
 
-__all__ = [
-    "Box",
-    "Exponents",
-    "Polynomial",
-    "Quotient",
-    "add",
-    "divide",
-    "multiply",
-    "plus",
-    "primitive",
-    "read_factors",
-    "read_monomials",
-    "read_quotient",
-    "size_of",
-    "value",
-]
-
 Exponents = tuple[int, ...]
 Polynomial = dict[Exponents, Fraction]
 """The coefficient, not zero, of each exponent vector."""

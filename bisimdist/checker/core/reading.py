@@ -16,35 +16,6 @@ from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn, Self
 
-__all__ = [
-    "Amount",
-    "MalformedCertificate",
-    "Mass",
-    "RuleViolation",
-    "Share",
-    "Skew",
-    "Written",
-    "afford",
-    "choice",
-    "decimal_rational",
-    "decimal_text",
-    "decode",
-    "fraction_work",
-    "integer",
-    "item",
-    "items",
-    "limited",
-    "mapping",
-    "model_number",
-    "natural",
-    "product_work",
-    "rational",
-    "record",
-    "shown",
-    "spend",
-    "text_of",
-]
-
 MAX_DIGITS = 4000
 """Longer integers must be hexadecimal, which is read in linear time."""
 

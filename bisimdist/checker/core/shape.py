@@ -27,33 +27,6 @@ from bisimdist.checker.core.reading import (
     text_of,
 )
 
-__all__ = [
-    "FRAME",
-    "Between",
-    "BetweenBounds",
-    "Bound",
-    "CheckReport",
-    "Claim",
-    "Finite",
-    "Reader",
-    "Shape",
-    "at_most",
-    "bound",
-    "depth",
-    "either",
-    "flag",
-    "judged",
-    "key",
-    "listed",
-    "model_kind",
-    "named",
-    "one_of",
-    "or_null",
-    "raw",
-    "read_frame",
-    "row",
-]
-
 FRAME = ("format", "version", "kind")
 """The keys that say of what kind a document is, if it has one."""
 

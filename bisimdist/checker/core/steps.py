@@ -8,8 +8,6 @@ from typing import TypeVar
 
 from bisimdist.checker.core.reading import RuleViolation, shown
 
-__all__ = ["Classes", "Step", "lumped", "only_steps", "reached", "refinements", "seen", "steps_of"]
-
 Class = TypeVar("Class", bound=Hashable)
 Node = TypeVar("Node", bound=Hashable)
 Classes = dict[str, int]

@@ -30,18 +30,6 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import Reader, Shape, key, listed, named, row
 
-__all__ = [
-    "DIRECTIONS",
-    "PAIR",
-    "Bounds",
-    "Setting",
-    "Table",
-    "check_upper",
-    "place",
-    "read_table",
-    "read_upper_table",
-]
-
 MAX_TABLE_BITS = 1 << 33
 """A table without a denominator may need at most one gibibyte once its values have a common one."""
 

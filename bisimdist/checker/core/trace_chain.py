@@ -15,8 +15,6 @@ from bisimdist.checker.core.steps import lumped, only_steps, refinements, seen
 from bisimdist.checker.core.words import Masses as Followed
 from bisimdist.checker.core.words import Steps
 
-__all__ = ["Masses", "TraceChain", "direction", "total"]
-
 Masses = dict[int, Fraction]
 """Entries by class; none is zero."""
 

@@ -10,8 +10,6 @@ from typing import Generic, TypeVar
 
 from bisimdist.checker.core.reading import fraction_work, product_work, spend
 
-__all__ = ["Masses", "Steps", "WholeRow", "whole_row"]
-
 Key = TypeVar("Key", bound=Hashable)
 
 SHORT_BITS = 1 << 12

@@ -28,8 +28,6 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import named, row
 
-__all__ = ["Worlds", "read_worlds"]
-
 Box = Mapping[str, tuple[Fraction, Fraction]]
 Vertex = Mapping[str, Fraction]
 

@@ -11,8 +11,6 @@ from bisimdist.checker.core.arena import Arena, Place
 from bisimdist.checker.core.automaton import Automaton
 from bisimdist.checker.core.flow import place
 
-__all__ = ["Board", "Match", "Pairing", "perfect"]
-
 Group = tuple[Fraction, int]
 
 

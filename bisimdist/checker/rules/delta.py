@@ -30,8 +30,6 @@ from bisimdist.checker.rules.delta_document import (
 )
 from bisimdist.checker.rules.delta_sequences import Sequences, Vector, unrolled, with_rounds
 
-__all__ = ["check_document"]
-
 ACCEPT = "accept"
 REJECT = "reject"
 Place = tuple[int | str, str]

@@ -36,20 +36,6 @@ from bisimdist.checker.core.shape import (
 )
 from bisimdist.checker.core.tables import Table, UpperEntry, read_upper_table
 
-__all__ = [
-    "Alphas",
-    "Ceiling",
-    "Claim",
-    "Delta",
-    "Document",
-    "Event",
-    "FixedDocument",
-    "MemberClaim",
-    "Node",
-    "OwnBound",
-    "read_document",
-]
-
 MOST_ROUNDS = 100_000
 Children = Mapping[str, Mapping[str, int]]
 

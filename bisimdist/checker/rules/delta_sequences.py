@@ -14,13 +14,6 @@ from fractions import Fraction
 from bisimdist.checker.core.chain import Chain
 from bisimdist.checker.core.reading import fraction_work, spend
 
-__all__ = [
-    "Sequences",
-    "Vector",
-    "unrolled",
-    "with_rounds",
-]
-
 Vector = tuple[tuple[str, int], ...]
 """A signed vector by state, without common factor."""
 

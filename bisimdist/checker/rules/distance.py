@@ -49,12 +49,6 @@ from bisimdist.checker.core.tables import (
     read_upper_table,
 )
 
-__all__ = [
-    "check_document",
-    "check_lower",
-    "read_lower_table",
-]
-
 
 class _Said(Between):
     """A claim."""

@@ -14,8 +14,6 @@ from bisimdist.checker.core.reading import RuleViolation, item, shown
 from bisimdist.checker.core.shape import Between, CheckReport, depth, either, flag, key, listed, raw
 from bisimdist.checker.core.steps import Classes, refinements, seen, steps_of
 
-__all__ = ["check_document"]
-
 
 class Alike(Between):
     """Two states that are bisimilar."""

@@ -16,8 +16,6 @@ from bisimdist.checker.core.shape import BetweenBounds, CheckReport, at_most, ke
 from bisimdist.checker.rules.generalised_lower import check_blocks
 from bisimdist.checker.rules.generalised_upper import GeneralisedArena, Metric, check_upper
 
-__all__ = ["check_document"]
-
 MAX_POWER = 10_000
 """Numerators and denominators of a multiplicative discount are exponents; larger ones are refused."""
 

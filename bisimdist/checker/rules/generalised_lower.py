@@ -19,8 +19,6 @@ from bisimdist.checker.rules.generalised_upper import (
     unordered,
 )
 
-__all__ = ["check_blocks"]
-
 ZERO = Fraction(0)
 ONE = Fraction(1)
 Ways = dict[int, dict[int, tuple[Fraction, Fraction]]]

@@ -33,18 +33,6 @@ from bisimdist.checker.core.shape import (
 )
 from bisimdist.checker.core.steps import lumped
 
-__all__ = [
-    "NOWHERE",
-    "Costs",
-    "GeneralisedArena",
-    "Masses",
-    "Metric",
-    "Table",
-    "Unordered",
-    "check_upper",
-    "unordered",
-]
-
 ZERO = Fraction(0)
 Move = tuple[int, int, Mass]
 

@@ -29,8 +29,6 @@ from bisimdist.checker.core.reading import (
 from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, named, raw, read_frame, row
 from bisimdist.checker.core.steps import lumped
 
-__all__ = ["check_document"]
-
 FIRST, SECOND, END = '["first"]', '["second"]', '["end"]'
 _ZERO = Fraction(0)
 

@@ -33,8 +33,6 @@ from bisimdist.checker.core.shape import (
     row,
 )
 
-__all__ = ["check_document"]
-
 Vector = Mapping[str, int | Fraction]
 Cover = tuple[int, Fraction]
 

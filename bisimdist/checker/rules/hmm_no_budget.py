@@ -22,8 +22,6 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import CheckReport, Shape, flag, judged, key, listed, named, raw
 
-__all__ = ["check_document"]
-
 _ZERO = Fraction(0)
 
 

@@ -36,8 +36,6 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import Between, CheckReport, Shape, judged, key, listed, one_of, raw, row
 
-__all__ = ["check_document"]
-
 Whole = dict[Exponents, int]
 """A polynomial with integers for coefficients."""
 

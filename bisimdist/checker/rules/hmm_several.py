@@ -12,8 +12,6 @@ from typing import Any
 from bisimdist.checker.core.reading import MalformedCertificate, choice, mapping
 from bisimdist.checker.core.shape import CheckReport, Shape, key, listed, raw
 
-__all__ = ["check_document"]
-
 PARTS = ("hmm-all-lengths", "hmm-budget", "hmm-no-budget", "hmm-parametric")
 
 

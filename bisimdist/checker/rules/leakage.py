@@ -19,8 +19,6 @@ from bisimdist.checker.core.shape import Bound, CheckReport, judged
 from bisimdist.checker.rules.leakage_graph import INFINITE, Claim, Document, LeakageGraph, Matrix
 from bisimdist.checker.rules.leakage_measures import Affinity, Guess, Measure, Power, Relative
 
-__all__ = ["check_document"]
-
 _RENYI = re.compile("renyi:([2-9]|[1-9][0-9]{1,2}|1000)")
 OF_SECRETS = ("bayes", "min-entropy", "g")
 

@@ -34,17 +34,6 @@ from bisimdist.checker.core.reading import (
 from bisimdist.checker.core.shape import Bound, Shape, bound, either, key, listed, named, raw, row, truth
 from bisimdist.checker.rules.leakage_measures import Enclosure, Guess, Measure, times
 
-__all__ = [
-    "INFINITE",
-    "Chord",
-    "Claim",
-    "Document",
-    "Leader",
-    "LeakageGraph",
-    "Matrix",
-    "Node",
-]
-
 Matrix = Mapping[str, Sequence[int]]
 """By state its masses in all rows."""
 

@@ -12,8 +12,6 @@ from math import isqrt
 
 from bisimdist.checker.core.reading import product_work, spend
 
-__all__ = ["Affinity", "Enclosure", "Guess", "Measure", "Power", "Relative", "logarithm", "root", "times"]
-
 BITS = 320
 """How many bits of a root or a logarithm are right."""
 

@@ -29,8 +29,6 @@ from bisimdist.checker.core.reading import (
 )
 from bisimdist.checker.core.shape import Bound, CheckReport, Shape, bound, key, listed, one_of, raw, row
 
-__all__ = ["check_document"]
-
 MAX_PAIRS = 3_000_000
 MAX_LEVELS = 1_000
 

@@ -37,8 +37,6 @@ from bisimdist.checker.core.shape import (
 )
 from bisimdist.checker.rules.bijections import Board, Match, Pairing, perfect
 
-__all__ = ["check_document"]
-
 ONE = Fraction(1)
 
 

@@ -15,8 +15,6 @@ from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, 
 from bisimdist.checker.core.shape import CheckReport, Shape, depth, key, listed, named, or_null
 from bisimdist.checker.core.steps import reached, steps_of
 
-__all__ = ["check_document"]
-
 MAX_WORK = 100_000_000
 """How much may be built (parts of formulae, those of distributions counted thrice) before it is refused."""
 

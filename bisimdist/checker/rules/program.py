@@ -30,8 +30,6 @@ from bisimdist.checker.core.reading import (
 from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, named, raw
 from bisimdist.checker.rules.delta_document import Alphas, Delta
 
-__all__ = ["check_document"]
-
 
 class _Program(Shape):
     """What the claims are about."""

@@ -13,9 +13,6 @@ from bisimdist.checker.core.formula_states import FormulaReader
 from bisimdist.checker.core.reading import RuleViolation, item, items, shown
 from bisimdist.checker.core.shape import CheckReport, Shape, either, key, listed
 
-__all__ = ["check_document"]
-
-
 MISSING = "satisfies the formula and is not listed"
 WRONG = "does not satisfy the formula"
 

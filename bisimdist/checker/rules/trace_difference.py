@@ -11,8 +11,6 @@ from bisimdist.checker.core.reading import RuleViolation, item, items, natural, 
 from bisimdist.checker.core.shape import row
 from bisimdist.checker.core.trace_chain import Masses, TraceChain, total
 
-__all__ = ["check_difference"]
-
 _ZERO = Fraction(0)
 
 

@@ -16,8 +16,6 @@ from bisimdist.checker.core.shape import Between, CheckReport, Shape, either, fl
 from bisimdist.checker.core.steps import Step, only_steps, reached
 from bisimdist.checker.core.words import Masses, Steps
 
-__all__ = ["check_document"]
-
 Row = Mapping[str, Fraction]
 ZERO = Fraction(0)
 

@@ -15,8 +15,6 @@ from bisimdist.checker.core.shape import CheckReport, Shape, depth, either, flag
 from bisimdist.checker.core.steps import only_steps
 from bisimdist.checker.core.words import Masses, Steps
 
-__all__ = ["check_document"]
-
 
 class Single(Shape):
     """Whether a state satisfies a formula, and the probability of its trace."""

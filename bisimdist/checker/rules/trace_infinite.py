@@ -10,8 +10,6 @@ from bisimdist.checker.core.shape import Shape, flag, key, listed, named, raw, r
 from bisimdist.checker.core.steps import reached
 from bisimdist.checker.core.trace_chain import Masses, TraceChain, total
 
-__all__ = ["check_infinite"]
-
 _ZERO = Fraction(0)
 _ONE = Fraction(1)
 _Vector = dict[str, Fraction]

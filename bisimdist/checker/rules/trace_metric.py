@@ -24,8 +24,6 @@ from bisimdist.checker.core.reading import (
 from bisimdist.checker.core.shape import BetweenBounds, CheckReport, Shape, key, listed, one_of, raw
 from bisimdist.checker.core.trace_chain import TraceChain
 
-__all__ = ["check_document"]
-
 
 class _Trace(Shape):
     """A trace that proves a lower bound."""

@@ -19,8 +19,6 @@ from bisimdist.checker.core.reading import (
 from bisimdist.checker.core.shape import Shape, key, listed, raw, row
 from bisimdist.checker.core.trace_chain import Masses, TraceChain, total
 
-__all__ = ["check_ratio"]
-
 Table = Mapping[tuple[int, int], Fraction]
 Moves = Sequence[tuple[int, int, Fraction]]
 Written = list[tuple[str, str, Fraction]]
