@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from bisimdist.analysis.mechanism_budget import mechanism_budget as mechanism_budget
     from bisimdist.analysis.metric import metric as metric
     from bisimdist.analysis.metric_answer import MetricAnswer as MetricAnswer
+    from bisimdist.analysis.pair_program import PairProgram as PairProgram
+    from bisimdist.analysis.pair_program import pair_program as pair_program
     from bisimdist.analysis.playing import played as played
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
     from bisimdist.analysis.profile import profile as profile
@@ -165,6 +167,7 @@ _HOMES = {
     ),
     "bisimdist.analysis.leakage": ("leakage",),
     "bisimdist.analysis.leakage_answer": ("LeakageAnswer",),
+    "bisimdist.analysis.pair_program": ("PairProgram", "pair_program"),
     "bisimdist.analysis.playing": ("played",),
     "bisimdist.analysis.profile": ("ProfileAnswer", "profile"),
     "bisimdist.analysis.threshold_search": ("least_alpha",),
@@ -236,6 +239,7 @@ __all__ = [
     "NumberError",
     "NumberTypeError",
     "PairBound",
+    "PairProgram",
     "ProfileAnswer",
     "ProgramChain",
     "ProgramInteractive",
@@ -285,6 +289,7 @@ __all__ = [
     "metric",
     "mimicking_formula",
     "observe",
+    "pair_program",
     "parse_distribution_formula",
     "parse_formula",
     "parse_model",

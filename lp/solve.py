@@ -6,10 +6,10 @@ from bisimdist.errors import LinearProgramError
 from bisimdist.lp.backends.base import Backend, ExactBackend, ProposingBackend, get_backend
 from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
-from bisimdist.lp.refinement import exact_from_proposal
+from bisimdist.lp.refinement import Proposal, exact_from_proposal
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["solve"]
+__all__ = ["ask", "solve"]
 
 
 def solve(
@@ -51,8 +51,22 @@ def solve(
     True
     """
     solver = get_backend(backend) if isinstance(backend, str) else backend
+    found = ask(problem, solver, deadline=deadline)
+    return exact_from_proposal(problem, found, deadline=deadline) if isinstance(found, Proposal) else found
+
+
+def ask(problem: SkewedProblem, solver: Backend, *, deadline: Deadline = NEVER) -> SkewedOptimum | Proposal:
+    """Return what a back-end says of a problem, which is a proposal where it works in floating point.
+
+    Raises
+    ------
+    LinearProgramError
+        If the back-end cannot be run, or cannot solve this problem.
+    LimitError
+        If the deadline passes.
+    """
     if isinstance(solver, ExactBackend):
         return solver.solve(problem, deadline=deadline)
     if isinstance(solver, ProposingBackend):
-        return exact_from_proposal(problem, solver.propose(problem, deadline=deadline), deadline=deadline)
+        return solver.propose(problem, deadline=deadline)
     raise LinearProgramError(f"the back-end {solver.name!r} neither solves nor proposes")

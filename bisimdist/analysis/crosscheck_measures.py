@@ -33,6 +33,9 @@ __all__ = ["MEASURES", "SOURCES", "MeasureInfo", "Source", "Task"]
 ONE = fmpq(1)
 INVARIANT_SECONDS = 10.0
 """How long invariants for all lengths are looked for: on large models they seldom come late."""
+SOLVER = "pulp"
+MOST_STATES = 16
+"""Of larger models another solver is not asked: it takes milliseconds for each of many programs."""
 JUST_BELOW = 1 - fmpq(1, 2**20)
 """By which factor a budget is lowered that must be violated then."""
 LARGE = fmpq(2**20)
@@ -90,6 +93,7 @@ MEASURES: Mapping[str, MeasureInfo] = (
         lbd=("lbd", "asymmetric distance at alpha = {alpha}"),
         greatest=("greatest", "greatest solution of the asymmetric equations"),
         bd_quotient=("bd of the quotient", "skewed bisimilarity distance, bisimilar states merged"),
+        bd_solver=("bd by PuLP", "bd with couplings of another solver, confirmed exactly"),
         bd=("bd", "skewed bisimilarity distance at alpha = {alpha}"),
         tv=("tv", "additive trace metric: the largest difference of a trace"),
         delta_1=("delta_1", "total variation: delta at alpha = 1"),
@@ -363,6 +367,19 @@ def _distance(name: str, distance: str, *, one: bool = False, merged: bool = Fal
     return Source((name,), _with_delta, run)
 
 
+def _few_states(subject: Subject) -> str:
+    if _with_delta(subject):
+        return _with_delta(subject)
+    found = _system(subject)
+    return "" if len(found) <= MOST_STATES else f"more than {MOST_STATES} states: not asked of another solver"
+
+
+def _by_another_solver(task: Task) -> Iterator[Measure]:
+    system = _system(task.subject)
+    answer = bound(system, task.alpha, backend=SOLVER, deadline=task.deadline, progress=task.progress)
+    yield distance_measure("bd_solver", answer.pairs[0])
+
+
 def _greatest(task: Task) -> Iterator[Measure]:
     chain = _chain(task.subject)
     found, reason = greatest_bounds(chain, task.alpha, chain.pairs, task.deadline, task.progress)
@@ -455,6 +472,7 @@ SOURCES: tuple[Source, ...] = (
     _distance("bd_1", "bd", one=True),
     _distance("lbd_1", "lbd", one=True),
     _distance("bd", "bd"),
+    Source(("bd_solver",), _few_states, _by_another_solver),
     _distance("lbd", "lbd"),
     _distance("bd_quotient", "bd", merged=True),
     _distance("lbd_quotient", "lbd", merged=True),

@@ -181,6 +181,7 @@ PROBABILITIES: tuple[Order, ...] = (
     Order("tv", "delta_1", "a trace is an event", "probabilities"),
     Order("delta_1", "lbd_1", "couplings bound events", "probabilities"),
     *_equal("lbd_1", "bd_1", "at alpha = 1 both directions agree", "probabilities"),
+    *_equal("bd_solver", "bd", "two solvers, one number", "engines"),
     *_equal("bd_1", "d_plus", "two engines, one number", "probabilities"),
     Order("d_half", "d_plus", "discounting makes smaller", "probabilities"),
     Order("d_plus_depth", "d_plus", "a formula of K steps is one of all formulae", "probabilities"),

@@ -21,6 +21,7 @@ from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.exact_engine import prove_above, prove_exactly
 from bisimdist.fixpoint.iteration import Approximation
+from bisimdist.fixpoint.proposed import usable_backend
 from bisimdist.fixpoint.question import Question, checked_skew, named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.linear import SingularSystemError
@@ -56,6 +57,7 @@ def bound(  # noqa: PLR0913
     precision: ExactNumber | None = None,
     threshold: ExactNumber | None = None,
     nature: str = EACH_STEP,
+    backend: str | None = None,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     jobs: int = 1,
@@ -89,6 +91,10 @@ def bound(  # noqa: PLR0913
     nature
         Of a chain that is only known roughly: ``"each-step"``, where nature picks a member at every step, in
         each world on its own, or ``"fixed"``, where it has picked one for good, the same in both worlds.
+    backend
+        The name of a solver that proposes the couplings, such as ``"pulp:HiGHS"`` or ``"scipy"``
+        (`bisimdist.lp.backends.base.get_backend`); they are repaired and proved exactly, as are the engine's
+        own, so the answer does not depend on it.
     deadline
         When to give up. What is proved by then is returned with ``Status.LIMIT``.
     memory
@@ -110,7 +116,7 @@ def bound(  # noqa: PLR0913
     ------
     UsageError
         If alpha is less than 1, the precision is not positive, the threshold is not in [0, 1] or stands
-        beside a precision, or there is no such distance, or no pair.
+        beside a precision, or there is no such distance, or no pair, or the back-end is not there.
     ModelError
         If a pair names no state.
     NumberTypeError
@@ -141,9 +147,11 @@ def bound(  # noqa: PLR0913
         engine = partial(_bracket, width=width)
     elif threshold is not None:
         engine = partial(_decide, threshold=_checked_threshold(threshold))
+    solver = None if backend is None else usable_backend(backend)
     groups = (asked,) if threshold is None else tuple((pair,) for pair in asked)
     works = [
-        Work(system, distance, skew, group, deadline, max(1, jobs), progress, memory) for group in groups
+        Work(system, distance, skew, group, deadline, max(1, jobs), progress, memory, solver)
+        for group in groups
     ]
     statuses = [work.run(engine, width=width) for work in works]
     bounds = [pair for work in works for pair in work.bounds()]
@@ -154,7 +162,7 @@ def bound(  # noqa: PLR0913
         distance=distance,
         pairs=found,
         status=status,
-        method="; ".join(dict.fromkeys(work.method for work in works)),
+        method="; ".join(dict.fromkeys(work.method for work in works)) + _proposed_by(backend),
         statistics=works[0].statistics() if len(works) == 1 else {},
         make_certificate=partial(_certificate, model, works, found),
     )
@@ -272,6 +280,10 @@ def _certificate(
         raise UsageError("runs of this program are cut off; the proofs that allow for it are of bd and delta")
     claims = [(pair.source, pair.target, pair.lower, pair.upper) for pair in found]
     return program_certificate(model, works[0].certificate(), model.cut, claims)
+
+
+def _proposed_by(backend: str | None) -> str:
+    return "" if backend is None else f"; couplings proposed by {backend}"
 
 
 def _check_distance(distance: str) -> None:

@@ -20,6 +20,7 @@ from bisimdist.fixpoint.pairs import reached_by_pairs
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import MAX_PAIRS, Question, prepare
 from bisimdist.linear import SingularSystemError
+from bisimdist.lp.backends.base import Backend
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
@@ -46,6 +47,7 @@ class Work:
     jobs: int
     progress: Progress
     memory: int | None = None
+    backend: Backend | None = None
     question: Question | None = None
     proof: Proof | FlatTables | None = None
     method: str = "no bound was proved"
@@ -64,7 +66,7 @@ class Work:
         Where brackets of a width are enough and there are many pairs, these are proved all at once.
         """
         try:
-            if width is not None and self._flat(width):
+            if width is not None and self.backend is None and self._flat(width):
                 return Status.EXACT if all(pair.exact for pair in self.bounds()) else Status.BRACKET
             self.progress("linear programs", 0, None)
             self.question = prepare(
@@ -75,7 +77,13 @@ class Work:
                 deadline=self.deadline,
                 progress=self.progress,
             )
-            guess = approximate(self.question, jobs=self.jobs, deadline=self.deadline, progress=self.progress)
+            guess = approximate(
+                self.question,
+                backend=self.backend,
+                jobs=self.jobs,
+                deadline=self.deadline,
+                progress=self.progress,
+            )
             return engine(self, self.question, guess)
         except (*ENDINGS, SingularSystemError) as error:
             self.method += f"; {error}"

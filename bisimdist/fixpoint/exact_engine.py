@@ -17,23 +17,35 @@ from bisimdist.fixpoint.improvement import (
 )
 from bisimdist.fixpoint.iteration import ONE, Approximation
 from bisimdist.fixpoint.proof import Proof
+from bisimdist.fixpoint.proposed import ProposedBasis
 from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.ranking import rank_pairs
 from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.fixpoint.zeros import positivity
 from bisimdist.linear import SingularSystemError
+from bisimdist.lp.backends.base import Backend
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["approximate", "prove_above", "prove_exactly"]
 
 
 def approximate(
-    question: Question, *, jobs: int = 1, deadline: Deadline = NEVER, progress: Progress = silent
+    question: Question,
+    *,
+    backend: Backend | None = None,
+    jobs: int = 1,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
 ) -> Approximation:
-    """Find the pairs at distance 0 exactly, and iterate the others from below in fixed point."""
+    """Find the pairs at distance 0 exactly, and iterate the others from below in fixed point.
+
+    With a back-end it is that which proposes couplings on the way.
+    """
     functional = question.functional
     signs = positivity(functional, deadline=deadline)
     guess = Approximation.start(functional, jobs=jobs)
+    if backend is not None:
+        guess.basis = ProposedBasis.asking(backend, functional.batch, deadline)
     guess.zero[:] = ~signs.positive
     guess.direction[:] = signs.direction
     for stage in question.stages:

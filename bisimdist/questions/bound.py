@@ -48,6 +48,7 @@ class Bound(Question["DistanceAnswer"]):
         PRECISION,
         UNIT_THRESHOLD,
         options.NATURE,
+        options.BACKEND,
         options.QUOTIENT.but(help="Merge bisimilar states first (another distance)."),
         options.JOBS,
         options.TIMEOUT,
@@ -69,6 +70,7 @@ class Bound(Question["DistanceAnswer"]):
     precision: fmpq | None
     nature: str
     threshold: fmpq | None
+    backend: str | None
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -106,6 +108,8 @@ class Bound(Question["DistanceAnswer"]):
         if shown is not None:
             data["alpha_rounded"] = "down"
         data["distance"] = self.distance
+        if self.backend is not None:
+            data["backend"] = self.backend
         return {**data, **nature_data(self.model, self.nature)}
 
     def cuts(self) -> list[dict[str, object]]:
@@ -121,7 +125,9 @@ class Bound(Question["DistanceAnswer"]):
         from bisimdist.analysis.distances import bound
 
         return self.put(
-            bound, limits, "model", "alpha", "distance", "pairs", "precision", "threshold", "nature"
+            bound,
+            limits,
+            *("model", "alpha", "distance", "pairs", "precision", "threshold", "nature", "backend"),
         )
 
     def unknown(self, reason: str) -> Plain:

@@ -260,6 +260,12 @@ ROUNDS: Option[int | None] = Option(
     read=lambda flag, value: None if value is None else numbers.at_least(flag, value, 0),
 )
 FIXED = _switch("fixed", "--fixed", "With --rounds: the sequence of actions is fixed beforehand.")
+BACKEND = _text(
+    "backend", "--backend", "NAME", "Another solver proposes couplings: pulp:HiGHS, scipy, z3, ..."
+)
+PROGRAM_FILE = _text(
+    "lp", "--lp", "FILE", "Where to write it: in the format of .mps, or of .lp.", writes=True
+)
 NATURE: Option[str] = Option(
     name="nature",
     flags=("--nature",),

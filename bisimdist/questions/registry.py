@@ -11,6 +11,7 @@ __all__ = ["HOMES", "question_of"]
 
 HOMES: dict[str, str] = {
     "bound": "bound.Bound",
+    "export": "export.Export",
     "leakage": "leakage.Leakage",
     "compare": "compare.Compare",
     "delta": "delta.Delta",

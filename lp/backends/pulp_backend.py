@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import pulp
 
-from bisimdist.errors import LinearProgramError, UsageError
+from bisimdist.errors import LinearProgramError, UsageError, visible
 from bisimdist.lp.backends.base import SolverStatus, remaining_seconds, require_optimal
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.refinement import Proposal, rough
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["PulpBackend", "make"]
+__all__ = ["PulpBackend", "make", "program_text"]
 
 _DEFAULTS = ("PULP_CBC_CMD", "COIN_CMD", "HiGHS", "GLPK_CMD")
 _STATUS = {
@@ -32,6 +34,50 @@ def _silently(function: Any, *arguments: Any, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return function(*arguments, **options)
+
+
+Variables = dict[tuple[int, int], Any]
+
+
+def _program(problem: SkewedProblem) -> tuple[Any, Variables, list[Any]]:
+    """Return a problem as PuLP takes it, with its variables: what moves, and what is given up."""
+    n = len(problem)
+    program = pulp.LpProblem("coupling", pulp.LpMinimize)
+    variable = getattr(program, "add_variable", pulp.LpVariable)  # the old way before PuLP 3.3
+    arcs = [(i, j) for i in range(n) for j in range(n) if i != j and problem.distance[i][j] < 1]
+    w = {(i, j): variable(f"w_{i}_{j}", 0) for i, j in arcs}
+    eta = [variable(f"eta_{i}", 0) for i in range(n)]
+    costs = [(x, rough(problem.distance[i][j])) for (i, j), x in w.items()] + [(x, 1.0) for x in eta]
+    program.setObjective(pulp.LpAffineExpression(costs))
+    alpha = rough(problem.alpha)
+    terms: list[list[tuple[Any, float]]] = [[(x, 1.0)] for x in eta]
+    for (i, j), x in w.items():
+        terms[i].append((x, 1.0))
+        terms[j].append((x, -alpha))
+    for i, c in enumerate(problem.excess()):
+        program += (pulp.LpAffineExpression(terms[i]) >= rough(c), f"node_{i}")
+    return program, w, eta
+
+
+def program_text(problem: SkewedProblem, format: str, comments: Sequence[str]) -> str:
+    """Return a problem as PuLP writes it.
+
+    Parameters
+    ----------
+    problem
+        The problem; its numbers are rounded to doubles.
+    format
+        ``"lp"`` or ``"mps"``.
+    comments
+        Lines to begin with.
+    """
+    program, _, _ = _silently(_program, problem)
+    write, sign = (program.writeLP, "\\") if format == "lp" else (program.writeMPS, "*")
+    with tempfile.TemporaryDirectory(prefix="bisimdist-") as directory:
+        path = Path(directory) / f"program.{format}"
+        _silently(write, str(path))
+        written = path.read_text()
+    return "".join(f"{sign} {visible(line)}\n" for line in comments) + written
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +128,7 @@ class PulpBackend:
         chosen = self._chosen()
         if chosen is None:
             raise LinearProgramError(f"the back-end {self.name!r} finds no such solver on this machine")
-        program = pulp.LpProblem("coupling", pulp.LpMinimize)
-        variable = getattr(program, "add_variable", pulp.LpVariable)  # the old way before PuLP 3.3
-        arcs = [(i, j) for i in range(n) for j in range(n) if i != j and problem.distance[i][j] < 1]
-        w = {(i, j): variable(f"w_{i}_{j}", 0) for i, j in arcs}
-        eta = [variable(f"eta_{i}", 0) for i in range(n)]
-        costs = [(x, rough(problem.distance[i][j])) for (i, j), x in w.items()] + [(x, 1.0) for x in eta]
-        program.setObjective(pulp.LpAffineExpression(costs))
-        alpha = rough(problem.alpha)
-        terms: list[list[tuple[Any, float]]] = [[(x, 1.0)] for x in eta]
-        for (i, j), x in w.items():
-            terms[i].append((x, 1.0))
-            terms[j].append((x, -alpha))
-        for i, c in enumerate(problem.excess()):
-            program += (pulp.LpAffineExpression(terms[i]) >= rough(c), f"node_{i}")
+        program, w, eta = _program(problem)
         self._run(program, chosen, deadline)
         pays = [self._pays(program, f"node_{i}") for i in range(n)]
         return Proposal(

@@ -53,6 +53,7 @@ class FakeEngine:
         precision: fmpq | None = None,
         threshold: fmpq | None = None,
         nature: str = "each-step",
+        backend: str | None = None,
         deadline: Deadline,
         memory: int | None = None,
         jobs: int = 1,
