@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from flint import fmpq
 
@@ -14,6 +15,7 @@ from bisimdist.analysis.leakage_answer import LeakageAnswer
 from bisimdist.analysis.leakage_bounds import LeakageBound, Unending
 from bisimdist.analysis.leakage_cut import of_outputs, widened
 from bisimdist.analysis.leakage_measures import LeakageMeasure, read_measure
+from bisimdist.analysis.leakage_members import of_members
 from bisimdist.certificates.frame import Document
 from bisimdist.certificates.leakage import leakage_certificate
 from bisimdist.certificates.numbers import rational_text
@@ -22,9 +24,11 @@ from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
-from bisimdist.models.conversions import observed_chain
+from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
+from bisimdist.models.worlds import EACH_STEP, FIXED, Worlds, known_or_rough, natural
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.leakages import Asked, Leakages, measure_of
 from bisimdist.privacy.unending import find_unending
@@ -52,6 +56,7 @@ def leakage(  # noqa: PLR0913
     prior: Sequence[ExactNumber] | None = None,
     gains: Mapping[str, Mapping[str, ExactNumber]] | None = None,
     gap: ExactNumber | None = None,
+    nature: str = EACH_STEP,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     progress: Progress = silent,
@@ -62,7 +67,8 @@ def leakage(  # noqa: PLR0913
     Parameters
     ----------
     model
-        A chain, or what stands for one: an automaton without choices, a hidden Markov model, a program.
+        A chain, or what stands for one: an automaton without choices, a hidden Markov model, a program; or a
+        chain that is only known roughly: then the measure is the largest that nature brings about.
     measure
         ``tv``, ``chi2``, ``kl``, ``hellinger`` (squared, at most 2) or ``renyi:BETA``, from the first state
         of a pair to the second; ``bayes``, ``min-entropy`` or ``g`` of secrets.
@@ -80,6 +86,9 @@ def leakage(  # noqa: PLR0913
         Stop as soon as upper - lower is at most this (for Rényi and min-entropy relative to their size). By
         default 0 where all runs come to rest, so that the measure is a finite sum, and ``DEFAULT_GAP``
         otherwise.
+    nature
+        Of a chain that is only known roughly: ``"each-step"``, where nature picks a member at every step, in
+        each of two worlds on its own, or ``"fixed"``, where it has picked one for good.
     deadline, memory
         When to give up, and how many bytes the process may hold. What is proved by then is returned with
         ``Status.LIMIT``.
@@ -105,7 +114,9 @@ def leakage(  # noqa: PLR0913
     -----
     The proofs are in ``docs/theory/leakage.md``.
     """
-    model = observed_chain(model)
+    model = known_or_rough(model)
+    if isinstance(model, Interactive):
+        raise UsageError("the model is interactive: say what is asked, and take the chain of what is seen")
     if not isinstance(measure, LeakageMeasure):
         exact = {guess: {s: to_fmpq(x) for s, x in row.items()} for guess, row in (gains or {}).items()}
         measure = read_measure(measure, exact)
@@ -113,18 +124,26 @@ def leakage(  # noqa: PLR0913
     if wanted is not None and wanted < 0:
         raise UsageError(f"the gap is {format_rational(wanted)}; expected at least 0")
     cases = _cases(model, measure, pairs, both, secrets, prior)
+    system = natural(model, nature)
+    if isinstance(system, Worlds):
+        cases = tuple(replace(case, places=_placed(system, case.states)) for case in cases)
     if isinstance(model, ProgramChain) and model.cut and measure.unbounded:
         found = tuple(of_outputs(model, measure, *case.states) for case in cases)
         return _cut_off(model, measure, found, wanted, {})
     work = _Work(
-        Leakages(inner(model), measure_of(*measure.kind), memory), measure, cases, wanted, deadline, progress
+        Leakages(inner(system) if isinstance(system, LMC) else system, measure_of(*measure.kind), memory),
+        measure,
+        cases,
+        wanted,
+        deadline,
+        progress,
     )
     status = work.run()
     if isinstance(model, ProgramChain) and model.cut:
         masses = [[model.cut.get(state, fmpq(0)) for state in case.states] for case in cases]
         found = tuple(map(widened, work.bounds(), masses))
         return _cut_off(model, measure, found, wanted, work.statistics())
-    return LeakageAnswer(
+    answer = LeakageAnswer(
         model=model,
         measure=measure,
         pairs=work.bounds(),
@@ -132,6 +151,28 @@ def leakage(  # noqa: PLR0913
         statistics=work.statistics(),
         make_certificate=work.certificate,
     )
+    if not isinstance(system, Worlds) or nature != FIXED:
+        return answer
+
+    def ask(member: LMC, bound: LeakageBound) -> LeakageBound:
+        asked = partial(leakage, member, measure, gap=gap, deadline=deadline)
+        secrets = measure.of_secrets
+        found = asked(secrets=bound.states, prior=bound.prior) if secrets else asked(pairs=[bound.ends])
+        return found.pairs[0]
+
+    return of_members(answer, system, work.picked(), ask, deadline)
+
+
+def _placed(worlds: Worlds, states: Sequence[int]) -> tuple[int, ...]:
+    """Return where states are: the first in one world, the second in the other."""
+    if worlds.nature == FIXED:
+        return tuple(states)
+    if len(states) > 2:
+        raise UsageError(
+            f"{len(states)} secrets are as many worlds, and nature of each step is there for two; expected "
+            "two secrets, or nature 'fixed'"
+        )
+    return worlds.placed((states[0], states[1]))
 
 
 def _cut_off(
@@ -167,10 +208,17 @@ class _Case:
 
     states: tuple[int, ...]
     prior: tuple[fmpq, ...]
+    places: tuple[int, ...] = ()
+    """Where the states are, if nature has worlds of its own for them."""
+
+    @property
+    def starts(self) -> tuple[int, ...]:
+        """The states from which the graph starts."""
+        return self.places or self.states
 
 
 def _cases(  # noqa: PLR0913, PLR0917
-    model: LMC,
+    model: System | IntervalChain,
     measure: LeakageMeasure,
     pairs: Sequence[tuple[str, str]] | None,
     both: bool,
@@ -231,13 +279,12 @@ class _Work:
 
     def run(self) -> Status:
         """Refine until it is enough; whatever ends the work, exact bounds are worked out at the end."""
-        states = sorted({state for case in self.cases for state in case.states})
+        states = sorted({state for case in self.cases for state in case.starts})
         deadline = refining_deadline(self.deadline)
         with suppress(LimitError):
             self.graph.use_ratios(states, deadline=deadline)
-        names = self.graph.model.states
         for case in self.cases:
-            worlds = self.measure.worlds(case.states, [names[s] for s in case.states], case.prior)
+            worlds = self.measure.worlds(case.starts, [self._called(s) for s in case.starts], case.prior)
             self.before.append(self.measure.before(worlds))
             relative = self.measure.name in ("renyi", "min-entropy")
             self.asked.append(self.graph.asked(worlds, *self.measure.transform(worlds), relative=relative))
@@ -294,9 +341,9 @@ class _Work:
         """Return the proved bounds."""
         if self.closure is None:
             self._close(NEVER)
-        closure, names = self.closure, self.graph.model.states
-        if closure is None:  # pragma: no cover  (it was just made)
-            return ()
+        return () if self.closure is None else self._bounds(self.closure)
+
+    def _bounds(self, closure: Closure) -> tuple[LeakageBound, ...]:
         found = []
         for case, one, before in zip(self.cases, self.asked, self.before, strict=True):
             lower, upper = one.value(closure.lower), one.value(closure.upper)
@@ -309,7 +356,7 @@ class _Work:
             found.append(
                 LeakageBound(
                     measure=self.measure,
-                    states=tuple(names[state] for state in case.states),
+                    states=tuple(map(self._called, case.starts)),
                     prior=case.prior if self.measure.of_secrets else None,
                     before=before if self.measure.of_secrets else None,
                     lower=lower,
@@ -319,15 +366,47 @@ class _Work:
             )
         return tuple(found)
 
+    def _called(self, state: int) -> str:
+        """Return the name of a state in the model as it was given."""
+        model = self.graph.model
+        return model.called(state) if isinstance(model, Worlds) else model.states[state]
+
+    def picked(self) -> list[str]:
+        """Return what nature picks where it matters, as actions."""
+        found, chain = [], self.graph.measure.chain
+        for number, option in (self.closure.choice if self.closure is not None else {}).items():
+            found.append(chain.named(self.graph.refinement.nodes[number].vector, option))
+        return found[::-1]
+
     def _unending(self, case: _Case, one: Asked, closure: Closure) -> Unending | None:
         found = find_unending(self.graph.refinement, [root.node for _, root in one.roots], closure)
         first = self.graph.model.labels[case.states[0]]
         return None if found is None else Unending((first, *found[0]), found[1])
 
+    def _written(self) -> Closure | None:
+        """Return the bounds that a certificate is of: about one chain a graph says nothing from below.
+
+        In it nature picks anew after every trace; what is seen before any counts.
+        """
+        if (
+            self.closure is None
+            or not isinstance(self.graph.model, Worlds)
+            or self.graph.model.nature != FIXED
+        ):
+            return self.closure
+        graph = self.graph.refinement
+        roots = frozenset(root.node for one in self.asked for _, root in one.roots)
+        own = {root: graph.measure.own(graph.nodes[root], up=False) for root in roots}
+        lower = {root: value for root, value in own.items() if value is not None}
+        return replace(self.closure, lower=lower, lower_leaves=roots, choice={})
+
     def certificate(self) -> Document:
         """Return the proof of all bounds."""
         claims = []
-        for bound in self.bounds():
+        closure = self._written()
+        if closure is None:  # pragma: no cover  (bounds are worked out before)
+            raise UsageError("nothing was proved")
+        for bound in self._bounds(closure):
             claim: Document = {"states": list(bound.states)}
             if bound.prior is not None:
                 claim["prior"] = [rational_text(p) for p in bound.prior]
@@ -340,9 +419,7 @@ class _Work:
                 guess: {secret: rational_text(x) for secret, x in row.items()}
                 for guess, row in self.measure.gains.items()
             }
-        if self.closure is None:  # pragma: no cover  (bounds are worked out before)
-            raise UsageError("nothing was proved")
-        return leakage_certificate(self.graph, self.asked, self.closure, claims, **about)
+        return leakage_certificate(self.graph, self.asked, closure, claims, **about)
 
     def statistics(self) -> dict[str, int]:
         """Return counts of what was done."""

@@ -13,11 +13,15 @@ from bisimdist.analysis.leakage_bounds import LeakageBound
 from bisimdist.analysis.leakage_measures import LeakageMeasure
 from bisimdist.analysis.proved import Proved, Shown
 from bisimdist.exact.rational import format_rational
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.report.numbers import at_least, at_most
 from bisimdist.report.tables import Report
 
 __all__ = ["LeakageAnswer"]
+
+MAX_ROWS = 12
+"""How many rows of a chain are shown."""
 
 NAMES = {
     "tv": "total variation",
@@ -62,7 +66,7 @@ class LeakageAnswer(Proved, Shown):
 
     symmetric: ClassVar = False
 
-    model: LMC
+    model: System | IntervalChain
     measure: LeakageMeasure
     pairs: tuple[LeakageBound, ...]
     status: Status
@@ -96,7 +100,8 @@ class LeakageAnswer(Proved, Shown):
             heads.insert(0, "before")
         if measure.logarithmic:
             heads.append("ln" if measure.name == "min-entropy" else "divergence")
-        remarks = [MEANINGS[measure.name], *_why_infinite(self.worst), *_cut_off(self.worst)]
+        worst = self.worst
+        remarks = [MEANINGS[measure.name], *_why_infinite(worst), *_cut_off(worst), *_member(worst)]
         if self.status is Status.LIMIT:
             remarks.append(
                 "A limit ended the work before the interval was as narrow as asked; it is certified."
@@ -132,6 +137,17 @@ def _why_infinite(bound: LeakageBound) -> list[str]:
         f"It is infinite for ({bound.source}, {bound.target}): after {trace} the sums grow without end with "
         f"every round of {' '.join(bound.unending.cycle)}."
     ]
+
+
+def _member(bound: LeakageBound) -> list[str]:
+    """Say in which chain of those in the intervals so much leaks."""
+    if bound.member is None:
+        return []
+    rows = [
+        f"{name} to {', '.join(f'{t} {p}' for t, p in row.items())}" for name, row in bound.member.items()
+    ]
+    more = ["... --json gives the rest"] if len(rows) > MAX_ROWS else []
+    return [f"The lower bound is that of a chain with the rows {'; '.join([*rows[:MAX_ROWS], *more])}."]
 
 
 def _cut_off(bound: LeakageBound) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from flint import arb, fmpq
@@ -61,6 +62,9 @@ class LeakageBound(Bounded):
         What is told apart, all else being alike; None for everything.
     coarser
         Where nothing bounds the measure from above: what is learnt by who tells finitely many outputs apart.
+    member
+        Where nature has picked one chain for good: the rows that intervals leave open, in the chain behind
+        the lower bound.
     """
 
     measure: LeakageMeasure
@@ -73,6 +77,7 @@ class LeakageBound(Bounded):
     cut: tuple[fmpq, ...] | None = None
     outputs: tuple[str, ...] | None = None
     coarser: LeakageBound | None = None
+    member: Mapping[str, Mapping[str, str]] | None = None
 
     def data(self) -> dict[str, object]:
         """Return the bounds as plain data."""
@@ -90,6 +95,8 @@ class LeakageBound(Bounded):
             data["cut"] = [format_rational(mass) for mass in self.cut]
         if self.coarser is not None:
             data["coarser"] = {"outputs": list(self.coarser.outputs or ()), **self.coarser._ends()}
+        if self.member is not None:
+            data["member"] = self.member
         if self.unending is not None:
             data["infinite"] = {"trace": list(self.unending.trace), "cycle": list(self.unending.cycle)}
         return data
@@ -107,6 +114,11 @@ class LeakageBound(Bounded):
     def target(self) -> str:
         """The last state."""
         return self.states[-1]
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """The ordered pair."""
+        return self.source, self.target
 
     def logarithms(self) -> tuple[fmpq | None, fmpq | None]:
         """Return bounds on the measure where it is a logarithm; it is natural."""

@@ -11,7 +11,7 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 
 if TYPE_CHECKING:
-    from bisimdist.privacy.leakages import Worlds
+    from bisimdist.privacy.leakages import Rows
 
 __all__ = ["DIVERGENCES", "MOST_ORDER", "SECRET_MEASURES", "LeakageMeasure", "read_measure"]
 
@@ -64,7 +64,7 @@ class LeakageMeasure:
         names = {"chi2": "power", "renyi": "power", "kl": "relative", "hellinger": "affinity"}
         return names.get(self.name, "guesses"), 2 if self.name == "chi2" else self.order
 
-    def worlds(self, states: Sequence[int], secrets: Sequence[str], prior: Sequence[fmpq]) -> Worlds:
+    def worlds(self, states: Sequence[int], secrets: Sequence[str], prior: Sequence[fmpq]) -> Rows:
         """Return the rows of masses that the graph starts from."""
         if self.name == "tv":
             return {}, _added([(states[0], _ONE), (states[1], -_ONE)])
@@ -78,7 +78,7 @@ class LeakageMeasure:
             for row in self.gains.values()
         )
 
-    def transform(self, worlds: Worlds) -> tuple[fmpq, fmpq]:
+    def transform(self, worlds: Rows) -> tuple[fmpq, fmpq]:
         """Return (offset, factor): the measure is so much plus so often the sum over traces."""
         if self.name == "chi2":
             return -_ONE, _ONE
@@ -89,7 +89,7 @@ class LeakageMeasure:
         return _ZERO, _ONE
 
     @staticmethod
-    def before(worlds: Worlds) -> fmpq:
+    def before(worlds: Rows) -> fmpq:
         """Return what the best guess gains that is made without seeing a trace."""
         return max(sum(row.values(), _ZERO) for row in worlds)
 

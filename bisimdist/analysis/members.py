@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from flint import fmpq
 
@@ -16,7 +17,9 @@ from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import Worlds
 from bisimdist.progress import Deadline
 
-__all__ = ["of_members"]
+__all__ = ["best_member", "of_members", "open_rows"]
+
+T = TypeVar("T")
 
 TRIALS = 200
 """How many chains are looked at for a pair."""
@@ -70,15 +73,7 @@ class _Fixed:
         """Return the event behind a lower bound, with the chain that it is about."""
         member = self.members[bound._question]
         witness: WitnessEvent = member.bound.witness
-        return replace(witness, member=self._rows(member.chain))
-
-    def _rows(self, chain: LMC) -> dict[str, dict[str, str]]:
-        """Return the rows of a chain that the intervals leave open."""
-        return {
-            chain.states[s]: {chain.states[t]: format_rational(p) for t, p in chain.rows[s]}
-            for s, row in enumerate(self.model.rows)
-            if any(low != high for _, low, high in row)
-        }
+        return replace(witness, member=open_rows(self.model, member.chain))
 
     def directions(self, bound: DeltaBound) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
         """Return bounds on what is gained in each direction."""
@@ -105,19 +100,61 @@ class _Fixed:
         return {**document, "claims": claims}
 
 
-def _worst(worlds: Worlds, pair: DeltaBound, ask: Asked, deadline: Deadline) -> _Member:
-    """Look for a chain from which much is gained: what nature picks, mended state by state.
+def open_rows(model: IntervalChain, chain: LMC) -> dict[str, dict[str, str]]:
+    """Return the rows of a chain that the intervals leave open."""
+    return {
+        chain.states[s]: {chain.states[t]: format_rational(p) for t, p in chain.rows[s]}
+        for s, row in enumerate(model.rows)
+        if any(low != high for _, low, high in row)
+    }
 
-    Where it picks several vertices of one state after several traces, the first counts.
+
+def _worst(worlds: Worlds, pair: DeltaBound, ask: Asked, deadline: Deadline) -> _Member:
+    """Look for a chain from which much is gained, beginning with what nature picks in the event."""
+    found = best_member(
+        worlds,
+        pair.witness.event.asks,
+        lambda chain: ask(chain, (pair.source, pair.target), deadline).pairs[0],
+        lambda best, other: other.lower > best.lower,
+        lambda best: best.lower >= pair.upper,
+        deadline,
+    )
+    return _Member(*found)
+
+
+def best_member(  # noqa: PLR0913, PLR0917
+    worlds: Worlds,
+    actions: Iterable[str | None],
+    ask: Callable[[LMC], T],
+    better: Callable[[T, T], bool],
+    enough: Callable[[T], bool],
+    deadline: Deadline,
+) -> tuple[LMC, T]:
+    """Look for a chain in the intervals from which much is learned: what nature picks, mended state by state.
+
+    Parameters
+    ----------
+    worlds
+        The model that nature asks.
+    actions
+        What it picks; where that is several vertices of one state, the first counts.
+    ask
+        Bounds what is learned from one chain.
+    better
+        Whether the second of two is more.
+    enough
+        Whether no other chain can be better.
+    deadline
+        When to stop; one chain is looked at anyway.
     """
 
-    def made(chosen: dict[int, int]) -> _Member:
+    def made(chosen: Mapping[int, int]) -> tuple[LMC, T]:
         rows = [moves[chosen.get(state, 0)][1] for state, moves in enumerate(worlds.moves)]
         chain = worlds.chain.member(rows)
-        return _Member(chain, ask(chain, (pair.source, pair.target), deadline).pairs[0])
+        return chain, ask(chain)
 
     chosen: dict[int, int] = {}
-    for action in pair.witness.event.asks:
+    for action in actions:
         for state, number in worlds.numbers(action).items():
             chosen.setdefault(state, number)
     best = made(chosen)
@@ -126,7 +163,7 @@ def _worst(worlds: Worlds, pair: DeltaBound, ask: Asked, deadline: Deadline) -> 
     ]
     left, idle, turn = TRIALS, 0, 0
     try:
-        while left and idle < len(turns) and best.bound.lower < pair.upper:
+        while left and idle < len(turns) and not enough(best[1]):
             state, number = turns[turn % len(turns)]
             turn, idle = turn + 1, idle + 1
             if chosen.get(state, 0) == number:
@@ -134,7 +171,7 @@ def _worst(worlds: Worlds, pair: DeltaBound, ask: Asked, deadline: Deadline) -> 
             deadline.check()
             left -= 1
             other = made({**chosen, state: number})
-            if other.bound.lower > best.bound.lower:
+            if better(best[1], other[1]):
                 best, chosen[state], idle = other, number, 0
     except ENDINGS:
         pass

@@ -133,11 +133,7 @@ class _Nodes:
         self._collect(self.upper, roots, self.closure.upper_leaves, lambda node: node.edges or ())
 
     def below(self, roots: Iterable[int]) -> None:
-        self._collect(self.lower, roots, self.closure.lower_leaves, self._asked)
-
-    def _asked(self, node: GainNode) -> tuple[Edge, ...]:
-        """Return the edges that the lower bound of a node rests on."""
-        return node.options[self.closure.choice.get(node.index, 0)] if node.options else ()
+        self._collect(self.lower, roots, self.closure.lower_leaves, self.closure.chosen)
 
     def _collect(
         self,
@@ -186,7 +182,7 @@ class _Nodes:
             then = {
                 chain.named(node.vector, option): {labels[label]: place[child] for label, _, child in edges}
                 for option, edges in enumerate(node.options)
-                if above or edges is self._asked(node)
+                if above or edges is self.closure.chosen(node)
             }
             asked = isinstance(chain.model, Interactive)
             entry["then"] = then if asked else next(iter(then.values()))

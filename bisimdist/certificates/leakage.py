@@ -10,12 +10,13 @@ from flint import fmpq
 from bisimdist.certificates.delta import merged_states
 from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.numbers import integer_text, rational_text
-from bisimdist.certificates.writer import CLAIM_DIGITS
+from bisimdist.certificates.writer import CLAIM_DIGITS, nature_of
+from bisimdist.models.worlds import Worlds
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.divergence import Chord, DivergenceNode
 from bisimdist.privacy.guesses import Guesses, GuessNode
 from bisimdist.privacy.leakages import Asked, Leakages
-from bisimdist.privacy.measure import Node
+from bisimdist.privacy.measure import Edge, Node
 from bisimdist.privacy.round_trips import growth_of, weights_of
 from bisimdist.privacy.unending import growing_groups, way_out
 
@@ -56,6 +57,7 @@ def leakage_certificate(
     return document(
         "leakage",
         graph.model,
+        **nature_of(graph.model),
         merged=merged_states(graph.model, graph.classes),
         **about,
         claims=list(claims),
@@ -86,7 +88,14 @@ class _Nodes:
             if number not in into:
                 into[number] = None
                 if number not in leaves or (into is self.upper and number in self.closure.rests):
-                    stack.extend(child for _, _, child in self.nodes[number].edges or ())
+                    node = self.nodes[number]
+                    edges = self.closure.chosen(node) if into is self.lower else node.edges or ()
+                    stack.extend(child for _, _, child in edges)
+
+    def _edges(self, number: int) -> Sequence[Edge]:
+        """Return the edges that are written: all, or those that the bound from below rests on."""
+        node = self.nodes[number]
+        return (node.edges or ()) if self._above(number) else self.closure.chosen(node)
 
     def unending(self, roots: Sequence[int]) -> None:
         """Note why a root is infinite: a way to a node that is, and by how much sums grow there."""
@@ -97,7 +106,7 @@ class _Nodes:
             for group in growing_groups(self.graph.refinement, roots, self.closure):
                 if end in group:
                     members = [self.nodes[number] for number in group]
-                    self.growth.update(growth_of(self.measure, members, self.nodes))
+                    self.growth.update(growth_of(self.measure, members, self.nodes, self.closure))
                     self.infinite.update(dict.fromkeys(group))
 
     def data(self) -> dict[str, object]:
@@ -106,7 +115,7 @@ class _Nodes:
         place = {number: k for k, number in enumerate(order)}
         weights: dict[int, fmpq] = {}
         for group in cycles:
-            weights.update(weights_of(self.measure, [self.nodes[number] for number in group]))
+            weights.update(weights_of(self.measure, [self.nodes[number] for number in group], self.closure))
         entries = [self._entry(number, place, weights) for number in order]
         result: dict[str, object] = {"nodes": entries}
         if cycles:
@@ -129,7 +138,7 @@ class _Nodes:
     def _order(self) -> tuple[list[int], list[list[int]]]:
         """Return all nodes that are written, children first, and the cycles that lower bounds rest on."""
         chosen = {**self.upper, **self.lower, **self.infinite}
-        bare = {c for number in chosen if self._goes_on(number) for _, _, c in self.nodes[number].edges or ()}
+        bare = {c for number in chosen if self._goes_on(number) for _, _, c in self._edges(number)}
         order = [number for number in bare if number not in chosen]
         cycles = []
         for group, cyclic in self.graph.refinement.reached(list(chosen)):
@@ -144,13 +153,17 @@ class _Nodes:
             order += inside
         return order, cycles
 
-    def _goes_on(self, number: int) -> bool:
+    def _above(self, number: int) -> bool:
+        """Tell whether the bound from above rests on what follows."""
         closure = self.closure
-        return bool(
-            number in self.infinite
-            or (number in self.upper and (number not in closure.upper_leaves or number in closure.rests))
-            or (number in self.lower and number not in closure.lower_leaves)
-        )
+        return number in self.upper and (number not in closure.upper_leaves or number in closure.rests)
+
+    def _below(self, number: int) -> bool:
+        """Tell whether the bound from below does."""
+        return number in self.infinite or (number in self.lower and number not in self.closure.lower_leaves)
+
+    def _goes_on(self, number: int) -> bool:
+        return self._above(number) or self._below(number)
 
     def _entry(self, number: int, place: Mapping[int, int], weights: Mapping[int, fmpq]) -> dict[str, object]:
         node, closure = self.nodes[number], self.closure
@@ -158,7 +171,7 @@ class _Nodes:
             "rows": {self.names[state]: [integer_text(x) for x in row] for state, row in node.vector}
         }
         if self._goes_on(number) and node.edges is not None:
-            entry["then"] = {self.measure.labels[label]: place[child] for label, _, child in node.edges}
+            entry |= self._then(number, place)
         if number in self.upper:
             entry["upper"] = rational_text(closure.upper[number], digits=CLAIM_DIGITS)
             if number in closure.rests:
@@ -176,6 +189,20 @@ class _Nodes:
         if number in self.growth:
             entry["grows"] = [rational_text(x, digits=CLAIM_DIGITS) for x in self.growth[number]]
         return entry
+
+    def _then(self, number: int, place: Mapping[int, int]) -> dict[str, object]:
+        """Return what follows a node; where there is a choice, by what is chosen."""
+        chain, node = self.measure.chain, self.nodes[number]
+        then = {
+            chain.named(node.vector, option): {self.measure.labels[label]: place[c] for label, _, c in edges}
+            for option, edges in enumerate(node.options)
+            if self._above(number) or edges is self.closure.chosen(node)
+        }
+        if not isinstance(chain.model, Worlds):
+            return {"then": next(iter(then.values()))}
+        if not self._below(number):
+            return {"then": then}
+        return {"then": then, "ask": chain.named(node.vector, self.closure.choice.get(number, 0))}
 
     def _bound(self, node: Node) -> object:
         ceiling = self.graph.refinement.ceiling

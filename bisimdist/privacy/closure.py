@@ -22,7 +22,7 @@ from flint import fmpq, fmpz
 from bisimdist.errors import LimitError
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.linear.components import strongly_connected_components
-from bisimdist.privacy.measure import Node, NodeT, double
+from bisimdist.privacy.measure import Edge, Node, NodeT, double
 from bisimdist.privacy.policy import Policy
 from bisimdist.privacy.refinement import Refinement
 from bisimdist.progress import NEVER, Deadline
@@ -39,8 +39,9 @@ MENDING = 8
 DENSE = 1000
 """Estimates of no more nodes on a cycle are solutions in doubles; otherwise those of the refinement count."""
 
+ROUNDS = 5000
 STILL = 40
-"""An iteration ends where nothing moves by more than so many binary places of its mass."""
+"""An iteration ends after so many rounds, or where nothing moves by more than such a part of its mass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,10 @@ class Closure:
     upper_leaves: frozenset[int]
     choice: Mapping[int, int] = field(default_factory=dict)
     rests: frozenset[int] = frozenset()
+
+    def chosen(self, node: Node) -> tuple[Edge, ...]:
+        """Return the edges that the bound of a node from below rests on."""
+        return node.options[self.choice.get(node.index, 0)] if node.options else ()
 
 
 def close(refinement: Refinement[NodeT], roots: Sequence[int], *, deadline: Deadline = NEVER) -> Closure:
@@ -127,12 +132,13 @@ def _less(first: fmpq | None, second: fmpq | None) -> bool:
     return first is not None and (second is None or first < second)
 
 
-def inner_shares(group: Sequence[Node]) -> npt.NDArray[np.float64]:
+def inner_shares(group: Sequence[Node], choice: Mapping[int, int] | None = None) -> npt.NDArray[np.float64]:
     """Return the factors between the nodes of a cycle, in parts of their masses: never large numbers."""
+    chosen = choice or {}
     place = {node.index: k for k, node in enumerate(group)}
     matrix = np.zeros((len(group), len(group)))
     for k, node in enumerate(group):
-        for share, child in node.shares[0]:
+        for share, child in node.shares[chosen.get(node.index, 0)]:
             if child.index in place:
                 matrix[k, place[child.index]] += share
     return matrix
@@ -147,7 +153,7 @@ def _solved(group: Sequence[Node], known: Mapping[int, fmpq], room: float) -> li
         if any(child.index not in known for _, child in outer):
             return None
         values = [share * double(known[child.index] / child.mass) for share, child in outer]
-        right[k, 0] = node.drift + room + sum(values)
+        right[k, 0] = node.drifts[0] + room + sum(values)
     try:
         found, weights = np.linalg.solve(np.eye(len(group)) - inner_shares(group), right).T
     except np.linalg.LinAlgError:
@@ -265,9 +271,9 @@ class _Work(Generic[NodeT]):
                 _put(self.lower, node, measure.floor(node))
             if len(capped) == len(group):
                 _put(self.upper, node, self.cap(node))
-        moved = True
-        while moved:
-            moved = False
+        moved, left = True, ROUNDS
+        while moved and left:
+            moved, left = False, left - 1
             for node in group:
                 number, least = node.index, fmpq(node.mass) / fmpq(fmpz(2) ** STILL)
                 below, option = self._best(node, self.lower, up=False)
@@ -331,7 +337,7 @@ class _Work(Generic[NodeT]):
         measure = self.refinement.measure
         if any(len(node.options) > 1 for node in group):
             solve = partial(self._equations, deadline=deadline, up=up)
-            policy = Policy(measure, self.refinement.nodes, group, known, solve, deadline)
+            policy = Policy(measure, self.refinement.nodes, group, known, solve, up, deadline)
             policy.improve()
             if not up:
                 self.choice.update(policy.choice)

@@ -8,7 +8,7 @@ leave the same question open, are one node. See docs/theory/leakage.md.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from math import exp, inf, isqrt, log, log1p, sqrt
 from typing import Any, ClassVar
 
@@ -80,11 +80,11 @@ class Divergence(Measure[DivergenceNode]):
         return max(total, node.low)
 
     def options(self, node: DivergenceNode) -> Sequence[Sequence[Step]]:
-        return (list(self.steps(node.vector)),)
+        return [list(self.steps(node.vector, arm)) for arm in self.chain.offered(node.vector)]
 
-    def steps(self, matrix: Matrix) -> Iterator[Step]:
-        """Yield what counts of that which follows."""
-        for label, sums in followers(self.chain, matrix):
+    def steps(self, matrix: Matrix, arm: Any = 0) -> Iterator[Step]:
+        """Yield what counts of that which follows, by one of the arms that the chain offers."""
+        for label, sums in followers(self.chain, matrix, arm):
             found = self.normal(sums)
             if found is not None:
                 yield label, *found
@@ -137,18 +137,20 @@ class Divergence(Measure[DivergenceNode]):
                 return None
         return total
 
-    def rests(self, group: Sequence[DivergenceNode], nodes: Sequence[DivergenceNode]) -> bool:
-        """Tell whether no mass leaves a cycle, and every edge keeps the proportion of the two totals."""
-        members = {node.index for node in group}
-        for node in group:
-            carried = 0
-            for _, (left, right, x), number in node.edges or ():
-                if number not in members or left * x * node.y != right * nodes[number].y * node.x:
-                    return False
-                carried += left * x
-            if carried != self.chain.denominator * node.x:
+    def keeps(
+        self,
+        node: DivergenceNode,
+        edges: Sequence[Edge],
+        members: Container[int],
+        nodes: Sequence[DivergenceNode],
+    ) -> bool:
+        """Tell whether edges of a node lead to members only, and keep the proportion of the two totals."""
+        carried = 0
+        for _, (left, right, x), number in edges:
+            if number not in members or left * x * node.y != right * nodes[number].y * node.x:
                 return False
-        return True
+            carried += left * x
+        return bool(carried == self.chain.denominator * node.x)
 
     def rounded(self, node: DivergenceNode, value: fmpq, *, up: bool) -> fmpq:
         if value.q.bit_length() <= PLACES:
@@ -281,9 +283,9 @@ class Relative(Divergence):
     def exponent(self, x: float, y: float) -> float:
         return x
 
-    def drift(self, node: DivergenceNode) -> float:
+    def drift(self, node: DivergenceNode, edges: Sequence[Edge]) -> float:
         total = 0.0
-        for _, (left, right, x), _child in node.edges or ():
+        for _, (left, right, x), _child in edges:
             if right:
                 part = exp(log(left * x) - log(self.chain.denominator * node.x))
                 total += part * (log(left) - log(right))

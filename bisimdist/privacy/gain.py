@@ -102,11 +102,6 @@ class Gain(Measure[GainNode]):
                 constant += factor * known[child]
         return constant / self.chain.denominator, entries
 
-    def rests(self, group: Sequence[GainNode], nodes: Sequence[GainNode]) -> bool:
-        """Tell whether no mass leaves a cycle or cancels on it, whatever is asked."""
-        members = {node.index for node in group}
-        return all(self.keeps(node, edges, members, nodes) for node in group for edges in node.options)
-
     def keeps(
         self, node: GainNode, edges: Sequence[Edge], members: Container[int], nodes: Sequence[GainNode]
     ) -> bool:

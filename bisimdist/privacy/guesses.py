@@ -92,10 +92,10 @@ class Guesses(Gain):
         return best, covers
 
     def options(self, node: GainNode) -> Sequence[Sequence[tuple[int, int, Any]]]:
-        return (list(self._steps(node.vector)),)
+        return [list(self._steps(node.vector, arm)) for arm in self.chain.offered(node.vector)]
 
-    def _steps(self, matrix: Matrix) -> Iterator[tuple[int, int, Matrix]]:
-        for label, sums in followers(self.chain, matrix):
+    def _steps(self, matrix: Matrix, arm: Any) -> Iterator[tuple[int, int, Matrix]]:
+        for label, sums in followers(self.chain, matrix, arm):
             factor, following = by_one_factor(sums)
             if following:
                 yield label, factor, following

@@ -9,7 +9,8 @@ from math import inf, lcm
 from flint import fmpq
 
 from bisimdist.models.bisimilarity import quotient
-from bisimdist.models.lmc import LMC
+from bisimdist.models.interactive import System
+from bisimdist.models.worlds import Worlds
 from bisimdist.privacy.closure import Closure, close
 from bisimdist.privacy.divergence import Affinity, Chord, Divergence, Power, Relative
 from bisimdist.privacy.domination import Domination, find_ratios
@@ -17,14 +18,14 @@ from bisimdist.privacy.guesses import Guesses
 from bisimdist.privacy.masses import by_one_factor, split_by_label
 from bisimdist.privacy.measure import Node, double
 from bisimdist.privacy.refinement import Refinement, Root
-from bisimdist.privacy.signed import SignedChain
+from bisimdist.privacy.signed import SignedChain, SignedWorlds
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["Asked", "Leakages", "Worlds", "measure_of"]
+__all__ = ["Asked", "Leakages", "Rows", "measure_of"]
 
 NEARLY = 1 - 1e-9
 
-Worlds = Sequence[Mapping[int, fmpq]]
+Rows = Sequence[Mapping[int, fmpq]]
 """Rows of masses on states: two distributions, or for every guess the gains times the prior."""
 
 
@@ -63,24 +64,28 @@ class Leakages:
     Parameters
     ----------
     model
-        The chain as it was given.
+        The chain as it was given, or the worlds of one whose probabilities lie in intervals.
     kind
         What makes the measure.
     memory
         How many bytes the process may hold.
     """
 
-    model: LMC
+    model: System
     kind: Callable[[SignedChain], Divergence | Guesses]
     memory: int | None = None
-    merged: LMC = field(init=False)
+    merged: System = field(init=False)
     classes: tuple[int, ...] = field(init=False)
     measure: Divergence | Guesses = field(init=False)
     refinement: Refinement[Node] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.merged, self.classes = quotient(self.model)
-        self.measure = self.kind(SignedChain.of(self.merged))
+        if isinstance(self.model, Worlds):
+            self.merged, self.classes = self.model, tuple(range(len(self.model)))
+            self.measure = self.kind(SignedWorlds.of(self.model))
+        else:
+            self.merged, self.classes = quotient(self.model)
+            self.measure = self.kind(SignedChain.of(self.merged))
         self.refinement = Refinement(self.measure, memory=self.memory)  # type: ignore[arg-type]
 
     def acyclic(self, states: Sequence[int]) -> bool:
@@ -99,7 +104,7 @@ class Leakages:
         else:
             self.refinement.ceiling = Chord(self.measure, ratios)
 
-    def asked(self, worlds: Worlds, offset: fmpq, factor: fmpq, *, relative: bool = False) -> Asked:
+    def asked(self, worlds: Rows, offset: fmpq, factor: fmpq, *, relative: bool = False) -> Asked:
         """Return the number for some worlds on states of the chain as it was given."""
         unit = lcm(*(int(p.q) for row in worlds for p in row.values()))
         sums: dict[int, list[int]] = {}

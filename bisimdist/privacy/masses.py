@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import gcd
+from typing import Any
 
 from bisimdist.privacy.signed import SignedChain
 
@@ -15,14 +16,17 @@ Matrix = tuple[tuple[int, tuple[int, ...]], ...]
 Sums = dict[int, list[int]]
 
 
-def followers(chain: SignedChain, matrix: Matrix) -> Iterator[tuple[int, Sums]]:
-    """Yield what a matrix becomes with each label that can follow, times the denominator of the chain."""
+def followers(chain: SignedChain, matrix: Matrix, arm: Any) -> Iterator[tuple[int, Sums]]:
+    """Yield what a matrix becomes with each label that can follow, times the denominator of the chain.
+
+    The arm is one of those that the chain offers.
+    """
     if not matrix:
         return
     width = range(len(matrix[0][1]))
     seen: dict[int, Sums] = {}
-    for state, masses in matrix:
-        for label, group in chain.moves[state]:
+    for (_, masses), moves in zip(matrix, chain.rows(matrix, arm), strict=True):
+        for label, group in moves:
             into = seen.setdefault(label, {})
             for target, weight in group:
                 sums = into.get(target)

@@ -33,7 +33,7 @@ class Node:
     __slots__ = (
         "asked",
         "cap",
-        "drift",
+        "drifts",
         "edges",
         "high",
         "index",
@@ -65,8 +65,8 @@ class Node:
         """The edges by what may be chosen: the value is the largest of their sums. A chain has one option."""
         self.shares: tuple[tuple[tuple[float, Node], ...], ...] = ()
         """For every option and edge the part of the mass that it carries, and the node that it leads to."""
-        self.drift = 0.0
-        """What is added to the sums, as a part of the mass."""
+        self.drifts: tuple[float, ...] = ()
+        """For every option what is added to the sum, as a part of the mass."""
         self.cap: fmpq | None = None
         """A bound on the value from a ceiling, if there is one."""
         self.asked = False
@@ -105,8 +105,8 @@ class Measure(ABC, Generic[NodeT]):
     def share(self, node: NodeT, factor: Any, child: NodeT) -> float:
         """Return the part of the mass of a node that an edge carries."""
 
-    def drift(self, node: NodeT) -> float:  # noqa: ARG002
-        """Return what is added to the sum of what follows, as a part of the mass."""
+    def drift(self, node: NodeT, edges: Sequence[Edge]) -> float:  # noqa: ARG002
+        """Return what is added to the sum of what edges lead to, as a part of the mass."""
         return 0.0
 
     @abstractmethod
@@ -131,15 +131,19 @@ class Measure(ABC, Generic[NodeT]):
     ) -> tuple[fmpq, list[tuple[int, fmpq]]] | None:
         """Return the sum of edges: a constant and weights of unknowns; None for infinity."""
 
-    @abstractmethod
     def rests(self, group: Sequence[NodeT], nodes: Sequence[NodeT]) -> bool:
-        """Tell of a cycle whether nothing leaves it and totals stay in proportion: V is phi of them."""
+        """Tell of a cycle whether nothing leaves it and totals stay in proportion, whatever is chosen.
 
+        V is phi of them then.
+        """
+        members = {node.index for node in group}
+        return all(self.keeps(node, edges, members, nodes) for node in group for edges in node.options)
+
+    @abstractmethod
     def keeps(
         self, node: NodeT, edges: Sequence[Edge], members: Container[int], nodes: Sequence[NodeT]
     ) -> bool:
         """Tell whether edges of a node lead to members only, and totals stay in proportion."""
-        raise NotImplementedError  # asked where there is a choice
 
     @abstractmethod
     def sound(self, group: Sequence[NodeT], values: Sequence[fmpq]) -> bool:

@@ -32,7 +32,9 @@ class Policy(Generic[NodeT]):
     known
         The values of all others that they lead to.
     solve
-        Solves the equations of nodes for given choices and values of others.
+        Solves the equations of nodes for given choices and values of others; infinite ones are left out.
+    up
+        In which direction it rounds.
     deadline
         When to give up.
     """
@@ -42,6 +44,7 @@ class Policy(Generic[NodeT]):
     group: Sequence[NodeT]
     known: Mapping[int, fmpq]
     solve: Callable[[Sequence[NodeT], Mapping[int, int], Mapping[int, fmpq]], dict[int, fmpq]]
+    up: bool
     deadline: Deadline = NEVER
     choice: dict[int, int] = field(default_factory=dict)
     """By node the number of the option."""
@@ -71,10 +74,12 @@ class Policy(Generic[NodeT]):
         for count, node in enumerate(self.group):
             if count % 64 == 0:
                 self.deadline.check()
-            best = self.values[node.index]
+            best = self.values.get(node.index)
             for number, edges in enumerate(node.options):
-                worth = self.measure.total(edges, everywhere, up=True)
-                if worth is not None and worth > best:
+                if best is None:
+                    break  # it is infinite: no more can be had
+                worth = self.measure.total(edges, everywhere, up=self.up)
+                if worth is None or worth > best:
                     best, self.choice[node.index] = worth, number
                     changed = True
         return changed
@@ -103,5 +108,8 @@ class Policy(Generic[NodeT]):
 
 def _guess(node: Node) -> int:
     """Return the number of the option that doubles say is best."""
-    sums = [sum(share * below.low for share, below in shares) for shares in node.shares]
+    sums = [
+        sum((share * below.low for share, below in shares), drift)
+        for shares, drift in zip(node.shares, node.drifts, strict=True)
+    ]
     return max(range(len(sums)), key=sums.__getitem__)

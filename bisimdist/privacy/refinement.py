@@ -100,7 +100,7 @@ class Refinement(Generic[NodeT]):
             )
             node.options = options
             node.edges = options[0] if len(options) == 1 else tuple(chain.from_iterable(options))
-            node.drift = measure.drift(node)
+            node.drifts = tuple(measure.drift(node, edges) for edges in options)
             self.expanded += 1
 
     def gap(self, node: Node) -> float:
@@ -211,8 +211,8 @@ class Refinement(Generic[NodeT]):
                 if node.edges is None:
                     continue
                 low, high = node.low, -math.inf
-                for shares in node.shares:
-                    least = most = node.drift
+                for shares, drift in zip(node.shares, node.drifts, strict=True):
+                    least = most = drift
                     for share, below in shares:
                         least += share * below.low
                         most += share * below.high
@@ -308,14 +308,14 @@ def _spread_below(node: Node) -> list[Node]:
         return []
     shares = node.shares[0]
     if len(node.shares) > 1:
-        shares = max(node.shares, key=_hoped)
+        hoped = [
+            sum([share * below.high for share, below in shares], drift)
+            for shares, drift in zip(node.shares, node.drifts, strict=True)
+        ]
+        shares = node.shares[hoped.index(max(hoped))]
     for share, below in shares:
         below.weight += node.weight * share
     return [below for _, below in shares]
-
-
-def _hoped(shares: Sequence[tuple[float, Node]]) -> float:
-    return sum([share * below.high for share, below in shares])
 
 
 def _bytes_held() -> int:

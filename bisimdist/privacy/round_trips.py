@@ -10,7 +10,7 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
-from bisimdist.privacy.closure import inner_shares
+from bisimdist.privacy.closure import Closure, inner_shares
 from bisimdist.privacy.divergence import Divergence, DivergenceNode, Relative
 from bisimdist.privacy.measure import Edge, Measure, dyadic
 
@@ -31,11 +31,13 @@ def _edge(measure: Measure[Any], edge: Edge, *, up: bool) -> tuple[fmpq, fmpq]:
     return factor, constant
 
 
-def _inside(measure: Measure[Any], group: Sequence[Any], *, up: bool) -> list[list[tuple[int, fmpq]]]:
-    """Return the factors between the nodes of a group."""
+def _inside(
+    measure: Measure[Any], group: Sequence[Any], closure: Closure, *, up: bool
+) -> list[list[tuple[int, fmpq]]]:
+    """Return the factors between the nodes of a group, by the options that are chosen."""
     place = {node.index: k for k, node in enumerate(group)}
     return [
-        [(place[e[2]], _edge(measure, e, up=up)[0]) for e in node.edges or () if e[2] in place]
+        [(place[e[2]], _edge(measure, e, up=up)[0]) for e in closure.chosen(node) if e[2] in place]
         for node in group
     ]
 
@@ -49,19 +51,19 @@ def _times(rows: Sequence[Sequence[tuple[int, fmpq]]], values: Sequence[fmpq]) -
     return [sum((factor * values[k] for k, factor in row), fmpq(0)) for row in rows]
 
 
-def weights_of(measure: Measure[Any], group: Sequence[Any]) -> Mapping[int, fmpq]:
-    """Return weights h > A h of the nodes of a cycle.
+def weights_of(measure: Measure[Any], group: Sequence[Any], closure: Closure) -> Mapping[int, fmpq]:
+    """Return weights h > A h of the nodes of a cycle, where there is a choice by the options that are chosen.
 
     Raises
     ------
     LimitError
         If there are none.
     """
-    rows = _inside(measure, group, up=False)
+    rows = _inside(measure, group, closure, up=False)
     size = len(group)
     if size <= MOST_DENSE:
         try:
-            rough = np.linalg.solve(np.eye(size) - inner_shares(group), np.ones(size))
+            rough = np.linalg.solve(np.eye(size) - inner_shares(group, closure.choice), np.ones(size))
             guess = [_short(x, node) for x, node in zip(rough, group, strict=True)]
         except np.linalg.LinAlgError:
             guess = [fmpq(0)]
@@ -78,7 +80,7 @@ def weights_of(measure: Measure[Any], group: Sequence[Any]) -> Mapping[int, fmpq
 
 
 def growth_of(
-    measure: Any, group: Sequence[DivergenceNode], nodes: Sequence[Any]
+    measure: Any, group: Sequence[DivergenceNode], nodes: Sequence[Any], closure: Closure
 ) -> Mapping[int, tuple[fmpq, fmpq]]:
     """Return (z, h) by node of a cycle on which sums grow: z + h <= A z + b, h <= A h, and z <= V.
 
@@ -87,11 +89,11 @@ def growth_of(
     LimitError
         If none were found.
     """
-    rows = _inside(measure, group, up=False)
+    rows = _inside(measure, group, closure, up=False)
     own = [_known(measure, node) for node in group]
     steady = _harmonic(measure, group, rows)
     if steady is None:
-        guess = _perron(group)
+        guess = _perron(group, closure)
         image = _times(rows, guess)
         rate = min(x / y for x, y in zip(image, guess, strict=True))
         if rate <= 1:
@@ -102,7 +104,7 @@ def growth_of(
     gains = []
     for node in group:
         gain = fmpq(0)
-        for edge in node.edges or ():
+        for edge in closure.chosen(node):
             factor, constant = _edge(measure, edge, up=False)
             gain += constant
             if edge[2] not in place:
@@ -156,9 +158,9 @@ def _harmonic(
     return found if min(found) > 0 and _times(rows, found) == found else None
 
 
-def _perron(group: Sequence[DivergenceNode]) -> list[fmpq]:
+def _perron(group: Sequence[DivergenceNode], closure: Closure) -> list[fmpq]:
     """Return a vector near the one that grows alike everywhere."""
-    matrix = inner_shares(group)
+    matrix = inner_shares(group, closure.choice)
     values = np.ones(len(group))
     for _ in range(200 * len(group)):
         values = matrix @ values + values

@@ -25,6 +25,9 @@ __all__ = ["SignedChain", "SignedWorlds", "Step", "Vector", "pair_vector", "prim
 Vector = tuple[tuple[int, int], ...]
 """(state, integer other than zero), by ascending state."""
 
+Masses = Sequence[tuple[int, Any]]
+"""Something for each of some states."""
+
 Moves = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 """Where a state leads: (label, ((target, weight), …))."""
 
@@ -97,15 +100,19 @@ class SignedChain:
         """Tell whether there is nothing to ask where a vector is."""
         return not any(moves[vector[0][0]] for moves in self.arms)
 
-    def offered(self, vector: Vector) -> list[Any]:
+    def offered(self, vector: Masses) -> list[Any]:
         """Return what may be asked where a vector is: the numbers of actions, of which a chain has one."""
         state = vector[0][0]
         return [arm for arm, moves in enumerate(self.arms) if moves[state]]
 
-    def named(self, vector: Vector, number: int) -> str:
+    def named(self, vector: Masses, number: int) -> str:
         """Return the name of one of `offered`."""
         arm: int = self.offered(vector)[number]
         return self.model.actions[arm]
+
+    def rows(self, vector: Masses, arm: Any) -> list[Moves]:
+        """Return the rows of the states of a vector where an action is asked."""
+        return [self.arms[arm][state] for state, _ in vector]
 
     def steps(self, vector: Vector, arm: Any = 0) -> list[Step]:
         """Return what a vector becomes with each label that can follow, but for labels where all cancels.
@@ -123,12 +130,8 @@ class SignedChain:
         >>> SignedChain.of(figure1()).steps(((0, 1), (1, -1)))
         [(1, 1, ((2, 1),)), (2, 1, ((3, -1),))]
         """
-        return self.sorted_out(vector, [self.arms[arm][state] for state, _ in vector])
-
-    def sorted_out(self, vector: Vector, rows: Sequence[Moves]) -> list[Step]:
-        """Return what a vector becomes by the rows of its states."""
         seen: dict[int, dict[int, int]] = {}
-        for (_, value), moves in zip(vector, rows, strict=True):
+        for (_, value), moves in zip(vector, self.rows(vector, arm), strict=True):
             for label, group in moves:
                 into = seen.get(label)
                 if into is None:
@@ -175,17 +178,15 @@ class SignedWorlds(SignedChain):
         """Return False: nature always picks something."""
         return False
 
-    def offered(self, vector: Vector) -> list[Any]:
+    def offered(self, vector: Masses) -> list[Any]:
         """Return every choice of a vertex for each state of a vector."""
         return list(self.model.options([state for state, _ in vector]))
 
-    def named(self, vector: Vector, number: int) -> str:
+    def named(self, vector: Masses, number: int) -> str:
         """Return the name of one of `offered`."""
         states = [state for state, _ in vector]
         return self.model.name_of(states, next(islice(self.model.options(states), number, None)))
 
-    def steps(self, vector: Vector, arm: Any = ()) -> list[Step]:
-        """Return what a vector becomes by the vertices that are chosen."""
-        return self.sorted_out(
-            vector, [self.arms[k][state] for k, (state, _) in zip(arm, vector, strict=True)]
-        )
+    def rows(self, vector: Masses, arm: Any) -> list[Moves]:
+        """Return the vertices that are chosen."""
+        return [self.arms[k][state] for k, (state, _) in zip(arm, vector, strict=True)]

@@ -19,7 +19,7 @@ def growing_groups(refinement: Refinement[NodeT], roots: Iterable[int], closure:
     found = list(_reached(refinement, roots, closure))
     place = {number: k for k, number in enumerate(found)}
     adjacency = [
-        [place[child] for _, _, child in refinement.nodes[number].edges or () if child in place]
+        [place[child] for _, _, child in closure.chosen(refinement.nodes[number]) if child in place]
         for number in found
     ]
     return [
@@ -42,7 +42,7 @@ def find_unending(
         return None
     trace, way = _path(refinement, infinite, bases, closure)
     end = way[-1]
-    edges = refinement.nodes[end].edges or ()
+    edges = closure.chosen(refinement.nodes[end])
     if not edges:
         return trace, ()
     steps = [
@@ -63,7 +63,7 @@ def _reached(refinement: Refinement[NodeT], roots: Iterable[int], closure: Closu
     for number in list(seen):
         stack = [number]
         while stack:
-            for _, _, child in refinement.nodes[stack.pop()].edges or ():
+            for _, _, child in closure.chosen(refinement.nodes[stack.pop()]):
                 if child not in closure.lower and child not in seen:
                     seen[child] = None
                     stack.append(child)
@@ -80,7 +80,7 @@ def _path(
     for number in queue:
         if number in goals:
             break
-        for label, _, child in refinement.nodes[number].edges or ():
+        for label, _, child in closure.chosen(refinement.nodes[number]):
             if child not in closure.lower and child not in came:
                 came[child] = number, labels[label]
                 queue.append(child)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
+from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.options import BOTH, LEAKAGE, LEAKAGE_SECRETS, PRIOR, gains_file
 from bisimdist.questions.question import Group, Plain, Question, nothing_known
 
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     from flint import fmpq
 
     from bisimdist.analysis.leakage_answer import LeakageAnswer
+    from bisimdist.models.intervals import IntervalChain
     from bisimdist.models.lmc import LMC
     from bisimdist.progress import Limits
+    from bisimdist.report.tables import Report
 
 __all__ = ["Leakage"]
 
@@ -44,6 +47,7 @@ class Leakage(Question["LeakageAnswer"]):
         PRIOR,
         options.ASK,
         options.STRATEGY,
+        options.NATURE,
         options.GAP,
         options.TIMEOUT,
         options.MEMORY,
@@ -51,7 +55,7 @@ class Leakage(Question["LeakageAnswer"]):
         options.JSON,
     )
 
-    model: LMC
+    model: LMC | IntervalChain
     measure: str
     gains: Mapping[str, Mapping[str, fmpq]] | None
     pairs: tuple[tuple[str, str], ...]
@@ -59,6 +63,7 @@ class Leakage(Question["LeakageAnswer"]):
     secrets: tuple[str, ...]
     prior: tuple[fmpq, ...]
     gap: fmpq | None
+    nature: str = "each-step"
 
     @classmethod
     def read(cls, given: Given) -> Leakage:
@@ -96,6 +101,12 @@ class Leakage(Question["LeakageAnswer"]):
             leakage, limits, pairs=self.pairs or None, secrets=self.secrets or None, prior=self.prior or None
         )
 
+    def frame(self) -> dict[str, object]:
+        return {**super(Leakage, self).frame(), **nature_data(self.model, self.nature)}
+
+    def report(self, answer: LeakageAnswer) -> Report:
+        return with_nature(answer.report(), self.model, self.nature)
+
     def unknown(self, reason: str) -> Plain:
         from bisimdist.analysis.leakage_measures import read_measure
 
@@ -109,12 +120,12 @@ class Leakage(Question["LeakageAnswer"]):
         )
 
 
-def _observed(given: Given, secrets: Sequence[str]) -> LMC:
+def _observed(given: Given, secrets: Sequence[str]) -> LMC | IntervalChain:
     """Return the chain of what is seen, by an analyst of an interactive model too."""
     from bisimdist.models.interactive import Interactive
     from bisimdist.programs.chain import ProgramChain
 
-    model = given.system(cuts=True)
+    model = given.rough_system(cuts=True)
     if given.wants_proof and isinstance(model, ProgramChain) and model.cut:
         raise UsageError("--certificate: what is said of a program whose runs are cut off has none here")
     actions, path = given[options.ASK], given[options.STRATEGY]

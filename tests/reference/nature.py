@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import product
 
@@ -10,10 +10,11 @@ from flint import fmpq
 
 from bisimdist.models.intervals import IntervalChain
 
-__all__ = ["corners", "most_gained"]
+__all__ = ["corners", "most_gained", "most_seen"]
 
 Masses = Mapping[int, Fraction]
 Row = tuple[tuple[int, Fraction], ...]
+Phi = Callable[[Fraction, Fraction], Fraction]
 
 
 def _plain(value: fmpq) -> Fraction:
@@ -38,8 +39,15 @@ def most_gained(chain: IntervalChain, alpha: Fraction, s: int, t: int) -> Fracti
     """Return what is gained from one state against another of its label, where runs come to rest."""
     if chain.labels[s] != chain.labels[t]:
         return Fraction(1)
+    return most_seen(chain, lambda x, y: max(Fraction(0), x - alpha * y), (s, Fraction(1)), (t, Fraction(1)))
+
+
+def most_seen(
+    chain: IntervalChain, phi: Phi, here: tuple[int, Fraction], there: tuple[int, Fraction]
+) -> Fraction:
+    """Return the largest sum of a function of two masses over traces, where runs come to rest."""
     rows = [sorted(corners(chain, state)) for state in range(len(chain))]
-    return _gained(chain, rows, alpha, {s: Fraction(1)}, {t: Fraction(1)})
+    return _seen(chain, rows, phi, dict([here]), dict([there]))
 
 
 def _steps(rows: list[list[Row]], masses: Masses) -> Iterator[dict[int, Fraction]]:
@@ -51,20 +59,18 @@ def _steps(rows: list[list[Row]], masses: Masses) -> Iterator[dict[int, Fraction
         yield after
 
 
-def _gained(
-    chain: IntervalChain, rows: list[list[Row]], alpha: Fraction, here: Masses, there: Masses
-) -> Fraction:
-    """Let nature and whoever picks the event choose as well as they can, trace by trace."""
-    own = max(Fraction(0), sum(here.values(), Fraction(0)) - alpha * sum(there.values(), Fraction(0)))
+def _seen(chain: IntervalChain, rows: list[list[Row]], phi: Phi, here: Masses, there: Masses) -> Fraction:
+    """Let nature choose as well as it can for a convex function, trace by trace."""
+    own = phi(sum(here.values(), Fraction(0)), sum(there.values(), Fraction(0)))
     if not here or not there or all(rows[k] == [((k, Fraction(1)),)] for k in (*here, *there)):
         return own
-    best = own
+    best = None
     for first, second in product(_steps(rows, here), _steps(rows, there)):
         total = Fraction(0)
-        for label in {chain.labels[k] for k in first}:
+        for label in {chain.labels[k] for k in (*first, *second)}:
             seen, other = (
                 {k: p for k, p in after.items() if chain.labels[k] == label} for after in (first, second)
             )
-            total += _gained(chain, rows, alpha, seen, other)
-        best = max(best, total)
-    return best
+            total += _seen(chain, rows, phi, seen, other)
+        best = total if best is None else max(best, total)
+    return own if best is None else max(own, best)

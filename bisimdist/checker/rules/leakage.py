@@ -12,11 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bisimdist.checker.core.chain import Chain, given_chain, own_chain
+from bisimdist.checker.core.chain import Chain, ModelReader, given_chain, own_chain, read_chain, reader
 from bisimdist.checker.core.information import RATIOS, check_merged, merge
 from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, shown, text_of
 from bisimdist.checker.core.shape import Bound, CheckReport, judged
-from bisimdist.checker.rules.leakage_graph import INFINITE, Claim, Document, LeakageGraph, Matrix
+from bisimdist.checker.rules.leakage_graph import (
+    INFINITE,
+    Claim,
+    Document,
+    LeakageGraph,
+    Matrix,
+    read_document,
+)
 from bisimdist.checker.rules.leakage_measures import Affinity, Guess, Measure, Power, Relative
 
 _RENYI = re.compile("renyi:([2-9]|[1-9][0-9]{1,2}|1000)")
@@ -50,10 +57,17 @@ class _Said:
 
 def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
     """Check a certificate of kind ``leakage``."""
-    whole = Document.whole(document)
+    whole = read_document(document)
     said = _said(whole)
-    given = given_chain(model)
-    return judged((_plain(claim, said) for claim in whole.claims), lambda: _check(whole, said, given))
+    given = given_chain(model, _reader(whole))
+    terms = {} if whole.nature is None else {"nature": whole.nature}
+    claims = (_plain(claim, said) | terms for claim in whole.claims)
+    return judged(claims, lambda: _check(whole, said, given))
+
+
+def _reader(whole: Document) -> ModelReader:
+    """Return what reads the model, which nobody asks."""
+    return read_chain if whole.nature is None else reader(whole.nature)
 
 
 def _said(whole: Document) -> _Said:
@@ -87,7 +101,7 @@ def _plain(claim: Claim, said: _Said) -> dict[str, object]:
 
 def _check(whole: Document, said: _Said, given: Chain | None) -> None:
     nodes, ratios, claims = whole.nodes(), RATIOS(whole.ratios, "the ratios"), whole.claims
-    original = own_chain(whole.model, whole.digest, given)
+    original = own_chain(whole.model, whole.digest, given, _reader(whole))
     representative = check_merged(original, whole.merged)
     width = 2 if said.name in {"chi2", "renyi", "kl", "hellinger"} else 1
     if said.name in {"bayes", "min-entropy"}:
@@ -100,15 +114,24 @@ def _check(whole: Document, said: _Said, given: Chain | None) -> None:
     graph = LeakageGraph(merge(original, representative), nodes, whole.cycles, ratios, said.measure(), width)
     graph.check_nodes()
     for claim in claims:
-        _check_claim(graph, said, claim, representative, claim.where)
+        original.known(claim.states, f"{claim.where}: V1")
+        places = [representative[place] for place in _places(original, whole.nature, claim)]
+        _check_claim(graph, said, claim, places, whole.nature)
+
+
+def _places(original: Chain, nature: str | None, claim: Claim) -> Sequence[str]:
+    """Return the states where runs start: of two worlds, where nature picks in each on its own."""
+    if nature != "each-step":
+        return claim.states
+    if len(claim.states) != 2:
+        raise RuleViolation(f"{claim.where}: V1: nature picks in two worlds; expected two states")
+    return original.places(claim.states[0], claim.states[1])
 
 
 def _check_claim(
-    graph: LeakageGraph, said: _Said, claim: Claim, representative: Mapping[str, str], where: str
+    graph: LeakageGraph, said: _Said, claim: Claim, places: Sequence[str], nature: str | None
 ) -> None:
-    for state in claim.states:
-        if state not in representative:
-            raise RuleViolation(f"{where}: V1: {shown(state)} is no state of the model")
+    where = claim.where
     if (claim.prior is None) == (said.name in OF_SECRETS):
         raise RuleViolation(f"{where}: V1: secrets have a prior, and pairs have none")
     if claim.prior is None:
@@ -116,23 +139,31 @@ def _check_claim(
             raise RuleViolation(f"{where}: V1: expected a pair")
     elif len(claim.prior) != len(claim.states) or sum(claim.prior) != 1 or any(p < 0 for p in claim.prior):
         raise RuleViolation(f"{where}: V1: the prior is no distribution on the secrets")
-    worlds = _worlds(said, claim)
-    merged = [_added((representative[state], mass) for state, mass in row) for row in worlds]
+    worlds = _worlds(said, claim, places)
+    merged = [_added(row) for row in worlds]
     before = max(sum((mass for _, mass in row), _ZERO) for row in worlds)
-    _check_lower(graph, said, claim.lower, merged, before, where)
+    _check_lower(graph, said, claim.lower, merged, before, where, believed=nature != "fixed")
     _check_upper(graph, said, claim.upper, merged, before, where)
 
 
 def _check_lower(  # noqa: PLR0913, PLR0917
-    graph: LeakageGraph, said: _Said, lower: Bound, worlds: Sequence[Row], before: Fraction, where: str
+    graph: LeakageGraph,
+    said: _Said,
+    lower: Bound,
+    worlds: Sequence[Row],
+    before: Fraction,
+    where: str,
+    *,
+    believed: bool,
 ) -> None:
+    """Check a lower bound; where nodes are about more than one chain, only what is seen at once counts."""
     total = _ZERO
     for offset, factor, part in _parts(graph, worlds):
         total += offset
         if not factor:
             continue
         node, seen = graph.node(part), graph.seen_at_least(part)
-        below = None if node is None else node.lower
+        below = node.lower if node is not None and believed else None
         if below == INFINITE or seen is None:
             return
         total += factor * (max(below, seen) if isinstance(below, Fraction) else seen)
@@ -167,16 +198,16 @@ def _transformed(said: _Said, value: Fraction, before: Fraction) -> Fraction:
     return value / before if said.name == "min-entropy" else value
 
 
-def _worlds(said: _Said, claim: Claim) -> list[list[tuple[str, Fraction]]]:
+def _worlds(said: _Said, claim: Claim, places: Sequence[str]) -> list[list[tuple[str, Fraction]]]:
     """Return the rows that it starts from: a world each, or for every guess gains times the prior."""
     if said.name == "tv":
-        return [[], [(claim.states[0], _ONE), (claim.states[1], -_ONE)]]
+        return [[], [(places[0], _ONE), (places[1], -_ONE)]]
     if claim.prior is None:
-        return [[(state, _ONE)] for state in claim.states]
-    secrets = list(zip(claim.states, claim.prior, strict=True))
+        return [[(place, _ONE)] for place in places]
+    secrets = list(zip(claim.states, places, claim.prior, strict=True))
     if said.gains is None:
-        return [[(state, p)] for state, p in secrets]
-    return [[(s, p * row.get(s, _ZERO)) for s, p in secrets] for row in said.gains.values()]
+        return [[(place, p)] for _, place, p in secrets]
+    return [[(place, p * row.get(s, _ZERO)) for s, place, p in secrets] for row in said.gains.values()]
 
 
 def _added(entries: Iterable[tuple[str, Fraction]]) -> Row:

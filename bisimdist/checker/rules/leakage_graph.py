@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.checker.core.chain import Chain, read_model
+from bisimdist.checker.core.chain import NATURE, ONLY, Chain, read_model
 from bisimdist.checker.core.information import (
     COVERS,
     check_cover,
@@ -72,8 +72,12 @@ class LeakageGraph:
         self.width = rows
         self.seen: list[Fraction | None] = []
         self.starts: list[Fraction] = []
-        self.edges: list[list[_Edge]] = []
-        self.denominator = math.lcm(*(p.denominator for row in chain.rows.values() for p in row.values()))
+        self.arms: list[dict[str, list[_Edge]]] = []
+        self.asked: list[list[_Edge] | None] = []
+        """What the bounds from below rest on."""
+        self.denominator = math.lcm(
+            *(p.denominator for rows in chain.arms.values() for row in rows.values() for p in row.values())
+        )
 
     def check_nodes(self) -> None:
         """Check every node with its bounds."""
@@ -83,7 +87,11 @@ class LeakageGraph:
             seen = self.seen_at_least(node.rows)
             self.seen.append(seen)
             self.starts.append(node.growth[0] if node.growth else seen or Fraction(0))
-        self.edges = [[] if node.then is None else list(self._edges(node, node.then)) for node in self.nodes]
+        self.arms = [
+            {action: list(self._edges(node, action, then)) for action, then in (node.then or {}).items()}
+            for node in self.nodes
+        ]
+        self.asked = [arms.get(node.ask) for node, arms in zip(self.nodes, self.arms, strict=True)]
         cycle_of = self._cycles()
         for number, node in enumerate(self.nodes):
             if node.upper is not None:
@@ -120,11 +128,12 @@ class LeakageGraph:
         """Return the sums of the rows."""
         return [sum(row) for row in zip(*matrix.values(), strict=True)]
 
-    def _edges(self, node: Node, then: Mapping[str, int]) -> Iterable[_Edge]:
-        """Yield what follows a node, once it is known to be all that follows (rule V3)."""
+    def _edges(self, node: Node, action: str, then: Mapping[str, int]) -> Iterable[_Edge]:
+        """Yield what follows a node and an action, once it is known to be all that follows (rule V3)."""
         seen: dict[str, dict[str, list[int]]] = {}
+        rows = self.chain.rows_of(action)
         for state, column in node.rows.items():
-            for target, p in self.chain.rows[state].items():
+            for target, p in rows.get(state, {}).items():
                 weight = p.numerator * (self.denominator // p.denominator)
                 image = seen.setdefault(self.chain.labels[target], {})
                 before = image.get(target, [0] * self.width)
@@ -173,12 +182,15 @@ class LeakageGraph:
             scales += [scale / self.denominator] * len(together)
         return tuple(scales)
 
-    def _sum(self, number: int, values: Sequence[Fraction | str | None], *, up: bool) -> Fraction | None:
-        """Return a bound on what follows a node adds up to, given values of nodes; None if one has none."""
-        if self.nodes[number].then is None:
+    @staticmethod
+    def _sum(
+        edges: Sequence[_Edge] | None, values: Sequence[Fraction | str | None], *, up: bool
+    ) -> Fraction | None:
+        """Return a bound on what edges add up to, given values of nodes; None if one has none."""
+        if edges is None:
             return None
         total = Fraction(0)
-        for edge in self.edges[number]:
+        for edge in edges:
             value = values[edge.child]
             if not isinstance(value, Fraction):
                 return None
@@ -198,13 +210,23 @@ class LeakageGraph:
             case Chord() as chord:
                 proved: Fraction | None = self._chord(node, chord)
             case None:
-                proved = self._sum(number, self.uppers, up=True)
+                proved = self._most(number)
             case _:
                 proved = sum((self._phi(c, f"{node.where}: V5") for c in node.rows.values()), Fraction(0))
         if proved is None or upper < proved:
             raise RuleViolation(
                 f"{node.where}: {'V5' if node.bound else 'V4'}: the upper bound is less than what is proved"
             )
+
+    def _most(self, number: int) -> Fraction | None:
+        """Return what follows a node adds up to at most, whatever is picked; None where that is not known."""
+        most = None
+        for action in self.chain.offered(*self.nodes[number].rows):
+            total = self._sum(self.arms[number].get(action), self.uppers, up=True)
+            if total is None:
+                return None
+            most = total if most is None else max(most, total)
+        return most
 
     def _phi(self, masses: Sequence[Fraction | int], where: str) -> Fraction:
         """Return what the function of some masses is at most."""
@@ -240,10 +262,14 @@ class LeakageGraph:
             check_cover(self.ratios, behind, covers.get(line, ()), node.where)
 
     def _check_rest(self, number: int, node: Node) -> None:
-        """Check that from here on totals stay in proportion, and that nothing is lost."""
+        """Check that from here on totals stay in proportion, and that nothing is lost, whatever is picked."""
+        for action in self.chain.offered(*node.rows):
+            self._check_kept(node, self.arms[number].get(action))
+
+    def _check_kept(self, node: Node, edges: Sequence[_Edge] | None) -> None:
         totals = self.totals(node.rows)
         left = [Fraction(total) for total in totals]
-        for edge in self.edges[number]:
+        for edge in edges or ():
             child = self.nodes[edge.child]
             image = [s * t for s, t in zip(edge.scales, self.totals(child.rows), strict=True)]
             part = next((i / t for i, t in zip(image, totals, strict=True) if t), Fraction(0))
@@ -251,7 +277,7 @@ class LeakageGraph:
             if not resting or part < 0 or image != [part * total for total in totals]:
                 raise RuleViolation(f"{node.where}: V5: it does not come to rest with the node {edge.child}")
             left = [have - i for have, i in zip(left, image, strict=True)]
-        if node.then is None or any(left):
+        if edges is None or any(left):
             raise RuleViolation(f"{node.where}: V5: something is lost on the way")
 
     def _check_lower(self, number: int, node: Node, lower: Fraction, cycle: tuple[int, int]) -> None:
@@ -260,7 +286,7 @@ class LeakageGraph:
             if seen is not None and lower > seen:
                 raise RuleViolation(f"{node.where}: V6: the lower bound is more than what is seen by then")
             return
-        total = self._sum(number, self.lowers, up=False)
+        total = self._sum(self.asked[number], self.lowers, up=False)
         if total is None or lower > total:
             raise RuleViolation(f"{node.where}: V6: the lower bound is more than what follows adds up to")
         inside = self._inside(number, cycle)
@@ -275,26 +301,30 @@ class LeakageGraph:
     def _inside(self, number: int, cycle: tuple[int, int]) -> list[_Edge]:
         """Return the edges that stay on the cycle of a node; all others have to lead to nodes before it."""
         first, last = cycle
-        if any(edge.child > last for edge in self.edges[number]):
+        edges = self.asked[number] or ()
+        if any(edge.child > last for edge in edges):
             raise RuleViolation(
                 f"{self.nodes[number].where}: V6: it leads to a node that does not come before it"
             )
-        return [edge for edge in self.edges[number] if edge.child >= first]
+        return [edge for edge in edges if edge.child >= first]
 
     def _check_infinite(self, number: int, node: Node) -> None:
         if node.growth is not None or self.seen[number] is None:
             return
-        if not any(e.child < number and self.nodes[e.child].lower == INFINITE for e in self.edges[number]):
+        if not any(
+            e.child < number and self.nodes[e.child].lower == INFINITE for e in self.asked[number] or ()
+        ):
             raise RuleViolation(f"{node.where}: V7: no node before it is infinite")
 
     def _check_growth(self, number: int, node: Node, start: Fraction, step: Amount) -> None:
         """Check that a bound grows by its step with every round: z + h <= A z + k and h <= A h."""
         if start > (self.seen[number] or 0):
             raise RuleViolation(f"{node.where}: V7: growth begins at more than what is seen by then")
-        total = self._sum(number, self.starts, up=False)
+        edges = self.asked[number] or ()
+        total = self._sum(self.asked[number], self.starts, up=False)
         grows = sum(
             times(grown[1], edge.factor, up=False)
-            for edge in self.edges[number]
+            for edge in edges
             if (grown := self.nodes[edge.child].growth)
         )
         if total is None or step > grows or start + step > total:
@@ -359,19 +389,33 @@ class Node(Shape):
     """
 
     rows: Mapping[str, list[int]] = key(named(listed(integer)))
-    then: Mapping[str, int] | None = key(named(natural), default=None)
+    then: Mapping[str, Mapping[str, int]] | None = key(
+        lambda value, where: {ONLY: named(natural)(value, where)}, default=None
+    )
     upper: Fraction | None = key(rational, default=None)
     bound: Chord | Leader | str | None = key(_own_bound, default=None)
     lower: Fraction | str | None = key(_lower, default=None)
     stop: bool = key(truth, default=False)
     weight: Amount | None = key(Amount.by("V6"), default=None)
     growth: tuple[Fraction, Amount] | None = key(row(rational, Amount.by("V7")), "grows", default=None)
+    ask: str = ONLY
+
+    def children(self) -> list[int]:
+        """Return the numbers of what follows."""
+        return [child for arm in (self.then or {}).values() for child in arm.values()]
 
     def __post_init__(self) -> None:
         """Demand rows of one length."""
         lengths = {len(column) for column in self.rows.values()}
         if len(lengths) != 1 or 0 in lengths:
             raise MalformedCertificate(f"the rows of {self.where} are empty, or not of one length")
+
+
+class NaturalNode(Node):
+    """A node where nature picks: what follows by what it picks, and what the bound from below rests on."""
+
+    then: Mapping[str, Mapping[str, int]] | None = key(named(named(natural)), default=None)
+    ask: str = key(item, default=ONLY)
 
 
 class Document(Shape):
@@ -386,10 +430,23 @@ class Document(Shape):
     cycles: list[tuple[int, int]] = key(listed(row(natural, natural)), default_factory=list)
     proof: list[Any] = key(items, "nodes")
     ratios: Any = key(raw, default_factory=list)
+    nature: str | None = None
 
     def nodes(self) -> list[Node]:
         """Read the nodes, which the cycles name as well."""
-        nodes = nodes_of(Node.read, self.proof, lambda node: (node.then or {}).values())
+        read = Node.read if self.nature is None else NaturalNode.read
+        nodes = nodes_of(read, self.proof, Node.children)
         for number in (end for cycle in self.cycles for end in cycle):
             natural(number, "an end of a cycle", len(nodes))
         return nodes
+
+
+class NaturalDocument(Document):
+    """A certificate about a chain in intervals."""
+
+    nature: str | None = key(NATURE)
+
+
+def read_document(document: Mapping[str, object]) -> Document:
+    """Read what a document says; the proofs of what it says are raw."""
+    return (NaturalDocument if "nature" in document else Document).whole(document)

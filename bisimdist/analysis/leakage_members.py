@@ -1,0 +1,68 @@
+"""What chains in given intervals leak where nature has picked one for good: from above and from below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.leakage_answer import LeakageAnswer
+from bisimdist.analysis.leakage_bounds import LeakageBound
+from bisimdist.analysis.members import best_member, open_rows
+from bisimdist.models.lmc import LMC
+from bisimdist.models.worlds import Worlds
+from bisimdist.progress import Deadline
+
+__all__ = ["of_members"]
+
+
+def of_members(
+    above: LeakageAnswer,
+    worlds: Worlds,
+    picked: Sequence[str],
+    ask: Callable[[LMC, LeakageBound], LeakageBound],
+    deadline: Deadline,
+) -> LeakageAnswer:
+    """Return bounds on the largest leakage of a chain in the intervals, and name one behind those from below.
+
+    Parameters
+    ----------
+    above
+        What leaks where nature, in one world, picks anew after every trace: at least as much.
+    worlds
+        The model that it asks.
+    picked
+        What it picks there.
+    ask
+        Bounds what one chain leaks.
+    deadline
+        When to stop; one chain is looked at anyway.
+    """
+    pairs = []
+    for bound in above.pairs:
+        chain, found = best_member(
+            worlds, picked, partial(_turned, ask, bound), _more, partial(_reaches, bound), deadline
+        )
+        rows = open_rows(worlds.chain, chain)
+        pairs.append(replace(bound, lower=found.lower, unending=found.unending, member=rows))
+    status = above.status
+    if status is Status.EXACT and not all(pair.exact for pair in pairs):
+        status = Status.BRACKET
+    return replace(above, pairs=tuple(pairs), status=status)
+
+
+def _turned(
+    ask: Callable[[LMC, LeakageBound], LeakageBound], bound: LeakageBound, chain: LMC
+) -> LeakageBound:
+    return ask(chain, bound)
+
+
+def _more(best: LeakageBound, other: LeakageBound) -> bool:
+    """Tell whether the second of two is more."""
+    return best.lower is not None and (other.lower is None or other.lower > best.lower)
+
+
+def _reaches(most: LeakageBound, best: LeakageBound) -> bool:
+    """Tell whether nothing can be more."""
+    return best.lower is None or (most.upper is not None and best.lower >= most.upper)
