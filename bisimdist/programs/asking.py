@@ -11,7 +11,8 @@ from bisimdist.errors import ModelError
 from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.interactive import Moves
 from bisimdist.programs.chain import Origin, ProgramInteractive
-from bisimdist.programs.exploration import AtDraw, AtObservation, Exploration
+from bisimdist.programs.exploration import Exploration
+from bisimdist.programs.machine import Announced, Drawing
 from bisimdist.programs.observed import Observed
 from bisimdist.programs.texts import text_of
 from bisimdist.progress import NEVER, Deadline
@@ -113,11 +114,11 @@ class _Asked(Observed):
         """By question the options with the numbers of their rows."""
         self.names[FOREVER] = "runs for ever", "runs for ever"
 
-    def node(self, number: int, node: AtDraw | AtObservation) -> None:
-        if not (isinstance(node, AtDraw) and node.request.chosen):
+    def node(self, number: int, node: Drawing | Announced) -> None:
+        if not (isinstance(node, Drawing) and node.request.chosen):
             super().node(number, node)
             return
-        self.names[number] = f"asked in line {self.exploration.lines[number][1]}", ""
+        self.names[number] = f"asked in line {self.exploration.place(number)[1]}", ""
         arms = []
         for choice, text in enumerate(option_texts(node.request.values or ())):
             row: dict[int, fmpq] = {}

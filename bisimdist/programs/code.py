@@ -10,7 +10,7 @@ __all__ = ["INVOKE", "LEAVE", "TAIL", "Code", "Segment"]
 
 LEAVE, INVOKE, TAIL = 0, 1, 2
 """How a segment ends: ``(LEAVE, value)``, ``(INVOKE, segment, function, arguments, keywords, live)`` or
-``(TAIL, place, function, arguments, keywords)``."""
+``(TAIL, place, function, arguments, keywords)``, with None for no keywords."""
 
 
 @dataclass(eq=False, slots=True)
@@ -56,6 +56,8 @@ class Code:
         Names of parameters whose defaults a closure carries.
     generates
         Whether calling it makes a generator.
+    arity
+        How many arguments without names its first segment takes as they are; -1 where they have to be bound.
     """
 
     name: str
@@ -66,3 +68,4 @@ class Code:
     entry: Segment | None = None
     defaults: tuple[str, ...] = ()
     generates: bool = False
+    arity: int = -1

@@ -287,6 +287,9 @@ class Compiler(Meanings):
         flow = analyse(first, variables, set(given))
         code.bind = self._binder(unit, code, real)
         code.entry = Emitter(flow, code, self.keep, self._finish).run(given)
+        named = unit.node.args
+        if not (unit.generates or named.vararg or named.kwarg or named.kwonlyargs):
+            code.arity = len(unit.parameters)
 
     def _binder(self, unit: Unit, code: Code, real: FunctionType | None) -> Callable[..., tuple[Any, ...]]:
         arguments = copy.deepcopy(unit.node.args)

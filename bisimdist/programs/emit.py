@@ -143,10 +143,10 @@ class Emitter:
                 return [*block.body, ast.Return(tuple_of([ast.Constant(LEAVE), ast.Constant(None)]))]
 
     def _invoke(self, block: Block, end: Invoke) -> ast.expr:
-        keywords = ast.Dict(
-            [ast.Constant(part.arg) if part.arg is not None else None for part in end.keywords],
-            [part.value for part in end.keywords],
-        )
+        keywords: ast.expr = ast.Constant(None)
+        if end.keywords:
+            names = [ast.Constant(part.arg) if part.arg is not None else None for part in end.keywords]
+            keywords = ast.Dict(names, [part.value for part in end.keywords])  # type: ignore[arg-type]
         rest = [end.function, tuple_of(end.arguments), keywords]
         then = end.then
         if block.handler is None and not then.body and isinstance(then.end, Leave):

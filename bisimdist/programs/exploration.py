@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf, log2
 from typing import Any
 
@@ -18,12 +19,13 @@ from bisimdist.programs.code import Segment
 from bisimdist.programs.control import ListValues, Outside, SplitInterval
 from bisimdist.programs.interval import plain
 from bisimdist.programs.laws import Law
-from bisimdist.programs.machine import Drawing, Ended, Machine, Outcome, State
+from bisimdist.programs.machine import Drawing, Ended, Machine, Outcome
 from bisimdist.programs.machine_source import Request
 from bisimdist.programs.noise import Choices, Drawn, Noise, Undecided
+from bisimdist.programs.states import State
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["AtDraw", "AtEnd", "AtObservation", "Edge", "Exploration", "answers", "cost_of"]
+__all__ = ["Edge", "Exploration", "cost_of"]
 
 FEW = 8
 """A draw of at most so many values is looked at value by value."""
@@ -38,6 +40,8 @@ _CURRENT = -1
 Bounds = dict[int, tuple[int, int]]
 _Branch = tuple[Any, Bounds, int | fmpq, tuple[int, ...]]
 """What the source answers, the bounds of remembered intervals, the weight, and what is chosen about noise."""
+_Reached = tuple[int, int, int | fmpq, int, bool]
+"""The next node, the steps, the weight, which answer it was, and whether a part of many begins there."""
 
 
 @contextmanager
@@ -55,30 +59,6 @@ def _no_collection() -> Iterator[None]:
 def cost_of(cut: float) -> float:
     """Return how many bits a path of a probability costs."""
     return inf if cut <= 0 else -log2(cut) + _ROUNDING
-
-
-@dataclass(frozen=True, slots=True)
-class AtDraw:
-    """A node of the graph: the source is asked."""
-
-    state: State
-    request: Request
-
-
-@dataclass(frozen=True, slots=True)
-class AtObservation:
-    """A node of the graph: a value is announced."""
-
-    state: State
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class AtEnd:
-    """A node of the graph: the program has ended."""
-
-    value: Any
-    raised: bool
 
 
 @dataclass(slots=True)
@@ -114,11 +94,12 @@ class Exploration:
     """
 
     machine: Machine
-    nodes: list[AtDraw | AtObservation | AtEnd] = field(default_factory=list)
+    nodes: list[Outcome] = field(default_factory=list)
     edges: list[tuple[Edge, ...] | None] = field(default_factory=list)
-    lines: list[tuple[str, int | None]] = field(default_factory=list)
     starts: dict[str, Edge] = field(default_factory=dict)
     _numbers: dict[Hashable, int] = field(default_factory=dict)
+    _last: dict[State, tuple[Request, int]] = field(default_factory=dict)
+    """By state what was asked there last, and the node of that."""
     _costs: list[float] = field(default_factory=list)
     _queue: list[tuple[float, int]] = field(default_factory=list)
     _work: int = 0
@@ -191,10 +172,11 @@ class Exploration:
 
     def mend(self) -> None:
         """Forget a node that an interruption left unfinished."""
-        whole = min(len(self.nodes), len(self.edges), len(self.lines), len(self._costs))
-        for part in (self.nodes, self.edges, self.lines, self._costs):
+        whole = min(len(self.nodes), len(self.edges), len(self._costs))
+        for part in (self.nodes, self.edges, self._costs):
             del part[whole:]
         self._numbers = {key: number for key, number in self._numbers.items() if number < whole}
+        self._last.clear()
 
     def known(self, most: float = inf) -> list[tuple[Edge, ...] | None]:
         """Return the edges of each node, as far as paths to it cost at most so many bits."""
@@ -213,56 +195,59 @@ class Exploration:
     # nodes
 
     def _key(self, outcome: Outcome) -> Hashable:
-        freezer = self.machine.freezer
+        freezer, value_of = self.machine.freezer, self.machine.states.value_of
         if isinstance(outcome, Drawing):
             request = outcome.request
             if request.key[0] != "pick":
                 return outcome.state, request.key, request.start, request.step
             return outcome.state, "pick", freezer.freeze(request.values, None), request.weights
         if isinstance(outcome, Ended):
-            return "end", outcome.raised, self.machine.value_of(outcome.value, ends=not outcome.raised)
-        return "seen", outcome.state, self.machine.value_of(outcome.value)
+            return "end", outcome.raised, value_of(outcome.value, ends=not outcome.raised)
+        return "seen", outcome.state, value_of(outcome.value)
 
     def number_of(self, outcome: Outcome) -> int | None:
         """Return the node of an outcome, if there is one yet."""
         return self._numbers.get(self._key(outcome))
 
     def _node(self, outcome: Outcome) -> int:
+        if type(outcome) is Drawing:
+            known = self._last.get(outcome.state)
+            if known is not None and known[0] is outcome.request:
+                return known[1]
         key = self._key(outcome)
         number = self._numbers.get(key)
-        if number is not None:
-            return number
-        node: AtDraw | AtObservation | AtEnd
-        if isinstance(outcome, Drawing):
-            node = AtDraw(outcome.state, outcome.request)
-        elif isinstance(outcome, Ended):
-            node = AtEnd(outcome.value, outcome.raised)
-        else:
-            node = AtObservation(outcome.state, outcome.value)
-        number = self._numbers[key] = len(self.nodes)
-        self.nodes.append(node)
-        self.edges.append(() if isinstance(node, AtEnd) else None)
-        self.lines.append(self._place(node, outcome))
-        self._costs.append(inf)
+        if number is None:
+            number = self._numbers[key] = len(self.nodes)
+            self.nodes.append(outcome)
+            self.edges.append(() if isinstance(outcome, Ended) else None)
+            self._costs.append(inf)
+        if type(outcome) is Drawing:
+            self._last[outcome.state] = outcome.request, number
         return number
 
-    def _place(self, node: AtDraw | AtObservation | AtEnd, outcome: Outcome) -> tuple[str, int | None]:
-        if isinstance(node, AtEnd):
-            return "", outcome.line if isinstance(outcome, Ended) else None
-        state = node.state
-        segment = state.segment
+    def place(self, number: int) -> tuple[str, int | None]:
+        """Return the file and the line that a node is about."""
+        node = self.nodes[number]
+        if isinstance(node, Ended):
+            return "", node.line
+        segment, stack = node.state.segment, node.state.stack
         digests = self.machine.sources.digests
-        stack = state.stack
         while segment.code.file not in digests:
             if isinstance(stack, int):
                 if stack < 0:
                     return "", None
-                segment, _, stack = self.machine.frames[stack]
+                segment, _, stack = self.machine.states.frames[stack]
             elif stack:
                 segment, stack = stack[-1][0], stack[:-1]
             else:
                 return "", None
         return segment.code.file, segment.line
+
+    def places(self) -> Iterator[tuple[str, int]]:
+        """Yield the files and lines of nodes that have them."""
+        for file, line in map(self.place, range(len(self.nodes))):
+            if file and line:
+                yield file, line
 
     def _reach(self, number: int, cost: float) -> None:
         if cost < self._costs[number]:
@@ -272,20 +257,19 @@ class Exploration:
 
     def _expand(self, number: int, cost: float) -> None:
         node = self.nodes[number]
-        if not isinstance(node, AtEnd) and node.state.contents:
+        if not isinstance(node, Ended) and node.state.contents:
             self._work += sum(map(len, node.state.contents))
         gathered: dict[tuple[int, int, int | None], Any] = {}
-        total = node.request.count if isinstance(node, AtDraw) else 1
+        request = node.request if isinstance(node, Drawing) else None
+        total = request.count if request is not None else 1
+        chosen = request is not None and request.chosen
         parts: list[tuple[int, tuple[int, int, int | None]]] = []
-        choices: Mapping[Any, int] = {}
-        if isinstance(node, AtDraw) and node.request.chosen:
-            choices = {value: k for k, value in enumerate(node.request.values or ())}
-        for answer, _, weight, target, steps in self.branches(node):
-            key = (target, steps, choices[answer.value] if choices else None)
+        for target, steps, weight, place, cut in self._branches(node):
+            key = (target, steps, place if chosen else None)
             gathered[key] = gathered.get(key, 0) + weight
-            if type(answer) is tuple:
-                parts.append((answer[0], key))
-        if parts and isinstance(node, AtDraw):
+            if cut:
+                parts.append((place, key))
+        if parts and isinstance(node, Drawing):
             parts.sort()
             self._cuts[node.state.segment, node.request.key] = [
                 low for (_, before), (low, key) in itertools.pairwise(parts) if key != before
@@ -296,48 +280,60 @@ class Exploration:
                 edges.append(Edge(target, steps, _ONE, choice))
                 self._reach(target, cost)
             else:
-                p = _share(weight, total)
+                p, bits = _share(weight, total)
                 edges.append(Edge(target, steps, p, choice))
-                self._reach(target, cost - log2(int(p.p) / int(p.q)))
+                self._reach(target, cost + bits)
         self.edges[number] = tuple(edges)
 
-    def branches(
-        self, node: AtDraw | AtObservation | AtEnd
-    ) -> Iterator[tuple[Any, Bounds, int | fmpq, int, int]]:
-        """Yield the answer, the bounds of remembered intervals, the weight, the next node and the steps."""
-        if isinstance(node, AtEnd):
+    def _branches(self, node: Outcome) -> Iterator[_Reached]:
+        """Yield where each answer leads."""
+        if isinstance(node, Ended):
             return
+        machine, state = self.machine, node.state
+        resume, ticker, number_of = machine.resume, machine.ticker, self._node
+        listed: Iterable[tuple[Any, int]] = ((None, 1),)
+        if isinstance(node, Drawing):
+            values = values_of(node.request)
+            if values is None:
+                cuts = self._cuts.get((state.segment, node.request.key), ())
+                for answer, part in parts_of(node.request, cuts):
+                    yield from self._divided(state, answer, part, 0)
+                return
+            listed = values
+        for place, (value, weight) in enumerate(listed):
+            try:
+                target = number_of(resume(state, value))
+            except (Undecided, SplitInterval, ListValues):
+                yield from self._divided(state, _Value(value), weight, place)
+            else:
+                yield target, ticker.steps, weight, place, False
+
+    def _divided(self, state: State, answer: Any, weight: int | fmpq, place: int) -> Iterator[_Reached]:
+        """Yield where parts of an answer lead, which the program tells apart."""
         machine = self.machine
-        work: list[_Branch]
-        state = node.state
-        work = [(None, {}, 1, ())]
-        if isinstance(node, AtDraw):
-            cuts = self._cuts.get((state.segment, node.request.key), ())
-            work = [(answer, {}, weight, ()) for answer, weight in answers(node.request, cuts)]
-        work.reverse()
+        work: list[_Branch] = [(answer, {}, weight, ())]
         while work:
-            answer, bounds, weight, made = work.pop()
+            answer, bounds, weight, made = branch = work.pop()
             choices = Choices(made)
-            value = answer
-            if type(answer) is tuple:
-                value = plain(_CURRENT, *answer)
+            value: Any
+            cut = type(answer) is tuple
+            if cut:
+                place, value = answer[0], plain(_CURRENT, *answer)
             elif type(answer) is _Value:
                 value = answer.value
-            elif type(answer) is _Part:
-                value = Noise(Drawn(*answer.known, choices))
+            else:
+                low, high, law = answer.known
+                value = Noise(Drawn(low, high, law, choices))
             try:
-                outcome = machine.resume(state, value, bounds, choices)
-                target = self._node(outcome)
+                target = self._node(machine.resume(state, value, bounds, choices))
             except Undecided as open_choice:
                 work += [
                     (answer, bounds, fmpq(weight) * chance, (*made, number))
                     for number, chance in enumerate(open_choice.chances)
                     if chance
                 ]
-                continue
             except SplitInterval as split:
-                work.extend(_divided(split.index, split.cuts, (answer, bounds, weight, made), state))
-                continue
+                work.extend(_divided(split.index, split.cuts, branch, state))
             except ListValues as wanted:
                 low, high = _range_of(wanted.index, answer, bounds, state)
                 if high - low > MOST_LISTED:
@@ -345,10 +341,9 @@ class Exploration:
                         f"a draw has {high - low} values that the program tells apart",
                         f"at most {MOST_LISTED} are looked at: compare it with constants, or draw from fewer",
                     ) from wanted
-                values = tuple(range(low + 1, high))
-                work.extend(_divided(wanted.index, values, (answer, bounds, weight, made), state))
-                continue
-            yield answer, bounds, weight, target, machine.ticker.steps
+                work.extend(_divided(wanted.index, range(low + 1, high), branch, state))
+            else:
+                yield target, machine.ticker.steps, weight, place, cut
 
 
 class _Value:
@@ -369,30 +364,37 @@ class _Part:
         self.known = (low, high, law)
 
 
-def answers(request: Request, cuts: Iterable[int] = ()) -> Iterator[tuple[Any, int | fmpq]]:
-    """Yield what the source may answer: values or intervals of them between cuts, with their weights."""
+def values_of(request: Request) -> Iterable[tuple[Any, int]] | None:
+    """Return what the source may answer, with the weights, where that is not too much or has no end."""
     if request.values is not None:
-        for value, weight in zip(request.values, request.weights, strict=True):
-            yield _Value(value), weight
-    elif request.noise:
+        return zip(request.values, request.weights, strict=True)
+    if request.noise or (request.step == 1 and request.count > FEW):
+        return None
+    if request.count > MOST_LISTED:
+        raise Outside(
+            f"a draw has {request.count} values in steps of {request.step}", "draw k, and compute with it"
+        )
+    last = request.start + request.count * request.step
+    return zip(range(request.start, last, request.step), itertools.repeat(1), strict=False)
+
+
+def parts_of(request: Request, cuts: Iterable[int] = ()) -> Iterator[tuple[Any, int | fmpq]]:
+    """Yield noise, or intervals of values between cuts, with their weights."""
+    if request.noise:
         for chance, low, high, law in request.noise:
             yield _Part(low, high, law), chance
-    elif request.step != 1 or request.count <= FEW:
-        if request.count > MOST_LISTED:
-            raise Outside(
-                f"a draw has {request.count} values in steps of {request.step}", "draw k, and compute with it"
-            )
-        for k in range(request.count):
-            yield _Value(request.start + k * request.step), 1
-    else:
-        low, high = request.start, request.start + request.count
-        marks = sorted({low, high, *(cut for cut in cuts if low < cut < high)})
-        for lower, upper in itertools.pairwise(marks):
-            yield (lower, upper), upper - lower
+        return
+    low, high = request.start, request.start + request.count
+    marks = sorted({low, high, *(cut for cut in cuts if low < cut < high)})
+    for lower, upper in itertools.pairwise(marks):
+        yield (lower, upper), upper - lower
 
 
-def _share(weight: int | fmpq, total: int | fmpq) -> fmpq:
-    return fmpq(weight, total) if isinstance(weight, int) and isinstance(total, int) else weight / fmpq(total)
+@lru_cache(4096, typed=True)
+def _share(weight: int | fmpq, total: int | fmpq) -> tuple[fmpq, float]:
+    """Return a part of a whole, and how many bits a path costs that goes through it."""
+    p = fmpq(weight) / fmpq(total)
+    return p, -log2(int(p.p) / int(p.q))
 
 
 def _range_of(index: int, answer: Any, bounds: Bounds, state: State) -> tuple[int, int]:

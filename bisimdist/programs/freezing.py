@@ -26,6 +26,7 @@ from bisimdist.programs.objects import (
     ConstantList,
     ConstantSet,
     ListPosition,
+    Numbers,
     Rest,
 )
 
@@ -68,7 +69,10 @@ class Ref:
 ALONE = 2
 """References to a list that only a loop has: that of the loop, and that which is handed to who counts."""
 
-_ATOMS = (type, BuiltinFunctionType, FunctionType, Enum, type(UNBOUND), type(Ellipsis), type(NotImplemented))
+_ATOMS = (
+    *(type, BuiltinFunctionType, FunctionType, Enum, Numbers),
+    *(type(UNBOUND), type(Ellipsis), type(NotImplemented)),
+)
 _CONSTANTS = (ConstantList, ConstantDict, ConstantSet)
 
 

@@ -400,7 +400,7 @@ def _explored(  # noqa: PLR0913, PLR0917
             {pair: partings(exploration, *pair) for pair in pairs[:20]},
             ended,
             files if machine.sources.program is not None else {},
-            frozenset((file, line) for file, line in exploration.lines if file and line),
+            frozenset(exploration.places()),
         )
     if "analyst" in given:
         return interactive_of(exploration, request.kinds, pairs, origin, deadline=request.deadline)

@@ -19,6 +19,7 @@ from bisimdist.programs.objects import (
     ConstantSet,
     Generator,
     ListPosition,
+    Numbers,
     Rest,
 )
 
@@ -79,7 +80,9 @@ def over(value: Any) -> Any:
 def items_of(value: Any) -> Any:
     """Return what a loop that draws runs over, as something that can be kept from draw to draw."""
     over(value)
-    if type(value) in (str, range, Generator):
+    if type(value) is range:
+        return Numbers.of(value)
+    if type(value) in (str, Generator):
         return value
     if type(value) is GeneratorType:
         raise Outside(
@@ -92,6 +95,8 @@ def items_of(value: Any) -> Any:
 
 def first_and_rest(items: Any) -> tuple[Any, ...]:
     """Return the next item of a loop and what is left, or nothing at its end."""
+    if type(items) is Numbers:
+        return items.turn
     if type(items) is Rest:
         return items.first, items.rest
     if type(items) is ListPosition:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -31,6 +31,12 @@ __all__ = [
     "SourceClass",
     "refused_method",
 ]
+
+
+MOST_KNOWN = 4096
+"""So many requests of one kind are remembered."""
+
+_PLAIN = frozenset({int, str})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +86,8 @@ class _Probe(random.Random):
         return self.answer
 
 
-_below_requests = {n: Request(("below", n), n) for n in range(1, 257)}
-
-
 def _range_request(method: str) -> Callable[..., Request]:
     def make(*arguments: Any, **keywords: Any) -> Request:
-        if method == "randrange" and len(arguments) == 1 and not keywords:
-            known = _below_requests.get(arguments[0]) if type(arguments[0]) is int else None
-            if known is not None:
-                return known
         probe = _Probe()
         function = getattr(probe, method)
         start = function(*arguments, **keywords)
@@ -124,7 +123,11 @@ def _flip(p: Any) -> Request:
     chance = exact_fraction(p)
     if not 0 <= chance <= 1:
         raise ValueError(f"the probability is {chance}; expected a number in [0, 1]")
-    n, d = chance.numerator, chance.denominator
+    return _flip_of(chance.numerator, chance.denominator)
+
+
+@functools.lru_cache(MOST_KNOWN)
+def _flip_of(n: int, d: int) -> Request:
     both = [(True, n), (False, d - n)]
     values, weights = zip(*[(value, weight) for value, weight in both if weight], strict=True)
     return Request(("flip", n, d), d, values=values, weights=weights)
@@ -173,11 +176,18 @@ class DrawMethod:
         Makes a request of its arguments.
     """
 
-    __slots__ = ("name", "request")
+    __slots__ = ("_known", "name", "request")
 
     def __init__(self, name: str, request: Callable[..., Request]) -> None:
         self.name = name
         self.request = request
+        self._known = functools.lru_cache(MOST_KNOWN, typed=True)(request)
+
+    def asks(self, arguments: Sequence[Any], keywords: dict[str, Any]) -> Request:
+        """Return what is asked for: the same object for the same numbers and texts, as a rule."""
+        if keywords or not _PLAIN.issuperset(map(type, arguments)):
+            return self.request(*arguments, **keywords)
+        return self._known(*arguments)
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         raise Outside(
@@ -271,14 +281,13 @@ class Source:
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        found = DRAWS.get(name) or LIBRARY.get(name)
-        if found is None and name.startswith("_"):
+        if name.startswith("_"):
             raise AttributeError(name)
-        if found is None:
-            raise Outside(*refused_method(name))
-        return found
+        raise Outside(*refused_method(name))
 
 
+for _name, _found in (DRAWS | LIBRARY).items():
+    setattr(Source, _name, _found)  # found sooner than by __getattr__
 SOURCE = Source()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
+from weakref import WeakValueDictionary
 
 from bisimdist.programs.control import Outside
 
@@ -23,6 +24,7 @@ __all__ = [
     "ConstantSet",
     "Generator",
     "ListPosition",
+    "Numbers",
     "Rest",
     "Thrown",
     "constant",
@@ -110,6 +112,37 @@ class Rest:
         for item in reversed(items):
             made = Rest(item, made)
         return made
+
+
+class Numbers:
+    """What is left to go through of a range: its first number; there is one object for each range."""
+
+    __slots__ = ("__weakref__", "_range", "_turn")
+
+    def __init__(self, numbers: range) -> None:
+        self._range = numbers
+        self._turn: tuple[int, Numbers | None] | None = None
+
+    @staticmethod
+    def of(numbers: range) -> Numbers | None:
+        """Return all that is left of a range."""
+        if not numbers:
+            return None
+        key = numbers.start, len(numbers), numbers.step
+        found = _numbers.get(key)
+        if found is None:
+            found = _numbers[key] = Numbers(numbers)
+        return found
+
+    @property
+    def turn(self) -> tuple[int, Numbers | None]:
+        """The first number, and what is left."""
+        if self._turn is None:
+            self._turn = self._range[0], Numbers.of(self._range[1:])
+        return self._turn
+
+
+_numbers: WeakValueDictionary[tuple[int, int, int], Numbers] = WeakValueDictionary()
 
 
 class Generator:

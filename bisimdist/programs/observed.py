@@ -10,7 +10,8 @@ from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.lmc import Row
 from bisimdist.programs.chain import CUT, Origin, ProgramChain
 from bisimdist.programs.control import Outside
-from bisimdist.programs.exploration import AtDraw, AtEnd, AtObservation, Exploration
+from bisimdist.programs.exploration import Exploration
+from bisimdist.programs.machine import Announced, Drawing, Ended
 from bisimdist.programs.outcomes import classes_of
 from bisimdist.programs.texts import text_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -114,7 +115,7 @@ class Observed:
         ends = {
             number: node.value
             for number, node in enumerate(graph.nodes)
-            if isinstance(node, AtEnd) and not node.raised
+            if isinstance(node, Ended) and not node.raised
         }
         noisy = classes_of(ends, beyond)
         for number, node in enumerate(graph.nodes):
@@ -123,7 +124,7 @@ class Observed:
                 self.names[number] = "", f"#{number}"
                 self._ends[f"#{number}"] = number
                 self.hidden.add(number)
-            elif isinstance(node, AtEnd):
+            elif isinstance(node, Ended):
                 text = ("raises " if node.raised else "") + text_of(node.value)
                 self._ends.setdefault(text, number)
                 self.names[number] = f"return {text}" if not node.raised else text, text
@@ -132,7 +133,7 @@ class Observed:
         for number, row in noisy.items():
             self.rows[number] = {self._end(text): p for text, p in row.items()}
         for number, node in enumerate(graph.nodes):
-            if graph.edges[number] and not isinstance(node, AtEnd):
+            if graph.edges[number] and not isinstance(node, Ended):
                 self.node(number, node)
         for name, edge in graph.starts.items():
             start = self.new("", "start")
@@ -149,14 +150,14 @@ class Observed:
             self.names[self._ends[key]] = name, label
         return self._ends[key]
 
-    def node(self, number: int, node: AtDraw | AtObservation) -> None:
+    def node(self, number: int, node: Drawing | Announced) -> None:
         row: dict[int, fmpq] = {}
         for edge in self.exploration.edges[number] or ():
             target = self.after(edge.target, edge.steps)
             row[target] = row.get(target, fmpq(0)) + edge.probability
-        line = self.exploration.lines[number][1]
+        line = self.exploration.place(number)[1]
         place = f"line {line}" if line else "draw"
-        if isinstance(node, AtObservation):
+        if isinstance(node, Announced):
             text = text_of(node.value)
             self.names[number] = f"observe {text} #{number}", f"observe {text}"
             if "trace" not in self.kinds:
@@ -170,7 +171,7 @@ class Observed:
             self.hidden.add(number)
         self.rows[number] = row
 
-    def _bits(self, number: int, node: AtDraw, row: dict[int, fmpq], place: str) -> None:
+    def _bits(self, number: int, node: Drawing, row: dict[int, fmpq], place: str) -> None:
         """Let a draw ask for bits until they make one of its values, as Python does."""
         if node.request.noise:
             raise Outside(
@@ -199,7 +200,7 @@ class Observed:
     def after(self, target: int, steps: int) -> int:
         """Return the state that shows so many steps and then is the target."""
         node = self.exploration.nodes[target]
-        if isinstance(node, AtEnd):
+        if isinstance(node, Ended):
             target = self._ends[self.names[target][1]]
         elif self.exploration.edges[target] is None:
             target = self._ends.setdefault(_CUT_END, target)

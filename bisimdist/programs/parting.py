@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bisimdist.programs.control import ListValues, SplitInterval
-from bisimdist.programs.exploration import AtDraw, AtEnd, AtObservation, Exploration
+from bisimdist.programs.exploration import Exploration
+from bisimdist.programs.machine import Drawing, Ended
 from bisimdist.programs.noise import Undecided
 from bisimdist.programs.texts import text_of
 
@@ -15,8 +16,6 @@ __all__ = ["Parting", "partings"]
 MOST_PAIRS = 5_000
 MOST_ANSWERS = 32
 MOST_LINES = 5
-
-Node = AtDraw | AtObservation | AtEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +59,8 @@ def partings(exploration: Exploration, first: str, second: str) -> tuple[Parting
         for following in _together(graph, pair):
             text = _difference(graph, following, _place(graph, pair[0]))
             if text:
-                file, line = graph.lines[pair[0]]
-                ends = all(isinstance(graph.nodes[number], AtEnd) for number in following)
+                file, line = graph.place(pair[0])
+                ends = all(isinstance(graph.nodes[number], Ended) for number in following)
                 found.setdefault(
                     (line, ends) if ends else text, Parting(line, text, file)
                 )  # one for each line is enough
@@ -72,45 +71,45 @@ def partings(exploration: Exploration, first: str, second: str) -> tuple[Parting
 
 
 def _place(graph: Exploration, number: int) -> str:
-    line = graph.lines[number][1]
+    line = graph.place(number)[1]
     return f"after the draw in line {line}" if line else "after a draw"
 
 
 def _difference(graph: Exploration, pair: tuple[int, int], where: str) -> str:
     """Say what differs between two nodes, where something does that ends their common way."""
     one, other = (graph.nodes[number] for number in pair)
-    if isinstance(one, AtEnd) and isinstance(other, AtEnd):
+    if isinstance(one, Ended) and isinstance(other, Ended):
         if pair[0] == pair[1]:
             return ""
         return f"{where} one run returns {_short(one)} and the other {_short(other)}"
-    if type(one) is not type(other) or graph.lines[pair[0]] != graph.lines[pair[1]]:
+    if type(one) is not type(other) or graph.place(pair[0]) != graph.place(pair[1]):
         return f"{where} one run {_goes(graph, pair[0])} and the other {_goes(graph, pair[1])}"
-    if isinstance(one, AtDraw) and isinstance(other, AtDraw) and one.request.key != other.request.key:
-        return f"{where} the draws in line {graph.lines[pair[0]][1]} are from different ranges"
+    if isinstance(one, Drawing) and isinstance(other, Drawing) and one.request.key != other.request.key:
+        return f"{where} the draws in line {graph.place(pair[0])[1]} are from different ranges"
     return ""
 
 
-def _short(node: AtEnd) -> str:
+def _short(node: Ended) -> str:
     text = text_of(node.value)
     return text if len(text) <= 40 else text[:37] + "..."
 
 
 def _goes(graph: Exploration, number: int) -> str:
     node = graph.nodes[number]
-    if isinstance(node, AtEnd):
+    if isinstance(node, Ended):
         return f"raises {_short(node)}" if node.raised else f"returns {_short(node)}"
-    what = "draws" if isinstance(node, AtDraw) else "announces a value"
-    line = graph.lines[number][1]
+    what = "draws" if isinstance(node, Drawing) else "announces a value"
+    line = graph.place(number)[1]
     return f"{what} in line {line}" if line else what
 
 
 def _together(graph: Exploration, pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
     """Yield where two nodes lead with the same answers, as far as that was explored."""
     one, other = (graph.nodes[number] for number in pair)
-    if graph.edges[pair[0]] is None or graph.edges[pair[1]] is None or isinstance(one, AtEnd):
+    if graph.edges[pair[0]] is None or graph.edges[pair[1]] is None or isinstance(one, Ended):
         return
     answers: list[object] = [None]
-    if isinstance(one, AtDraw):
+    if isinstance(one, Drawing):
         request = one.request
         answers = list(
             request.values[:MOST_ANSWERS]
@@ -124,7 +123,7 @@ def _together(graph: Exploration, pair: tuple[int, int]) -> Iterator[tuple[int, 
     for answer in answers:
         targets = []
         for node in (one, other):
-            if isinstance(node, AtEnd):
+            if isinstance(node, Ended):
                 return
             try:
                 outcome = graph.machine.resume(node.state, answer, {})

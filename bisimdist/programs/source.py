@@ -39,6 +39,8 @@ def exact_fraction(value: object) -> Fraction:
     TypeError
         If it is a float, or no number.
     """
+    if type(value) is Fraction:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
         raise TypeError(
             f"{value!r} is no exact probability; expected a Fraction, an int or a text such as '1/3'"

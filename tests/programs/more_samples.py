@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections import namedtuple
 from dataclasses import dataclass
+from fractions import Fraction
 
 
 def coins(n, rng):
@@ -276,7 +277,29 @@ def passed_on(x, rng):
         return repr(error)
 
 
+def equal_values(x, rng):
+    """One place is reached with values that are equal, but not the same."""
+    kept = (True, 1, Fraction(1), range(5, 5) if x else range(0))[rng.randrange(4)]
+    rng.randrange(2)
+    return str(kept), isinstance(kept, Fraction)
+
+
+def ranges(x, rng):
+    """Loops go through ranges again and again, backwards and from behind, with a draw in each turn."""
+    seen = [x]
+    for k in range(2):
+        for i in range(4, 0, -2):
+            if rng.randrange(2):
+                seen.append(10 * k + i)
+                break
+        else:
+            seen += [j for j in range(k) if rng.randrange(2)]
+    return seen
+
+
 SAMPLES = [
+    equal_values,
+    ranges,
     one_by_one,
     sent,
     sent_too_early,

@@ -1,0 +1,170 @@
+"""Where programs wait, as immutable states: the same one whenever it is reached again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from bisimdist.programs.code import Segment
+from bisimdist.programs.control import ListValues, Outside
+from bisimdist.programs.freezing import Box, Freezer, Frozen
+from bisimdist.programs.heap import Contents, Heap
+from bisimdist.programs.interval import Interval
+from bisimdist.programs.machine_source import Source
+from bisimdist.programs.noise import Noise
+from bisimdist.programs.objects import Numbers
+from bisimdist.programs.outcomes import leaves
+
+__all__ = ["BOTTOM", "MOST_FRAMES", "Frame", "State", "States", "too_deep"]
+
+MOST_FRAMES = 900
+"""How deep calls may be nested; plain Python gives up at about a thousand."""
+
+BOTTOM = -1
+"""The number of no frame."""
+
+Frame = tuple[Segment, Sequence[Any]]
+_Places = dict[Hashable, Any]
+
+_EXACT = frozenset({int, str, bool, type(None), Numbers, Source})
+"""Values of these types are the same if they are equal and of one type."""
+
+
+class State:
+    """Where a program waits for the random source; the same one whenever it is reached again.
+
+    Parameters
+    ----------
+    segment, live
+        What goes on, and with which variables.
+    stack
+        The number of the frame below; with contents, all frames.
+    contents
+        The objects that can be changed.
+    """
+
+    __slots__ = ("contents", "live", "segment", "stack", "values")
+
+    def __init__(
+        self, segment: Segment, live: tuple[Frozen, ...], stack: Any, contents: tuple[Contents, ...]
+    ) -> None:
+        self.segment = segment
+        self.live = live
+        self.stack = stack
+        self.contents = contents
+        self.values: tuple[Any, ...] = ()
+
+
+class States:
+    """All states and frames of a program, each of them once.
+
+    Parameters
+    ----------
+    freezer
+        Freezes what they remember.
+    """
+
+    def __init__(self, freezer: Freezer) -> None:
+        self._freezer = freezer
+        self.frames: list[tuple[Segment, tuple[Any, ...], int]] = []
+        self._depths: list[int] = []
+        self._places: dict[tuple[type, ...], tuple[_Places, _Places] | None] = {}
+        """By the types of what is remembered the states and frames of that, where these say all of it."""
+        self._others: tuple[_Places, _Places] = {}, {}
+
+    def state(self, segment: Segment, live: Sequence[Any], frames: list[Frame], base: int) -> State:
+        """Return the state of a segment that waits, above these frames."""
+        frozen, places = self._kept(live)
+        if places is None:
+            return self._state_with_heap(segment, live, frames, base)
+        number = base
+        for below, values in frames:
+            kept, among = self._kept(values)
+            if among is None:
+                return self._state_with_heap(segment, live, frames, base)
+            number = self._frame(below, kept, number, among[1])
+        key = (segment, frozen, number)
+        state: State | None = places[0].get(key)
+        if state is None:
+            state = places[0][key] = State(segment, frozen, number, ())
+            state.values = frozen if places is not self._others else _values(frozen)
+        return state
+
+    def _kept(self, values: Sequence[Any]) -> tuple[tuple[Frozen, ...], tuple[_Places, _Places] | None]:
+        """Return what is remembered of values, and where it is looked up: nowhere if they can be changed."""
+        types = tuple(map(type, values))
+        try:
+            places = self._places[types]
+        except KeyError:
+            places = self._places[types] = ({}, {}) if _EXACT.issuperset(types) else None
+        if places is not None:
+            return tuple(values), places
+        frozen = self._freezer.simple(values)
+        return ((), None) if frozen is None else (frozen, self._others)
+
+    def _frame(self, segment: Segment, frozen: tuple[Frozen, ...], below: int, known: _Places) -> int:
+        key = (segment, frozen, below)
+        number: int | None = known.get(key)
+        if number is None:
+            depth = self._depths[below] + 1 if below >= 0 else 1
+            if depth > MOST_FRAMES:
+                raise too_deep()
+            number = known[key] = len(self.frames)
+            self.frames.append((segment, _values(frozen), below))
+            self._depths.append(depth)
+        return number
+
+    def _state_with_heap(
+        self, segment: Segment, live: Sequence[Any], frames: list[Frame], base: int
+    ) -> State:
+        heap = Heap(self._freezer)
+        frozen = heap.all(live)
+        below: list[Frame] = list(frames)
+        lower: list[Frame] = []
+        while base >= 0:
+            under, values, base = self.frames[base]
+            lower.append((under, values))
+        whole = [*reversed(lower), *below]
+        stack = tuple(reversed([(under, heap.all(values)) for under, values in reversed(whole)]))
+        contents = tuple(heap.contents)
+        key = (segment, frozen, stack, contents)
+        state: State | None = self._others[0].get(key)
+        if state is None:
+            state = self._others[0][key] = State(segment, frozen, stack, contents)
+        return state
+
+    def value_of(self, value: Any, *, ends: bool = False) -> Frozen:
+        """Return a value that the program ended with, or announced, as one that can be compared.
+
+        Parameters
+        ----------
+        value
+            The value.
+        ends
+            Whether the program ended with it, so that noise may be in it.
+
+        Raises
+        ------
+        Outside
+            If it is not exact, or has no value that could be compared.
+        """
+        if type(value) in _EXACT:
+            return type(value), value
+        found = [leaf for leaf in leaves(value) if type(leaf) in (Interval, Noise)]
+        for leaf in found:
+            if type(leaf) is Interval:
+                raise ListValues(leaf.index)
+            if not (ends and leaf.endless):
+                leaf.value()
+        heap = Heap(self._freezer)
+        return self._freezer.freeze(value, heap), tuple(heap.contents)
+
+
+def _values(frozen: tuple[Frozen, ...]) -> tuple[Any, ...]:
+    """Return the values of what cannot be changed: always the same objects."""
+    return tuple([part.value if type(part) is Box else part for part in frozen])
+
+
+def too_deep() -> Outside:
+    """Return the refusal of calls that are nested too deep."""
+    return Outside(f"calls are nested more than {MOST_FRAMES} deep", "write a loop, or recursion that ends")
