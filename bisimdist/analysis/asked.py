@@ -1,15 +1,18 @@
-"""Which pairs a question is about: those that were named, else those of the model."""
+"""Which pairs a question is about: those that were named, else those of the model; and which budget."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from flint import fmpq
+
 from bisimdist.errors import UsageError
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import System
 from bisimdist.models.pa import PA
 
-__all__ = ["asked_distributions", "asked_states"]
+__all__ = ["asked_budget", "asked_distributions", "asked_states"]
 
 Names = Sequence[tuple[str, str]]
 
@@ -49,3 +52,17 @@ def asked_distributions(model: HMM, pairs: Names | None) -> tuple[tuple[str, str
     for name in (name for pair in asked for name in pair):
         model.distribution(name)
     return asked
+
+
+def asked_budget(ratio: ExactNumber | None, epsilon: ExactNumber | None) -> tuple[fmpq | None, fmpq | None]:
+    """Return a budget, and the exponent of e that stands for one, where they are given.
+
+    Raises
+    ------
+    UsageError
+        If the budget is less than 1.
+    """
+    budget, exponent = (None if number is None else to_fmpq(number) for number in (ratio, epsilon))
+    if budget is not None and budget < 1:
+        raise UsageError(f"the ratio is {format_rational(budget)}; expected at least 1")
+    return budget, exponent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,20 +10,19 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.analysis.asked import asked_distributions
+from bisimdist.analysis.asked import asked_budget, asked_distributions
 from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget, PairVerdict, Verdict, VerifyAnswer
 from bisimdist.analysis.hmm_sampling import NarrowedBudget, narrow_budget
 from bisimdist.errors import ENDINGS, Interruption, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
-from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.exact.rational import ExactNumber
 from bisimdist.hmm.critical import only_candidate
 from bisimdist.hmm.parametric import ParametricProof, prove_for_all
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
-from bisimdist.words.beam import guessed_words
+from bisimdist.words.beam import promising_words
 from bisimdist.words.forward import is_possible, word_probability
-from bisimdist.words.integers import IntegerModel
 from bisimdist.words.search import Violation, decide_ratio, least_ratio
 
 __all__ = [
@@ -130,10 +129,7 @@ def verify(  # noqa: PLR0913
     if engine not in ENGINES:
         raise UsageError(f"engine={engine!r} is not usable; expected {', '.join(ENGINES)}")
     asked = _asked(model, pairs, length, up_to)
-    exponent = None if epsilon is None else to_fmpq(epsilon)
-    budget = None if ratio is None else to_fmpq(ratio)
-    if budget is not None and budget < 1:
-        raise UsageError(f"the ratio is {format_rational(budget)}; expected at least 1")
+    budget, exponent = asked_budget(ratio, epsilon)
     if exponent is not None:
         alpha_below(exponent)  # refuses what is no epsilon before any work
     limits = Limits(deadline=deadline, progress=progress)
@@ -436,20 +432,6 @@ def _pair_budget(  # noqa: PLR0913, PLR0917
     )
 
 
-def _guesses(
-    model: HMM, pair: tuple[str, str], length: int, up_to: bool, deadline: Deadline
-) -> Iterator[tuple[tuple[int, ...], fmpq, fmpq]]:
-    """Iterate over what beam searches find, with both probabilities, while there is time."""
-    with suppress(LimitError):
-        deadline.check()
-        resolved = IntegerModel.from_model(model, length, up_to=up_to)
-        first, second = (resolved.start(model.distribution(name)) for name in pair)
-        for here, there in ((first, second), (second, first)):
-            for word in guessed_words(resolved, here, there, deadline=deadline)[:4]:
-                one, two = (word_probability(model, name, word, deadline=deadline) for name in pair)
-                yield word, one, two
-
-
 def _lower_bound(
     model: HMM, pair: tuple[str, str], length: int, up_to: bool, deadline: Deadline
 ) -> PairBudget:
@@ -457,12 +439,15 @@ def _lower_bound(
     word: tuple[int, ...] = ()
     chances: tuple[fmpq, fmpq] | None = None
     at_least: fmpq | None = fmpq(1)
-    for candidate, one, two in _guesses(model, pair, length, up_to, deadline):
-        small, large = sorted((one, two))
-        ratio = None if small == 0 else large / small
-        better = chances is None or ratio is None or (at_least is not None and ratio > at_least)
-        if large and better:
-            word, chances, at_least = candidate, (one, two), ratio
+    with suppress(LimitError):
+        deadline.check()
+        for candidate in promising_words(model, pair, length, up_to=up_to, best=4, deadline=deadline):
+            one, two = (word_probability(model, name, candidate, deadline=deadline) for name in pair)
+            small, large = sorted((one, two))
+            ratio = None if small == 0 else large / small
+            better = chances is None or ratio is None or (at_least is not None and ratio > at_least)
+            if large and better:
+                word, chances, at_least = candidate, (one, two), ratio
     return PairBudget(
         source=pair[0],
         target=pair[1],

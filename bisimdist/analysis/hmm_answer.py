@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Generic, Protocol, TypeVar
@@ -351,36 +351,29 @@ class BudgetAnswer(Shown):
         return all(pair.exact for pair in self.pairs)
 
     def report(self) -> Report:
-        if self.model.parametric:
-            return self._for_all_values()
-        remark = (
-            "Every ratio is exact: attained by its witness, and exceeded by no sequence."
-            if self.exact
-            else "Not every ratio is known; the lower bounds are proved by their witnesses."
-        )
+        values = " for all values of the parameters" if self.model.parametric else ""
         return Report(
-            heading=f"Least budgets, sequences of {_lengths(self.length, self.up_to)}",
+            heading=f"Least budgets{values}, sequences of {_lengths(self.length, self.up_to)}",
             columns=("from", "to", "ratio", "epsilon", "witness"),
             rows=tuple(pair.row for pair in self.pairs),
-            remarks=(remark,),
+            remarks=tuple(self._remarks()),
         )
 
-    def _for_all_values(self) -> Report:
-        remarks = []
+    def _remarks(self) -> Iterator[str]:
+        if not self.model.parametric:
+            yield (
+                "Every ratio is exact: attained by its witness, and exceeded by no sequence."
+                if self.exact
+                else "Not every ratio is known; the lower bounds are proved by their witnesses."
+            )
+            return
         for pair in self.pairs:
             who = f"({pair.source}, {pair.target})"
             where = ", ".join(f"{name} = {short_rational(v)}" for name, v in pair.parameters.items())
             if where and pair.at_least is not None:
-                remarks.append(f"{who}: the witness reaches {short_rational(pair.at_least)} where {where}.")
+                yield f"{who}: the witness reaches {short_rational(pair.at_least)} where {where}."
             if pair.polynomial is not None:
-                remarks.append(f"{who}: the only zero of {pair.polynomial} between the bounds.")
-        values = "for all values of the parameters"
-        return Report(
-            heading=f"Least budgets {values}, sequences of {_lengths(self.length, self.up_to)}",
-            columns=("from", "to", "ratio", "epsilon", "witness"),
-            rows=tuple(pair.row for pair in self.pairs),
-            remarks=tuple(remarks),
-        )
+                yield f"{who}: the only zero of {pair.polynomial} between the bounds."
 
     def certificate(self) -> dict[str, object]:
         """Return the proof of the values, as plain data that ``json.dumps`` writes.

@@ -10,7 +10,7 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.analysis.all_lengths_answer import AllLengthsAnswer, LengthVerdict
-from bisimdist.analysis.asked import asked_distributions
+from bisimdist.analysis.asked import asked_budget, asked_distributions
 from bisimdist.analysis.distances import bd_threshold
 from bisimdist.analysis.hmm_answer import Verdict
 from bisimdist.certificates.hmm_proofs import (
@@ -23,7 +23,7 @@ from bisimdist.certificates.hmm_proofs import (
 )
 from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
-from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.exact.rational import ExactNumber
 from bisimdist.hmm.chain import FIRST, SECOND, as_chain
 from bisimdist.hmm.cone import find_cone, worst_ratio
 from bisimdist.hmm.multiplicative import find_factors
@@ -32,9 +32,8 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
-from bisimdist.words.beam import guessed_words
+from bisimdist.words.beam import promising_words
 from bisimdist.words.forward import word_probability
-from bisimdist.words.integers import IntegerModel
 from bisimdist.words.numeric import NumericModel
 from bisimdist.words.refutation import Impossible, Pump, find_pump
 
@@ -92,10 +91,7 @@ def for_all_lengths(  # noqa: PLR0913
     """
     if ratio is not None and epsilon is not None:
         raise UsageError("both ratio and epsilon are given; expected one of them, or none")
-    exponent = None if epsilon is None else to_fmpq(epsilon)
-    budget = None if ratio is None else to_fmpq(ratio)
-    if budget is not None and budget < 1:
-        raise UsageError(f"the ratio is {format_rational(budget)}; expected at least 1")
+    budget, exponent = asked_budget(ratio, epsilon)
     if exponent is not None:
         budget = alpha_below(exponent, denominator_bits=EPSILON_BITS)
     high = budget if exponent is None else alpha_above(exponent, denominator_bits=EPSILON_BITS)
@@ -146,16 +142,12 @@ class _Search:
 
     def guess(self) -> LengthVerdict | None:
         """Measure the sequences that a beam search in doubles proposes."""
-        hmm = self.model.model
         for length in GUESSED_LENGTHS:
             self.limits.deadline.check()
-            resolved = IntegerModel.from_model(hmm, length, up_to=True)
-            first, second = (resolved.start(hmm.distribution(name)) for name in self.pair)
-            for one, two in ((first, second), (second, first)):
-                for word in guessed_words(resolved, one, two, width=16)[:3]:
-                    found = self.measured(word)
-                    if found is not None:
-                        return found
+            for word in promising_words(self.model.model, self.pair, length, up_to=True, width=16, best=3):
+                found = self.measured(word)
+                if found is not None:
+                    return found
         return None
 
     def measured(self, word: tuple[int, ...]) -> LengthVerdict | None:

@@ -207,7 +207,7 @@ def _bound(automaton: PA, pair: tuple[int, int], found: Found, *, examined: bool
     )
 
 
-def _repeated(infinite: LoopTrace | PumpTrace | DriftTrace | None) -> RepeatedTrace | None:
+def _repeated(infinite: LoopTrace | PumpTrace[str] | DriftTrace | None) -> RepeatedTrace | None:
     if isinstance(infinite, LoopTrace):
         return RepeatedTrace(infinite.prefix, infinite.cycle, (), max(infinite.factor, 1 / infinite.factor))
     if isinstance(infinite, PumpTrace):

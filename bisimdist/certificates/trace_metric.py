@@ -10,7 +10,6 @@ from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.numbers import rational_text, value_text
 from bisimdist.models.ends import Completed
 from bisimdist.words.difference import TraceDifference
-from bisimdist.words.drift import DriftTrace
 from bisimdist.words.paths import LoopTrace
 from bisimdist.words.pump import PumpTrace
 from bisimdist.words.ratio import RatioProof, TraceRatio
@@ -76,30 +75,30 @@ def _lower(system: WordSystem, entry: TraceRatio | TraceDifference) -> Document:
     infinite = entry.infinite if isinstance(entry, TraceRatio) else None
     if isinstance(infinite, LoopTrace):
         return {"type": "loop", "prefix": list(infinite.prefix), "cycle": list(infinite.cycle)}
+    if infinite is None:
+        return {"type": "trace", "word": list(entry.word)}
+    parts: Document = {
+        "prefix": list(infinite.prefix),
+        "cycle": list(infinite.cycle),
+        "suffix": list(infinite.suffix),
+        "swapped": infinite.swapped,
+    }
     if isinstance(infinite, PumpTrace):
         return {
             "type": "pump",
-            "prefix": list(infinite.prefix),
-            "cycle": list(infinite.cycle),
-            "suffix": list(infinite.suffix),
-            "swapped": infinite.swapped,
+            **parts,
             "fast": rational_text(infinite.fast),
             "slow": rational_text(infinite.slow),
             "below": _masses(system, infinite.below),
             "above": _masses(system, infinite.above),
         }
-    if isinstance(infinite, DriftTrace):
-        return {
-            "type": "drift",
-            "prefix": list(infinite.prefix),
-            "cycle": list(infinite.cycle),
-            "suffix": list(infinite.suffix),
-            "swapped": infinite.swapped,
-            "factor": rational_text(infinite.factor),
-            "below": [_masses(system, vector) for vector in infinite.below],
-            "above": [[rational_text(rate), _masses(system, vector)] for rate, vector in infinite.above],
-        }
-    return {"type": "trace", "word": list(entry.word)}
+    return {
+        "type": "drift",
+        **parts,
+        "factor": rational_text(infinite.factor),
+        "below": [_masses(system, vector) for vector in infinite.below],
+        "above": [[rational_text(rate), _masses(system, vector)] for rate, vector in infinite.above],
+    }
 
 
 def _masses(system: WordSystem, masses: Mapping[int, fmpq]) -> Document:

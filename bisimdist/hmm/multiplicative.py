@@ -13,12 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-import numpy as np
 from flint import fmpq
-from scipy.optimize import linprog
 
-from bisimdist.exact.doubles import as_double, simplest_within
-from bisimdist.linear.simplex import minimise
+from bisimdist.exact.doubles import as_double, from_double, simplest_within
+from bisimdist.lp.multiplicative import lift_ratio
 from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.words.numeric import Function, NumericModel
 
@@ -125,59 +123,24 @@ def find_factors(model: NumericModel, *, limits: Limits = UNBOUNDED) -> Factors 
 
 
 def _approximate(vectors: _Vectors, pairs: Sequence[Pair], limits: Limits) -> dict[Pair, float]:
-    """Iterate the factors from one upwards, in doubles; what exceeds the ceiling goes."""
-    rows = [{x: [(t, as_double(p)) for t, p in vector] for x, vector in row.items()} for row in vectors.rows]
+    """Iterate the factors from one upwards, to doubles; what exceeds the ceiling goes."""
     table = dict.fromkeys(pairs, 1.0)
     for round_ in range(ROUNDS):
         limits.progress("factors", round_, None)
         changed = False
+        known = {pair: from_double(value) for pair, value in table.items()}
         for i, j in list(table):
-            limits.deadline.check()
-            value = 1.0
-            for symbol, left in rows[i].items():
-                value = max(value, _double_factor(left, rows[j].get(symbol, []), table))
+            found = _couplings(vectors.rows[i], vectors.rows[j], known, limits.deadline)
+            value = CEILING + 1 if found is None else max(1.0, as_double(found[0]))
             if value > CEILING:
-                del table[i, j]
+                del table[i, j], known[i, j]
                 changed = True
             elif value > table[i, j] * (1 + SETTLED):
-                table[i, j] = value
+                table[i, j], known[i, j] = value, from_double(value)
                 changed = True
         if not changed:
             break
     return table
-
-
-def _double_factor(
-    left: Sequence[tuple[int, float]],
-    right: Sequence[tuple[int, float]],
-    table: Mapping[Pair, float],
-) -> float:
-    """Return the least t such that the left row is at most t times the right one, in doubles."""
-    if not left:
-        return 0.0
-    cells = [
-        (a, b, 1.0 if k == m else table[k, m])
-        for a, (k, _) in enumerate(left)
-        for b, (m, _) in enumerate(right)
-        if k == m or (k, m) in table
-    ]
-    if {a for a, _, _ in cells} != set(range(len(left))):
-        return float("inf")
-    if len(left) == 1 and len(right) == 1:
-        return cells[0][2] * left[0][1] / right[0][1]
-    supply = np.zeros((len(left), len(cells) + 1))
-    demand = np.zeros((len(right), len(cells) + 1))
-    for column, (a, b, factor) in enumerate(cells):
-        supply[a, column] = 1
-        demand[b, column] = factor
-    for b, (_, mass) in enumerate(right):
-        demand[b, -1] = -mass
-    cost = np.zeros(len(cells) + 1)
-    cost[-1] = 1
-    answer = linprog(
-        cost, A_ub=demand, b_ub=np.zeros(len(right)), A_eq=supply, b_eq=[mass for _, mass in left]
-    )
-    return float(answer.fun) if answer.status == 0 else float("inf")
 
 
 def _rounded(value: float, inflation: float) -> fmpq:
@@ -189,48 +152,19 @@ def _rounded(value: float, inflation: float) -> fmpq:
     return max(fmpq(1), simplest_within(low, high))
 
 
-def _exact_factor(
-    left: Row, right: Row, table: Table, deadline: Deadline
-) -> tuple[fmpq, Mapping[Pair, fmpq]] | None:
-    """Return the least t such that the left row is at most t times the right one, with its coupling."""
-    if not left:
-        return fmpq(0), {}
-    cells = [(k, m) for k, _ in left for m, _ in right if k == m or (k, m) in table]
-    place = {("left", k): n for n, (k, _) in enumerate(left)}
-    place |= {("right", m): len(left) + n for n, (m, _) in enumerate(right)}
-    size = len(place)
-    columns = []
-    for k, m in cells:
-        column = [fmpq(0)] * size
-        column[place["left", k]] = fmpq(1)
-        column[place["right", m]] = fmpq(1) if k == m else table[k, m]
-        columns.append(column)
-    scale = [fmpq(0)] * len(left) + [-mass for _, mass in right]
-    slack = []
-    for n in range(len(left), size):
-        column = [fmpq(0)] * size
-        column[n] = fmpq(1)
-        slack.append(column)
-    target = [mass for _, mass in left] + [fmpq(0)] * len(right)
-    costs = [fmpq(0)] * len(cells) + [fmpq(1)] + [fmpq(0)] * len(slack)
-    found = minimise(costs, [*columns, scale, *slack], target, deadline=deadline)
-    if found is None:
-        return None
-    moves = {cells[n]: amount for n, amount in found.variables.items() if n < len(cells)}
-    return found.value, moves
-
-
 def _couplings(
     left: Mapping[int, Row], right: Mapping[int, Row], table: Table, deadline: Deadline
 ) -> tuple[fmpq, Moves] | None:
-    """Return the least t that serves all observations, with the couplings."""
+    """Return the least t such that each left vector is at most t times the right one, with the couplings."""
     worst, moves = fmpq(0), {}
     for symbol, vector in left.items():
-        found = _exact_factor(vector, right.get(symbol, ()), table, deadline)
-        if found is None:
+        found = lift_ratio(
+            dict(vector), dict(right.get(symbol, ())), lambda k, m: table.get((k, m)), deadline=deadline
+        )
+        if found.ratio is None:
             return None
-        worst = max(worst, found[0])
-        moves[symbol] = found[1]
+        worst = max(worst, found.ratio)
+        moves[symbol] = {(k, m): amount for k, m, amount in found.coupling}
     return worst, moves
 
 

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
 from bisimdist.exact.doubles import as_double
+from bisimdist.models.hmm import HMM
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.words.integers import IntegerModel
 from bisimdist.words.layers import Word
 
-__all__ = ["guessed_words"]
+__all__ = ["guessed_words", "promising_words"]
 
 WIDTH = 48
 TINY = 1e-290
 
 _Floats = npt.NDArray[np.float64]
+
+
+def promising_words(  # noqa: PLR0913
+    model: HMM,
+    pair: tuple[str, str],
+    length: int,
+    *,
+    up_to: bool,
+    best: int,
+    width: int = WIDTH,
+    deadline: Deadline = NEVER,
+) -> Iterator[Word]:
+    """Yield the best guesses for a pair of distributions, one direction first; see `guessed_words`."""
+    resolved = IntegerModel.from_model(model, length, up_to=up_to)
+    first, second = (resolved.start(model.distribution(name)) for name in pair)
+    for here, there in ((first, second), (second, first)):
+        yield from guessed_words(resolved, here, there, width=width, deadline=deadline)[:best]
 
 
 def guessed_words(

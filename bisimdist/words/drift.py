@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mat
 
 from bisimdist.exact.doubles import simplest_within
 from bisimdist.linear.kernel import kernel, positive_eigenvector
-from bisimdist.words.pump import CycleRound, Rounds, moved
+from bisimdist.words.pump import CycleRound, Repeated, Rounds, moved
 
 __all__ = ["DriftTrace", "find_drift_trace"]
 
@@ -33,15 +33,11 @@ ZERO = fmpq(0)
 
 
 @dataclass(frozen=True, slots=True)
-class DriftTrace:
-    """Traces ``prefix cycle^n suffix`` whose quotient grows at least like ``n^degree``.
+class DriftTrace(Repeated[str]):
+    """Traces whose quotient grows at least like ``n^degree``.
 
     Parameters
     ----------
-    prefix, cycle, suffix
-        The parts of the traces.
-    swapped
-        Whether it is from the second state that they are more probable.
     factor
         f, the rate of both sides by rounds of the cycle.
     below
@@ -52,10 +48,6 @@ class DriftTrace:
         that still count, and ``y_i M <= r_i y_i + y_(i+1) + y_(i+2) + ...`` there.
     """
 
-    prefix: Word
-    cycle: Word
-    suffix: Word
-    swapped: bool
     factor: fmpq
     below: tuple[Mapping[int, fmpq], ...]
     above: tuple[tuple[fmpq, Mapping[int, fmpq]], ...]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import networkx as nx
 import numpy as np
@@ -21,8 +22,18 @@ from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, Deadline
 from bisimdist.words.system import WordSystem
 
-__all__ = ["CycleRound", "PumpTrace", "Rounds", "candidate_loops", "find_pump_trace", "moved"]
+__all__ = [
+    "CycleRound",
+    "PumpTrace",
+    "Repeated",
+    "Rounds",
+    "candidate_loops",
+    "find_pump_trace",
+    "growing_parts",
+    "moved",
+]
 
+Letter = TypeVar("Letter")
 Word = tuple[str, ...]
 Masses = dict[int, fmpq]
 Doubles = npt.NDArray[np.float64]
@@ -33,15 +44,29 @@ ZERO = fmpq(0)
 
 
 @dataclass(frozen=True, slots=True)
-class PumpTrace:
-    """Traces ``prefix cycle^n suffix`` whose quotient grows at least like ``(fast / slow)^n``.
+class Repeated(Generic[Letter]):
+    """Traces ``prefix cycle^n suffix`` whose quotient grows without bound.
 
     Parameters
     ----------
     prefix, cycle, suffix
         The parts of the traces.
     swapped
-        Whether it is from the second state that they are more probable.
+        Whether it is from the second side that they are more probable.
+    """
+
+    prefix: tuple[Letter, ...]
+    cycle: tuple[Letter, ...]
+    suffix: tuple[Letter, ...]
+    swapped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PumpTrace(Repeated[Letter]):
+    """Traces whose quotient grows at least like ``(fast / slow)^n``.
+
+    Parameters
+    ----------
     fast, slow
         Factors by rounds of the cycle: at least `fast` on the probable side, at most `slow` on the other.
     below
@@ -51,10 +76,6 @@ class PumpTrace:
         them under the cycle, and none makes the suffix.
     """
 
-    prefix: Word
-    cycle: Word
-    suffix: Word
-    swapped: bool
     fast: fmpq
     slow: fmpq
     below: Mapping[int, fmpq]
@@ -73,7 +94,7 @@ def moved(system: WordSystem, masses: Masses, word: Word) -> Masses:
     return masses
 
 
-def find_pump_trace(rounds: Rounds, tries: Iterable[tuple[Word, Word]]) -> PumpTrace | None:
+def find_pump_trace(rounds: Rounds, tries: Iterable[tuple[Word, Word]]) -> PumpTrace[str] | None:
     """Look for a pump among some prefixes and cycles; doubles say where to look, the proof is exact.
 
     Parameters
@@ -156,16 +177,7 @@ class CycleRound:
                         step[state, target] = weight / system.denominators[state]
             matrix = matrix @ step
         self.matrix: Doubles = matrix
-        drawn: nx.DiGraph[int] = nx.DiGraph()
-        drawn.add_nodes_from(range(size))
-        drawn.add_edges_from((int(s), int(t)) for s, t in np.argwhere(matrix > 0))
-        self.drawn = drawn
-        self.components = [
-            (sorted(part), _radius(matrix[np.ix_(sorted(part), sorted(part))]))
-            for part in nx.strongly_connected_components(drawn)
-            if len(part) > 1 or drawn.has_edge(min(part), min(part))
-        ]
-        self.components.sort(key=lambda part: -part[1])
+        self.drawn, self.components = growing_parts(matrix)
 
     def pump(
         self, fast_side: Masses, slow_side: Masses, suffix: Word
@@ -240,8 +252,18 @@ class CycleRound:
         return {s: value * scale for s, value in rounded.items()}
 
 
-def _radius(matrix: Doubles) -> float:
-    return float(np.max(np.abs(np.linalg.eigvals(matrix))))
+def growing_parts(matrix: Doubles) -> tuple[nx.DiGraph[int], list[tuple[list[int], float]]]:
+    """Return where a matrix moves mass, and its strongly connected parts by growth, the largest first."""
+    drawn: nx.DiGraph[int] = nx.DiGraph()
+    drawn.add_nodes_from(range(len(matrix)))
+    drawn.add_edges_from((int(s), int(t)) for s, t in np.argwhere(matrix > 0))
+    parts = []
+    for members in nx.strongly_connected_components(drawn):
+        part = sorted(members)
+        block = matrix[np.ix_(part, part)]
+        if block.any():
+            parts.append((part, float(np.max(np.abs(np.linalg.eigvals(block))))))
+    return drawn, sorted(parts, key=lambda part: -part[1])
 
 
 def _short(value: float) -> fmpq:

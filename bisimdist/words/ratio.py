@@ -83,7 +83,7 @@ class TraceRatio(Bounds):
 
     word: Word
     probabilities: tuple[fmpq, fmpq]
-    infinite: LoopTrace | PumpTrace | DriftTrace | None = None
+    infinite: LoopTrace | PumpTrace[str] | DriftTrace | None = None
     proof: RatioProof | None = field(default=None, repr=False)
     nodes: int = 0
     interrupted: bool = False
@@ -223,7 +223,7 @@ class _Work:
             nodes=len(self.graph.nodes),
         )
 
-    def _infinite(self, infinite: LoopTrace | PumpTrace | DriftTrace, word: Word) -> TraceRatio:
+    def _infinite(self, infinite: LoopTrace | PumpTrace[str] | DriftTrace, word: Word) -> TraceRatio:
         return TraceRatio(
             lower=None,
             upper=None,

@@ -24,6 +24,7 @@ from bisimdist.linear.kernel import positive_eigenvector
 from bisimdist.models.reach import all_reached
 from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.words.numeric import Function, NumericModel
+from bisimdist.words.pump import PumpTrace, growing_parts
 
 __all__ = ["Impossible", "Pump", "find_pump"]
 
@@ -56,36 +57,16 @@ class Impossible:
 
 
 @dataclass(frozen=True, slots=True)
-class Pump:
-    """Sequences ``prefix cycle^n suffix`` whose ratio grows at least like ``(fast / slow)^n``.
+class Pump(PumpTrace[int]):
+    """The same of observations, of which the prefix and the cycle have some.
 
     Parameters
     ----------
-    prefix, cycle, suffix
-        Observations; the prefix and the cycle are not empty.
-    swapped
-        Whether it is the second information state that makes them more probably.
-    fast, slow
-        The two growth factors, by rounds of the cycle: at least `fast` on the probable side, at most `slow`
-        on the other.
-    below
-        x: a vector below the probable side's vector after the prefix, with ``x M >= fast x``.
-    above
-        y: a vector above the other side's vector on the states that `counting` holds, with
-        ``y M <= slow y`` there.
     counting
         States such that no other state leads into them under the cycle, and outside of which the suffix is
-        impossible.
+        impossible: those on which `above` bounds the vector of the other side.
     """
 
-    prefix: Word
-    cycle: Word
-    suffix: Word
-    swapped: bool
-    fast: fmpq
-    slow: fmpq
-    below: Vector
-    above: Vector
     counting: tuple[int, ...]
 
 
@@ -301,19 +282,10 @@ class _Growth:
 
     @classmethod
     def of(cls, matrix: npt.NDArray[np.float64]) -> _Growth:
-        graph = nx.DiGraph()
-        graph.add_nodes_from(range(len(matrix)))
-        graph.add_edges_from((int(s), int(t)) for s, t in np.argwhere(matrix > 0))
-        parts = []
-        for members in nx.strongly_connected_components(graph):
-            chosen = sorted(members)
-            block = matrix[np.ix_(chosen, chosen)]
-            if block.any():
-                parts.append((frozenset(chosen), float(max(abs(np.linalg.eigvals(block))))))
         closed = (matrix > 0) | np.eye(len(matrix), dtype=bool)
         for _ in range(max(1, len(matrix).bit_length())):
             closed = closed @ closed
-        parts.sort(key=lambda part: -part[1])
+        parts = [(frozenset(part), factor) for part, factor in growing_parts(matrix)[1]]
         return cls(matrix, parts, closed, {})
 
     @property
