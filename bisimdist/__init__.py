@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from bisimdist.analysis.trace_metric_answer import TraceMetricAnswer as TraceMetricAnswer
     from bisimdist.analysis.trace_metric_answer import WeakAnonymityAnswer as WeakAnonymityAnswer
     from bisimdist.checker import check_certificate as check_certificate
+    from bisimdist.cli.schemas import json_schema as json_schema
     from bisimdist.errors import BisimdistError as BisimdistError
     from bisimdist.errors import LimitError as LimitError
     from bisimdist.errors import ModelError as ModelError
@@ -186,6 +187,7 @@ _HOMES = {
     "bisimdist.models.io.graph": ("from_networkx", "to_networkx"),
     "bisimdist.models.mechanisms.table": ("mechanism_model",),
     "bisimdist.report.frames": ("to_pandas",),
+    "bisimdist.cli.schemas": ("json_schema",),
     "bisimdist.checker": ("check_certificate",),
     "bisimdist.errors": (
         "BisimdistError",
@@ -277,6 +279,7 @@ __all__ = [
     "for_all_lengths",
     "formula_distance",
     "generalised_metric",
+    "json_schema",
     "leakage",
     "least_alpha",
     "list_examples",

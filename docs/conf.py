@@ -12,7 +12,7 @@ project = "bisimdist"
 author = "the bisimdist developers"
 version = release = installed_version("bisimdist")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click", "mathml"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click", "mathml", "schemas"]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
 

@@ -1,10 +1,13 @@
-"""How the work on an answer ended."""
+"""What every answer says of itself: in what form it is written, and how the work on it ended."""
 
 from __future__ import annotations
 
 from enum import Enum
 
-__all__ = ["Status"]
+__all__ = ["FORMAT", "Status"]
+
+FORMAT: dict[str, object] = {"schema": "bisimdist-answer", "version": 1}
+"""What stands at the end of every JSON object; fields may be added without another version."""
 
 
 class Status(Enum):

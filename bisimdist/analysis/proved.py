@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
 
+from bisimdist.analysis.answer import FORMAT
 from bisimdist.errors import BisimdistError, UsageError
 from bisimdist.exact.number import Numbers
 from bisimdist.models.ends import Completed, Ends
@@ -73,11 +74,11 @@ class Shown(Numbers, ABC):
 
     def to_dict(self) -> dict[str, object]:
         """Return what ``--json`` prints, without the question: plain data, exact numbers as texts."""
-        return self.data()
+        return {**self.data(), **FORMAT}
 
     def to_json(self) -> str:
         """Return the same as the text of a JSON object."""
-        return json.dumps(self.data())
+        return json.dumps(self.to_dict())
 
     def to_frame(self) -> Any:
         """Return the answer as a table of pandas (`bisimdist.to_pandas`).

@@ -45,6 +45,8 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
     document = read_frame(decode(text, numbers=False))
     try:
         model = None if model_text is None else decode(model_text, numbers=True)
+        if isinstance(model, dict):
+            model.pop("$schema", None)  # for editors
     except MalformedCertificate as error:
         raise MalformedCertificate(f"model file: {error}") from error
     try:

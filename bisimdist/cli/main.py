@@ -104,6 +104,22 @@ def _check(certificate: str, model: str | None, **values: Any) -> int:
     return run_check(certificate, model, **values)
 
 
+@command_line.command("schema", epilog=CODES)
+@click.argument("name", type=click.Choice(["model", "answer", "certificate"]))
+def _schema(name: str) -> int:
+    """Print the JSON Schema of model files, answers or certificates, for editors and other programs.
+
+    A model file refers to it with a first line '# yaml-language-server: $schema=FILE' in YAML, or a key
+    '$schema' in JSON.
+    """
+    import json
+
+    from bisimdist.cli.schemas import json_schema
+
+    click.echo(json.dumps(json_schema(name), indent=1))
+    return 0
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run a command line in this process and return its exit code."""
     from bisimdist.cli.failure import guarded

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
 
+from bisimdist.analysis.answer import FORMAT
 from bisimdist.cli.failure import write_notes
 from bisimdist.errors import UsageError
 from bisimdist.interruption import deferred
@@ -56,8 +57,8 @@ def emit(answer: Report | dict[str, object] | str) -> None:
 
 
 def emit_data(data: dict[str, object]) -> None:
-    """Write one JSON object to standard output, on one line, in ASCII."""
-    _write(json.dumps(data, ensure_ascii=True) + "\n")
+    """Write an answer to standard output as one JSON object, on one line, in ASCII."""
+    _write(json.dumps({**data, **FORMAT}, ensure_ascii=True) + "\n")
 
 
 def emit_report(report: Report) -> None:

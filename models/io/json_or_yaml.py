@@ -102,4 +102,7 @@ def model_of(root: Node) -> AnyModel:
             place="kind",
             line=root.entries["kind"].line,
         )
+    schema = root.entries.pop("$schema", None)  # for editors
+    if schema is not None:
+        expect_text(schema, "$schema", "where the schema is")
     return _KINDS[kind](root)

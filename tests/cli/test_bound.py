@@ -45,6 +45,8 @@ def test_the_json_answer_is_exactly_this(command: Command, engine: FakeEngine, f
             }
         ],
         "status": "exact",
+        "schema": "bisimdist-answer",
+        "version": 1,
     }
     assert ended.out.endswith("}\n")
     assert ended.out.count("\n") == 1

@@ -176,6 +176,8 @@ def test_a_certificate_of_another_kind(command: Command, other: list[Any], tmp_p
         "kind": "other",
         "claim": [CLAIM, {"from": "s", "holds": True}],
         "reason": "",
+        "schema": "bisimdist-answer",
+        "version": 1,
     }
     out = command("check", path).out
     assert "1/3 <= 0.333334" in out

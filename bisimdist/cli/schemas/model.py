@@ -1,0 +1,132 @@
+"""The schema of model files: their keys; whether rows sum to 1 and names are declared, only reading says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["schema"]
+
+Schema = dict[str, Any]
+
+NAME: Schema = {"type": ["string", "number", "boolean"]}
+"""YAML takes 1, true and 2.5 for something else than texts; here they are names."""
+TEXT: Schema = {"type": "string"}
+PAIRS: Schema = {
+    "type": "array",
+    "items": {"type": "array", "items": NAME, "minItems": 2, "maxItems": 2},
+    "description": "What is compared, such as [[s, t]].",
+}
+
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _map(values: Schema, says: str = "") -> Schema:
+    made = {"type": ["object", "null"], "additionalProperties": values}
+    return {**made, "description": says} if says else made
+
+
+def _list(items: Schema, says: str = "") -> Schema:
+    return {"type": "array", "items": items, **({"description": says} if says else {})}
+
+
+def _object(required: str, optional: Schema | None = None, **properties: Schema) -> Schema:
+    known = {**properties, **(optional or {})}
+    return {
+        "type": "object",
+        "required": required.split(),
+        "properties": known,
+        "additionalProperties": False,
+    }
+
+
+def _model(kind: str, says: str, required: str, **properties: Schema) -> Schema:
+    made = _object(f"kind {required}", properties, kind={"const": kind, "description": says})
+    made["properties"]["$schema"] = TEXT
+    return made
+
+
+ROW = _map(_ref("number"))
+PARAMETERS = _map(_list(_ref("number")), "Open intervals, such as {p: [0, 1]}.")
+
+KINDS: dict[str, Schema] = {
+    "lmc": _model(
+        "lmc",
+        "A labelled Markov chain: what is seen are the labels of states.",
+        "states transitions",
+        states=_map(NAME, "By state its label."),
+        transitions=_map(
+            _map({"anyOf": [_ref("number"), _list(_ref("number"))]}),
+            "By state its successors with their probabilities, or intervals [lower, upper] of them.",
+        ),
+        pairs=PAIRS,
+        confidence=_ref("number"),
+        program={"description": "Where the chain comes from; for people."},
+    ),
+    "pa": _model(
+        "pa",
+        "A probabilistic automaton: what is seen are the actions of transitions.",
+        "states transitions",
+        states=_list(NAME),
+        transitions=_list(_object("from action to", {"from": NAME, "tag": NAME}, action=NAME, to=ROW)),
+        pairs=PAIRS,
+    ),
+    "interactive": _model(
+        "interactive",
+        "Somebody chooses an action after each label.",
+        "states transitions",
+        states=_map(NAME, "By state its label."),
+        transitions=_map(_map(ROW), "By state and action the successors with their probabilities."),
+        pairs=PAIRS,
+    ),
+    "hmm": _model(
+        "hmm",
+        "A hidden Markov model; entries may be expressions over the parameters.",
+        "observations states distributions",
+        observations=_list(NAME),
+        states=_map(ROW, "By state the probabilities of what is observed there."),
+        transitions=_map(ROW, "A state without a row ends the sequence."),
+        distributions=_map(ROW, "Where a sequence may begin."),
+        parameters=PARAMETERS,
+        pairs=PAIRS,
+    ),
+    "mechanism": _model(
+        "mechanism",
+        "A mechanism, as a table of inputs and outputs.",
+        "inputs adjacency",
+        outputs=_list(NAME),
+        inputs=_map({"anyOf": [ROW, _list(_ref("number"))]}, "By input its row."),
+        adjacency={"anyOf": [{"const": "all"}, PAIRS]},
+    ),
+    "scenario": _model(
+        "scenario",
+        "A Pufferfish scenario.",
+        "priors secrets pairs mechanism",
+        priors=_map(ROW, "By attacker the probabilities of data sets."),
+        secrets=_map(_list(NAME), "By secret the data sets that have it."),
+        pairs=PAIRS,
+        parameters=PARAMETERS,
+        query=_map(NAME, "By data set what the mechanism is given."),
+        mechanism={"type": ["object", "string"]},
+    ),
+}
+
+
+def schema() -> Schema:
+    """Return the schema of model files."""
+    return {
+        "type": "object",
+        "required": ["kind"],
+        "properties": {"kind": {"enum": list(KINDS)}},
+        "allOf": [
+            {"if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]}, "then": model}
+            for kind, model in KINDS.items()
+        ],
+        "$defs": {
+            "number": {
+                "type": ["string", "number"],
+                "description": "Exact, as it is written: 3/5, 0.6, 6e-1; in an hmm also an expression.",
+            }
+        },
+    }
