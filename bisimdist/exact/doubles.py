@@ -55,9 +55,12 @@ class Rationaliser:
     ----------
     changed
         What was written, by the number that took its place, where the two are not the same.
+    around
+        By the number that took the place of doubles what is within one unit in the last place of these.
     """
 
     changed: dict[str, fmpq] = field(default_factory=dict)
+    around: dict[fmpq, tuple[fmpq, fmpq]] = field(default_factory=dict)
     _known: dict[float, fmpq] = field(default_factory=dict)
 
     def of_double(self, value: float) -> fmpq:
@@ -82,6 +85,10 @@ class Rationaliser:
         low = max(exact - unit, fmpq(0)) if value else exact
         found = simplest_between(low, exact + unit) if value else exact
         self._known[value] = found
+        if value:
+            ends = low, exact + unit
+            before = self.around.get(found, ends)
+            self.around[found] = min(ends[0], before[0]), max(ends[1], before[1])
         if parse_rational(repr(value)) != found:
             self.changed[repr(value)] = found
         return found

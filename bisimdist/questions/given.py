@@ -24,6 +24,7 @@ from bisimdist.questions.reading_options import (
     AGAINST_CONSTANTS,
     CHOICES,
     CONSTANTS,
+    ENCLOSE,
     HIDE_SILENT,
     INITIAL_PAIRS,
     OBSERVE_LABELS,
@@ -186,6 +187,7 @@ class Given:
             initial_pairs=self[INITIAL_PAIRS] if self[AGAINST] is None else "self",
             choices=self[CHOICES],
             rationalise=self[RATIONALISE],
+            enclose=self[ENCLOSE],
             seconds=self[TIMEOUT],
             note=self.note,
         )

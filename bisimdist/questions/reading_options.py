@@ -81,6 +81,12 @@ RATIONALISE: Option[bool] = Option(
     help="Replace doubles by the simplest rationals in reach of rounding.",
     default=False,
 )
+ENCLOSE: Option[bool] = Option(
+    name="enclose",
+    flags=("--enclose",),
+    help="Replace doubles by intervals: the answer holds for the reals that round to them.",
+    default=False,
+)
 AGAINST: Option[str | None] = Option(
     name="against",
     flags=("--against",),
@@ -102,6 +108,7 @@ READING_OPTIONS: tuple[Option[Any], ...] = (
     INITIAL_PAIRS,
     CHOICES,
     RATIONALISE,
+    ENCLOSE,
     AGAINST,
     AGAINST_CONSTANTS,
 )

@@ -10,8 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from flint import fmpq
+
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.exact.doubles import Rationaliser
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.io.silent import without_silent_steps
 from bisimdist.models.kinds import AnyModel, with_pairs
@@ -183,12 +187,23 @@ def _numbered(text: str, count: int, place: str) -> int:
     return index
 
 
-def observed(model: Explicit, reading: Reading) -> LMC | PA | Interactive:
+def observed(
+    model: Explicit, reading: Reading, doubles: Rationaliser | None = None
+) -> LMC | PA | Interactive | IntervalChain:
     """Return what an observer sees of a model of another tool.
 
     A model in which every state has one choice becomes a chain of the labels of its states. With choices it
     becomes an automaton: an action is what is seen of the state and, in brackets, the action of the choice;
     or, where asked, an interactive model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    reading
+        How it is to be taken.
+    doubles
+        What put numbers in the place of doubles, where something did.
 
     Raises
     ------
@@ -199,6 +214,10 @@ def observed(model: Explicit, reading: Reading) -> LMC | PA | Interactive:
     """
     labels = model.labels(reading)
     pairs = model.pairs(reading)
+    if doubles is not None and reading.enclose:
+        return _enclosed(model, reading, labels, pairs, doubles.around)
+    if doubles is not None and doubles.changed:
+        reading.note(doubles.remark())
     if not model.nondeterministic:
         if reading.choices != "automaton":
             raise UsageError("there is no choice in this model; expected one, such as an MDP")
@@ -216,6 +235,32 @@ def observed(model: Explicit, reading: Reading) -> LMC | PA | Interactive:
         for choice in choices
     )
     return PA(model.names, tuple(steps), pairs)
+
+
+def _enclosed(
+    model: Explicit,
+    reading: Reading,
+    labels: Sequence[str],
+    pairs: tuple[tuple[int, int], ...],
+    around: Mapping[fmpq, tuple[fmpq, fmpq]],
+) -> IntervalChain:
+    """Return all chains whose probabilities round to the doubles of a model."""
+    if model.nondeterministic or reading.hide_silent:
+        raise UsageError(
+            "doubles are enclosed in Markov chains all of whose steps are seen; this is another model"
+        )
+    rows = tuple(
+        tuple(
+            (t, low, min(high, fmpq(1)))
+            for t, p in (choices[0].row if choices else ())
+            for low, high in [around.get(p, (p, p))]
+        )
+        for choices in model.choices
+    )
+    reading.note(
+        f"{len(around)} different doubles became intervals of one unit in the last place on either side"
+    )
+    return IntervalChain(model.names, tuple(labels), rows, pairs)
 
 
 def taken(model: AnyModel, reading: Reading) -> AnyModel:

@@ -24,6 +24,7 @@ from flint import fmpq
 from bisimdist.errors import ModelError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.expect import ProbabilityReader, with_line
 from bisimdist.models.io.explicit import OWN_LABELS, Choice, Explicit, observed
 from bisimdist.models.io.reading import Reading
@@ -60,7 +61,7 @@ def read_prism(  # noqa: PLR0913
     source: str = "",
     own_labels: bool = False,
     reading: Reading | None = None,
-) -> LMC | PA | Interactive:
+) -> LMC | PA | Interactive | IntervalChain:
     """Read a Markov chain, or an MDP as an automaton, from the texts of PRISM's explicit files.
 
     Parameters
@@ -87,7 +88,7 @@ def read_prism(  # noqa: PLR0913
     """
     how = Reading(prism_labels=own_labels) if reading is None else reading
     stem = os.path.splitext(source)[0]  # noqa: PTH122 - a source need not be a path
-    rationaliser = Rationaliser() if how.rationalise else None
+    rationaliser = Rationaliser() if how.rationalise or how.enclose else None
     try:
         read = _Transitions(transitions, rationaliser)
     except ModelError as error:
@@ -109,9 +110,7 @@ def read_prism(  # noqa: PLR0913
             variables=variables,
             initial=found.initial,
         )
-        if rationaliser is not None and rationaliser.changed:
-            how.note(rationaliser.remark())
-        return observed(model, how)
+        return observed(model, how, rationaliser)
     except ModelError as error:
         if error.line is not None or error.message.startswith("different sets of labels"):
             raise error.with_source(f"{stem}.lab") from None

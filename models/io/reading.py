@@ -47,6 +47,8 @@ class Reading:
         analyst, who sees the labels and chooses the actions).
     rationalise
         Take the simplest rational within one unit in the last place of each double.
+    enclose
+        Take all numbers within one unit in the last place of each double: the model is a chain in intervals.
     seconds
         How long another tool may take.
     shared
@@ -70,6 +72,7 @@ class Reading:
     initial_pairs: str = "first"
     choices: str = "automaton"
     rationalise: bool = False
+    enclose: bool = False
     seconds: float | None = None
     shared: bool = False
     note: Callable[[str], None] = _unheard
@@ -86,6 +89,7 @@ class Reading:
         """Return what was asked that only models of other tools understand; None where nothing was."""
         asked = {
             "rationalise": self.rationalise,
+            "enclose": self.enclose,
             "observe variables": self.observe_variables is not None,
             "observe labels": self.observe_labels is not None,
             "initial pairs": self.initial_pairs == "all",

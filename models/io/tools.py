@@ -31,11 +31,12 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.bounded import MAX_BYTES, read_at_most
-from bisimdist.errors import LimitError, ModelError
+from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, to_fmpq
 from bisimdist.extras import needed
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.explicit import Choice, Explicit, observed
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.labelled import Row
@@ -90,7 +91,7 @@ def looks_like_umb(content: bytes) -> bool:
     return content.startswith((b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh")) or content[257:262] == b"ustar"
 
 
-def read_by_tool(content: bytes, language: str, reading: Reading) -> LMC | PA | Interactive:
+def read_by_tool(content: bytes, language: str, reading: Reading) -> LMC | PA | Interactive | IntervalChain:
     """Return the model that the content of a file stands for.
 
     Parameters
@@ -133,7 +134,8 @@ def read_by_tool(content: bytes, language: str, reading: Reading) -> LMC | PA | 
         )
     if language == "prism":
         data["variables"] = _as_declared(data["variables"], content.decode("utf-8", "replace"))
-    return observed(_explicit(data, reading), reading)
+    rationaliser = Rationaliser() if reading.rationalise or reading.enclose else None
+    return observed(_explicit(data, rationaliser, enclose=reading.enclose), reading, rationaliser)
 
 
 def _as_declared(variables: Mapping[str, list[str]], text: str) -> dict[str, list[str]]:
@@ -212,18 +214,21 @@ def _ending(code: int) -> str:
     return f"signal {signal.Signals(-code).name}"
 
 
-def _explicit(data: Any, reading: Reading) -> Explicit:
+def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool) -> Explicit:
     values = [parse_rational(text) for text in data["values"]]
-    if data.get("doubles") and not reading.rationalise:
+    if data.get("doubles") and rationaliser is None:
         raise ModelError(
             "the probabilities are doubles; expected rationals, or --rationalise for the simplest ones "
             "within one unit in the last place"
         )
-    if reading.rationalise:
-        rationaliser = Rationaliser()
+    if rationaliser is not None:
         values = [rationaliser.of_decimal(value) for value in values]
-        if rationaliser.changed:
-            reading.note(rationaliser.remark())
+    if enclose and (
+        data["kind"] == "ctmc" or any(len({t for t, _ in row}) < len(row) for row in data["rows"])
+    ):
+        raise UsageError(
+            "doubles are enclosed where each is the probability of one successor, and of no rate"
+        )
     rows = [_row(row, values) for row in data["rows"]]
     if data["kind"] == "ctmc":
         rows = [_jumps(row) for row in rows]

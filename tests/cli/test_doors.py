@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,15 @@ def test_doubles_are_said_to_be_replaced(command: Command, model: Path) -> None:
     ended = command(*ask, "--rationalise")
     assert json.loads(ended.out)["pairs"][0]["upper"] == "1/6"
     assert "0.3333333333333333 -> 1/3" in ended.err
+
+
+def test_the_answer_holds_for_what_rounds_to_doubles(command: Command, model: Path) -> None:
+    model.write_text(TRA.replace("1/3", "0.3333333333333333").replace("2/3", "0.6666666666666666"))
+    ended = command("delta", str(model), "--alpha", "1", "--json", "--enclose")
+    (pair,) = json.loads(ended.out)["pairs"]
+    assert 0 < Fraction(pair["upper"]) - Fraction(1, 6) < Fraction(1, 10**15)
+    assert "became intervals" in ended.err
+    command("classes", str(model), "--enclose").assert_refused("only known to lie in intervals")
 
 
 def test_other_models_have_no_variables(command: Command) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import ulp
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 
 from bisimdist import LMC, PA, ModelError, UsageError, delta, load_model, parse_model
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.explicit import Choice, Explicit, observed
+from bisimdist.models.io.prism import read_prism
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.io.silent import without_silent_steps
 from tests.strategies import lmcs
@@ -169,6 +172,11 @@ def test_what_makes_no_mdp(mdp: Path, suffix: str, old: str, new: str, expected:
         load_model(mdp)
 
 
+def test_doubles_are_enclosed_in_chains_only(mdp: Path) -> None:
+    with pytest.raises(UsageError, match="enclosed in Markov chains all of whose steps are seen"):
+        load_model(mdp, enclose=True)
+
+
 def test_silent_steps_are_for_chains(mdp: Path) -> None:
     with pytest.raises(UsageError, match="Markov chains only"):
         load_model(mdp, hide_silent=True)
@@ -192,6 +200,42 @@ def test_doubles_are_refused_unless_rationalised(tmp_path: Path) -> None:
     path.write_text("2 3\n0 0 0.333\n0 1 0.666\n1 1 1\n")
     with pytest.raises(ModelError, match="the probabilities sum to 999/1000"):
         load_model(path, rationalise=True)
+
+
+def test_doubles_are_enclosed(tmp_path: Path) -> None:
+    (tmp_path / "m.lab").write_text('0="init" 1="deadlock"\n0: 0\n')
+    path = tmp_path / "m.tra"
+    path.write_text("3 4\n0 0 0.1234567890123456\n0 1 0.8765432109876544\n1 1 1\n2 2 1\n")
+    with pytest.raises(ModelError, match="the probabilities sum to"):
+        load_model(path, rationalise=True)  # no simple rationals are meant
+    said: list[str] = []
+    model = load_model(path, enclose=True, note=said.append)
+    assert isinstance(model, IntervalChain)
+    first, second = model.rows[0]
+    for (_, low, high), double in ((first, 0.1234567890123456), (second, 0.8765432109876544)):
+        exact, unit = (fmpq(*float(x).as_integer_ratio()) for x in (double, ulp(double)))
+        assert exact - unit <= low < high <= exact + unit
+    assert first[1] + second[2] == first[2] + second[1] == 1  # as narrow as a sum of one makes them
+    assert model.rows[1] == ((1, 1, 1),)
+    assert said == ["3 different doubles became intervals of one unit in the last place on either side"]
+    path.write_text("2 3\n0 0 0.333\n0 1 0.666\n1 1 1\n")
+    with pytest.raises(ModelError, match="expected intervals from which a sum of 1 can be chosen"):
+        load_model(path, enclose=True)
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=2, max_size=5), st.data())
+def test_reals_that_round_to_doubles_are_enclosed(weights: list[float], data: st.DataObject) -> None:
+    meant = [fmpq(*w.as_integer_ratio()) for w in weights]
+    meant = [w / sum(meant, fmpq(0)) for w in meant]
+    size = len(meant)
+    rows = [f"0 {k + 1} {int(p.p) / int(p.q)!r}" for k, p in enumerate(meant)]
+    loops = [f"{k + 1} {k + 1} 1" for k in range(size)]
+    text = "\n".join([f"{size + 1} {2 * size}", *rows, *loops])
+    chain = read_prism(text, '0="init"\n0: 0\n', reading=Reading(enclose=True))
+    assert isinstance(chain, IntervalChain)
+    chain.member(
+        [tuple((k + 1, p) for k, p in enumerate(meant)), *(((k + 1, fmpq(1)),) for k in range(size))]
+    )
 
 
 def _changes(chain: LMC, state: int) -> dict[int, fmpq]:
@@ -266,7 +310,12 @@ def test_staying_for_ever_is_seen() -> None:
 
 def test_other_formats_know_nothing_of_this() -> None:
     text = "{kind: lmc, states: {s: a, t: a}, transitions: {s: {s: 1}, t: {t: 1}}}"
-    for options in ({"observe_variables": ["x"]}, {"choices": "interactive"}, {"rationalise": True}):
+    for options in (
+        {"observe_variables": ["x"]},
+        {"choices": "interactive"},
+        {"rationalise": True},
+        {"enclose": True},
+    ):
         with pytest.raises(UsageError, match=r"this is for models in the formats .*prism.*, not yaml"):
             parse_model(text, **options)
     with pytest.raises(UsageError, match="constants: this is for models in the formats jani, prism-language"):

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist import LMC, PA, ModelError, UsageError, build_any_example, load_model, parse_model
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io import write_umb
 from tests.strategies import automata, lmcs
 
@@ -124,6 +125,9 @@ class TestWithUmbi:
         model = load_model(path, rationalise=True)
         assert isinstance(model, LMC)
         assert model.rows[0] == tuple((target, fmpq(1, 3)) for target in range(3))
+        rough = load_model(path, enclose=True)
+        assert isinstance(rough, IntervalChain)
+        assert all(low < fmpq(1, 3) < high for _, low, high in rough.rows[0])
 
     def test_strangers_files(self) -> None:
         chain = build_any_example("figure1")
