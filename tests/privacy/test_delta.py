@@ -47,7 +47,7 @@ def assert_proved(answer: DeltaAnswer) -> None:
     text = json.dumps(answer.certificate())
     report = check_document(json_object(text))
     assert report.valid, report.reason
-    assert len(report.claims) == len(answer.pairs)
+    assert len(report.other_claims) == len(answer.pairs)
     for pair in answer.pairs:
         found = pair.witness
         assert found.probability_from - answer.alpha_lower * found.probability_to >= pair.lower
