@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
-from bisimdist.linear.system import SparseSystem
+from bisimdist.linear import sweeps
+from bisimdist.lp.compiled import machine_code
 
-__all__ = ["factorised", "fills_in", "iterative", "solve_sparse"]
+__all__ = ["Floats", "factorised", "solve_matrix", "swept"]
 
 Floats = NDArray[np.float64]
 
-_DIRECT_SIZE = 600
+DIRECT = 600
 """Up to this size a sparse factorisation costs a few milliseconds at most."""
 
-_KRYLOV_ITERATIONS = 150
-_KRYLOV_TOLERANCE = 1e-13
-_REFINEMENT_TOLERANCE = 1e-3
+TOLERANCE = 2.0**-47
+"""Where the changes of a sweep are as small as this, those of the next are rounding."""
 
-_KERNEL_LIMIT = 3000
-"""Up to so many unknowns that all depend on each other a factorisation is the faster one (measured)."""
+QUICK = 100
+"""Fewer sweeps than this are faster than a factorisation of a few thousand unknowns (measured)."""
 
-_ELIMINATED_DEGREE = 20
-"""Unknowns tied to so few others are eliminated cheaply."""
+HUGE = 3000
+"""So many unknowns that all depend on each other are only factorised where sweeps lead nowhere."""
+
+PATIENCE = 1000
+"""How many sweeps such ones are given."""
 
 
 def factorised(matrix: Any) -> Callable[[Floats], Floats]:
@@ -53,110 +57,55 @@ def factorised(matrix: Any) -> Callable[[Floats], Floats]:
     return solver
 
 
-def solve_sparse(system: SparseSystem) -> Floats:
-    """Solve a system of at least one unknown in double precision.
+def solve_matrix(matrix: Any, constants: Floats) -> Floats:
+    """Solve ``matrix @ x = constants`` for a matrix whose entries off the diagonal are not positive.
 
-    Small systems are factorised; larger ones are tried by BiCGSTAB first, which needs a few milliseconds
-    where mass is lost at a fair rate, while the factors of a random graph fill in cubically.
+    Small systems are factorised; larger ones are swept first, which needs a few milliseconds where mass is
+    lost at a fair rate or the graph is nearly acyclic, while the factors of a random graph fill in cubically.
 
     Raises
     ------
     ArithmeticError
         If the system is singular in double precision.
     """
-    size = system.size
-    constants = np.array([constant / scale for scale, constant, _ in system.rows])
-    rows = [index for index, (_, _, entries) in enumerate(system.rows) for _ in entries]
-    columns = [column for _, _, entries in system.rows for column, _ in entries]
-    weights = [weight / scale for scale, _, entries in system.rows for _, weight in entries]
-    matrix = sp.eye_array(size, format="csr") - sp.csr_array((weights, (rows, columns)), shape=(size, size))
-    if size > _DIRECT_SIZE:
-        solution = _krylov(matrix, constants)
-        if solution is not None:
-            return solution
-    return factorised(matrix)(constants)
+    solver = swept(matrix) if len(constants) > DIRECT else None
+    return (solver or factorised(matrix))(constants)
 
 
-def _krylov(matrix: Any, constants: Floats) -> Floats | None:
-    """Solve by BiCGSTAB with steps of refinement; none where it does not converge."""
-    if not constants.any():
-        return np.zeros_like(constants)
-    solution = np.zeros_like(constants)
-    residual = constants
-    tolerance = _KRYLOV_TOLERANCE
-    for _ in range(3):
-        try:
-            solution = solution + _bicgstab(matrix, residual, tolerance)
-        except ArithmeticError:
-            return None
-        residual = constants - matrix @ solution
-        if np.abs(residual).max() <= 1e-15 * (np.abs(constants).max() + np.abs(solution).max()):
-            return solution
-        tolerance = _REFINEMENT_TOLERANCE
-    return None
+@cache
+def _machine_code() -> Callable[..., int]:
+    return machine_code(("sweep",), vars(sweeps), error_model="numpy")["sweep"]  # type: ignore[no-any-return]
 
 
-def iterative(matrix: Any) -> Callable[[Floats], Floats]:
-    """Return an iterative solver (BiCGSTAB) of a sparse matrix, for graphs whose factors fill in.
+def swept(matrix: Any) -> Callable[[Floats], Floats] | None:
+    """Return a solver by Gauss-Seidel sweeps, component by component; none where they converge too slowly.
 
-    The solver raises ArithmeticError where it does not reach a relative residual of 1e-13 in 150 iterations.
+    The solver raises ArithmeticError where a right-hand side takes many more sweeps than that of ones.
     """
     rows = sp.csr_array(matrix)
+    inverse = 1.0 / rows.diagonal()
+    if not np.isfinite(inverse).all():
+        return None
+    _, label = connected_components(rows, connection="strong")
+    order = np.argsort(label, kind="stable")
+    sizes = np.bincount(label)
+    rows = rows[order][:, order]
+    entries = rows.tocoo()
+    off = entries.row != entries.col
+    inner = sp.csr_array((-entries.data[off], (entries.row[off], entries.col[off])), shape=rows.shape)
+    graph = np.append(0, np.cumsum(sizes)), inner.indptr, inner.indices, inner.data, inverse[order]
+    place = np.argsort(order)
 
-    def solve(target: Floats) -> Floats:
-        return _bicgstab(rows, target, _KRYLOV_TOLERANCE)
+    def solve(target: Floats, most: int) -> Floats:
+        solution = np.zeros_like(target)
+        count = _machine_code()(*graph, target[order], solution, TOLERANCE, most)
+        if count < 0 or not np.isfinite(solution).all():
+            raise ArithmeticError("the sweeps do not converge")
+        return solution[place]
 
-    return solve
-
-
-def _bicgstab(matrix: Any, target: Floats, tolerance: float) -> Floats:
-    size = float(np.abs(target).max())
-    if size == 0:
-        return np.zeros_like(target)
-    # The breakdown test of scipy is absolute, hence the scaling.
-    with np.errstate(all="ignore"):
-        solution, info = spla.bicgstab(matrix, target / size, rtol=tolerance, maxiter=_KRYLOV_ITERATIONS)
-    if info != 0 or not np.isfinite(solution).all():
-        raise ArithmeticError("the iterative solver does not converge")
-    scaled: Floats = solution * size
-    return scaled
-
-
-def fills_in(matrix: Any) -> bool:
-    """Tell whether the factors of a sparse matrix would hold more than about ten million numbers.
-
-    Nodes of small degree are eliminated from the graph, as a minimum-degree ordering would, until only
-    degrees above 20 remain; what is left is taken to fill in completely.
-
-    Examples
-    --------
-    >>> fills_in(sp.eye_array(9000))
-    False
-    """
-    size = matrix.shape[0]
-    if size <= _KERNEL_LIMIT:
-        return False
-    pattern = sp.coo_array(matrix)
-    neighbours: list[set[int]] = [set() for _ in range(size)]
-    for row, column in zip(pattern.row.tolist(), pattern.col.tolist(), strict=True):
-        if row != column:
-            neighbours[row].add(column)
-            neighbours[column].add(row)
-    left = size
-    heap = [(len(around), node) for node, around in enumerate(neighbours)]
-    heapq.heapify(heap)
-    gone = [False] * size
-    while heap and left > _KERNEL_LIMIT:
-        degree, node = heapq.heappop(heap)
-        if gone[node] or degree != len(neighbours[node]):
-            continue
-        if degree > _ELIMINATED_DEGREE:
-            return True
-        gone[node] = True
-        left -= 1
-        around = neighbours[node]
-        for other in around:
-            neighbours[other] |= around
-            neighbours[other] -= {other, node}
-            heapq.heappush(heap, (len(neighbours[other]), other))
-    return False
+    most = QUICK if int(sizes.max()) <= HUGE else PATIENCE
+    try:
+        solve(np.ones(len(order)), most)
+    except ArithmeticError:
+        return None
+    return lambda target: solve(target, 4 * most)

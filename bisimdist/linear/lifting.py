@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from bisimdist.errors import BisimdistError
 from bisimdist.linear.digits import digits_of
-from bisimdist.linear.floats import factorised, fills_in, iterative
+from bisimdist.linear.floats import DIRECT, factorised, swept
 from bisimdist.linear.irreducible import IrreducibleSystem
 
 __all__ = ["Lifting", "LiftingError", "prepare_lifting"]
@@ -36,8 +36,8 @@ _WORD_SCALE_BITS = 58
 _SAFE_BITS = 47
 """Width of a digit plus the logarithm of the condition number: leaves 5 bits for errors of the solver."""
 
-_ITERATIVE_WIDTH = 38
-"""Digits that an iterative solver with a relative residual of 2**-43 is good for."""
+_SWEPT_WIDTH = 42
+"""Digits that sweeps are good for."""
 
 _LEAST_WIDTH = 6
 """Digits shorter than this are slower than a dense exact solution."""
@@ -194,20 +194,15 @@ def prepare_lifting(system: IrreducibleSystem, *, width_limit: int = _SAFE_BITS)
     size = system.size
     matrix = sp.diags_array(diagonal) - sp.csr_array((weights, (rows, columns)), shape=(size, size))
     ones = np.ones(size)
-    solve, image = None, ones
-    if width_limit >= _ITERATIVE_WIDTH and fills_in(matrix):
-        solve = iterative(matrix)
-        try:
-            image = solve(ones)
-            width_limit = _ITERATIVE_WIDTH
-        except ArithmeticError:
-            solve = None
-    if solve is None:
-        try:
+    solve = swept(matrix) if size > DIRECT and width_limit >= _SWEPT_WIDTH else None
+    try:
+        if solve is None:
             solve = factorised(matrix)
-        except ArithmeticError as error:
-            raise LiftingError(str(error)) from None
+        else:
+            width_limit = _SWEPT_WIDTH
         image = solve(ones)
+    except ArithmeticError as error:
+        raise LiftingError(str(error)) from None
     # The inverse of an M-matrix is non-negative: its norm is its largest row sum.
     condition = float(np.abs(image).max())
     if not math.isfinite(condition):

@@ -53,6 +53,14 @@ def _solve_few(system: SparseSystem) -> NDArray[np.float64]:
 
 
 def _solve_sparse(system: SparseSystem) -> NDArray[np.float64]:
-    from bisimdist.linear.floats import solve_sparse  # noqa: PLC0415
+    from scipy.sparse import csr_array, eye_array  # noqa: PLC0415
 
-    return solve_sparse(system)
+    from bisimdist.linear.floats import solve_matrix  # noqa: PLC0415
+
+    size = system.size
+    constants = np.array([constant / scale for scale, constant, _ in system.rows])
+    rows = [index for index, (_, _, entries) in enumerate(system.rows) for _ in entries]
+    columns = [column for _, _, entries in system.rows for column, _ in entries]
+    weights = [weight / scale for scale, _, entries in system.rows for _, weight in entries]
+    onward = csr_array((weights, (rows, columns)), shape=(size, size))
+    return solve_matrix(eye_array(size, format="csr") - onward, constants)

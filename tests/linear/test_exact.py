@@ -193,19 +193,10 @@ def test_rows_that_gain_mass_but_are_regular() -> None:
 
 
 @pytest.mark.usefixtures("only_lifting")
-def test_iterative_inner_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(floats, "_KERNEL_LIMIT", 5)
-    monkeypatch.setattr(floats, "_ELIMINATED_DEGREE", 2)
-    called = []
-    original = floats.iterative
-
-    def spy(matrix: object) -> object:
-        called.append(matrix)
-        return original(matrix)
-
-    monkeypatch.setattr("bisimdist.linear.lifting.iterative", spy)
-    check_against_reference(ring_with_chords(70, lost=20))
-    assert called
+def test_sweeps_as_the_inner_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bisimdist.linear.lifting.DIRECT", 5)
+    monkeypatch.setattr("bisimdist.linear.lifting.factorised", None)
+    check_against_reference(ring_with_chords(70, lost=60))
 
 
 def test_acyclic_layers() -> None:
@@ -348,8 +339,6 @@ def test_a_long_deadline_changes_nothing_and_a_short_one_ends_the_lifting() -> N
 
 
 def test_without_convergence_the_factorisation_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Fill-in is foreseen, but the iterative solver is not given enough steps.
-    monkeypatch.setattr(floats, "_KERNEL_LIMIT", 5)
-    monkeypatch.setattr(floats, "_ELIMINATED_DEGREE", 2)
-    monkeypatch.setattr(floats, "_KRYLOV_ITERATIONS", 2)
+    monkeypatch.setattr("bisimdist.linear.lifting.DIRECT", 5)
+    monkeypatch.setattr(floats, "QUICK", 2)
     check_against_reference(ring_with_chords(120, lost=20))
