@@ -16,7 +16,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Proved, Shown
 from bisimdist.errors import UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Numbers, Unreduced
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
@@ -83,6 +83,11 @@ class PairBound(Numbers):
     directions: tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        number = object.__getattribute__(self, "upper")
+        if isinstance(number, Unreduced) and number is object.__getattribute__(self, "lower"):
+            within = bool(0 <= number.p <= number.q)
+            if self.exact and within:
+                return
         if not 0 <= self.lower <= self.upper <= 1:
             raise UsageError(
                 f"bounds {self.lower} and {self.upper} for the pair ({self.source}, {self.target}); "

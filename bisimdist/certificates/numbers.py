@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from flint import fmpq, fmpz
 
+from bisimdist.exact.number import Unreduced
+
 __all__ = ["integer_text", "rational_text", "value_text"]
 
 DECIMAL_DIGITS = 60
@@ -24,8 +26,8 @@ def integer_text(value: fmpz | int, *, digits: int = DECIMAL_DIGITS) -> str:
     return hex(number)
 
 
-def rational_text(value: fmpq, *, digits: int = DECIMAL_DIGITS) -> str:
-    """Write a rational in lowest terms.
+def rational_text(value: fmpq | Unreduced, *, digits: int = DECIMAL_DIGITS) -> str:
+    """Write a rational, in lowest terms if it is in these.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import NumberTypeError
 
-__all__ = ["Exact", "Numbers"]
+__all__ = ["Exact", "Numbers", "Unreduced"]
 
 DIGITS = Context(prec=400)
 """More than anybody formats."""
@@ -106,10 +106,29 @@ class Exact(fmpq):  # type: ignore[misc]
 numbers.Rational.register(Exact)
 
 
+class Unreduced:
+    """The rational p / q: of thousands of digits it is brought to lowest terms only where somebody looks."""
+
+    __slots__ = ("_value", "p", "q")
+
+    def __init__(self, p: fmpz, q: fmpz) -> None:
+        self.p, self.q = p, q
+        self._value: Exact | None = None
+
+    @property
+    def value(self) -> Exact:
+        """The number, in lowest terms."""
+        if self._value is None:
+            self._value = Exact(self.p, self.q)
+        return self._value
+
+
 def _out(value: Any) -> Any:
     """Return what leaves: rationals, and those in short tuples, as `Exact`."""
     if type(value) is fmpq:
         return Exact(value)
+    if type(value) is Unreduced:
+        return value.value
     if type(value) is tuple and value and type(value[0]) in {fmpq, tuple, type(None)}:
         return tuple(map(_out, value))
     return value

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
+from bisimdist.exact.number import Unreduced
 from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.ranking import Ranked
 from bisimdist.fixpoint.strategy import Strategy, Values
@@ -49,11 +50,16 @@ class Proof:
 
     def bounds(self, pair: tuple[int, int]) -> tuple[fmpq, fmpq]:
         """Return the lower and the upper bound on the distance of a pair of states."""
+        lower, upper = (x.value if isinstance(x, Unreduced) else x for x in self.claims(pair))
+        return lower, upper
+
+    def claims(self, pair: tuple[int, int]) -> tuple[fmpq | Unreduced, fmpq | Unreduced]:
+        """Return the same; where the bounds meet, and are long, it is one number as it stands."""
         number = self.question.number(pair)
         if number is None:
             known = fmpq(0 if pair[0] == pair[1] else 1)
             return known, known
-        upper = self.upper_values.value(number)
         if self.lower_values is self.upper_values:
-            return upper, upper  # to bring a number of thousands of digits to lowest terms takes time
-        return self.lower_values.value(number), upper
+            exact = self.upper_values.unreduced(number)
+            return exact, exact
+        return self.lower_values.value(number), self.upper_values.value(number)

@@ -9,6 +9,7 @@ import numpy as np
 from flint import fmpq, fmpz
 
 from bisimdist.errors import LimitError
+from bisimdist.exact.number import Unreduced
 from bisimdist.fixpoint.detours import GeneralCoupling
 from bisimdist.fixpoint.programs import Functional
 from bisimdist.linear import SparseRow, SparseSystem, solve_exact, solve_float
@@ -17,6 +18,9 @@ from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Plan", "Strategy", "Values"]
+
+LONG = 2000
+"""Bits of a denominator from which on lowest terms take time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,12 @@ class Values:
     def value(self, pair: int) -> fmpq:
         """Return one distance."""
         return fmpq(self.numerators[pair], self.denominator)
+
+    def unreduced(self, pair: int) -> fmpq | Unreduced:
+        """Return one distance; a long one as it stands."""
+        if self.denominator.bit_length() < LONG:
+            return self.value(pair)
+        return Unreduced(self.numerators[pair], self.denominator)
 
 
 @dataclass(slots=True)

@@ -157,7 +157,7 @@ def test_the_asymmetric_distance_keeps_to_the_time_from_its_first_program_on() -
     asked = [(CHAIN.states[0], CHAIN.states[1])]
     (found,) = bound(
         CHAIN,
-        1,
+        2,
         distance="lbd",
         pairs=asked,
         deadline=Deadline(0.0),
