@@ -10,6 +10,7 @@ from flint import fmpq
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.partition import canonical_numbering, refined_blocks
+from bisimdist.progress import NEVER, Deadline
 
 M = TypeVar("M", LMC, Interactive, LMC | Interactive)
 
@@ -24,7 +25,7 @@ def _masses(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
     return frozenset(mass.items())
 
 
-def bisimilarity_classes(lmc: LMC | Interactive) -> tuple[int, ...]:
+def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) -> tuple[int, ...]:
     """Return the class of each state under probabilistic bisimilarity.
 
     Two states are bisimilar if they have the same label and give every class of bisimilar states the same
@@ -34,6 +35,8 @@ def bisimilarity_classes(lmc: LMC | Interactive) -> tuple[int, ...]:
     ----------
     lmc
         The chain, or the interactive model.
+    deadline
+        When to give up.
 
     Returns
     -------
@@ -63,11 +66,12 @@ def bisimilarity_classes(lmc: LMC | Interactive) -> tuple[int, ...]:
         canonical_numbering(lmc.labels),
         [[target for rows in arms for target, _ in rows[state]] for state in range(len(lmc))],
         lambda state, block_of: tuple(_masses(rows[state], block_of) for rows in arms),
+        after_round=lambda *_: deadline.check(),
     )
     return canonical_numbering(blocks)
 
 
-def quotient(lmc: M, *, cut: bool = False) -> tuple[M, tuple[int, ...]]:
+def quotient(lmc: M, *, cut: bool = False, deadline: Deadline = NEVER) -> tuple[M, tuple[int, ...]]:
     """Merge bisimilar states.
 
     Parameters
@@ -76,6 +80,8 @@ def quotient(lmc: M, *, cut: bool = False) -> tuple[M, tuple[int, ...]]:
         The chain, or the interactive model.
     cut
         Whether it may be the chain of a program in which runs are cut off: the quotient does not know of it.
+    deadline
+        When to give up.
 
     Returns
     -------
@@ -93,7 +99,7 @@ def quotient(lmc: M, *, cut: bool = False) -> tuple[M, tuple[int, ...]]:
     merging makes them equal, so the distance of the quotient may be smaller. It bounds delta all the same,
     but it is another number: do not merge silently.
     """
-    classes = bisimilarity_classes(lmc if cut else lmc.whole())
+    classes = bisimilarity_classes(lmc if cut else lmc.whole(), deadline=deadline)
     first: dict[int, int] = {}
     for state, block in enumerate(classes):
         first.setdefault(block, state)

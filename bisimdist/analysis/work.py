@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distance_answer import PairBound
-from bisimdist.certificates.writer import certificate_of, trivial_certificate
+from bisimdist.certificates.writer import certificate_of, merged_certificate, trivial_certificate
 from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate
@@ -21,6 +22,7 @@ from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import MAX_PAIRS, Question, prepare
 from bisimdist.linear import SingularSystemError
 from bisimdist.lp.backends.base import Backend
+from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
@@ -51,7 +53,14 @@ class Work:
     question: Question | None = None
     proof: Proof | FlatTables | None = None
     method: str = "no bound was proved"
+    solved: System = field(init=False)
+    """The model, or at alpha = 1 its quotient, whose distances are the same."""
+    place: Sequence[int] | None = None
+    """By state of the model its state in the quotient; None where nothing is merged."""
     _bounds: tuple[PairBound, ...] | None = None
+
+    def __post_init__(self) -> None:
+        self.solved = self.model
 
     @property
     def ordered(self) -> bool:
@@ -66,13 +75,14 @@ class Work:
         Where brackets of a width are enough and there are many pairs, these are proved all at once.
         """
         try:
+            self._merge()
             if width is not None and self.backend is None and self._flat(width):
                 return Status.EXACT if all(pair.exact for pair in self.bounds()) else Status.BRACKET
             self.progress("linear programs", 0, None)
             self.question = prepare(
-                self.model,
+                self.solved,
                 self.alpha,
-                self.directed(),
+                self._inside(self.directed()),
                 ordered=self.ordered,
                 deadline=self.deadline,
                 progress=self.progress,
@@ -89,21 +99,35 @@ class Work:
             self.method += f"; {error}"
         return Status.LIMIT
 
+    def _merge(self) -> None:
+        """At alpha = 1 take the quotient for the model, if that is smaller."""
+        if self.alpha == 1 and not isinstance(self.model, Worlds):
+            merged, place = quotient(self.model, cut=True, deadline=self.deadline)
+            if len(merged) < len(self.model):
+                self.solved, self.place = merged, place
+
+    def _inside(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+        """Return the pairs of the model that is solved, each once, that stand for some of the one given."""
+        if self.place is None:
+            return tuple(pairs)
+        return tuple(dict.fromkeys((self.place[s], self.place[t]) for s, t in pairs))
+
     def _flat(self, width: fmpq) -> bool:
         """Prove brackets of many pairs at once; False where there are few, or that is not the way.
 
         Where the width is less than doubles can prove, what they can is kept in hand.
         """
-        if self.ordered or not isinstance(self.model, LMC):
+        if self.ordered or not isinstance(self.solved, LMC):
             return False
-        layout = Layout.of(self.model, self.alpha, self.asked)
-        if layout is None or self._few(layout):
+        asked = self._inside(self.asked)
+        layout = Layout.of(self.solved, self.alpha, asked)
+        if layout is None or self._few(layout, asked):
             return False
         need = f"{layout.pairs} pairs, about {layout.memory >> 20} MiB"
         self.progress(need, 0, None)
         if self.memory is not None and layout.memory > self.memory:
             raise LimitError(f"{need}: more than may be used")
-        about = self.model, self.alpha, self.asked, layout, max(width, layout.finest)
+        about = self.solved, self.alpha, asked, layout, max(width, layout.finest)
         try:
             proof = flat_tables(*about, deadline=self.deadline, progress=self.progress)
         except NoBracketError:
@@ -113,13 +137,13 @@ class Work:
             raise LimitError(f"narrower bounds of more than {MAX_PAIRS} pairs are not found")
         return bool(width >= layout.finest)
 
-    def _few(self, layout: Layout) -> bool:
+    def _few(self, layout: Layout, asked: tuple[Pair, ...]) -> bool:
         """Tell whether the pairs that matter are few enough to be looked at one by one."""
         if layout.pairs <= FEW or self.alpha != 1:
             return layout.pairs <= FEW
-        classes = distinguishable_classes(self.model)
+        classes = distinguishable_classes(self.solved)
         try:
-            reached_by_pairs(self.model, classes, self.asked, self.alpha, limit=FEW, deadline=self.deadline)
+            reached_by_pairs(self.solved, classes, asked, self.alpha, limit=FEW, deadline=self.deadline)
         except LimitError:
             self.deadline.check()
             return False
@@ -160,18 +184,23 @@ class Work:
             self._bounds = tuple(result)
         return self._bounds
 
-    def _best(self, pair: Pair) -> tuple[fmpq, fmpq]:
-        if self.proof is not None:
-            return self.proof.bounds(pair)
-        return fmpq(0), fmpq(0 if pair[0] == pair[1] else 1)
+    def _best(self, pair: Pair) -> tuple[Any, Any]:
+        if self.proof is None:
+            return fmpq(0), fmpq(0 if pair[0] == pair[1] else 1)
+        (inside,) = self._inside([pair])
+        if self.ordered or isinstance(self.proof, FlatTables):
+            return self.proof.bounds(inside)
+        return self.proof.claims(inside)
 
     def certificate(self) -> dict[str, object]:
         """Write the proof of the bounds."""
         if isinstance(self.proof, FlatTables):
             self.proof = self.proof.in_detail(progress=self.progress)
-        if self.proof is not None:
+        if self.proof is not None and self.place is None:
             return certificate_of(self.proof)
         bounds = [(pair, *reversed(self._best(pair))) for pair in self.directed()]
+        if self.proof is not None and self.place is not None:
+            return merged_certificate(self.proof, self.model, self.place, bounds)
         return trivial_certificate(self.model, self.distance, self.alpha, bounds)
 
     def statistics(self) -> dict[str, int | str]:

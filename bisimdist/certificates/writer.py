@@ -11,19 +11,21 @@ from flint import fmpq
 from bisimdist.certificates.numbers import integer_text, rational_text
 from bisimdist.certificates.witnesses import Coupling, Witness, coupling, witness
 from bisimdist.errors import UsageError
+from bisimdist.exact.number import Unreduced
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.ranking import Ranked
 from bisimdist.fixpoint.strategy import Values
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.worlds import Worlds
 
-__all__ = ["CLAIM_DIGITS", "certificate_of", "nature_of", "trivial_certificate"]
+__all__ = ["CLAIM_DIGITS", "certificate_of", "merged_certificate", "nature_of", "trivial_certificate"]
 
 CLAIM_DIGITS = 4000
 """Integers of claims up to this length are decimal, as a person expects them."""
 
 Entry = dict[str, object]
 Found = TypeVar("Found")
+Bounds = tuple[tuple[int, int], fmpq | Unreduced, fmpq | Unreduced]
 
 
 def certificate_of(proof: Proof) -> dict[str, object]:
@@ -33,23 +35,35 @@ def certificate_of(proof: Proof) -> dict[str, object]:
     constraints on the potentials name.
     """
     question = proof.question
-    claims = [(pair, *reversed(proof.bounds(pair))) for pair in question.asked]
-    result = _frame(question.model, question.distance, question.alpha, claims)
-    upper = _closure(proof, partial(_couplings, proof))
-    result["upper"] = _table(
-        proof.upper_values,
-        {pair: _upper_entry(proof, pair, couplings) for pair, couplings in upper.items()},
-    )
-    lower = _closure(proof, partial(_witness, proof, set()))
-    result["lower"] = _table(
-        proof.lower_values,
-        {pair: _lower_entry(proof, pair, found) for pair, found in lower.items() if found},
-    )
-    return result
+    claims = [(pair, *reversed(proof.claims(pair))) for pair in question.asked]
+    return {**_frame(question.model, question.distance, question.alpha, claims), **_tables(proof)}
+
+
+def merged_certificate(
+    proof: Proof, model: System, place: Sequence[int], bounds: Sequence[Bounds]
+) -> dict[str, object]:
+    """Return the certificate of bounds that are proved where bisimilar states are merged.
+
+    Parameters
+    ----------
+    proof
+        The proof in the quotient.
+    model
+        The model of which it is the quotient.
+    place
+        By state of the model its state in the quotient.
+    bounds
+        Pairs of states of the model, with upper and lower bounds.
+    """
+    names = proof.question.model.states
+    stands = {name: names[block] for name, block in zip(model.states, place, strict=True)}
+    merged = {name: other for name, other in stands.items() if name != other}
+    frame = _frame(model, proof.question.distance, proof.question.alpha, bounds)
+    return {**frame, "merged": merged, **_tables(proof)}
 
 
 def trivial_certificate(
-    model: System, distance: str, alpha: fmpq, bounds: Sequence[tuple[tuple[int, int], fmpq, fmpq]]
+    model: System, distance: str, alpha: fmpq, bounds: Sequence[Bounds]
 ) -> dict[str, object]:
     """Return the certificate of bounds that need no proof: 0 and 1, and what the classes alone say."""
     result = _frame(model, distance, alpha, bounds)
@@ -70,9 +84,7 @@ def _check_lengths(model: System) -> None:
         )
 
 
-def _frame(
-    model: System, distance: str, alpha: fmpq, claims: Iterable[tuple[tuple[int, int], fmpq, fmpq]]
-) -> dict[str, object]:
+def _frame(model: System, distance: str, alpha: fmpq, claims: Iterable[Bounds]) -> dict[str, object]:
     _check_lengths(model)
     return {
         "format": "bisimdist-certificate",
@@ -97,6 +109,14 @@ def _frame(
 def nature_of(model: System) -> dict[str, object]:
     """Return what a certificate says of nature: nothing, where the model is known."""
     return {"nature": model.nature} if isinstance(model, Worlds) else {}
+
+
+def _tables(proof: Proof) -> dict[str, object]:
+    upper = _closure(proof, partial(_couplings, proof))
+    above = {pair: _upper_entry(proof, pair, couplings) for pair, couplings in upper.items()}
+    lower = _closure(proof, partial(_witness, proof, set()))
+    below = {pair: _lower_entry(proof, pair, found) for pair, found in lower.items() if found}
+    return {"upper": _table(proof.upper_values, above), "lower": _table(proof.lower_values, below)}
 
 
 def _table(values: Values, entries: Mapping[int, Entry]) -> dict[str, object]:

@@ -15,9 +15,10 @@ let given_model name =
   try Chain.canonical (Chain.read (Json.parse ~numbers:true (contents name)))
   with Malformed why | Reading.Not_valid why -> malformed ("model file: " ^ why)
 
-(* Claims about an interactive model, or about intervals that nature picks from, whose rules are not proved here. *)
+(* Claims about an interactive model, about intervals that nature picks from, or about merged states, whose rules are not proved here. *)
 let chosen whole =
   Reading.find whole "nature" <> None
+  || Reading.find whole "merged" <> None
   ||
   match Reading.find whole "model" with
   | Some (Object model) -> Reading.find model "kind" = Some (String "interactive")

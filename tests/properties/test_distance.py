@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 
 from flint import fmpq
@@ -9,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.distances import bound
+from bisimdist.checker import check_certificate
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.lmc import LMC
 from bisimdist.models.transform import disjoint_union
@@ -134,6 +136,22 @@ def test_at_alpha_1_it_is_the_classical_pseudometric(lmc: LMC) -> None:
     states = range(len(lmc))
     assert all((d[i][j] == 0) == (classes[i] == classes[j]) for i in states for j in states)
     assert all(d[i][j] <= d[i][k] + d[k][j] for i in states for j in states for k in states)
+
+
+@settings(max_examples=30)
+@given(lmcs(5, max_labels=3), lmcs(3), st.sampled_from([None, fmpq(1, 1000)]), st.sampled_from(["bd", "lbd"]))
+def test_at_alpha_1_twins_change_nothing(lmc: LMC, other: LMC, precision: fmpq | None, distance: str) -> None:
+    """Every state has a twin, with which it is merged; the certificate is one of the whole chain."""
+    twins = disjoint_union(disjoint_union(lmc, lmc, prefixes=("", "twin ")), other, prefixes=("", "other "))
+    pairs = [(s, f"twin {t}") for s in lmc.states for t in lmc.states]
+    found = bound(twins, 1, pairs=pairs, precision=precision, distance=distance)
+    verdict = check_certificate(json.dumps(found.certificate()), json.dumps(twins.canonical()))
+    assert verdict.valid, verdict.reason
+    d = exact_distance(lmc, 1)
+    for pair in found.pairs:
+        value = d[lmc.index(pair.source)][lmc.index(pair.target.removeprefix("twin "))]
+        assert pair.lower <= value <= pair.upper
+        assert pair.exact or precision is not None
 
 
 @given(lmcs(6, cyclic=False), alphas(), alphas())

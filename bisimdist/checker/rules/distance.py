@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 from bisimdist.checker.core.chain import NATURE, ONLY, Chain, given_chain, own_chain, read_model, reader
@@ -67,7 +68,13 @@ class _Document(Shape):
     digest: str = key(item)
     upper: Any = key(raw)
     nature: str | None = key(NATURE, default=None)
+    merged: dict[str, str] | None = key(named(item), default=None)
     lower: Any = key(raw, default_factory=lambda: {"pairs": []})
+
+    def __post_init__(self) -> None:
+        """Demand that nature picks from no merged states."""
+        if self.nature is not None and self.merged is not None:
+            raise MalformedCertificate(f"{self.where} has both 'nature' and 'merged'")
 
     def claims(self) -> list[Claim]:
         """Return the claims, each with the distance that it is about."""
@@ -90,12 +97,17 @@ def _check(whole: _Document, given: Chain | None) -> None:
     upper_table = read_upper_table(whole.upper, whole.distance, interactive=asked)
     lower_table = read_lower_table(whole.lower, interactive=asked)
     chain = own_chain(whole.model, whole.digest, given, reader(whole.nature))
-    setting = Setting(chain, alpha, ordered=whole.distance == "lbd")
+    stands, solved = whole.merged or {}, chain
+    if whole.merged is not None:
+        merging = import_module("bisimdist.checker.core.merging")  # which nothing else opens
+        solved = merging.merged(chain, stands, alpha)
+    setting = Setting(solved, alpha, ordered=whole.distance == "lbd")
     upper, lower = check_upper(setting, upper_table), check_lower(setting, lower_table)
     for claim in whole.said:
         where = f"{claim.where}, [{shown(claim.source)}, {shown(claim.target)}]: C1"
         chain.known((claim.source, claim.target), where)
-        pair = chain.places(claim.source, claim.target)
+        source, target = chain.places(claim.source, claim.target)
+        pair = stands.get(source, source), stands.get(target, target)
         if not upper.at(*pair) <= claim.upper * upper.denominator <= upper.denominator:
             raise RuleViolation(f"{where}: the upper bound is less than the table's, or more than 1")
         proved = lower.at(*pair)
