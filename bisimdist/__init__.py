@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from bisimdist.programs.source import uniform as uniform
     from bisimdist.progress import Deadline as Deadline
     from bisimdist.report.frames import to_pandas as to_pandas
+    from bisimdist.report.progress_bar import progress_bar as progress_bar
 
     __version__: str
 
@@ -187,6 +188,7 @@ _HOMES = {
     "bisimdist.models.io.graph": ("from_networkx", "to_networkx"),
     "bisimdist.models.mechanisms.table": ("mechanism_model",),
     "bisimdist.report.frames": ("to_pandas",),
+    "bisimdist.report.progress_bar": ("progress_bar",),
     "bisimdist.cli.schemas": ("json_schema",),
     "bisimdist.checker": ("check_certificate",),
     "bisimdist.errors": (
@@ -300,6 +302,7 @@ __all__ = [
     "pick",
     "played",
     "profile",
+    "progress_bar",
     "quotient",
     "satisfies",
     "satisfies_trace_formula",

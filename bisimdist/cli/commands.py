@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bisimdist.cli.completion import complete_model, completer
 from bisimdist.questions.options import Option
 from bisimdist.questions.question import Question
 from bisimdist.questions.reading_options import MODEL_OPTIONS
@@ -30,6 +31,7 @@ def parameter(option: Option[Any]) -> click.Option:
         type=option.type,
         nargs=option.parts,
         multiple=option.repeatable,
+        shell_complete=completer(option),
         required=option.required,
         **({"default": option.default, "show_default": True} if shown else {}),
     )
@@ -50,6 +52,7 @@ def command_of(question: type[Question[Any]]) -> click.Command:
         metavar=question.argument,
         required=not question.argument.startswith("["),
         nargs=-1 if "..." in question.argument else 1,
+        shell_complete=complete_model if question.argument.endswith("MODEL") else None,
     )
     return click.Command(
         question.command,

@@ -27,6 +27,18 @@ def _version(context: click.Context, _: click.Parameter, wanted: bool) -> None:
         context.exit()
 
 
+def _documentation() -> str:
+    """Return the address that the package names, else where the pages are in its source."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        named = metadata("bisimdist").get_all("Project-URL") or []
+    except PackageNotFoundError:
+        named = []
+    addresses: dict[str, str] = dict(text.split(", ", 1) for text in named)
+    return addresses.get("Documentation", "the folder docs of the source")
+
+
 class _Commands(click.Group):
     """Makes the command of a question when it is called, so that no other question is loaded."""
 
@@ -41,16 +53,32 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands under the headings of their groups."""
         names = (*HOMES, *(name for name in self.commands if name not in HOMES))
-        room = formatter.width - 6 - max(map(len, names))
         rows: dict[Group, list[tuple[str, str]]] = {group: [] for group in Group}
+        calls: dict[Group, list[str]] = {group: [] for group in Group}
         for name in names:
             command = self.get_command(ctx, name)
             if command is not None:
                 group = question_of(name).group if name in HOMES else Group.TOOLS
-                rows[group].append((name, command.get_short_help_str(room)))
+                rows[group].append((name, (command.help or "").partition("\n")[0]))
+                if name in HOMES and question_of(name).example:
+                    calls[group].append(f"bisimdist {name} {question_of(name).example}")
+        room = max(map(len, names))
         for group, listed in rows.items():
             with formatter.section(group.value):
-                formatter.write_dl(listed)
+                formatter.write_dl(listed, col_max=room)
+                formatter.write_text(f"Try: {min(calls[group], key=len)}")
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Say where the documentation is, and how the shell completes what is typed."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(
+                f"Documentation: {_documentation()}; of a command: bisimdist COMMAND --help."
+            )
+            formatter.write_text(
+                'Completion: eval "$(_BISIMDIST_COMPLETE=bash_source bisimdist)", zsh_source.'
+            )
+        super().format_epilog(ctx, formatter)
 
     # On an interruption click would write an empty line to standard error.
 

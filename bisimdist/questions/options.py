@@ -15,7 +15,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 TRACE_KINDS = ("multiplicative", "additive")
 SECRET_DISTANCES = ("discrete", "hamming", "absolute")
+KINDS = ("lmc", "pa", "hmm", "interactive")
 ENGINES = ("auto", "exact", "smt", "both")
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """Reads one of some names."""
+
+    names: tuple[str, ...]
+    what: str
+
+    def __call__(self, flag: str, text: str) -> str:
+        if text not in self.names:
+            *first, last = self.names
+            expected = f"{', '.join(first)} or {last}" if first else last
+            raise UsageError(f"{flag} {text}: {self.what}; expected {expected}")
+        return text
+
+
+def one_of(*names: str, what: str) -> OneOf:
+    """Return a reader that takes one of some names."""
+    return OneOf(names, what)
 
 
 def _as_given(_: str, value: Any) -> Any:
@@ -56,6 +77,8 @@ class Option(Generic[T]):
         Returns which file is read for a value.
     read
         Makes the value of the text, given the flag for errors.
+    offered
+        Values that a shell offers, where `read` does not say which there are.
     """
 
     name: str
@@ -70,6 +93,12 @@ class Option(Generic[T]):
     writes: bool = False
     file_of: Callable[[str], str | None] = _no_file
     read: Callable[[str, Any], T] = _as_given
+    offered: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What a shell offers."""
+        return self.read.names if isinstance(self.read, OneOf) else self.offered
 
     @property
     def flag(self) -> str:
@@ -117,6 +146,7 @@ INPUT_FORMAT: Option[str | None] = Option(
     flags=("--input-format", "--format"),
     metavar="NAME",
     help="The format of MODEL, whatever its name says: json, yaml, ccsp, prism, prism-language, jani, ...",
+    offered=("json", "yaml", "ccsp", "prism", "prism-language", "jani", "drn", "umb"),
 )
 TIMEOUT: Option[float | None] = Option(
     name="timeout",
@@ -183,18 +213,6 @@ def _any(flag: str, text: str | None) -> fmpq | None:
     return None if text is None else numbers.numbered(flag, text)
 
 
-def _engine(flag: str, name: str) -> str:
-    if name not in ENGINES:
-        raise UsageError(f"{flag} {name}: no such engine; there is {', '.join(ENGINES)}")
-    return name
-
-
-def _trace_kind(flag: str, name: str) -> str:
-    if name not in TRACE_KINDS:
-        raise UsageError(f"{flag} {name}: there is no such metric; expected {' or '.join(TRACE_KINDS)}")
-    return name
-
-
 def _secret_distance(flag: str, name: str) -> str:
     if name not in SECRET_DISTANCES and not {".", "/"} & set(name):
         raise UsageError(f"{flag} {name}: expected {', '.join(SECRET_DISTANCES)}, or a file with a table")
@@ -209,18 +227,6 @@ def _number(
     name: str, metavar: str, help: str, read: Callable[[str, Any], fmpq | None]
 ) -> Option[fmpq | None]:
     return Option(name=name, flags=(f"--{name}",), metavar=metavar, help=help, read=read)
-
-
-def one_of(*names: str, what: str) -> Callable[[str, str], str]:
-    """Return a reader that takes one of some names."""
-
-    def read(flag: str, text: str) -> str:
-        if text not in names:
-            expected = " or ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
-            raise UsageError(f"{flag} {text}: {what}; expected {expected}")
-        return text
-
-    return read
 
 
 ENDS: Option[str] = Option(
@@ -332,7 +338,13 @@ MATRIX = _text(
 PLOT = _text("plot", "--plot", "FILE", "Draw the curve (.svg, .png, .pdf).", writes=True)
 LOG = _switch("logarithmic", "--log", "Draw with logarithmic axes.")
 TRADE_OFF = _switch("trade_off", "--trade-off", "Draw the trade-off (f-DP) curve as well.")
-METRIC_KIND = _text("kind", "--kind", "KIND", "accumulative, amortised, additive or multiplicative.")
+METRIC_KIND = _text(
+    "kind",
+    "--kind",
+    "KIND",
+    "accumulative, amortised, additive or multiplicative.",
+    offered=("accumulative", "amortised", "additive", "multiplicative"),
+)
 DISCOUNT: Option[fmpq] = Option(
     name="discount",
     flags=("--discount",),
@@ -363,13 +375,14 @@ ENGINE: Option[str] = Option(
     metavar="NAME",
     help="exact, smt, both (compare) or auto.",
     default="auto",
-    read=_engine,
+    read=one_of(*ENGINES, what="no such engine"),
 )
 METHOD: Option[str] = Option(
     name="method",
     flags=("--method",),
     metavar="NAME",
     help="auto, cone, factors or coupling.",
+    offered=("auto", "cone", "factors", "coupling"),
     default="auto",
 )
 STATE = _text("state", "--state", "S", "The state; must be given.")
@@ -398,7 +411,7 @@ TRACE_KIND: Option[str] = Option(
     metavar="KIND",
     help="multiplicative or additive.",
     default="multiplicative",
-    read=_trace_kind,
+    read=one_of(*TRACE_KINDS, what="there is no such metric"),
 )
 LONGEST = _whole("length", "--length", "K", "Traces of at most K actions; all without it.", least=0)
 TRACE_FORMULAE: Option[tuple[str, ...]] = Option(
@@ -415,6 +428,7 @@ SECRET_DISTANCE: Option[str] = Option(
     flags=("--distance",),
     metavar="NAME",
     help="discrete, hamming, absolute, or a file with a table.",
+    offered=SECRET_DISTANCES,
     default="discrete",
     read=_secret_distance,
     file_of=lambda value: None if value in SECRET_DISTANCES else value,
@@ -429,8 +443,16 @@ SECRETS: Option[tuple[tuple[str, str], ...]] = Option(
     read=lambda _, values: tuple(values or ()),
 )
 EVERY_PAIR = _switch("every_pair", "--every-pair", "Look at all pairs, also those that follow from others.")
-TARGET_KIND = _text("to", "--to", "KIND", "The kind of model to make: lmc, pa, hmm or interactive.")
-OUTPUT_FORMAT = _text("format_name", "--format", "FORMAT", "json (default), yaml, dot, prism or umb.")
+TARGET_KIND = _text(
+    "to", "--to", "KIND", "The kind of model to make: lmc, pa, hmm or interactive.", offered=KINDS
+)
+OUTPUT_FORMAT = _text(
+    "format_name",
+    "--format",
+    "FORMAT",
+    "json (default), yaml, dot, prism or umb.",
+    offered=("json", "yaml", "dot", "svg", "prism", "umb"),
+)
 OUTPUT: Option[str | None] = Option(
     name="output",
     flags=("--output", "-o"),
@@ -448,7 +470,11 @@ INPUT: Option[tuple[str, ...]] = Option(
     read=lambda _, values: tuple(values or ()),
 )
 OBSERVE: Option[str | None] = _text(
-    "observe", "--observe", "WHAT", "Of a program: output (default), draws, bits, steps or trace."
+    "observe",
+    "--observe",
+    "WHAT",
+    "Of a program: output (default), draws, bits, steps or trace.",
+    offered=("output", "draws", "bits", "steps", "trace"),
 )
 NEIGHBOURS = _text(
     "neighbours",
@@ -480,6 +506,7 @@ LEAKAGE = _text(
     "--measure",
     "NAME",
     "tv, chi2, kl, hellinger, renyi:BETA, bayes, min-entropy or g:FILE.",
+    offered=("tv", "chi2", "kl", "hellinger", "renyi:", "bayes", "min-entropy", "g:"),
     file_of=gains_file,
 )
 ASK: Option[tuple[str, ...]] = Option(

@@ -1,10 +1,13 @@
-"""A report for a person: a heading, a table, remarks; drawn with rich on a terminal, HTML in a notebook."""
+"""A report for a person: a heading, a table, remarks; as text and on a terminal, HTML in a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from html import escape
+from os import environ
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TextIO
 
 from bisimdist.errors import visible
@@ -46,47 +49,65 @@ def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def plain_text(report: Report) -> str:
-    """Return a report as plain text, columns aligned, no line folded and no cell cut.
+def plain_text(report: Report, width: int | None = None) -> str:
+    """Return a report as plain text: columns aligned, no cell cut, and no number on two lines.
+
+    Parameters
+    ----------
+    report
+        The report.
+    width
+        How many characters a line has room for: a table that is wider is written as a paragraph for each row,
+        and sentences are folded between words. None folds nothing.
 
     Examples
     --------
-    >>> print(plain_text(Report(columns=("from", "to"), rows=(("s0", "s1"),), remarks=("Done.",))), end="")
-    from  to
-    s0    s1
+    >>> report = Report(columns=("from", "to", "bound"), rows=(("s0", "s1", "1/2"),), remarks=("Done.",))
+    >>> print(plain_text(report), end="")
+    from  to  bound
+    s0    s1  1/2
+    Done.
+    >>> print(plain_text(report, width=12), end="")
+     from: s0
+       to: s1
+    bound: 1/2
     Done.
     """
     rows = [tuple(visible(cell) for cell in row) for row in report.rows]
     table = [report.columns, *rows] if any(report.columns) else rows
     widths = [max(len(cell) for cell in column) for column in zip(*table, strict=True)]
-    lines = [visible(report.heading)] if report.heading else []
-    lines += [_padded(row, widths) for row in table]
-    lines += [visible(remark) for remark in report.remarks]
-    return "".join(line + "\n" for line in lines)
+    lines = [_padded(row, widths) for row in table]
+    if width is not None and any(len(line) > width for line in lines):
+        lines = list(_paragraphs(report.columns or ("",) * len(widths), rows))
+    above = [visible(report.heading)] if report.heading else []
+    lines = [*above, *lines, *map(visible, report.remarks)]
+    return "".join(line + "\n" for line in (lines if width is None else _folded(lines, width)))
+
+
+def _paragraphs(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the cells of each row one below the other, with their heads."""
+    room = max(map(len, columns))
+    for row in rows:
+        for head, cell in zip(columns, row, strict=True):
+            yield f"{head.rjust(room)}: {cell}" if head else cell
+
+
+def _folded(lines: Iterable[str], width: int) -> Iterator[str]:
+    for line in lines:
+        yield from wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def print_report(report: Report, stream: TextIO) -> None:
-    """Write a report to a stream: a table in lines and colours if that is a terminal."""
+    """Write a report to a stream; on a terminal its heading is bold, and what is too wide is folded."""
     if not stream.isatty():
         stream.write(plain_text(report))
         return
-    # Imported here: what is no terminal does not pay for it.
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    console = Console(file=stream, highlight=False)
-    if report.heading:
-        console.print(Text(visible(report.heading), style="bold"))
-    if report.rows:
-        table = Table(show_header=any(report.columns))
-        for column in report.columns or [""] * len(report.rows[0]):
-            table.add_column(column, overflow="fold")
-        for row in report.rows:
-            table.add_row(*(Text(visible(cell)) for cell in row))
-        console.print(table)
-    for remark in report.remarks:
-        console.print(Text(visible(remark)))
+    width = get_terminal_size().columns
+    if report.heading and "NO_COLOR" not in environ and environ.get("TERM", "dumb") != "dumb":
+        heading = plain_text(Report(heading=report.heading), width)
+        stream.write(f"\033[1m{heading}\033[0m")
+        report = replace(report, heading="")
+    stream.write(plain_text(report, width))
 
 
 def html_table(
