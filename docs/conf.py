@@ -12,7 +12,10 @@ project = "bisimdist"
 author = "the bisimdist developers"
 version = release = installed_version("bisimdist")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click", "mathml", "schemas"]
+extensions = [
+    *("myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click", "sphinx_copybutton"),
+    *("mathml", "notebooks", "schemas"),
+]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
 
@@ -31,5 +34,11 @@ html_title = f"bisimdist {release}"
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 smartquotes = False  # options begin with two hyphens

@@ -22,6 +22,7 @@ def test_a_page_shows_what_happens(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     namespace: dict[str, object] = {}
     for block in blocks(page.read_text()):
