@@ -10,15 +10,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from bisimdist.checker.core.chain import Chain, given_chain, own_chain, reader
 from bisimdist.checker.core.information import RATIOS, check_cover, check_merged, check_ratios, merge
 from bisimdist.checker.core.reading import RuleViolation, Skew, shown
 from bisimdist.checker.core.shape import CheckReport, judged
-from bisimdist.checker.core.tables import Setting, Table, UpperEntry, check_upper
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
 from bisimdist.checker.rules.delta_document import (
-    Ceiling,
     Claim,
     Document,
     Event,
@@ -28,7 +28,9 @@ from bisimdist.checker.rules.delta_document import (
     OwnBound,
     read_document,
 )
-from bisimdist.checker.rules.delta_sequences import Sequences, Vector, unrolled, with_rounds
+
+if TYPE_CHECKING:
+    from bisimdist.checker.rules.delta_ceiling import Ceiling
 
 ACCEPT = "accept"
 REJECT = "reject"
@@ -52,32 +54,35 @@ def _check(whole: Document, given: Chain | None) -> None:
         for side, alpha in (("lower", whole.alpha.lower), ("upper", whole.alpha.upper))
     )
     nodes = whole.nodes()
-    proved = None if whole.ceiling is None else whole.read_ceiling()
+    proved = None if whole.ceiling is None else _part("ceiling").read_ceiling(whole)
     ratios = RATIOS(whole.ratios, "the ratios")
     original = own_chain(whole.model, whole.digest, given, reader(whole.nature))
     if upper > lower:
         raise RuleViolation("D2: alpha of the upper bounds is more than that of the lower bounds")
-    rounds = whole.rounds
-    system = original if rounds is None else unrolled(original, rounds)
+    system, begin, kind = original, {state: state for state in original.labels}, DeltaGraph
+    if whole.rounds is not None:
+        system, begin = _part("sequences").unrolled(original, whole.rounds)
+        kind = _part("sequences").Blind if isinstance(whole, FixedDocument) else DeltaGraph
     representative = check_merged(system, whole.merged)
     chain = merge(system, representative)
     if proved is not None:
-        _check_ceiling(chain, *proved)
+        _part("ceiling").check_ceiling(chain, *proved)
     check_ratios(chain, ratios)
-    kind = _Blind if isinstance(whole, FixedDocument) else _Graph
     graph = kind(chain, nodes, (lower, upper), proved and proved[0], ratios)
     graph.check_nodes()
-    starts = {
-        state: representative[state if rounds is None else with_rounds(original, state, rounds)]
-        for state in original.labels
-    }
+    starts = {state: representative[name] for state, name in begin.items()}
     for claim in whole.claims:
         where = f"{claim.where}, [{shown(claim.source)}, {shown(claim.target)}]"
         original.known((claim.source, claim.target), f"{where}: C1")
         _check_claim(graph, claim, starts, where)
 
 
-def _check_claim(graph: _Graph, claim: Claim, starts: Mapping[str, str], where: str) -> None:
+def _part(name: str) -> Any:
+    """Return rules that few certificates open."""
+    return import_module(f"bisimdist.checker.rules.delta_{name}")
+
+
+def _check_claim(graph: DeltaGraph, claim: Claim, starts: Mapping[str, str], where: str) -> None:
     if not 0 <= claim.lower <= claim.upper <= 1:
         raise RuleViolation(f"{where}: C1: expected 0 <= lower <= upper <= 1")
     s, t = (starts[state] for state in graph.chain.places(claim.source, claim.target))
@@ -95,7 +100,7 @@ def _check_claim(graph: _Graph, claim: Claim, starts: Mapping[str, str], where: 
 
 
 def _event_gain(  # noqa: PLR0913, PLR0917
-    graph: _Graph, chain: Chain, claim: Claim, event: Event, direction: tuple[str, str], where: str
+    graph: DeltaGraph, chain: Chain, claim: Claim, event: Event, direction: tuple[str, str], where: str
 ) -> Fraction:
     """Check the probabilities of an event in a model, and return what it gains (rule D8)."""
     if not isinstance(event.root, int):
@@ -159,7 +164,7 @@ class _Edge:
     child: int
 
 
-class _Graph:
+class DeltaGraph:
     """The nodes of a certificate over the merged chain; nothing of them is believed before `check_nodes`."""
 
     def __init__(
@@ -173,7 +178,7 @@ class _Graph:
         self.chain = chain
         self.nodes = nodes
         self.alpha_lower, self.alpha_upper = alphas
-        self.number = {_key(node.vector): k for k, node in enumerate(nodes)}
+        self.number = {key_of(node.vector): k for k, node in enumerate(nodes)}
         self.ceiling = ceiling
         self.ratios = ratios
         self.denominator = math.lcm(
@@ -213,7 +218,7 @@ class _Graph:
                 into = seen.setdefault(self.chain.labels[target], {})
                 into[target] = into.get(target, 0) + value * weight
         result = []
-        for label in seen.keys() | then.keys():
+        for label in sorted(seen.keys() | then.keys()):
             image = {state: value for state, value in seen.get(label, {}).items() if value}
             if label not in then:
                 if image:
@@ -337,7 +342,7 @@ class _Graph:
         if pair[0] == pair[1]:
             return Fraction(0)
         for chosen in self._ways(pair):
-            number = self.number.get(_key(self._root(chosen, self.alpha_upper)))
+            number = self.number.get(key_of(self._root(chosen, self.alpha_upper)))
             above = None if number is None else self.nodes[number].upper
             if above is not None:
                 return above / self.alpha_upper.denominator
@@ -363,54 +368,11 @@ class _Graph:
         """Return what is proved of one direction from below."""
         if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
             return Fraction(1)
-        number = self.number.get(_key(self._root(pair, self.alpha_lower)))
+        number = self.number.get(key_of(self._root(pair, self.alpha_lower)))
         below = None if number is None else self.nodes[number].lower
         return Fraction(0) if below is None else below / self.alpha_lower.denominator
 
 
-class _Blind(_Graph):
-    """The same for who has fixed beforehand what is asked (rule D11)."""
-
-    def at_most(self, pair: tuple[str, str], bound: Fraction, where: str) -> bool:
-        """Tell whether one direction is proved to be at most a bound."""
-        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
-            return super().at_most(pair, bound, where)
-        most = bound * self.alpha_upper.denominator
-        if not Sequences(self.chain, self._proved).stay_below(self._start(pair), most):
-            raise RuleViolation(f"{where}: D11: a sequence may gain more than the upper bound")
-        return True
-
-    def _start(self, pair: tuple[str, str]) -> Vector:
-        """Return the vector of a direction, or of the other one of equal value where that has a node."""
-        roots = [_key(self._root(way, self.alpha_upper)) for way in self._ways(pair)]
-        return next((root for root in roots if root in self.number), roots[0])
-
-    def _proved(self, vector: Vector) -> Fraction | None:
-        """Return what is proved of a vector from above."""
-        number = self.number.get(vector)
-        return None if number is None else self.nodes[number].upper
-
-    def gained(self, claim: Claim, pair: tuple[str, str], where: str) -> Fraction:
-        """Return what the sequence gains."""
-        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
-            return super().gained(claim, pair, where)
-        root = _key(self._root(pair, self.alpha_lower))
-        found = Sequences(self.chain, self._proved).gain(root, claim.sequence)
-        return found / self.alpha_lower.denominator
-
-
-def _key(vector: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+def key_of(vector: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Return a vector as its node is found by."""
     return tuple(sorted(vector.items()))
-
-
-def _check_ceiling(chain: Chain, ceiling: Ceiling, table: Table[UpperEntry]) -> None:
-    """Check the table of a distance of the merged chain, and that the bounds say no more than it."""
-    setting = Setting(chain, ceiling.alpha, ordered=ceiling.distance == "lbd")
-    try:
-        upper = check_upper(setting, table)
-        for (i, j), bound in ceiling.bounds.items():
-            setting.known((i, j), "C1: a bound")
-            if upper.at(i, j) > bound * upper.denominator:
-                raise RuleViolation(f"C1: the bound of [{shown(i)}, {shown(j)}] is less than the table's")
-    except RuleViolation as violation:
-        raise RuleViolation(f"ceiling: {violation}") from violation

@@ -7,12 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.chain import NATURE, ONLY, read_model
-from bisimdist.checker.core.information import COVERS, by_pair, merged, nodes_of
+from bisimdist.checker.core.information import COVERS, merged, nodes_of
 from bisimdist.checker.core.reading import (
     Amount,
     MalformedCertificate,
-    Share,
-    Skew,
     choice,
     integer,
     item,
@@ -29,12 +27,10 @@ from bisimdist.checker.core.shape import (
     listed,
     model_kind,
     named,
-    one_of,
     raw,
     row,
     truth,
 )
-from bisimdist.checker.core.tables import Table, UpperEntry, read_upper_table
 
 MOST_ROUNDS = 100_000
 Children = Mapping[str, Mapping[str, int]]
@@ -183,15 +179,6 @@ class AskingNode(Node):
     ask: str = key(item, default=ONLY)
 
 
-class Ceiling(Shape):
-    """Bounds on pairs of states, and the table that proves them."""
-
-    distance: str = key(one_of("bd", "lbd"))
-    alpha: Skew = key(Skew.by("D6"))
-    bounds: Mapping[tuple[str, str], Share] = key(by_pair(Share.by("D6")))
-    upper: Any = key(raw)
-
-
 class Document(Shape):
     """A certificate of kind ``delta``."""
 
@@ -211,11 +198,6 @@ class Document(Shape):
         """Read the nodes."""
         read = AskingNode.read if self.asking else Node.read
         return nodes_of(read, self.proof, Node.children)
-
-    def read_ceiling(self) -> tuple[Ceiling, Table[UpperEntry]]:
-        """Read the ceiling and its table, as the nodes."""
-        ceiling = Ceiling.read(self.ceiling, "the ceiling")
-        return ceiling, read_upper_table(ceiling.upper, ceiling.distance, interactive=self.asking)
 
 
 class AskingDocument(Document):

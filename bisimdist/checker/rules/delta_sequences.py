@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bisimdist.checker.core.chain import Chain
-from bisimdist.checker.core.reading import fraction_work, spend
+from bisimdist.checker.core.reading import RuleViolation, fraction_work, spend
+from bisimdist.checker.rules.delta import DeltaGraph, key_of
+from bisimdist.checker.rules.delta_document import Claim
 
 Vector = tuple[tuple[str, int], ...]
 """A signed vector by state, without common factor."""
@@ -97,31 +99,59 @@ def _primitive(entries: Mapping[str, Fraction]) -> tuple[Vector, Fraction]:
     return tuple(sorted((state, value // common) for state, value in whole.items())), Fraction(common, scale)
 
 
-def with_rounds(model: Chain, name: str, rounds: int) -> str:
-    """Return what a state of a model is called where so many actions may still be asked."""
-    return f"{name}@{rounds}" if model.offered(name) else f"{name}@"
+def unrolled(model: Chain, rounds: int) -> tuple[Chain, dict[str, str]]:
+    """Return the model whose states and labels say how many actions are left, and where its states begin.
 
-
-def unrolled(model: Chain, rounds: int) -> Chain:
-    """Return the model whose states and labels say how many actions are left: none are on offer at 0.
-
-    A state that offers nothing anyway has one copy.
+    None are on offer at 0. A state that offers nothing anyway has one copy.
     """
+
+    def left_at(state: str, left: int) -> str:
+        return f"{state}@{left}" if model.offered(state) else f"{state}@"
+
     entries = sum(1 + len(row) for rows in model.arms.values() for row in rows.values())
     spend((rounds + 1) * (entries + len(model.labels)) * fraction_work(0, 2))
     labels = {}
     for state, label in model.labels.items():
         for left in range(rounds + 1):
-            name = with_rounds(model, state, left)
+            name = left_at(state, left)
             labels[name] = label + name[len(state) :]
     arms = {
         action: {
-            with_rounds(model, state, left): {
-                with_rounds(model, target, left - 1): p for target, p in row.items()
-            }
+            left_at(state, left): {left_at(target, left - 1): p for target, p in row.items()}
             for state, row in rows.items()
             for left in range(1, rounds + 1)
         }
         for action, rows in model.arms.items()
     }
-    return Chain(labels, arms, interactive=True)
+    return Chain(labels, arms, interactive=True), {state: left_at(state, rounds) for state in model.labels}
+
+
+class Blind(DeltaGraph):
+    """The same for who has fixed beforehand what is asked (rule D11)."""
+
+    def at_most(self, pair: tuple[str, str], bound: Fraction, where: str) -> bool:
+        """Tell whether one direction is proved to be at most a bound."""
+        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
+            return super().at_most(pair, bound, where)
+        most = bound * self.alpha_upper.denominator
+        if not Sequences(self.chain, self._proved).stay_below(self._start(pair), most):
+            raise RuleViolation(f"{where}: D11: a sequence may gain more than the upper bound")
+        return True
+
+    def _start(self, pair: tuple[str, str]) -> Vector:
+        """Return the vector of a direction, or of the other one of equal value where that has a node."""
+        roots = [key_of(self._root(way, self.alpha_upper)) for way in self._ways(pair)]
+        return next((root for root in roots if root in self.number), roots[0])
+
+    def _proved(self, vector: Vector) -> Fraction | None:
+        """Return what is proved of a vector from above."""
+        number = self.number.get(vector)
+        return None if number is None else self.nodes[number].upper
+
+    def gained(self, claim: Claim, pair: tuple[str, str], where: str) -> Fraction:
+        """Return what the sequence gains."""
+        if self.chain.labels[pair[0]] != self.chain.labels[pair[1]]:
+            return super().gained(claim, pair, where)
+        root = key_of(self._root(pair, self.alpha_lower))
+        found = Sequences(self.chain, self._proved).gain(root, claim.sequence)
+        return found / self.alpha_lower.denominator

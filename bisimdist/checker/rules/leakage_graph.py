@@ -138,7 +138,7 @@ class LeakageGraph:
                 image = seen.setdefault(self.chain.labels[target], {})
                 before = image.get(target, [0] * self.width)
                 image[target] = [have + weight * mass for have, mass in zip(before, column, strict=True)]
-        for label in seen.keys() | then.keys():
+        for label in sorted(seen.keys() | then.keys()):
             image = {state: column for state, column in seen.get(label, {}).items() if any(column)}
             if not image or not all(self.totals(image)[row] for row in self.measure.needed):
                 if label in then:
