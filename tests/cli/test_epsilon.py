@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bisimdist.analysis.answer import FORMAT
 from bisimdist.checker.rules.hmm_budget import check_document
 from bisimdist.errors import LimitError
 from tests.cli.conftest import Command
@@ -27,6 +28,7 @@ def test_the_json_answer_is_exactly_this(command: Command) -> None:
     data = json.loads(ended.out)
     assert data.pop("model")["states"] == 3
     assert data == {
+        **FORMAT,
         "command": "epsilon",
         "length": 1,
         "up_to": False,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bisimdist.analysis.answer import FORMAT
 from bisimdist.models.library.pin_checking import pin_checking
 from tests.cli.conftest import Command
 
@@ -26,6 +27,7 @@ def test_additive_json_is_exactly_this(command: Command) -> None:
     ended = command("metric", PIN, "--kind", "additive", "--json")
     assert (ended.code, ended.err) == (0, "")
     assert json.loads(ended.out) == {
+        **FORMAT,
         "command": "metric",
         "model": {"digest": pin_checking().digest(), "states": 17},
         "kind": "additive",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bisimdist.analysis.answer import FORMAT
 from bisimdist.models.library.pin_checking import pin_checking
 from tests.cli.conftest import Command
 
@@ -55,6 +56,7 @@ def test_amortised_json_is_exactly_this(command: Command) -> None:
     data = json.loads(ended.out)
     relation = data["pairs"][0].pop("relation")
     assert data == {
+        **FORMAT,
         "command": "metric",
         "model": {"digest": pin_checking().digest(), "states": 17},
         "kind": "amortised",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bisimdist.analysis.answer import FORMAT
 from bisimdist.models.library.randomised_response import randomised_response
 from tests.cli.conftest import Command
 
@@ -27,6 +28,7 @@ def test_trace_json_is_exactly_this(command: Command) -> None:
     data = json.loads(ended.out)
     assert data.pop("model")["states"] == 4
     assert data == {
+        **FORMAT,
         "command": "trace",
         "kind": "multiplicative",
         "length": None,
@@ -122,6 +124,7 @@ def test_secrets_json_is_exactly_this(command: Command) -> None:
     }
     pair = data.pop("pairs")[0]
     assert data == {
+        **FORMAT,
         "command": "secrets",
         "kind": "multiplicative",
         "metric": "discrete",

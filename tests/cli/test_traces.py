@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bisimdist.analysis.answer import FORMAT
 from bisimdist.models.io import write_model
 from tests.cli.conftest import Command
 from tests.words.fully_probabilistic import deferred_choice, randomised_responses
@@ -32,6 +33,7 @@ def test_the_formulae_of_a_state(command: Command, responses: Path) -> None:
     assert (ended.code, ended.err) == (0, "")
     data = json.loads(ended.out)
     assert data == {
+        **FORMAT,
         "command": "traces",
         "model": {"digest": randomised_responses().digest(), "states": 8},
         "state": "sy",

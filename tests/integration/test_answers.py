@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import bisimdist as b
+from bisimdist.analysis.answer import FORMAT
 from bisimdist.checker import check_certificate
 
 
@@ -38,7 +39,7 @@ ANSWERS: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_an_answer(kind: str) -> None:
     answer = ANSWERS[kind]()
-    assert json.loads(answer.to_json()) == json.loads(json.dumps(answer.to_dict())) == answer.data()
+    assert json.loads(answer.to_json()) == json.loads(json.dumps(answer.to_dict())) == answer.data() | FORMAT
     again = pickle.loads(pickle.dumps(answer))
     assert again.data() == answer.data()
     assert repr(again) == repr(answer)
