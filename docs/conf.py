@@ -14,7 +14,7 @@ version = release = installed_version("bisimdist")
 
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click", "sphinx_copybutton"),
-    *("mathml", "notebooks", "schemas"),
+    *("mathml", "notebooks", "pictures", "schemas"),
 ]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown"}
