@@ -44,7 +44,7 @@ def _explore(function: Callable[..., Any], inputs: list[Any], cut: float | None)
     exploration = Exploration(Machine(Sources(plain)))
     more = function.keywords if isinstance(function, partial) else {}
     for value in inputs:
-        exploration.start(repr(value), plain, (value,), {**more, "rng": SOURCE})
+        exploration.start(repr(value), plain, [value], {**more, "rng": SOURCE})
     exploration.explore(cut=cut)
     return exploration
 

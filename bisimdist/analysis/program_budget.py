@@ -91,6 +91,7 @@ class ProgramBudget(Shown):
             "neighbours": len(model.pairs),
             "classes": self.classes,
             "compared": self.compared,
+            "any_order": model.origin.any_order,
         }
         if self.delta is not None:
             shown = self.delta.data()
@@ -115,6 +116,11 @@ class ProgramBudget(Shown):
             f"{len(model.pairs)} pairs of neighbours; inputs of which the same is seen, as often, are one, "
             f"and so are pairs up to the names of outputs: {self.classes} inputs, {self.compared} pairs."
         ]
+        if model.origin.any_order:
+            remarks.append(
+                "Elements of an input were gone through in one order for all: wherever another could come "
+                "next, it leads to the same outputs with the same probabilities."
+            )
         source, target = self.pair
         if self.delta is not None:
             report = self.delta.report(epsilon)

@@ -64,6 +64,8 @@ class Origin:
         The files and lines that draw.
     unclipped
         Explores the program as if none of its noise were clipped, where some is: None if that cannot be done.
+    any_order
+        Whether loops over inputs were looked at in one order, since it is proved that any other is as good.
     """
 
     function: str
@@ -75,6 +77,7 @@ class Origin:
     files: Mapping[str, str] = field(default_factory=dict, compare=False)
     drawn: frozenset[tuple[str, int]] = field(default=frozenset(), compare=False)
     unclipped: Callable[[], ProgramChain | None] | None = field(default=None, compare=False, repr=False)
+    any_order: bool = False
 
     def data(self) -> dict[str, object]:
         """Return what identifies the program as plain data."""

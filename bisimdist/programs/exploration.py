@@ -7,7 +7,7 @@ import heapq
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf, log2
 from typing import Any
@@ -23,6 +23,7 @@ from bisimdist.programs.machine import Drawing, Ended, Machine, Outcome
 from bisimdist.programs.machine_source import Request
 from bisimdist.programs.noise import Choices, Drawn, Noise, Undecided
 from bisimdist.programs.states import State
+from bisimdist.programs.symmetry import Folding, alike
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Edge", "Exploration", "cost_of"]
@@ -91,12 +92,16 @@ class Exploration:
     ----------
     machine
         Runs the program.
+    folding
+        Puts loops over elements of inputs into one order; what else might come first is in `orders`, by node.
     """
 
     machine: Machine
+    folding: Folding | None = None
     nodes: list[Outcome] = field(default_factory=list)
     edges: list[tuple[Edge, ...] | None] = field(default_factory=list)
     starts: dict[str, Edge] = field(default_factory=dict)
+    orders: dict[int, list[int]] = field(default_factory=dict)
     _numbers: dict[Hashable, int] = field(default_factory=dict)
     _last: dict[State, tuple[Request, int]] = field(default_factory=dict)
     """By state what was asked there last, and the node of that."""
@@ -107,7 +112,7 @@ class Exploration:
     """Where values of a draw began to lead elsewhere the last time that it was met: a guess for the next."""
 
     def start(
-        self, name: str, function: Callable[..., Any], arguments: Sequence[Any], keywords: Mapping[str, Any]
+        self, name: str, function: Callable[..., Any], arguments: list[Any], keywords: Mapping[str, Any]
     ) -> None:
         """Add a start."""
         outcome = self.machine.start(function, arguments, dict(keywords))
@@ -162,7 +167,8 @@ class Exploration:
                 deadline.check()
                 progress("states", len(self.nodes), None)
             cost, number = heapq.heappop(self._queue)
-            self._expand(number, cost)
+            if not self._expanded(number, cost):
+                return False
         raise LimitError("unreachable")
 
     @property
@@ -210,6 +216,15 @@ class Exploration:
         return self._numbers.get(self._key(outcome))
 
     def _node(self, outcome: Outcome) -> int:
+        if self.folding is None or isinstance(outcome, Ended):
+            return self._number(outcome)
+        first, others = self.folding.folded(outcome.state)
+        number = self._number(outcome if first is outcome.state else replace(outcome, state=first))
+        if others and number not in self.orders:
+            self.orders[number] = [self._number(replace(outcome, state=other)) for other in others]
+        return number
+
+    def _number(self, outcome: Outcome) -> int:
         if type(outcome) is Drawing:
             known = self._last.get(outcome.state)
             if known is not None and known[0] is outcome.request:
@@ -254,6 +269,33 @@ class Exploration:
             self._costs[number] = cost
             if self.edges[number] is None:
                 heapq.heappush(self._queue, (cost, number))
+            for other in self.orders.get(number, ()):
+                self._reach(other, cost)
+
+    def _expanded(self, number: int, cost: float) -> bool:
+        """Expand a node; with loops in order, tell whether it looks at one more element at most."""
+        node = self.nodes[number]
+        if self.folding is None or isinstance(node, Ended):
+            self._expand(number, cost)
+            return True
+        rest = self.folding.rest(node.state)
+        second = None if rest is None else rest.rest
+        if second is not None:
+            second.read = False
+        self._expand(number, cost)
+        return not self.folding.failed and (second is None or not second.read)
+
+    def orders_agree(self, deadline: Deadline = NEVER) -> bool:
+        """Tell whether the orders that were looked at stand for all, now that all is explored."""
+        rows: dict[int, dict[int, fmpq]] = {}
+        for number, edges in enumerate(self.edges):
+            if edges is None:
+                return False
+            if edges:
+                row = rows[number] = {}
+                for edge in edges:
+                    row[edge.target] = row.get(edge.target, fmpq(0)) + edge.probability
+        return alike(rows, ((number, *others) for number, others in self.orders.items()), deadline=deadline)
 
     def _expand(self, number: int, cost: float) -> None:
         node = self.nodes[number]

@@ -8,7 +8,7 @@ states are the same whatever their objects are called.
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import Enum
 from fractions import Fraction
 from sys import getrefcount
@@ -208,7 +208,7 @@ class Freezer:
         except Mutable:
             if heap is None:
                 raise
-            return self._whole(Rest.of, tuple(self.freeze(cell.first, heap) for cell in _cells(value)))
+            return self._whole(Rest.of, tuple(self.freeze(item, heap) for item in value.items()))
         box = None if place is None else place.box
         for cell, first in zip(reversed(fresh), reversed(firsts), strict=True):
             box = cell.box = self._box((Rest, first, box), cell)
@@ -256,12 +256,6 @@ class Freezer:
         while index >= len(self._refs):
             self._refs.append(Ref(len(self._refs)))
         return self._refs[index]
-
-
-def _cells(value: Rest | None) -> Iterator[Rest]:
-    while value is not None:
-        yield value
-        value = value.rest
 
 
 _builders: dict[Hashable, Callable[..., Any]] = {}

@@ -24,6 +24,7 @@ from bisimdist.programs.asking import interactive_of
 from bisimdist.programs.chain import Origin, ProgramChain, ProgramInteractive, observed_kinds
 from bisimdist.programs.control import Failed, Outside, line_within
 from bisimdist.programs.exploration import Exploration, cost_of
+from bisimdist.programs.freezing import Mutable
 from bisimdist.programs.guard import guard
 from bisimdist.programs.inputs import Input, Relation, chosen_inputs, neighbour_pairs, pairs_of, relation_of
 from bisimdist.programs.instrument import Instrument
@@ -34,6 +35,7 @@ from bisimdist.programs.observed import chain_of, cut_masses
 from bisimdist.programs.parting import partings
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.stepping import explore_steps
+from bisimdist.programs.symmetry import Folding
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["DEFAULT_GAP", "GIVEN", "Pairs", "Request", "explore", "explored", "loaded"]
@@ -264,6 +266,8 @@ class Request:
     progress: Progress = silent
     begun: float = field(default_factory=time.monotonic)
     clips: bool = True
+    orders: bool = False
+    """Whether to look at elements of inputs in one order only, where it is proved that none matters."""
 
     @property
     def cuts(self) -> bool:
@@ -374,11 +378,17 @@ def _explored(  # noqa: PLR0913, PLR0917
     request: Request,
 ) -> ProgramChain | ProgramInteractive:
     machine.prepare(function)
-    exploration = Exploration(machine)
     given = {name: GIVEN[name] for name in inspect.signature(function).parameters if name in GIVEN}
-    for item in inputs:
-        exploration.start(item.name, function, (item.make(),), {**keywords, **given})
-    ended = not _expand(exploration, request, pairs)
+
+    def begun(folding: Folding | None = None) -> Exploration:
+        exploration = Exploration(machine, folding)
+        for item in inputs:
+            exploration.start(item.name, function, [item.make()], {**keywords, **given})
+        return exploration
+
+    folded = _folded(machine, begun, inputs, request) if request.orders else None
+    exploration = folded or begun()
+    ended = folded is None and not _expand(exploration, request, pairs)
     with deferred() if ended else nullcontext():
         machine.check_globals()
         replays = min(request.replays, FEW_REPLAYS) if ended else request.replays
@@ -397,14 +407,32 @@ def _explored(  # noqa: PLR0913, PLR0917
             request.observe or "",
             {Path(file).name: digest for file, digest in files.items()},
             len(exploration.nodes),
-            {pair: partings(exploration, *pair) for pair in pairs[:20]},
+            {pair: partings(exploration, *pair) for pair in pairs[:20]} if folded is None else {},
             ended,
             files if machine.sources.program is not None else {},
             frozenset(exploration.places()),
+            any_order=folded is not None and bool(folded.orders),
         )
     if "analyst" in given:
         return interactive_of(exploration, request.kinds, pairs, origin, deadline=request.deadline)
     return _chain(exploration, request, pairs, origin)
+
+
+def _folded(
+    machine: Machine, begun: Callable[[Folding], Exploration], inputs: Sequence[Input], request: Request
+) -> Exploration | None:
+    """Explore all inputs with the elements of loops in one order; None if that may not stand for all."""
+    values = [item.make() for item in inputs]
+    if request.kinds != {"output"} or not all(isinstance(value, list | tuple) for value in values):
+        return None
+    try:
+        folding = Folding(machine.states, machine.freezer, (element for value in values for element in value))
+    except (Mutable, Outside):
+        return None
+    exploration = begun(folding)
+    limits: dict[str, Any] = {"deadline": request.deadline, "progress": request.progress}
+    done = exploration.explore(states=min(WHOLE_STATES, request.states), work=WHOLE_WORK, **limits)
+    return exploration if done and exploration.orders_agree(request.deadline) else None
 
 
 def _chain(

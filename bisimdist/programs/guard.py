@@ -196,7 +196,7 @@ class _Guard:
         return self.machine.sources.program is not None
 
     def _first(self) -> Outcome:
-        return self.machine.start(self.function, self.arguments(), dict(self.given))
+        return self.machine.start(self.function, list(self.arguments()), dict(self.given))
 
     def short(self, most: int) -> list[_Path]:
         """Return all short paths, or the first of them."""

@@ -98,6 +98,7 @@ def first_and_rest(items: Any) -> tuple[Any, ...]:
     if type(items) is Numbers:
         return items.turn
     if type(items) is Rest:
+        items.read = True
         return items.first, items.rest
     if type(items) is ListPosition:
         if items.position < len(items.items):

@@ -121,10 +121,8 @@ class Machine:
                     "make it inside the function, or pass it as an argument",
                 )
 
-    def start(
-        self, function: Callable[..., Any], arguments: Sequence[Any], keywords: dict[str, Any]
-    ) -> Outcome:
-        """Run a function from its beginning to its first draw."""
+    def start(self, function: Callable[..., Any], arguments: list[Any], keywords: dict[str, Any]) -> Outcome:
+        """Run a function from its beginning to its first draw; the list of arguments is empty afterwards."""
         self.ticker.left = MOST_TICKS
         self.ticker.steps = 0
         return self._go(RETURN, None, [], BOTTOM, (function, arguments, keywords))
@@ -183,10 +181,11 @@ class Machine:
                     entered = enter(called[0], called[1], called[2], frames)
                     if not isinstance(entered, tuple):
                         break
+                    _forget(called[1])
                     called = None
                     segment, given = entered
                 end = segment.run(*given)  # type: ignore[misc, union-attr]
-                if type(given) is list:  # what is kept has to be all that refers to a list
+                if type(given) is list:  # not a call of _forget: this is done again and again
                     given.clear()
                 live = given = ()
             except Exception as error:
@@ -256,6 +255,12 @@ class Machine:
             "a draw stands inside a function that built-in code calls",
             "write the loop out, with the draw in its body",
         )
+
+
+def _forget(values: Sequence[Any] | None) -> None:
+    """Give up a list of arguments: what is kept has to be all that refers to a list of the program."""
+    if type(values) is list:
+        values.clear()
 
 
 def _line_of(error: BaseException) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakValueDictionary
@@ -95,15 +95,23 @@ class ListPosition:
 class Rest:
     """What is left to go through of items that do not change: the first of them, and the rest or None.
 
-    `box` is what it is frozen to, once it has been.
+    `box` is what it is frozen to, once it has been; `read` says whether a loop has come to it.
     """
 
-    __slots__ = ("box", "first", "rest")
+    __slots__ = ("box", "first", "read", "rest")
 
     def __init__(self, first: Any, rest: Rest | None) -> None:
         self.first = first
         self.rest = rest
+        self.read = False
         self.box: Any = None
+
+    def items(self) -> Iterator[Any]:
+        """Yield all that is left."""
+        place: Rest | None = self
+        while place is not None:
+            yield place.first
+            place = place.rest
 
     @staticmethod
     def of(*items: Any) -> Rest | None:

@@ -126,12 +126,34 @@ class States:
             lower.append((under, values))
         whole = [*reversed(lower), *below]
         stack = tuple(reversed([(under, heap.all(values)) for under, values in reversed(whole)]))
-        contents = tuple(heap.contents)
+        return self._held(segment, frozen, stack, tuple(heap.contents))
+
+    def _held(
+        self, segment: Segment, frozen: tuple[Frozen, ...], stack: Any, contents: tuple[Contents, ...]
+    ) -> State:
         key = (segment, frozen, stack, contents)
         state: State | None = self._others[0].get(key)
         if state is None:
             state = self._others[0][key] = State(segment, frozen, stack, contents)
         return state
+
+    def opened(self, state: State) -> list[Frame]:
+        """Return what waits in a state, the top first, with what it remembers."""
+        if state.contents:
+            return [(state.segment, state.live), *reversed(state.stack)]
+        frames: list[Frame] = [(state.segment, state.values)]
+        number = state.stack
+        while number >= 0:
+            segment, values, number = self.frames[number]
+            frames.append((segment, values))
+        return frames
+
+    def closed(self, frames: Sequence[Frame], contents: tuple[Contents, ...]) -> State:
+        """Return the state in which these wait, the top first."""
+        (segment, live), *below = frames
+        if contents:
+            return self._held(segment, tuple(live), tuple(reversed(below)), contents)
+        return self.state(segment, live, below[::-1], BOTTOM)
 
     def value_of(self, value: Any, *, ends: bool = False) -> Frozen:
         """Return a value that the program ended with, or announced, as one that can be compared.

@@ -42,7 +42,8 @@ class BudgetOfProgram(Question["ProgramBudget"]):
             raise UsageError("both of --alpha and --epsilon given; expected one of them, or none")
         from bisimdist.programs.chain import ProgramChain
 
-        model = program_model(given, inputs=_inputs(given), neighbours=given[options.NEIGHBOURS] or "one")
+        neighbours = given[options.NEIGHBOURS] or "one"
+        model = program_model(given, inputs=_inputs(given), neighbours=neighbours, orders=True)
         if not isinstance(model, ProgramChain):
             raise UsageError("the program asks an analyst: say how much with delta, over pairs of --input")
         return cls(model=model, skew=skew, gap=gap)

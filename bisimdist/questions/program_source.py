@@ -77,13 +77,14 @@ def refuse_reading_options(given: Given) -> None:
             raise UsageError(f"{option.flag} is for files of models; {given.argument[:60]} names a program")
 
 
-def program_model(
+def program_model(  # noqa: PLR0913
     given: Given,
     *,
     cuts: bool = True,
     inputs: Sequence[str] = (),
     neighbours: str | None = None,
     half: tuple[int, str] | None = None,
+    orders: bool = False,
 ) -> ProgramChain | ProgramInteractive:
     """Return the chain of the program that was named; an interactive model where it asks an analyst.
 
@@ -98,6 +99,8 @@ def program_model(
     half
         The number and the name of the program, if it is one of two models that are held against each other:
         every input that is compared is a pair with itself then.
+    orders
+        Whether to explore inputs that differ in the order of elements once, where that makes no difference.
 
     Raises
     ------
@@ -128,6 +131,7 @@ def program_model(
         part if cuts and cut is None and part else None,
         _alpha(given),
         deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds),
+        orders=orders,
     )
     pairs = (given[PAIR] or None) if PAIR.name in given.values else None
     if half is not None:

@@ -42,7 +42,7 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         FLAG,
-        "bisimilar complete equivalent exact fully_probabilistic holds interrupted irreducible "
+        "any_order bisimilar complete equivalent exact fully_probabilistic holds interrupted irreducible "
         "missing_mass recursive satisfied trace_decided up_to valid violated",
     ),
     (
