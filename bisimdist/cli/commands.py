@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from bisimdist.cli.completion import complete_model, completer
-from bisimdist.questions.options import Option
+from bisimdist.questions.option import Option
 from bisimdist.questions.question import Question
 from bisimdist.questions.reading_options import MODEL_OPTIONS
 

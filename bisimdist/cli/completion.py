@@ -11,7 +11,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from bisimdist.questions.options import Option
+from bisimdist.questions.option import Option
 
 __all__ = ["complete_model", "completer"]
 

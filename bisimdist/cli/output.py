@@ -18,7 +18,7 @@ from bisimdist.analysis.answer import FORMAT
 from bisimdist.cli.failure import write_notes
 from bisimdist.errors import UsageError
 from bisimdist.interruption import deferred
-from bisimdist.questions.options import Option
+from bisimdist.questions.option import Option
 from bisimdist.report.tables import Report, print_report
 
 __all__ = ["OutputFile", "emit", "emit_data", "emit_report", "output_files"]

@@ -15,7 +15,8 @@ from bisimdist.errors import BisimdistError, LimitError, UsageError
 from bisimdist.interruption import alarm, asked_to_stop, deferred, forget, why
 from bisimdist.progress import Deadline, Limits
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import JOBS, JSON, MEMORY, TIMEOUT, TOP, Option
+from bisimdist.questions.option import Option
+from bisimdist.questions.options import JOBS, JSON, MEMORY, TIMEOUT, TOP
 from bisimdist.questions.question import Plain, Question, Settled
 
 __all__ = ["run_question"]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT, Option
+from bisimdist.questions.option import Option
+from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT
 from bisimdist.questions.question import Question
 
 if TYPE_CHECKING:

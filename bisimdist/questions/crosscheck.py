@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import HTML, LENGTH, Option
+from bisimdist.questions.option import Option
+from bisimdist.questions.options import HTML, LENGTH
 from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
-from bisimdist.questions.options import Option
+from bisimdist.questions.option import Option
 from bisimdist.questions.question import Group, Question
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import PROGRAM_FILE, Option
+from bisimdist.questions.option import Option
+from bisimdist.questions.options import PROGRAM_FILE
 from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:

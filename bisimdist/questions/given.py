@@ -8,6 +8,7 @@ from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.errors import UsageError
+from bisimdist.questions.option import Option
 from bisimdist.questions.options import (
     ALL_PAIRS,
     CERTIFICATE,
@@ -17,7 +18,6 @@ from bisimdist.questions.options import (
     PRISM_LABELS,
     STATE_LIMIT,
     TIMEOUT,
-    Option,
 )
 from bisimdist.questions.reading_options import (
     AGAINST,

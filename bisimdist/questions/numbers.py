@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from bisimdist.errors import NumberError, UsageError
 
@@ -10,16 +11,19 @@ if TYPE_CHECKING:
     from flint import fmpq
 
 __all__ = [
-    "alpha_number",
+    "ALPHA",
+    "ANY",
+    "NONNEGATIVE",
+    "OPEN_UNIT",
+    "POSITIVE",
+    "UNIT",
     "at_least",
     "discount",
     "memory_bytes",
-    "nonnegative_number",
     "numbered",
     "order_number",
-    "positive_number",
     "seconds",
-    "unit_number",
+    "within",
 ]
 
 MAX_SECONDS = 10**9
@@ -58,79 +62,49 @@ def order_number(option: str, text: str) -> int:
     return int(text)
 
 
-def alpha_number(option: str, text: str | None) -> fmpq:
-    """Return an alpha, which is at least one."""
-    value = numbered(option, text or "")
-    if value < 1:
-        raise UsageError(
-            f"{option} {_short(text or '')}: expected a number of at least 1, "
-            "since alpha stands for e^epsilon with epsilon >= 0"
-        )
-    return value
+def within(holds: Callable[[fmpq], bool], expected: str) -> Callable[[str, str | None], fmpq | None]:
+    """Return what reads a number for which something holds, or None where the option was not given."""
+
+    def read(option: str, text: str | None) -> fmpq | None:
+        if text is None:
+            return None
+        value = numbered(option, text)
+        if not holds(value):
+            raise UsageError(f"{option} {_short(text)}: expected {expected}")
+        return value
+
+    return read
 
 
-@overload
-def positive_number(option: str, text: str) -> fmpq: ...
-@overload
-def positive_number(option: str, text: None) -> None: ...
-@overload
-def positive_number(option: str, text: str | None) -> fmpq | None: ...
-def positive_number(option: str, text: str | None) -> fmpq | None:
-    """Return a number above zero, or None where the option was not given."""
-    if text is None:
-        return None
-    value = numbered(option, text)
-    if value <= 0:
-        raise UsageError(f"{option} {_short(text)}: expected a number above 0")
-    return value
-
-
-def nonnegative_number(option: str, text: str | None) -> fmpq | None:
-    """Return a number of at least zero, or None where the option was not given."""
-    if text is None:
-        return None
-    value = numbered(option, text)
-    if value < 0:
-        raise UsageError(f"{option} {_short(text)}: expected at least 0")
-    return value
+ALPHA = within(
+    lambda value: value >= 1,
+    "a number of at least 1, since alpha stands for e^epsilon with epsilon >= 0",
+)
+ANY = within(lambda _: True, "a number")
+NONNEGATIVE = within(lambda value: value >= 0, "at least 0")
+OPEN_UNIT = within(lambda value: 0 < value < 1, "a number between 0 and 1, neither of the two")
+POSITIVE = within(lambda value: value > 0, "a number above 0")
+UNIT = within(lambda value: 0 <= value <= 1, "a number from 0 to 1")
+_FACTOR = within(lambda value: 0 < value <= 1, "more than 0 and at most 1")
+_MEMORY = within(lambda value: value > 0, "a number of MiB above 0")
+_SECONDS = within(lambda value: value >= 0, "a number of seconds, at least 0")
 
 
 def discount(option: str, text: str | None) -> fmpq:
     """Return a factor above 0 and at most 1, by default 1."""
-    value = numbered(option, "1" if text is None else text)
-    if not 0 < value <= 1:
-        raise UsageError(f"{option} {_short(text or '')}: expected more than 0 and at most 1")
-    return value
-
-
-def unit_number(option: str, text: str | None) -> fmpq | None:
-    """Return a number from zero to one, or None where the option was not given."""
-    if text is None:
-        return None
-    value = numbered(option, text)
-    if not 0 <= value <= 1:
-        raise UsageError(f"{option} {_short(text)}: expected a number from 0 to 1")
-    return value
+    return _FACTOR(option, "1" if text is None else text) or numbered(option, "1")
 
 
 def seconds(option: str, text: str | None) -> float | None:
     """Return a number of seconds, the one number that need not be exact, or None where it was not given."""
-    if text is None:
-        return None
-    value = numbered(option, text)
-    if value < 0:
-        raise UsageError(f"{option} {_short(text)}: expected a number of seconds, at least 0")
-    return float(min(value, MAX_SECONDS))
+    value = _SECONDS(option, text)
+    return None if value is None else float(min(value, MAX_SECONDS))
 
 
 def memory_bytes(option: str, text: str | None) -> int | None:
     """Return how many bytes a number of MiB is, or None where it was not given."""
-    if text is None:
-        return None
-    value = numbered(option, text)
-    if value <= 0:
-        raise UsageError(f"{option} {_short(text)}: expected a number of MiB above 0")
-    return int((value * MEBIBYTE).floor())
+    value = _MEMORY(option, text)
+    return None if value is None else int((value * MEBIBYTE).floor())
 
 
 def at_least(option: str, value: int, least: int) -> int:

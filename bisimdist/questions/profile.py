@@ -10,6 +10,7 @@ from bisimdist.questions import options
 from bisimdist.questions.delta import refuse_rounds
 from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
+from bisimdist.questions.option import Option
 from bisimdist.questions.options import (
     ALPHAS,
     CSV,
@@ -21,7 +22,6 @@ from bisimdist.questions.options import (
     RENYI,
     RUNS,
     TRADE_OFF,
-    Option,
 )
 from bisimdist.questions.question import Group, Question, Settled
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions.delta import Delta
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import HTML, Option
+from bisimdist.questions.option import Option
+from bisimdist.questions.options import HTML
 from bisimdist.questions.program_source import is_program
 from bisimdist.questions.question import Group, Question
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
+from bisimdist.questions.option import Option
 from bisimdist.questions.options import (
     ALPHA,
     COST,
@@ -19,7 +20,6 @@ from bisimdist.questions.options import (
     PAIR,
     PROGRAM_OPTIONS,
     TIMEOUT,
-    Option,
 )
 from bisimdist.questions.reading_options import AGAINST, READING_OPTIONS
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from bisimdist.questions.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, TOP, Option
+from bisimdist.questions.option import Option
+from bisimdist.questions.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, TOP
 from bisimdist.verdicts import Settled, joint, verdict_word
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
 from bisimdist.questions import numbers
-from bisimdist.questions.options import INPUT_FORMAT, PRISM_LABELS, PROGRAM_OPTIONS, Option, one_of
+from bisimdist.questions.option import Option, choice, option, switch
+from bisimdist.questions.options import INPUT_FORMAT, PRISM_LABELS, PROGRAM_OPTIONS
 
 if TYPE_CHECKING:
     from bisimdist.exact.rational import ExactNumber
@@ -32,67 +33,45 @@ def _constants(flag: str, text: str | None) -> Mapping[str, ExactNumber | bool]:
     return found
 
 
-CONSTANTS: Option[Mapping[str, ExactNumber | bool]] = Option(
-    name="constants",
-    flags=("--constants",),
-    metavar="N=5,...",
-    help="Constants that a PRISM or JANI model leaves open.",
-    read=_constants,
+CONSTANTS = option(
+    "--constants", "N=5,...", "Constants that a PRISM or JANI model leaves open.", read=_constants
 )
-OBSERVE_VARIABLES: Option[tuple[str, ...] | None] = Option(
-    name="observe_variables",
-    flags=("--observe-variables",),
-    metavar="X,...",
-    help="Variables of another tool's model that an observer sees (in place of its labels).",
+OBSERVE_VARIABLES = option(
+    "--observe-variables",
+    "X,...",
+    "Variables of another tool's model that an observer sees (in place of its labels).",
     read=_listed,
 )
-OBSERVE_LABELS: Option[tuple[str, ...] | None] = Option(
-    name="observe_labels",
-    flags=("--observe-labels",),
-    metavar="L,...",
-    help="Labels of another tool's model that an observer sees (by default all).",
+OBSERVE_LABELS = option(
+    "--observe-labels",
+    "L,...",
+    "Labels of another tool's model that an observer sees (by default all).",
     read=_listed,
 )
-HIDE_SILENT: Option[bool] = Option(
-    name="hide_silent",
-    flags=("--hide-silent",),
-    help="Leave out steps that do not change what is seen.",
-    default=False,
-)
-INITIAL_PAIRS: Option[str] = Option(
-    name="initial_pairs",
-    flags=("--initial-pairs",),
-    metavar="WHICH",
-    help="Pairs of initial states: first (the first with every other) or all.",
+HIDE_SILENT = switch("--hide-silent", "Leave out steps that do not change what is seen.")
+INITIAL_PAIRS = choice(
+    "--initial-pairs",
+    "WHICH",
+    "Pairs of initial states: first (the first with every other) or all.",
+    "first",
+    "all",
+    what="no such choice of pairs",
     default="first",
-    read=one_of("first", "all", what="no such choice of pairs"),
 )
-CHOICES: Option[str] = Option(
-    name="choices",
-    flags=("--choices",),
-    metavar="KIND",
-    help="An MDP of another tool as an automaton, or as an interactive model.",
+CHOICES = choice(
+    "--choices",
+    "KIND",
+    "An MDP of another tool as an automaton, or as an interactive model.",
+    "automaton",
+    "interactive",
+    what="no such kind",
     default="automaton",
-    read=one_of("automaton", "interactive", what="no such kind"),
 )
-RATIONALISE: Option[bool] = Option(
-    name="rationalise",
-    flags=("--rationalise",),
-    help="Replace doubles by the simplest rationals in reach of rounding.",
-    default=False,
+RATIONALISE = switch("--rationalise", "Replace doubles by the simplest rationals in reach of rounding.")
+ENCLOSE = switch(
+    "--enclose", "Replace doubles by intervals: the answer holds for the reals that round to them."
 )
-ENCLOSE: Option[bool] = Option(
-    name="enclose",
-    flags=("--enclose",),
-    help="Replace doubles by intervals: the answer holds for the reals that round to them.",
-    default=False,
-)
-AGAINST: Option[str | None] = Option(
-    name="against",
-    flags=("--against",),
-    metavar="OTHER",
-    help="Hold MODEL against another one; --pair names a state of each.",
-)
+AGAINST = option("--against", "OTHER", "Hold MODEL against another one; --pair names a state of each.")
 AGAINST_CONSTANTS = CONSTANTS.but(
     name="against_constants",
     flags=("--against-constants",),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bisimdist.questions.delta import Delta
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import NATURE, OUTPUT, Option
+from bisimdist.questions.option import Option
+from bisimdist.questions.options import NATURE, OUTPUT
 from bisimdist.questions.question import Group, Plain, Question, Settled
 
 if TYPE_CHECKING:
