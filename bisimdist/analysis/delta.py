@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import permutations
 
 from flint import fmpq
 
@@ -19,14 +17,9 @@ from bisimdist.certificates.program import program_certificate
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
-from bisimdist.fixpoint.bracket_engine import prove_bracket
-from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
-from bisimdist.fixpoint.pairs import reached_by_classes
-from bisimdist.fixpoint.proof import Proof
-from bisimdist.fixpoint.question import checked_alpha, named_pairs, prepare
+from bisimdist.fixpoint.question import checked_alpha, named_pairs
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.linear import SingularSystemError
-from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
@@ -37,6 +30,7 @@ from bisimdist.privacy.ceiling import ceiling_of
 from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
 from bisimdist.privacy.fixed import FixedSearch
+from bisimdist.privacy.leaf_distances import leaf_distances
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.cutting import widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -62,14 +56,6 @@ SOON = 100
 
 ALMOST = fmpq(1, 10**12)
 """Where analysts choose, all that is worse than the best by this or more is left aside at first."""
-
-EXACT_PAIRS = 400
-"""Up to so many pairs the exact distances are used, beyond it a bracket in short rationals."""
-
-MAX_CEILING_PAIRS = 50_000
-"""With more pairs the distances cost more than they gain."""
-
-DISTANCE_PRECISION = fmpq(1, 10**9)
 
 CLOSING_SECONDS = 5.0
 """How long exact arithmetic may take after somebody stopped the work."""
@@ -347,7 +333,8 @@ class _Work:
     def _ask_distances(self, deadline: Deadline) -> None:
         """Work out bounds on all pairs that leaves may ask for; without them the work goes on as before."""
         try:
-            proof = self._distances(deadline)
+            asked = [question.pair for question in self.questions if question.below]
+            proof = leaf_distances(self.two.merged, self.two.alpha_upper, asked, deadline, self.progress)
         except (LimitError, SingularSystemError):
             deadline.check()
             return
@@ -359,41 +346,6 @@ class _Work:
         for question in self.questions:
             for _, root in (*question.below, *question.above):
                 refinement.bound(refinement.nodes[root.node])
-
-    def _distances(self, deadline: Deadline) -> Proof | None:
-        merged = self.two.merged
-        asked = [question.pair for question in self.questions if question.below]
-        if not asked:
-            return None
-        classes = distinguishable_classes(merged)
-        wanted = sorted(reached_by_classes(merged, classes, asked))
-        size = Counter(classes)
-        if not 0 < sum(size[kind] * (size[kind] - 1) for kind in wanted) <= MAX_CEILING_PAIRS:
-            return None
-        pairs = tuple(
-            pair
-            for kind in wanted
-            for pair in permutations([i for i, k in enumerate(classes) if k == kind], 2)
-        )
-        # one direction at a time is tighter; at alpha = 1 both distances are one
-        ordered = bool(self.two.alpha_upper != 1)
-        question = prepare(
-            merged,
-            self.two.alpha_upper,
-            pairs,
-            ordered=ordered,
-            deadline=deadline,
-            progress=self.progress,
-        )
-        guess = approximate(question, deadline=deadline, progress=self.progress)
-        if question.functional.size > EXACT_PAIRS:
-            try:
-                return prove_bracket(
-                    question, guess, DISTANCE_PRECISION, deadline=deadline, progress=self.progress
-                )
-            except LimitError:  # where mass goes round for long no bracket is found, and perhaps the distance
-                deadline.check()
-        return prove_exactly(question, guess, deadline=deadline, progress=self.progress)
 
     def _all(self) -> list[tuple[fmpq, fmpq, tuple[int, int]]]:
         closure = self._bounds_of_nodes()

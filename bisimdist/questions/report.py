@@ -12,7 +12,7 @@ from bisimdist.questions.options import NATURE, OUTPUT
 from bisimdist.questions.question import Group, Plain, Question, Settled
 
 if TYPE_CHECKING:
-    from bisimdist.analysis.decision import Decision
+    from bisimdist.analysis.decision_page import Decision
     from bisimdist.models.interactive import System
     from bisimdist.models.intervals import IntervalChain
     from bisimdist.progress import Limits
@@ -51,7 +51,7 @@ class PageReport(Question["Decision"]):
         return cls(asked=asked, model=asked.model, named=given.argument, output=given[OUTPUT])
 
     def ask(self, limits: Limits) -> Decision:
-        from bisimdist.analysis.decision import decision
+        from bisimdist.analysis.decision_page import decision
 
         delta = self.asked.ask(limits)
         asked = self.asked
