@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from bisimdist.analysis.profile import profile as profile
     from bisimdist.analysis.program_budget import ProgramBudget as ProgramBudget
     from bisimdist.analysis.program_budget import program_budget as program_budget
+    from bisimdist.analysis.robustness import RobustnessAnswer as RobustnessAnswer
+    from bisimdist.analysis.robustness import robustness as robustness
     from bisimdist.analysis.satisfaction import SatisfactionAnswer as SatisfactionAnswer
     from bisimdist.analysis.satisfaction import satisfies as satisfies
     from bisimdist.analysis.satisfaction import satisfying as satisfying
@@ -183,6 +185,7 @@ _HOMES = {
     ),
     "bisimdist.analysis.hmm_proofs": ("for_all_lengths",),
     "bisimdist.analysis.mechanism_budget": ("mechanism_budget",),
+    "bisimdist.analysis.robustness": ("RobustnessAnswer", "robustness"),
     "bisimdist.models.hmm": ("HMM",),
     "bisimdist.models.interactive": ("Interactive",),
     "bisimdist.models.io.graph": ("from_networkx", "to_networkx"),
@@ -248,6 +251,7 @@ __all__ = [
     "ProgramChain",
     "ProgramInteractive",
     "Reading",
+    "RobustnessAnswer",
     "SatisfactionAnswer",
     "SecretPrivacyAnswer",
     "Status",
@@ -304,6 +308,7 @@ __all__ = [
     "profile",
     "progress_bar",
     "quotient",
+    "robustness",
     "satisfies",
     "satisfies_trace_formula",
     "satisfies_trace_formulae",

@@ -14,10 +14,11 @@ from bisimdist.progress import NEVER, Deadline
 
 M = TypeVar("M", LMC, Interactive, LMC | Interactive)
 
-__all__ = ["bisimilarity_classes", "canonical_numbering", "quotient"]
+__all__ = ["bisimilarity_classes", "canonical_numbering", "lumped", "quotient"]
 
 
-def _masses(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
+def lumped(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
+    """Return what a row gives to each block."""
     mass: dict[int, fmpq] = {}
     for target, probability in row:
         block = block_of[target]
@@ -65,7 +66,7 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
     blocks = refined_blocks(
         canonical_numbering(lmc.labels),
         [[target for rows in arms for target, _ in rows[state]] for state in range(len(lmc))],
-        lambda state, block_of: tuple(_masses(rows[state], block_of) for rows in arms),
+        lambda state, block_of: tuple(lumped(rows[state], block_of) for rows in arms),
         after_round=lambda *_: deadline.check(),
     )
     return canonical_numbering(blocks)
@@ -105,7 +106,7 @@ def quotient(lmc: M, *, cut: bool = False, deadline: Deadline = NEVER) -> tuple[
         first.setdefault(block, state)
 
     def row_of(row: Row) -> Row:
-        return tuple(sorted(_masses(row, classes), key=lambda entry: entry[0]))
+        return tuple(sorted(lumped(row, classes), key=lambda entry: entry[0]))
 
     names = tuple(lmc.states[state] for state in first.values())
     labels = tuple(lmc.labels[state] for state in first.values())

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
+from bisimdist.questions.options import ROBUST
 from bisimdist.questions.question import Group, Question
+from bisimdist.questions.robust import Robust
 
 if TYPE_CHECKING:
     from bisimdist.analysis.distinctions import DistinctionAnswer
@@ -21,7 +23,8 @@ __all__ = ["Explain"]
 class Explain(Question["DistinctionAnswer"]):
     """Say why two states are not bisimilar: a formula that one satisfies and the other does not.
 
-    The formula has the least possible depth. MODEL is a file, '-' for standard input, or
+    The formula has the least possible depth. With --robust: which bisimilar states stay close when all
+    probabilities of a chain move a little, and which jump apart. MODEL is a file, '-' for standard input, or
     example:NAME[,key=value...].
     """
 
@@ -29,7 +32,7 @@ class Explain(Question["DistinctionAnswer"]):
     tabled = "listed"
     group = Group.LOGICS
     example = "example:pin-checking"
-    options = (options.PAIR, options.STATE_LIMIT, options.TIMEOUT, options.CERTIFICATE, options.JSON)
+    options = (options.PAIR, ROBUST, options.STATE_LIMIT, options.TIMEOUT, options.CERTIFICATE, options.JSON)
     sources = ("CCP18 Definition 13",)
     start: ClassVar = {"bisimilar": None, "formula": None}
 
@@ -37,7 +40,9 @@ class Explain(Question["DistinctionAnswer"]):
     pairs: tuple[tuple[str, str], ...]
 
     @classmethod
-    def read(cls, given: Given) -> Explain:
+    def read(cls, given: Given) -> Question[Any]:
+        if given[ROBUST]:
+            return Robust.read(given)
         model = given.automaton()
         return cls(model=model, pairs=given.pairs(model))
 

@@ -96,6 +96,7 @@ ROUNDS = whole(
 FIXED = switch("--fixed", "With --rounds: the sequence of actions is fixed beforehand.")
 BACKEND = option("--backend", "NAME", "Another solver proposes couplings: pulp:HiGHS, scipy, z3, ...")
 PROGRAM_FILE = option("--lp", "FILE", "Where to write it: in the format of .mps, or of .lp.", writes=True)
+ROBUST = switch("--robust", "Whether bisimilar states stay close when rows move a little.")
 NATURE = choice(
     "--nature",
     "HOW",

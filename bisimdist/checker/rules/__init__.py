@@ -27,5 +27,6 @@ KINDS: dict[str, str] = {
     "mimicking-formula": "bisimdist.checker.rules.mimicking",
     "trace-formulae": "bisimdist.checker.rules.trace_formulae",
     "program": "bisimdist.checker.rules.program",
+    "robust-bisimilarity": "bisimdist.checker.rules.robust",
 }
 """By kind the module of this package whose ``check_document(document, model)`` judges it."""

@@ -43,7 +43,7 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     (
         FLAG,
         "any_order bisimilar complete equivalent exact fully_probabilistic holds interrupted irreducible "
-        "missing_mass recursive satisfied trace_decided up_to valid violated",
+        "missing_mass recursive robust satisfied trace_decided up_to valid violated",
     ),
     (
         COUNT,
@@ -85,7 +85,7 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         ANYTHING,
-        "answer counterexample event following history left_out levels mechanism noise pair "
+        "answer counterexample event following history left_out levels mechanism member noise pair "
         "parameters polynomial queries relation sources splitting statistics traces triple witness",
     ),
 )
