@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from decimal import Context, Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from flint import fmpq, fmpz
@@ -22,13 +23,13 @@ def _other(value: object) -> Any:
     Raises
     ------
     NumberTypeError
-        For a float: whether it is equal to an exact number is no question that anybody means.
+        For what is in floating point: whether it equals an exact number is no question that anybody means.
     """
     if isinstance(value, int | fmpz):
         return value
-    if isinstance(value, float):
+    if isinstance(value, float | complex):
         raise NumberTypeError(
-            f"{value!r} is a float, and this number is exact; expected a Fraction, or float(...) of it"
+            f"{value!r} is in floating point, this number is exact; expected a Fraction, or float(...) of it"
         )
     if isinstance(value, Decimal) and value.is_finite():
         return fmpq(*value.as_integer_ratio())
@@ -91,11 +92,19 @@ class Exact(fmpq):  # type: ignore[misc]
     def __neg__(self) -> Exact:
         return Exact(-fmpq(self))
 
+    def __pow__(self, exponent: object) -> Any:
+        power = fmpq.__pow__(fmpq(self), exponent)
+        return power if power is NotImplemented else _out(power)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        rounded = round(Fraction(self.numerator, self.denominator), digits)
+        return rounded if isinstance(rounded, int) else Exact(rounded.numerator, rounded.denominator)
+
     def __abs__(self) -> Exact:
         return Exact(abs(fmpq(self)))
 
     def __format__(self, form: str) -> str:
-        if not form or form[-1] not in "eEfFgG%":
+        if form[-1:] not in tuple("eEfFgG%") and not {".", ",", "_"} & set(form):
             return format(str(self), form)
         return format(DIGITS.divide(Decimal(self.numerator), Decimal(self.denominator)), form)
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import numbers
 import operator
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import fmpq, fmpz
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bisimdist import delta
+from bisimdist.errors import NumberTypeError
 from bisimdist.exact.number import Exact
 from bisimdist.models.library.registry import build_example
 
@@ -62,6 +65,68 @@ def test_it_is_formatted_and_no_json() -> None:
     assert float(Exact(1, 4)) == 0.25
     assert isinstance(Exact(1, 3), numbers.Rational)
     assert Exact(3) == np.int64(3)
+
+
+EQUAL = (Fraction(3, 1), Decimal("3.0"), 3, np.int64(3), np.uint8(3), np.int16(3), fmpq(3), fmpz(3), Exact(3))
+LOUD = (3.0, float("inf"), 3j, np.float64(3), np.float32(3), np.float16(3), np.complex128(3))
+OTHERS = ("3", None, b"3", (3,), Decimal("nan"), Decimal("inf"))
+
+
+@pytest.mark.parametrize("value", EQUAL, ids=lambda value: f"{type(value).__name__}")
+def test_what_is_the_same_number_is_equal(value: Any) -> None:
+    three = Exact(3)
+    assert three == value
+    assert value == three
+    assert Exact(5, 2) < value < Exact(7, 2)
+    assert value > Exact(5, 2)
+    assert type(three + value) is Exact
+
+
+@pytest.mark.parametrize("value", LOUD, ids=lambda value: f"{type(value).__name__}")
+def test_what_is_in_floating_point_is_refused(value: Any) -> None:
+    for call in (operator.eq, operator.ne, operator.add, operator.mul):
+        for pair in ((Exact(3), value), (value, Exact(3))):
+            with pytest.raises(NumberTypeError, match="floating point"):
+                call(*pair)
+
+
+@pytest.mark.parametrize("value", OTHERS, ids=repr)
+def test_what_is_no_number_is_another_thing(value: Any) -> None:
+    assert Exact(3) != value
+    with pytest.raises(TypeError):
+        Exact(3) + value
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        *(("", "1/3"), (">5", "  1/3"), ("^7", "  1/3  "), ("s", "1/3"), (".3f", "0.333"), (".2%", "33.33%")),
+        *((".3", "0.333"), (".2e", "3.33e-1"), ("8.2f", "    0.33"), ("+.2f", "+0.33")),
+    ],
+)
+def test_every_format_says_the_number(form: str, text: str) -> None:
+    assert format(Exact(1, 3), form) == text
+
+
+@pytest.mark.parametrize("form", ["d", "x", "b", "q"])
+def test_formats_of_integers_are_refused(form: str) -> None:
+    with pytest.raises(ValueError, match="format"):
+        format(Exact(1, 3), form)
+
+
+def test_powers_and_rounding_stay_exact() -> None:
+    assert (Exact(2, 3) ** 3, type(Exact(2, 3) ** 3)) == (Fraction(8, 27), Exact)
+    assert Exact(2, 3) ** -1 == Fraction(3, 2)
+    assert (round(Exact(5, 2)), type(round(Exact(5, 2)))) == (2, int)
+    assert (round(Exact(1, 3), 2), type(round(Exact(1, 3), 2))) == (Fraction(33, 100), Exact)
+    assert [int(Exact(7, 2)), math.floor(Exact(7, 2)), math.ceil(Exact(7, 2)), math.trunc(Exact(7, 2))] == [
+        3,
+        3,
+        4,
+        3,
+    ]
+    assert sum([Exact(1, 3), Exact(1, 6)]) == Fraction(1, 2)
+    assert sorted([1, Exact(1, 2), Fraction(3, 4)]) == [Exact(1, 2), Fraction(3, 4), 1]
 
 
 def test_answers_give_it_out() -> None:
