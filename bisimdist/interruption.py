@@ -9,6 +9,7 @@ Ctrl-C is Python's own ``KeyboardInterrupt``, which no engine catches.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -165,6 +166,18 @@ def deferred() -> Iterator[None]:
         _listener.waiting = before
 
 
+def _log(name: str, answer: object, seconds: float) -> None:
+    """Tell the logger ``bisimdist`` how a call ended; nobody hears it who has not loaded ``logging``."""
+    logging = sys.modules.get("logging")
+    if logging is None:
+        return
+    logger = logging.getLogger("bisimdist")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    status = getattr(answer, "status", None) or getattr(answer, "verdict", None)
+    logger.info("%s: %s after %.3f s", name, getattr(status, "value", "done"), seconds)
+
+
 def interruptible(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function with the keyword `on_interrupt` act on it.
 
@@ -174,6 +187,12 @@ def interruptible(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def call(*arguments: P.args, **options: P.kwargs) -> R:
+        begun = time.monotonic()
+        result = stopped(*arguments, **options)
+        _log(function.__name__, result, time.monotonic() - begun)
+        return result
+
+    def stopped(*arguments: P.args, **options: P.kwargs) -> R:
         if options.get("on_interrupt", "raise") == "raise":
             return function(*arguments, **options)
         with listening():

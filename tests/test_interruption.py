@@ -160,3 +160,13 @@ def test_nothing_known_is_an_error_of_the_project() -> None:
         work(on_interrupt="return")
     with pytest.raises(KeyboardInterrupt):
         work()
+
+
+def test_a_call_tells_the_logger_how_it_ended(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="bisimdist"):
+        bound(figure1(), 1)
+        trace_equivalence(figure1())
+    assert [record.getMessage().partition(" after ")[0] for record in caplog.records] == [
+        "bound: exact",
+        "trace_equivalence: exact",
+    ]
