@@ -126,7 +126,8 @@ def test_powers_and_rounding_stay_exact() -> None:
         3,
     ]
     assert sum([Exact(1, 3), Exact(1, 6)]) == Fraction(1, 2)
-    assert sorted([1, Exact(1, 2), Fraction(3, 4)]) == [Exact(1, 2), Fraction(3, 4), 1]
+    mixed: list[Any] = [1, Exact(1, 2), Fraction(3, 4)]
+    assert sorted(mixed) == [Exact(1, 2), Fraction(3, 4), 1]
 
 
 def test_answers_give_it_out() -> None:
