@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from bisimdist.errors import ModelError
 
-__all__ = ["MAX_BYTES", "decoded", "read_at_most", "read_file"]
+__all__ = ["MAX_BYTES", "decoded", "open_file", "read_at_most", "read_file"]
 
 MAX_BYTES = 256 << 20
 """How large a file may be, unless somebody says otherwise."""
@@ -42,14 +44,32 @@ def read_file(source: str | os.PathLike[str], *, expected: str, most: int | None
     """
     most = MAX_BYTES if most is None else most
     name = os.fspath(source)
-    try:
-        with Path(name).open("rb") as file:
+    with open_file(source, expected=expected) as file:
+        try:
             content = read_at_most(file, most)
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{_reason(error)}; expected {expected}", source=name) from None
+        except OSError as error:
+            raise ModelError(f"{_reason(error)}; expected {expected}", source=name) from None
     if content is None:
         raise ModelError(f"the file is larger than the {most // 2**20} MiB allowed", source=name)
     return content
+
+
+@contextmanager
+def open_file(source: str | os.PathLike[str], *, expected: str) -> Iterator[BinaryIO]:
+    """Open the file that is called `source` for reading.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be read; the error names the file and says that `expected` was expected.
+    """
+    name = os.fspath(source)
+    try:
+        file = Path(name).open("rb")  # noqa: SIM115 - what goes wrong later is no matter of the file
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{_reason(error)}; expected {expected}", source=name) from None
+    with file:
+        yield file
 
 
 def _reason(error: OSError | ValueError) -> str:

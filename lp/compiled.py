@@ -17,6 +17,7 @@ __all__ = [
     "BoolArray",
     "Float64Array",
     "Int64Array",
+    "UInt8Array",
     "compiled_batch",
     "compiled_kernel",
     "compiled_simplex",
@@ -28,6 +29,7 @@ __all__ = [
 
 Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
+UInt8Array = npt.NDArray[np.uint8]
 BoolArray = npt.NDArray[np.bool_]
 
 _HELPERS = ("basis_flows", "basis_potentials", "sort_tree", "_enter", "_pivot", "simplex")

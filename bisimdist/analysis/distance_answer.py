@@ -6,14 +6,14 @@ them directly; `PairBound.bracket` gives them with their direction in their type
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.proved import Proved, Shown
+from bisimdist.analysis.proved import OnlyHere, Proved, Shown, no_parts
 from bisimdist.errors import UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
 from bisimdist.exact.number import Numbers, Unreduced
@@ -150,6 +150,8 @@ class DistanceAnswer(Shown, Proved):
         Counts of what was done (rounds, linear programs, ...), without any timing.
     make_certificate
         Writes the proof when it is asked for.
+    make_parts
+        Writes it in format 2, part by part.
 
     References
     ----------
@@ -164,6 +166,21 @@ class DistanceAnswer(Shown, Proved):
     status: Status
     method: str = field(default="", compare=False)
     statistics: Mapping[str, int | str] = field(default_factory=dict, compare=False)
+    make_parts: Callable[[], Iterator[bytes]] = field(default=no_parts, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Proved.__post_init__(self)
+        object.__setattr__(self, "make_parts", OnlyHere(self.make_parts))
+
+    def compact_certificate(self) -> Iterator[bytes]:
+        """Return the proof of the answer in format 2, part by part: for tables of many pairs.
+
+        Raises
+        ------
+        UsageError
+            If there is none, or the answer comes from another process.
+        """
+        return self.make_parts()
 
     def named(self, asked: Names | None) -> Named:
         """Return the bounds with the names by which the pairs were asked, by default their own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from flint import fmpq
@@ -165,6 +165,7 @@ def bound(  # noqa: PLR0913
         method="; ".join(dict.fromkeys(work.method for work in works)) + _proposed_by(backend),
         statistics=works[0].statistics() if len(works) == 1 else {},
         make_certificate=partial(_certificate, model, works, found),
+        make_parts=partial(_parts, model, works),
     )
 
 
@@ -284,6 +285,12 @@ def _certificate(
 
 def _proposed_by(backend: str | None) -> str:
     return "" if backend is None else f"; couplings proposed by {backend}"
+
+
+def _parts(model: System | IntervalChain, works: Sequence[Work]) -> Iterator[bytes]:
+    if len(works) > 1 or (isinstance(model, ProgramChain) and model.cut):
+        raise UsageError("certificates in format 2 are about one question and whole runs")
+    return works[0].parts()
 
 
 def _check_distance(distance: str) -> None:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from bisimdist.analysis.answer import FORMAT
 from bisimdist.errors import BisimdistError, UsageError
@@ -19,7 +19,7 @@ from bisimdist.report.pair_plot import draw_pairs
 from bisimdist.report.pair_table import Row, csv_of_pairs
 from bisimdist.report.tables import Report, plain_text
 
-__all__ = ["AboutTraces", "CertificateMaker", "Proved", "Shown", "no_certificate"]
+__all__ = ["AboutTraces", "CertificateMaker", "OnlyHere", "Proved", "Shown", "no_certificate", "no_parts"]
 
 LINES = 12
 """How many lines of an answer are printed where somebody looks at it."""
@@ -35,10 +35,10 @@ def no_certificate() -> dict[str, object]:
 class OnDemand:
     """A proof that is written when somebody asks, or when the answer goes to another process."""
 
-    def __init__(self, make: CertificateMaker) -> None:
+    def __init__(self, make: Callable[[], Any]) -> None:
         self.make = make
 
-    def __call__(self) -> dict[str, object]:
+    def __call__(self) -> Any:
         return self.make()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -46,6 +46,18 @@ class OnDemand:
             return OnDemand, (partial(dict, self.make()),)
         except BisimdistError:
             return OnDemand, (no_certificate,)
+
+
+def no_parts() -> NoReturn:
+    """Raise UsageError: what stands in place of a proof in format 2 where there is none."""
+    raise UsageError("this answer carries no certificate in format 2, or is a copy from another process")
+
+
+class OnlyHere(OnDemand):
+    """A proof in parts, which stays in its process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OnlyHere, (no_parts,)
 
 
 class Shown(Numbers, ABC):

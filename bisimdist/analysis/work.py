@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +10,9 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distance_answer import PairBound
+from bisimdist.certificates.compact import Asked, compact_certificate
 from bisimdist.certificates.writer import certificate_of, merged_certificate, trivial_certificate
-from bisimdist.errors import ENDINGS, LimitError
+from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
@@ -202,6 +203,13 @@ class Work:
         if self.proof is not None and self.place is not None:
             return merged_certificate(self.proof, self.model, self.place, bounds)
         return trivial_certificate(self.model, self.distance, self.alpha, bounds)
+
+    def parts(self) -> Iterator[bytes]:
+        """Write the proof of the bounds in format 2."""
+        if self.proof is None:
+            raise UsageError("nothing was proved that a certificate in format 2 could hold")
+        asked = Asked(self.model, self.directed(), self.place)
+        return compact_certificate(self.proof, asked, progress=self.progress)
 
     def statistics(self) -> dict[str, int | str]:
         """Return counts of what the question came to."""

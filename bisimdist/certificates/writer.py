@@ -13,12 +13,23 @@ from bisimdist.certificates.witnesses import Coupling, Witness, coupling, witnes
 from bisimdist.errors import UsageError
 from bisimdist.exact.number import Unreduced
 from bisimdist.fixpoint.proof import Proof
-from bisimdist.fixpoint.ranking import Ranked
+from bisimdist.fixpoint.ranking import Progress
 from bisimdist.fixpoint.strategy import Values
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.worlds import Worlds
 
-__all__ = ["CLAIM_DIGITS", "certificate_of", "merged_certificate", "nature_of", "trivial_certificate"]
+__all__ = [
+    "CLAIM_DIGITS",
+    "certificate_of",
+    "coupling_entry",
+    "frame_of",
+    "merged_certificate",
+    "merged_names",
+    "nature_of",
+    "progress_entry",
+    "trivial_certificate",
+    "witness_entry",
+]
 
 CLAIM_DIGITS = 4000
 """Integers of claims up to this length are decimal, as a person expects them."""
@@ -55,11 +66,14 @@ def merged_certificate(
     bounds
         Pairs of states of the model, with upper and lower bounds.
     """
-    names = proof.question.model.states
-    stands = {name: names[block] for name, block in zip(model.states, place, strict=True)}
-    merged = {name: other for name, other in stands.items() if name != other}
     frame = _frame(model, proof.question.distance, proof.question.alpha, bounds)
-    return {**frame, "merged": merged, **_tables(proof)}
+    return {**frame, "merged": merged_names(model, proof.question.model, place), **_tables(proof)}
+
+
+def merged_names(model: System, merged: System, place: Sequence[int]) -> dict[str, str]:
+    """Return by merged state of a model the one that stands for it in the quotient."""
+    stands = zip(model.states, (merged.states[block] for block in place), strict=True)
+    return {name: other for name, other in stands if name != other}
 
 
 def trivial_certificate(
@@ -84,26 +98,31 @@ def _check_lengths(model: System) -> None:
         )
 
 
-def _frame(model: System, distance: str, alpha: fmpq, claims: Iterable[Bounds]) -> dict[str, object]:
+def frame_of(model: System, distance: str, alpha: fmpq, *, version: int = 1) -> dict[str, object]:
+    """Return what the certificate of a distance says of what it is about."""
     _check_lengths(model)
     return {
         "format": "bisimdist-certificate",
-        "version": 1,
+        "version": version,
         "model": model.canonical(),
         "digest": model.digest(),
         **nature_of(model),
         "distance": distance,
         "alpha": rational_text(alpha),
-        "claims": [
-            {
-                "from": model.called(s),
-                "to": model.called(t),
-                "upper": rational_text(upper, digits=CLAIM_DIGITS),
-                "lower": rational_text(lower, digits=CLAIM_DIGITS),
-            }
-            for (s, t), upper, lower in claims
-        ],
     }
+
+
+def _frame(model: System, distance: str, alpha: fmpq, claims: Iterable[Bounds]) -> dict[str, object]:
+    said = [
+        {
+            "from": model.called(s),
+            "to": model.called(t),
+            "upper": rational_text(upper, digits=CLAIM_DIGITS),
+            "lower": rational_text(lower, digits=CLAIM_DIGITS),
+        }
+        for (s, t), upper, lower in claims
+    ]
+    return {**frame_of(model, distance, alpha), "claims": said}
 
 
 def nature_of(model: System) -> dict[str, object]:
@@ -187,7 +206,9 @@ def _upper_entry(proof: Proof, pair: int, couplings: tuple[Coupling, ...]) -> En
     sides = iter(couplings)
     directions = ("forward",) if proof.question.functional.space.ordered else ("forward", "backward")
     facing = model.facing(s, t)
-    arms = [{direction: _shown(model.states, next(sides)) for direction in directions} for _ in facing]
+    arms = [
+        {direction: coupling_entry(model.states, next(sides)) for direction in directions} for _ in facing
+    ]
     if not isinstance(model, Interactive):
         return {**head, **arms[0]}
     offered = {
@@ -198,7 +219,8 @@ def _upper_entry(proof: Proof, pair: int, couplings: tuple[Coupling, ...]) -> En
     return {**head, "actions": offered}
 
 
-def _shown(names: Sequence[str], found: Coupling) -> Entry:
+def coupling_entry(names: Sequence[str], found: Coupling) -> Entry:
+    """Write a coupling."""
     return {
         "moves": [[names[i], names[j], rational_text(w)] for (i, j), w in sorted(found.moves.items())],
         "given_up": [[names[i], rational_text(w)] for i, w in sorted(found.given_up.items())],
@@ -212,20 +234,27 @@ def _lower_entry(proof: Proof, pair: int, found: tuple[int, Witness]) -> Entry:
     s, t = functional.ordered(side)
     entry: Entry = {
         "pair": [names[s], names[t]],
-        "witness": {
-            names[i]: [spec[0], names[spec[1]]] if isinstance(spec, tuple) else rational_text(spec)
-            for i, spec in sorted(potential.items())
-        },
+        "witness": witness_entry(names, potential),
     }
     if isinstance(model, Interactive):
         entry["action"] = model.facing_name(*functional.space.pairs[pair], functional.arm(side))
     if proof.ranked is not None:
-        entry.update(_rank_entry(names, proof.ranked[pair]))
+        ranked = proof.ranked[pair]
+        entry.update(rank=ranked.rank, progress=progress_entry(names, ranked.progress))
     return entry
 
 
-def _rank_entry(names: Sequence[str], ranked: Ranked) -> Entry:
-    if ranked.progress.stuck is not None:
-        return {"rank": ranked.rank, "progress": {"stuck": names[ranked.progress.stuck]}}
-    states = {names[i]: rational_text(y) for i, y in sorted(ranked.progress.potential.items())}
-    return {"rank": ranked.rank, "progress": {"classes": [], "states": states}}
+def witness_entry(names: Sequence[str], potential: Witness) -> Entry:
+    """Write a potential."""
+    return {
+        names[i]: [spec[0], names[spec[1]]] if isinstance(spec, tuple) else rational_text(spec)
+        for i, spec in sorted(potential.items())
+    }
+
+
+def progress_entry(names: Sequence[str], progress: Progress) -> Entry:
+    """Write why no mass stays."""
+    if progress.stuck is not None:
+        return {"stuck": names[progress.stuck]}
+    states = {names[i]: rational_text(y) for i, y in sorted(progress.potential.items())}
+    return {"classes": [], "states": states}

@@ -14,8 +14,8 @@ from itertools import islice
 from pathlib import Path
 
 from bisimdist.checker.core.reading import MalformedCertificate, shown, text_of
-from bisimdist.checker.core.shape import Claim
-from bisimdist.checker.verdict import check_certificate
+from bisimdist.checker.core.shape import CheckReport, Claim
+from bisimdist.checker.verdict import MAGIC, check_certificate
 
 MAX_MEBIBYTES = 1024
 """How large a file may be."""
@@ -45,6 +45,14 @@ def content(name: str) -> bytes:
     return b"".join(parts)
 
 
+def checked(name: str, *model: str) -> CheckReport:
+    """Check a certificate, perhaps about a model file; one in format 2 is read while it is checked."""
+    with Path(name).open("rb") as file:
+        compact = file.read(len(MAGIC)) == MAGIC
+        file.seek(0)
+        return check_certificate(file if compact else content(name), *map(content, model))
+
+
 def main(arguments: list[str]) -> int:
     """Check the certificate that is named; return the exit code."""
     out, err = sys.stdout, sys.stderr
@@ -52,7 +60,7 @@ def main(arguments: list[str]) -> int:
         err.write("usage: python -m bisimdist.checker CERTIFICATE [MODEL.json]\n")
         return 2
     try:
-        report = check_certificate(*map(content, arguments))
+        report = checked(*arguments)
     except MalformedCertificate as error:
         err.write(f"{ascii(arguments[0])[1:-1]}: {error}\n")
         return 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from importlib import import_module
+from typing import BinaryIO
 
 from bisimdist.checker.core.reading import MalformedCertificate, decode, limited, shown
 from bisimdist.checker.core.shape import CheckReport, model_kind, read_frame
@@ -14,15 +15,19 @@ __all__ = ["CheckReport", "check_certificate"]
 DISTANCE = "distance"
 """What certificates without a kind are about."""
 
+MAGIC = b"bisimdist-certificate 2\n"
+"""How bytes begin that are a certificate in format 2."""
 
-def check_certificate(text: str | bytes, model_text: str | bytes | None = None) -> CheckReport:
+
+def check_certificate(text: str | bytes | BinaryIO, model_text: str | bytes | None = None) -> CheckReport:
     """Check a certificate and, where it is given, that it is about this model.
 
     Parameters
     ----------
     text
         The certificate, a JSON document: of a distance as in ``docs/certificate-spec.md``, or of a kind
-        that it names.
+        that it names; or bytes as in ``docs/certificates/compact.md``. A file of such bytes, open for
+        reading, is read once and a part at a time.
     model_text
         A model file (JSON; for distances of kind ``lmc``); the certificate must then be about the same
         model. Without it the claims are about the model that the certificate holds.
@@ -42,18 +47,27 @@ def check_certificate(text: str | bytes, model_text: str | bytes | None = None) 
     The proof that the claims of a valid certificate of a distance are true is in
     ``docs/theory/certificates.md``.
     """
-    document = read_frame(decode(text, numbers=False))
     try:
-        model = None if model_text is None else decode(model_text, numbers=True)
-        if isinstance(model, dict):
-            model.pop("$schema", None)  # for editors
-    except MalformedCertificate as error:
-        raise MalformedCertificate(f"model file: {error}") from error
-    try:
+        if not isinstance(text, str) and (not isinstance(text, bytes) or text.startswith(MAGIC)):
+            rules = import_module("bisimdist.checker.rules.compact")
+            with limited(0):
+                report: CheckReport = rules.check_file(text, _model(model_text))
+                return report
+        document = read_frame(decode(text, numbers=False))
         with limited(len(text)):
-            return _check(document, model)
+            return _check(document, _model(model_text))
     except RecursionError as error:
         raise MalformedCertificate("the document is nested too deeply") from error
+
+
+def _model(text: str | bytes | None) -> object | None:
+    try:
+        model = None if text is None else decode(text, numbers=True)
+    except MalformedCertificate as error:
+        raise MalformedCertificate(f"model file: {error}") from error
+    if isinstance(model, dict):
+        model.pop("$schema", None)  # for editors
+    return model
 
 
 def _check(document: dict[str, object], model: object | None) -> CheckReport:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, BinaryIO
 
 from flint import fmpq, fmpz
 
-from bisimdist.bounded import read_file
+from bisimdist.bounded import open_file, read_file
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
 from bisimdist.checker.core.reading import rational
+from bisimdist.checker.verdict import MAGIC
 from bisimdist.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.cli.output import emit_data, emit_report
 from bisimdist.errors import UsageError
@@ -68,13 +69,15 @@ def run_check(
     """
     if certificate == STANDARD_INPUT and model == STANDARD_INPUT:
         raise UsageError("certificate and model cannot both come from standard input")
-    text = _certificate_text(certificate)
     given = Given({"argument": model, **options}, note_with_answer)
-    model_text = None if model is None else _model_text(given, model, text)
-    try:
-        report = check_certificate(text, model_text)
-    except MalformedCertificate as error:
-        raise UsageError(f"{certificate}: {error}") from error
+    with contextlib.ExitStack() as stack:
+        compact = stack.enter_context(_compact(certificate))
+        text = _certificate_text(certificate) if compact is None else MAGIC
+        model_text = None if model is None else _model_text(given, model, text)
+        try:
+            report = check_certificate(compact or text, model_text)
+        except MalformedCertificate as error:
+            raise UsageError(f"{certificate}: {error}") from error
     if checker is not None:
         from bisimdist.cli.proved import judged  # noqa: PLC0415
 
@@ -84,6 +87,18 @@ def run_check(
     else:
         emit_report(_report(report, certificate))
     return ExitCode.ANSWERED if report.valid else ExitCode.VIOLATED
+
+
+@contextlib.contextmanager
+def _compact(certificate: str) -> Iterator[BinaryIO | None]:
+    """Give the file of a certificate in format 2, which is read while it is checked, or else None."""
+    if certificate == STANDARD_INPUT or not Path(certificate).is_file():
+        yield None
+        return
+    with open_file(certificate, expected="a certificate") as file:
+        compact = file.read(len(MAGIC)) == MAGIC
+        file.seek(0)
+        yield file if compact else None
 
 
 def _certificate_text(certificate: str) -> bytes:

@@ -129,8 +129,8 @@ class OutputFile:
         self._temporary = Path(name)
         os.close(handle)
 
-    def write(self, content: str | bytes) -> None:
-        """Put the content in its place.
+    def write(self, content: str | bytes | Iterator[bytes]) -> None:
+        """Put the content in its place; it may come part by part.
 
         Raises
         ------
@@ -141,10 +141,14 @@ class OutputFile:
             return
         raw = content.encode("utf-8") if isinstance(content, str) else content
         try:
+            place = self._temporary or self._target
+            if isinstance(raw, bytes):
+                place.write_bytes(raw)
+            else:
+                with place.open("wb") as file:
+                    file.writelines(raw)
             if self._temporary is None:
-                self._target.write_bytes(raw)
                 return
-            self._temporary.write_bytes(raw)
             self._temporary.chmod(self._mode())
             self._temporary.replace(self._target)
             self._temporary = None

@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bisimdist.checker import CheckReport
+from bisimdist.checker.verdict import MAGIC
 from bisimdist.errors import UsageError
 
 __all__ = ["judged"]
@@ -32,6 +33,8 @@ def judged(report: CheckReport, certificate: str | bytes, model: str | bytes | N
     program = str(BUILT) if BUILT.exists() else shutil.which(NAME)
     if program is None:
         raise UsageError("--with formal: the proved checker is not built; formal/check in a checkout does")
+    if certificate == MAGIC:
+        raise UsageError("--with formal: certificates in format 2 are not covered")
     with TemporaryDirectory() as folder:
         command = [program]
         for name, text in (("certificate.json", certificate), ("model.json", model)):

@@ -7,7 +7,7 @@ all rounding is allowed for, proves both; on what was done before nothing rests.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from types import SimpleNamespace
@@ -17,14 +17,15 @@ import numpy as np
 from flint import fmpq
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint import flat_plan, flat_sweeps
+from bisimdist.fixpoint import flat_bases, flat_plan, flat_sweeps
 from bisimdist.fixpoint.bracket_engine import prove_tables
+from bisimdist.fixpoint.flat_bases import Bases
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.fixpoint.flat_plan import Room
 from bisimdist.fixpoint.flat_sweeps import ABSENT, ZERO, Plans
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import prepare
-from bisimdist.lp.compiled import Float64Array, compiled_kernel, machine_code
+from bisimdist.lp.compiled import Float64Array, UInt8Array, compiled_kernel, machine_code
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -39,10 +40,13 @@ LEAST_MARGIN = 16
 ROUNDS = 40
 """How often plans are improved before the work is given up."""
 
+PART = 1 << 24
+"""Bases are written about so many bytes at a time."""
+
 BLOCK = 16
 """Rows of a class that are closed at a time."""
 
-_PLAN = ("_share", "_divide", "_transport", "_ship", "make_plan")
+_PLAN = ("_share", "_divide", "forest", "_transport", "_ship", "make_plan")
 _SWEEPS = (
     "_keep",
     "_followed",
@@ -54,6 +58,8 @@ _SWEEPS = (
     "violations",
     "close",
 )
+
+_BASES = ("_program", "_pack", "write_bases")
 
 
 class NoBracketError(LimitError):
@@ -70,6 +76,8 @@ class FlatTables:
     layout: Layout
     lower: Float64Array
     upper: Float64Array
+    state: UInt8Array
+    """Which pairs are there: see `bisimdist.fixpoint.flat_sweeps.Plans`."""
 
     def bounds(self, pair: tuple[int, int]) -> tuple[fmpq, fmpq]:
         """Return the lower and the upper bound on the distance of a pair of states."""
@@ -79,6 +87,31 @@ class FlatTables:
             return known, known
         number, one = self.layout.pair(*pair), self.layout.one
         return fmpq(int(self.lower[number]), one), fmpq(int(self.upper[number]), one)
+
+    def bases(self, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Iterator[bytes]:
+        """Yield what proves the bounds of all pairs that are there, in their order, as format 2 writes it.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
+        layout, code = self.layout, _machine_code()
+        chain, room = layout.chain, layout.room()
+        work = Bases(np.zeros((3, 2 * room.width), dtype=np.int64), np.zeros(2 * room.width, dtype=np.int64))
+        most = 1 + 6 * 2 * layout.width  # bytes of a pair: three bases of two rows' states, two bytes each
+        pairs = np.cumsum(np.arange(len(chain.first)) - chain.first)
+        low = 0
+        while low < len(pairs):
+            deadline.check()
+            progress("bases", low, len(pairs))
+            before = int(pairs[low - 1]) if low else 0
+            high = max(low + 1, int(np.searchsorted(pairs, before + PART // most, side="right")))
+            out = np.empty((int(pairs[high - 1]) - before) * most, dtype=np.uint8)
+            tables = self.state, self.lower, self.upper, float(layout.one)
+            count = code.write_bases(low, high, chain, room, work, *tables, out)
+            yield out[:count].tobytes()
+            low = high
 
     def in_detail(self, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Proof:
         """Return the proof with all its couplings and potentials.
@@ -101,7 +134,9 @@ def _machine_code() -> SimpleNamespace:
     options = {"error_model": "numpy"}  # no sweep divides by 0
     plan = machine_code(_PLAN, {**vars(flat_plan), **kernel}, **options)
     sweeps = {**vars(flat_sweeps), "make_plan": plan["make_plan"]}
-    return SimpleNamespace(**machine_code(_SWEEPS, sweeps, **options))
+    bases = {**vars(flat_bases), **{name: plan[name] for name in ("forest", "make_plan")}}
+    written = machine_code(_BASES, bases, **options)
+    return SimpleNamespace(**machine_code(_SWEEPS, sweeps, **options), write_bases=written["write_bases"])
 
 
 def flat_tables(  # noqa: PLR0913
@@ -142,7 +177,7 @@ def flat_tables(  # noqa: PLR0913
                 raise NoBracketError("no bracket was found by iteration")
         gap = float((upper - lower).max())
         if gap <= width:
-            return FlatTables(model, alpha, asked, layout, lower, upper)
+            return FlatTables(model, alpha, asked, layout, lower, upper, work.plans.state)
         margin = int(margin * width / gap * 0.75)
     raise NoBracketError("no bracket of that precision was found in doubles")
 

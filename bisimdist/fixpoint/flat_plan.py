@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from bisimdist.lp.kernel import basis_flows, simplex
 
-__all__ = ["Array", "Chain", "Room", "make_plan"]
+__all__ = ["Array", "Chain", "Room", "forest", "make_plan"]
 
 
 Array = Any  # numpy array of int64, float64 or uint8
@@ -123,10 +123,9 @@ def _divide(
     return at
 
 
-def _transport(sources: int, sinks: int, room: Room, base: Array, table: Array, one: float, at: int) -> int:
-    """Solve a program of any size by the network simplex."""
+def forest(sources: int, sinks: int, room: Room, base: Array, table: Array, one: float) -> None:
+    """Find an optimal basis by the network simplex: the parents of the nodes, then an order for the flows."""
     width, node, amount = room.width, room.node, room.amount
-    nodes = sources + sinks
     for a in range(sources):
         room.work[a] = amount[a] * (sources + 2.0) + 1.0
         room.work[2 * width + a] = one
@@ -137,10 +136,8 @@ def _transport(sources: int, sinks: int, room: Room, base: Array, table: Array, 
     for b in range(sinks):
         room.work[width + b] = amount[width + b] * (sources + 2.0)
         room.work[3 * width + b] = 0.0
-    parent = room.tree[:nodes]
+    parent = room.tree[: sources + sinks]
     parent[:] = -1
-    order = room.tree[2 * width :]
-    flow = room.work[4 * width :]
     simplex(
         sources,
         sinks,
@@ -150,12 +147,20 @@ def _transport(sources: int, sinks: int, room: Room, base: Array, table: Array, 
         room.work[2 * width :],
         room.work[3 * width :],
         parent,
-        order,
+        room.tree[2 * width :],
         room.tree[4 * width :],
-        flow,
+        room.work[4 * width :],
         room.work[6 * width :],
         0,
     )
+
+
+def _transport(sources: int, sinks: int, room: Room, base: Array, table: Array, one: float, at: int) -> int:
+    """Solve a program of any size by the network simplex."""
+    width, node, amount = room.width, room.node, room.amount
+    nodes = sources + sinks
+    forest(sources, sinks, room, base, table, one)
+    parent, order, flow = room.tree, room.tree[2 * width :], room.work[4 * width :]
     basis_flows(sources, sinks, amount, amount[width:], parent, order, flow)
     for v in range(nodes):
         u = parent[v]

@@ -10,7 +10,7 @@ from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.options import PRECISION, SKEWED_DISTANCE, UNIT_THRESHOLD
-from bisimdist.questions.question import Group, Plain, Question, identity
+from bisimdist.questions.question import Content, Group, Plain, Question, identity
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
 
@@ -54,6 +54,7 @@ class Bound(Question["DistanceAnswer"]):
         options.TIMEOUT,
         options.MEMORY,
         options.CERTIFICATE,
+        options.CERTIFICATE_FORMAT,
         options.JSON,
     )
     sources = ("CMP18 Definition 12", "CMP18 Lemma 2", "CMP18 Theorem 2")
@@ -71,6 +72,7 @@ class Bound(Question["DistanceAnswer"]):
     nature: str
     threshold: fmpq | None
     backend: str | None
+    certificate_format: str = "auto"
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -150,6 +152,15 @@ class Bound(Question["DistanceAnswer"]):
         named = zip(answer.pairs, self.asked, self.cuts(), strict=True)
         pairs = [{**pair.data(self.distance, names), **cut} for pair, names, cut in named]
         return {**self.frame(), "pairs": pairs, "status": answer.status.value}
+
+    def content(self, option: Any, path: str, answer: DistanceAnswer) -> Content:
+        from bisimdist.fixpoint.question import MAX_PAIRS
+
+        if option.name == options.CERTIFICATE.name:
+            many = int(answer.statistics.get("pairs", 0)) > MAX_PAIRS
+            if self.certificate_format == "2" or (self.certificate_format == "auto" and many):
+                return answer.compact_certificate()
+        return super(Bound, self).content(option, path, answer)
 
     def report(self, answer: DistanceAnswer) -> Report:
         report = answer.report(self.asked, self.skew.shown_epsilon)

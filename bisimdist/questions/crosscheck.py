@@ -10,7 +10,7 @@ from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.option import Option
 from bisimdist.questions.options import HTML, LENGTH
-from bisimdist.questions.question import Group, Plain, Question, Settled, identity, nothing_known
+from bisimdist.questions.question import Content, Group, Plain, Question, Settled, identity, nothing_known
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -97,7 +97,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
             return None
         return True
 
-    def content(self, option: Option[Any], path: str, answer: CrosscheckAnswer) -> str | bytes:
+    def content(self, option: Option[Any], path: str, answer: CrosscheckAnswer) -> Content:
         if option.name != HTML.name:
             return super(Crosscheck, self).content(option, path, answer)
         from bisimdist.analysis.crosscheck_page import crosscheck_page

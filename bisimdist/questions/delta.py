@@ -10,7 +10,7 @@ from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.option import Option
-from bisimdist.questions.question import Group, Question
+from bisimdist.questions.question import Content, Group, Question
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
 
@@ -116,7 +116,7 @@ class Delta(Question["DeltaAnswer"]):
     def report(self, answer: DeltaAnswer) -> Report:
         return with_nature(answer.report(self.skew.shown_epsilon), self.model, self.nature)
 
-    def content(self, option: Option[Any], path: str, answer: DeltaAnswer) -> str | bytes:
+    def content(self, option: Option[Any], path: str, answer: DeltaAnswer) -> Content:
         from bisimdist.analysis.event_page import delta_page, event_svg
 
         if option.name == options.SVG.name:

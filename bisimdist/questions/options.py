@@ -89,6 +89,16 @@ QUOTIENT = switch("--quotient", "Merge bisimilar states first.", name="merge_bis
 SKEWED_DISTANCE = choice(
     "--distance", "NAME", "bd or lbd.", "bd", "lbd", what="no such distance", default="bd"
 )
+CERTIFICATE_FORMAT = choice(
+    "--certificate-format",
+    "N",
+    "1 is JSON, 2 is short and read part by part, auto is 2 for what is too long for 1.",
+    "auto",
+    "1",
+    "2",
+    what="no such format",
+    default="auto",
+)
 WORST = switch("--worst", "Refine only what the largest delta of all pairs depends on.")
 ROUNDS = whole(
     "--rounds", "K", "Interactive models: at most so many actions; by default any number.", least=0

@@ -11,7 +11,7 @@ from bisimdist.questions.given import Given
 from bisimdist.questions.option import Option
 from bisimdist.questions.options import HTML
 from bisimdist.questions.program_source import is_program
-from bisimdist.questions.question import Group, Question
+from bisimdist.questions.question import Content, Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.analysis.delta import DeltaAnswer
@@ -50,7 +50,7 @@ class Program(Delta):
 
         return program_data(answer, Delta.data(self, answer))
 
-    def content(self, option: Option[Any], path: str, answer: DeltaAnswer) -> str | bytes:
+    def content(self, option: Option[Any], path: str, answer: DeltaAnswer) -> Content:
         if option.name != HTML.name:
             return super(Program, self).content(option, path, answer)
         from bisimdist.analysis.program_page import program_page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bisimdist.report.tables import Report
 
 __all__ = [
+    "Content",
     "Group",
     "Model",
     "Plain",
@@ -33,6 +34,8 @@ __all__ = [
 
 A = TypeVar("A")
 R = TypeVar("R")
+Content = str | bytes | Iterator[bytes]
+"""What belongs into a file, perhaps part by part."""
 
 
 class Group(Enum):
@@ -227,7 +230,7 @@ class Question(ABC, Generic[A]):
         status = getattr(answer, "status", None)
         return None if status is not None and status.value == "limit" else True
 
-    def content(self, option: Option[Any], path: str, answer: A) -> str | bytes:
+    def content(self, option: Option[Any], path: str, answer: A) -> Content:
         """Return what belongs into the file that an option names: the proof, a table of pairs, or more."""
         if option.name in {CSV.name, MATRIX.name}:
             return self._table(option, path, answer)

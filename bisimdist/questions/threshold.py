@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.questions.options import CSV, MATRIX
-from bisimdist.questions.question import Plain, Question, Settled, joint
+from bisimdist.questions.question import Content, Plain, Question, Settled, joint
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -97,7 +97,7 @@ class AtMost(Question[Any]):
         assert not isinstance(report, str)
         return decided(report, self.threshold, self._verdicts(answer))
 
-    def content(self, option: Any, path: str, answer: Any) -> str | bytes:
+    def content(self, option: Any, path: str, answer: Any) -> Content:
         if option.name in {CSV.name, MATRIX.name}:
             return super(AtMost, self).content(option, path, answer)
         return self.asked.content(option, path, answer)

@@ -14,13 +14,16 @@ from typing import Any
 import pytest
 
 from bisimdist.checker.rules import KINDS
-from tests.checker.corpus import FOLDER, Entry
+from tests.checker.corpus import FOLDER, Entry, listed
 from tests.checker.mutants import PACKAGE, source
 from tests.checker.mutation import checker, compiled, outcome
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMES = re.compile(r"\b([A-Z]\d+)(?:: |$)")
 LIMIT = "a limit on work"
+COMPACT = "compact"
+"""The folder of certificates in format 2, which are about distances."""
+
 HEAD = "| rule | needed by | only it stops |"
 
 
@@ -40,6 +43,11 @@ class Row:
     def kind(self) -> str:
         return self.forgery.rpartition("/")[0]
 
+    @property
+    def path(self) -> Path:
+        suffix = "compact" if self.kind == COMPACT else "json"
+        return FOLDER / "incorrect" / f"{self.forgery}.{suffix}"
+
 
 def tables() -> Iterator[Row]:
     for page in sorted([DOCS / "certificate-spec.md", *(DOCS / "certificates").glob("*.md")]):
@@ -56,16 +64,16 @@ PROVED = [row for row in ROWS if row.link != LIMIT]
 
 def test_a_table_names_each_rule_once_with_a_file() -> None:
     assert len({(row.kind, row.rule) for row in ROWS}) == len(ROWS)
-    assert all((FOLDER / "incorrect" / f"{row.forgery}.json").exists() for row in ROWS)
+    assert all(row.path.exists() for row in ROWS)
 
 
 @pytest.mark.parametrize("kind", sorted({row.kind for row in ROWS} - {""}))
 def test_no_rule_of_the_code_is_missing(kind: str) -> None:
     """Rules are seen by their names in the texts of the module of a kind."""
-    module = source(KINDS[kind].removeprefix(f"{PACKAGE}."))
+    module = source(KINDS.get(kind, "rules.compact").removeprefix(f"{PACKAGE}."))
     texts = (node.value for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Constant))
     rules = {rule for text in texts if isinstance(text, str) for rule in NAMES.findall(text)}
-    forged = {Entry(path).rule for path in (FOLDER / "incorrect" / kind).glob("*.json")}
+    forged = {Entry(path).rule for path in listed(FOLDER / "incorrect" / kind)}
     assert (rules | forged) - {row.rule for row in ROWS if row.kind == kind} == set()
 
 
@@ -101,7 +109,7 @@ class _Switched(ast.NodeTransformer):
 @pytest.mark.parametrize("row", PROVED, ids=lambda row: row.forgery)
 def test_only_this_rule_stops_the_forgery(row: Row) -> None:
     """Without the rule the forgery is accepted, or the checker breaks because it relies on the rule."""
-    entry = Entry(FOLDER / "incorrect" / f"{row.forgery}.json")
+    entry = Entry(row.path)
     assert entry.rule == row.rule
     with checker(switchable()) as judge:
         reading: Any = importlib.import_module(f"{PACKAGE}.core.reading")

@@ -1,7 +1,8 @@
 """The files of ``tests/certificates``: what each is, and what stands beside it.
 
 A certificate of another kind than distances lies in a folder that has the name of the kind. ``NAME.model``
-beside ``NAME.json`` is the model file that is given with it. In ``incorrect``, a name begins with the rule
+beside ``NAME.json`` is the model file that is given with it. ``NAME.compact`` is one in format 2, in the
+folder ``compact``. In ``incorrect``, a name begins with the rule
 that refuses the file, and ``falsehoods.txt`` of the folder says in one line for each file what it claims
 falsely.
 """
@@ -41,7 +42,12 @@ class Entry:
 
 def entries(folder: str) -> list[Entry]:
     """Return all files of ``correct``, ``incorrect`` or ``malformed``, those of all kinds."""
-    return [Entry(path) for path in sorted((FOLDER / folder).rglob("*.json"))]
+    return [Entry(path) for path in listed(FOLDER / folder)]
+
+
+def listed(folder: Path) -> list[Path]:
+    """Return the certificates in a folder and below."""
+    return sorted(path for path in folder.rglob("*") if path.suffix in {".json", ".compact"})
 
 
 def falsehoods(folder: Path) -> Mapping[str, str]:

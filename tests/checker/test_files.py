@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bisimdist.checker import MalformedCertificate, check_certificate
-from tests.checker.corpus import FOLDER, Entry, entries, falsehoods
+from tests.checker.corpus import FOLDER, Entry, entries, falsehoods, listed
 
 KINDS = sorted(path for path in (FOLDER / "incorrect").iterdir() if path.is_dir())
 
@@ -48,5 +48,5 @@ def test_malformed(entry: Entry) -> None:
 @pytest.mark.parametrize("folder", KINDS, ids=lambda folder: folder.name)
 def test_one_line_says_what_a_forgery_claims_falsely(folder: Path) -> None:
     said = falsehoods(folder)
-    assert sorted(said) == sorted(path.stem for path in folder.glob("*.json"))
+    assert sorted(said) == sorted(path.stem for path in listed(folder))
     assert all(said.values())

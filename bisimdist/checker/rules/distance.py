@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 from importlib import import_module
+from operator import add
 from typing import Any
 
 from bisimdist.checker.core.chain import NATURE, ONLY, Chain, given_chain, own_chain, read_model, reader
@@ -289,8 +290,8 @@ def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) ->
     """
     near = {i: [setting.q * lower.at(i, k) for k in members] for i in members}
     far = {j: [setting.p * lower.at(k, j) for k in members] for j in members}
-    for (i, j), value in lower.listed.items():
-        if i in near and any(setting.q * value > a + b for a, b in zip(near[i], far[j], strict=True)):
+    for here in near.values():
+        if any(min(map(add, here, there)) < direct for there, direct in zip(far.values(), here, strict=True)):
             fine = setting.p ** len(members)
             return {x: {k: lower.at(x, k) * fine for k in members} for x in members}
     return None

@@ -1,0 +1,124 @@
+"""Writes certificates of distances in format 2, a part at a time (docs/certificates/compact.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bisimdist.certificates.compact_proof import Detailed
+from bisimdist.certificates.numbers import integer_text
+from bisimdist.certificates.packing import numeral, packed, runs, width_of
+from bisimdist.certificates.writer import frame_of, merged_names
+from bisimdist.errors import UsageError
+from bisimdist.fixpoint.flat_engine import FlatTables
+from bisimdist.fixpoint.flat_sweeps import ABSENT
+from bisimdist.fixpoint.proof import Proof
+from bisimdist.models.distinguishable import distinguishable_classes
+from bisimdist.models.interactive import System
+from bisimdist.models.lmc import LMC
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["MAGIC", "Asked", "compact_certificate"]
+
+MAGIC = b"bisimdist-certificate 2\n"
+"""What a certificate in format 2 begins with."""
+
+PART = 1 << 20
+"""Tables are written about so many bytes at a time."""
+
+
+class Flat:
+    """What is written of flat tables."""
+
+    ranked = False
+
+    def __init__(self, proof: FlatTables) -> None:
+        self.proof = proof
+        self.model, self.distance, self.alpha, self.asked = proof.model, "bd", proof.alpha, proof.asked
+        self.denominator = proof.layout.one
+        present = proof.state != ABSENT
+        self.most = int((proof.upper - proof.lower)[present].max(initial=0.0))
+
+    def row(self, s: int) -> tuple[Any, Any, Any, Sequence[int]]:
+        """Return the places of the states that s is listed with, their upper bounds, gaps and ranks."""
+        layout = self.proof.layout
+        i = int(layout.place[s])
+        if i < 0:
+            return (), (), (), ()
+        first = int(layout.chain.first[i])
+        begin = int(layout.chain.base[i]) + first
+        row = slice(begin, begin + i - first)
+        places = np.flatnonzero(self.proof.state[row] != ABSENT)
+        upper = self.proof.upper[row][places]
+        return places, upper, upper - self.proof.lower[row][places], ()
+
+    def records(self, deadline: Deadline, progress: Progress) -> Iterator[bytes]:
+        """Yield what proves the bounds of the pairs in their order."""
+        return self.proof.bases(deadline=deadline, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was asked: pairs of a model, and by its state the one in the quotient where states are merged."""
+
+    model: System
+    pairs: Sequence[tuple[int, int]]
+    place: Sequence[int] | None = None
+
+
+def compact_certificate(
+    proof: Proof | FlatTables,
+    asked: Asked | None = None,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> Iterator[bytes]:
+    """Yield the certificate of the bounds on the pairs that were asked, a part at a time.
+
+    Parameters
+    ----------
+    proof
+        The proof.
+    asked
+        By default what the proof is about.
+    deadline, progress
+        When to give up, and who is told how far it is.
+
+    Raises
+    ------
+    UsageError
+        If the proof is not about a chain.
+    LimitError
+        If the deadline passes.
+    """
+    model = proof.model if isinstance(proof, FlatTables) else proof.question.model
+    if not isinstance(model, LMC):
+        raise UsageError("certificates in format 2 are about chains; this model has choices")
+    told: Flat | Detailed = Flat(proof) if isinstance(proof, FlatTables) else Detailed(proof)
+    asked = asked or Asked(model, told.asked)
+    width, gap = width_of(told.denominator), width_of(told.most)
+    head = {
+        **frame_of(asked.model, told.distance, told.alpha, version=2),
+        "claims": [{"from": asked.model.called(s), "to": asked.model.called(t)} for s, t in asked.pairs],
+        **({} if asked.place is None else {"merged": merged_names(asked.model, model, asked.place)}),
+        "denominator": integer_text(told.denominator),
+        "width": width,
+        "gap": gap,
+        "ranks": int(told.ranked),
+    }
+    yield MAGIC + json.dumps(head, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+    classes = distinguishable_classes(model)
+    parts: list[bytes] = []
+    for s in sorted(range(len(classes)), key=lambda s: (classes[s], s)):
+        deadline.check()
+        places, upper, gaps, ranks = told.row(s)
+        parts += [runs(places), packed(upper, width), packed(gaps, gap), *map(numeral, ranks)]
+        if sum(map(len, parts[-3:])) >= PART or len(parts) > PART >> 4:
+            yield b"".join(parts)
+            parts = []
+    yield b"".join(parts)
+    yield from told.records(deadline, progress)

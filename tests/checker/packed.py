@@ -1,0 +1,383 @@
+"""Certificates in format 2 put together byte by byte; nothing of the project is used.
+
+``python -m tests.checker.packed`` writes those files of ``tests/certificates/*/compact`` that are said here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tests.checker.brute import digest
+from tests.checker.corpus import FOLDER
+
+Document = dict[str, Any]
+MAGIC = b"bisimdist-certificate 2\n"
+
+
+def numeral(number: int) -> bytes:
+    """Write seven bits a byte, the lowest first."""
+    return bytes([number]) if number < 128 else bytes([number % 128 + 128]) + numeral(number // 128)
+
+
+def codes(*numbers: int) -> bytes:
+    """Write a basis of fewer than 16 nodes."""
+    pairs = zip(numbers[::2], (*numbers[1::2], 0), strict=False)
+    return bytes(low + 16 * high for low, high in pairs)
+
+
+def text(data: object) -> bytes:
+    raw = json.dumps(data).encode()
+    return numeral(len(raw)) + raw
+
+
+def chain(labels: str, **rows: Mapping[str, str]) -> Document:
+    """Make a model of states ``s:a``; a state without a row loops."""
+    states = dict(part.split(":") for part in labels.split())
+    return {"kind": "lmc", "states": states, "transitions": {s: rows.get(s, {s: "1"}) for s in states}}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What stands in the tables of a state: its runs, then its numbers."""
+
+    runs: tuple[tuple[int, int], ...] = ()
+    upper: tuple[int, ...] = ()
+    gap: tuple[int, ...] = ()
+    ranks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A certificate by its parts; rows stand in the order of the states by class."""
+
+    model: Document
+    claims: Sequence[tuple[str, str]]
+    rows: Sequence[Row]
+    records: bytes
+    alpha: str = "1"
+    distance: str = "bd"
+    denominator: int = 4
+    width: int = 1
+    gap: int = 0
+    ranks: int = 0
+    head: Mapping[str, object] = field(default_factory=dict)
+    end: bytes = b""
+
+    def content(self) -> bytes:
+        head = {
+            "format": "bisimdist-certificate",
+            "version": 2,
+            "model": self.model,
+            "digest": digest(self.model),
+            "distance": self.distance,
+            "alpha": self.alpha,
+            "claims": [{"from": s, "to": t} for s, t in self.claims],
+            "denominator": str(self.denominator),
+            "width": self.width,
+            "gap": self.gap,
+            "ranks": self.ranks,
+            **self.head,
+        }
+        body = b"".join(self._row(row) for row in self.rows)
+        return MAGIC + json.dumps(head).encode() + b"\n" + body + self.records + self.end
+
+    def _row(self, row: Row) -> bytes:
+        runs = b"".join(numeral(part) for run in row.runs for part in run)
+        upper = b"".join(number.to_bytes(self.width, "little") for number in row.upper)
+        gap = b"".join(number.to_bytes(self.gap, "little") for number in row.gap if self.gap)
+        return numeral(len(row.runs)) + runs + upper + gap + b"".join(map(numeral, row.ranks))
+
+
+NONE = Row()
+
+
+def pair(upper: int, gap: int = 0, rank: int = 0) -> Row:
+    """Make the row of the second state of a class of two."""
+    return Row(((0, 1),), (upper,), (gap,), (rank,) if rank else ())
+
+
+STATES, THREE = "s:a t:a u:b v:b w:c x:d", "s:a t:a u:b v:b y:b w:c x:d"
+WHOLE, HALF = {"w": "1"}, {"w": "1/2", "x": "1/2"}
+HALVES = chain(STATES, s={"u": "3/4", "v": "1/4"}, t={"u": "1/4", "v": "3/4"}, u=WHOLE, v=HALF)
+"""s and t are at distance 1/4, u and v at distance 1/2."""
+
+EXACT = Packed(
+    HALVES,
+    [("s", "t")],
+    [NONE, pair(1, rank=1), NONE, pair(2, rank=1), NONE, NONE],
+    # of s and t: u hangs from v, and is stuck; of u and v: both are roots, and w is stuck
+    bytes([0]) + codes(1, 0) + numeral(1) + bytes([0]) + codes(0, 0) + numeral(1),
+    ranks=1,
+)
+
+
+def above(st: int, uv: int, record: bytes, **more: Any) -> Packed:
+    """Say in quarters that s and t, and u and v, are at most so far apart."""
+    rows = [NONE, pair(st, st), NONE, pair(uv, uv), NONE, NONE]
+    return replace(EXACT, rows=rows, records=record + bytes([0]) + codes(0, 0), gap=1, ranks=0, **more)
+
+
+def three(model: Document, distances: tuple[int, int, int], lower: int, record: bytes) -> Packed:
+    """Say in sixteenths that s and t are at least so far apart, and how far u and v, u and y, v and y are."""
+    first, *others = ((8 * d, d) for d in distances)
+    row = Row(((0, 2),), tuple(d for d, _ in others), tuple(gap for _, gap in others))
+    rows = [NONE, pair(16, 16 - lower), NONE, pair(*first), row, NONE, NONE]
+    rest = [bytes([0]) + (codes(0, 0) if d else b"") for d in distances]
+    return Packed(model, [("s", "t")], rows, record + b"".join(rest), denominator=16, gap=1)
+
+
+SHORTCUT = chain(
+    "s:a t:a i:b k:b j:b v:c w:d",
+    s={"w": "3/5", "j": "2/5"},
+    t={"i": "1/6", "w": "1/2", "v": "1/3"},
+    i={"v": "1/5", "w": "4/5"},
+    k={"v": "1/10", "w": "9/10"},
+    j={"v": "1/20", "w": "19/20"},
+)
+"""At alpha = 2 mass goes from i to j through k for nothing: s and t are at distance 1/3, not 7/20."""
+
+
+def shortcut(st: int, lower: int, flags: int = 1, basis: bytes = b"") -> Packed:
+    """Say in sixtieths that s and t are at most and at least so far apart."""
+    rows = [
+        NONE,
+        Row(((0, 1),), (st,), (st - lower,), (1,)),
+        NONE,
+        Row(((0, 1),), (0,), (0,), (0,)),
+        Row(((0, 2),), (6, 0), (0, 0), (1, 0)),
+        NONE,
+        NONE,
+    ]
+    upper = codes(1, 0, 0, 0) + codes(1, 0, 0, 0)
+    records = [
+        bytes([flags]) + upper + basis + numeral(1),
+        bytes([0]) + codes(0) + codes(0, 0),
+        bytes([0]) + codes(0, 0) + codes(0, 0) + numeral(1),
+        bytes([0]) + codes(0) + codes(0, 0),
+    ]
+    return Packed(SHORTCUT, [("s", "t")], rows, b"".join(records), "2", denominator=60, gap=1, ranks=1)
+
+
+ROUND = chain("p:a q:a", p={"p": "1"}, q={"q": "1"})
+"""Both states do the same for ever, and are at distance 0."""
+
+
+def going_round(rank: int = 0, reason: bytes = b"") -> Packed:
+    record = bytes([2]) + codes(1, 0) + reason
+    return Packed(ROUND, [("p", "q")], [NONE, pair(4, rank=rank)], record, ranks=1 if rank else 0)
+
+
+def told(flag: int, data: object, upper: int, lower: int) -> Packed:
+    """Say in quarters, by a text, how far u and v are apart."""
+    rows = [NONE, NONE, NONE, pair(upper, upper - lower), NONE, NONE]
+    return Packed(HALVES, [("u", "v")], rows, bytes([flag]) + text(data), gap=1)
+
+
+def coupled(upper: int, *given: tuple[str, str]) -> Packed:
+    return told(4, {"forward": {"moves": [], "given_up": given}}, upper, 0)
+
+
+ALIKE = chain(
+    f"{STATES} z:d",
+    s={"u": "3/4", "v": "1/4"},
+    t={"u": "1/4", "v": "3/4"},
+    u=WHOLE,
+    v={"w": "1/2", "x": "1/4", "z": "1/4"},
+)
+"""The same, but that half of the mass that goes to x goes to z, which is like x."""
+
+
+def merged(alpha: str = "1", **stands: str) -> Packed:
+    return replace(EXACT, model=ALIKE, head={"merged": stands}, alpha=alpha)
+
+
+BY_TEXT = numeral(0) + text({"common": "u"})
+CORRECT: dict[str, Packed] = {
+    "exact": EXACT,
+    "from-above": above(1, 2, bytes([0]) + codes(1, 0)),
+    "coupled": coupled(2, ("w", "1/2")),
+    "witnessed": told(8, {"witness": {"w": "1"}}, 4, 1),
+    "reason-in-words": replace(
+        EXACT, records=bytes([0]) + codes(1, 0) + BY_TEXT + bytes([0]) + codes(0, 0) + numeral(1)
+    ),
+    "merged": replace(merged(z="x"), claims=[("s", "t"), ("x", "z")]),
+    "no-pairs": Packed(HALVES, [("s", "s"), ("s", "u")], [NONE] * 6, b""),
+    "shortcut": shortcut(21, 20, 9, text({"witness": {"v": "1"}})),
+}
+"""Certificates that must be accepted."""
+
+TWINS = chain(
+    "s:a t:a u:b v:b w:b x:c y:d",
+    s={"u": "2/3", "w": "1/3"},
+    t={"u": "1/6", "v": "1/6", "w": "2/3"},
+    u={"x": "1/6", "y": "5/6"},
+    v={"x": "1/6", "y": "5/6"},
+    w={"x": "2/3", "y": "1/3"},
+)
+DEEP = chain(THREE, s={"u": "1"}, t={"v": "1/2", "y": "1/2"}, u=WHOLE, v=HALF, y=WHOLE)
+FULL = chain(THREE, s={"u": "1/2", "y": "1/2"}, t={"v": "1/4", "x": "3/4"}, u=WHOLE, v=WHOLE, y=HALF)
+EMPTY = chain(THREE, s={"u": "1/2", "x": "1/2"}, t={"v": "1/2", "y": "1/2"}, u=WHOLE, v=WHOLE, y=HALF)
+ROOMY = chain(
+    STATES, s={"u": "3/4", "w": "1/4"}, t={"u": "1/4", "v": "1/4", "w": "1/4", "x": "1/4"}, u=WHOLE, v=HALF
+)
+INCORRECT: dict[str, tuple[Packed, str]] = {
+    "G1-row-sum": (
+        replace(EXACT, model=chain(STATES, **{**HALVES["transitions"], "x": {"x": "1/2"}})),
+        "that a chain whose row of x sums to 1/2 has distances",
+    ),
+    "G2-another-model": (EXACT, "that s and t of the other chain are at distance 1/4; they are alike"),
+    "G3-digest": (
+        replace(EXACT, head={"digest": digest(ROUND)}),
+        "that it is about the chain with another digest",
+    ),
+    "G4-alpha-below-one": (
+        Packed(HALVES, [("s", "s")], [NONE] * 6, b"", "1/2"),
+        "that s is at distance 0 from itself at alpha = 1/2",
+    ),
+    "M1-skewed": (
+        Packed(TWINS, [("s", "t")], [NONE, pair(0), *[NONE] * 4], bytes(3), "2", head={"merged": {"v": "u"}}),
+        "that s and t are at distance 0 at alpha = 2; it is 1/18, as twins may differ by the factor",
+    ),
+    "M2-unknown-state": (
+        replace(merged(z="x", y="x"), claims=[("s", "t")]),
+        "that a state is merged that there is not",
+    ),
+    "M3-other-labels": (
+        Packed(HALVES, [("w", "x")], [NONE] * 5, b"", head={"merged": {"x": "w"}}),
+        "that w and x are at distance 0; it is 1",
+    ),
+    "B1-circle": (
+        above(0, 2, bytes([0]) + codes(1, 1)),
+        "that s and t are at distance 0; it is 1/4",
+    ),
+    "B1-no-such-node": (
+        above(0, 2, bytes([0]) + codes(2, 0)),
+        "that s and t are at distance 0; it is 1/4",
+    ),
+    "B2-more-than-there-is-room": (
+        above(1, 2, bytes([0]) + codes(1, 0, 0), model=ROOMY),
+        "that s and t are at most 1/4 apart; it is 3/8",
+    ),
+    "B3-costs-more": (
+        above(1, 1, bytes([0]) + codes(1, 0)),
+        "that u and v are at most 1/4 apart; it is 1/2",
+    ),
+    "B3-moves-cost-more": (
+        above(0, 2, bytes([0]) + codes(1, 0)),
+        "that s and t are at distance 0; it is 1/4",
+    ),
+    "B4-source-and-sink": (
+        three(DEEP, (1, 0, 1), 6, bytes([2]) + codes(1, 0, 0)),
+        "that s and t are at least 3/8 apart; it is 1/4",
+    ),
+    "B4-above-one": (
+        three(FULL, (0, 1, 1), 13, bytes([2]) + codes(0, 1, 1, 0)),
+        "that s and t are at least 13/16 apart; it is 3/4",
+    ),
+    "B4-below-zero": (
+        three(EMPTY, (0, 1, 1), 10, bytes([2]) + codes(1, 0, 1, 0)),
+        "that s and t are at least 5/8 apart; it is 1/2",
+    ),
+    "B5-shortcut": (shortcut(21, 21), "that s and t are at distance 7/20; it is 1/3"),
+    "B6-gains-less": (
+        told(2, None, 4, 3),
+        "that u and v are at least 3/4 apart; it is 1/2",
+    ),
+    "B6-goes-round": (going_round(), "that p and q are at distance 1; it is 0"),
+    "L7-not-stuck": (going_round(1, numeral(1)), "that p and q are at distance 1; it is 0"),
+    "L7-not-common": (
+        going_round(1, numeral(0) + text({"common": "p"})),
+        "that p and q are at distance 1; it is 0",
+    ),
+    "L7-no-function": (
+        going_round(1, numeral(0) + text({"classes": [], "states": {"p": "1"}})),
+        "that p and q are at distance 1; it is 0",
+    ),
+    "U3-nothing-moves": (coupled(1), "that u and v are at most 1/4 apart; it is 1/2"),
+    "U4-costs-more": (coupled(1, ("w", "1/2")), "that u and v are at most 1/4 apart; it is 1/2"),
+    "L6-gains-less": (
+        replace(
+            EXACT,
+            rows=[NONE, NONE, NONE, pair(3, rank=1), NONE, NONE],
+            claims=[("u", "v")],
+            records=bytes([8]) + codes(0, 0) + text({"witness": {"w": "1"}}) + numeral(1),
+        ),
+        "that u and v are at least 3/4 apart; it is 1/2",
+    ),
+}
+"""Certificates that a rule must refuse, and what they claim falsely."""
+INCORRECT["B6-gains-less"] = (
+    replace(INCORRECT["B6-gains-less"][0], records=bytes([2]) + codes(0, 0)),
+    INCORRECT["B6-gains-less"][1],
+)
+
+
+def cut(packed: Packed, count: int) -> Packed:
+    return replace(packed, records=packed.records[:-count])
+
+
+MALFORMED: dict[str, Packed] = {
+    "cut-short": cut(EXACT, 1),
+    "goes-on": replace(EXACT, end=b"\0"),
+    "without-tables": replace(EXACT, rows=[], records=b""),
+    "empty-run": replace(EXACT, rows=[Row(((0, 0),)), *EXACT.rows[1:]]),
+    "run-too-long": replace(EXACT, rows=[NONE, Row(((0, 2),), (1, 1), (), (1, 1)), *EXACT.rows[2:]]),
+    "with-itself": Packed(ROUND, [("p", "q")], [Row(((0, 1),), (0,)), NONE], b"\0", distance="lbd"),
+    "more-than-one": replace(EXACT, rows=[NONE, pair(5, rank=1), *EXACT.rows[2:]]),
+    "less-than-nothing": replace(EXACT, gap=1, rows=[NONE, pair(1, 2, 1), NONE, pair(2, 0, 1), NONE, NONE]),
+    "long-number": replace(EXACT, rows=[], records=b"\xff" * 9 + b"\1"),
+    "no-denominator": replace(CORRECT["no-pairs"], denominator=0),
+    "negative-denominator": replace(CORRECT["no-pairs"], denominator=-1),
+    "no-width": replace(CORRECT["no-pairs"], head={"width": 0}),
+    "negative-width": replace(EXACT, head={"width": -1}),
+    "ranks-of-two": replace(EXACT, ranks=2),
+    "version": replace(EXACT, head={"version": 1}),
+    "kind": replace(EXACT, head={"kind": "delta"}),
+    "no-claims": replace(EXACT, claims=[]),
+    "claim-about-no-state": replace(EXACT, claims=[("s", "z")]),
+    "claim-from-no-state": replace(EXACT, claims=[("z", "t")]),
+    "claim-with-a-bound": replace(EXACT, head={"claims": [{"from": "s", "to": "t", "upper": "1/4"}]}),
+    "unknown-flag": replace(EXACT, records=bytes([16]) + EXACT.records[1:]),
+    "turned-at-one": replace(EXACT, records=bytes([1]) + EXACT.records[1:]),
+    "own-and-witnessed": told(10, {"witness": {"w": "1"}}, 4, 1),
+    "own-basis-of-nothing": above(1, 2, bytes([2]) + codes(1, 0)),
+    "witness-of-nothing": above(1, 2, bytes([8]) + codes(1, 0)),
+    "coupled-at-one": told(4, {"forward": {"moves": [], "given_up": []}}, 4, 1),
+    "no-basis-below": told(4, {"forward": {"moves": [], "given_up": [["w", "1/2"]]}}, 2, 1),
+    "half-a-byte": three(DEEP, (1, 0, 1), 3, bytes([2, 1, 16])),
+    "stuck-is-no-node": replace(EXACT, records=bytes([0]) + codes(1, 0) + numeral(3)),
+    "text-of-nothing": going_round(1, numeral(0) + numeral(0)),
+    "text-with-more": told(8, {"witness": {"w": "1"}, "value": "1"}, 4, 1),
+    "couplings-of-both": coupled(2, ("w", "1/2")),
+    "merged-into-merged": merged(z="x", x="w"),
+    "interactive": replace(EXACT, model={**HALVES, "kind": "interactive"}),
+    "model-without-states": replace(EXACT, head={"model": {"kind": "lmc", "states": [], "transitions": {}}}),
+}
+"""What is no certificate."""
+MALFORMED["couplings-of-both"] = told(
+    4, {side: {"moves": [], "given_up": [["w", "1/2"]]} for side in ("forward", "backward")}, 2, 0
+)
+OTHER = chain(STATES, s={"u": "1/2", "v": "1/2"}, t={"u": "1/2", "v": "1/2"}, u=WHOLE, v=HALF)
+
+
+def main() -> None:
+    """Write the files."""
+    for folder in ("correct", "incorrect", "malformed"):
+        (FOLDER / folder / "compact").mkdir(exist_ok=True)
+    for name, packed in CORRECT.items():
+        (FOLDER / "correct" / "compact" / f"{name}.compact").write_bytes(packed.content())
+    for name, (packed, _) in INCORRECT.items():
+        (FOLDER / "incorrect" / "compact" / f"{name}.compact").write_bytes(packed.content())
+    for name, packed in MALFORMED.items():
+        (FOLDER / "malformed" / "compact" / f"{name}.compact").write_bytes(packed.content())
+    lines = [f"{name}: {falsehood}\n" for name, (_, falsehood) in INCORRECT.items()]
+    (FOLDER / "incorrect" / "compact" / "falsehoods.txt").write_text("".join(lines), encoding="utf-8")
+    model = FOLDER / "incorrect" / "compact" / "G2-another-model.model"
+    model.write_text(json.dumps(OTHER) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""Certificates of distances in format 2: what is computed is accepted, and what is accepted is true."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from flint import fmpq
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from bisimdist import bound
+from bisimdist.certificates.compact import compact_certificate
+from bisimdist.checker import MalformedCertificate, check_certificate
+from bisimdist.checker.__main__ import main
+from bisimdist.errors import UsageError
+from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
+from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.models.lmc import LMC
+from tests.checker import packed
+from tests.checker.corpus import FOLDER, entries
+from tests.strategies import alphas, lmcs
+
+PRECISE = fmpq(1, 10**6)
+
+
+def alike(model: LMC) -> list[tuple[str, str]]:
+    states = list(zip(model.states, model.labels, strict=True))
+    return [(s, t) for s, here in states for t, there in states if s < t and here == there]
+
+
+def flat(model: LMC, alpha: fmpq, width: fmpq = PRECISE) -> FlatTables | None:
+    """Return flat tables of all pairs, where there are any."""
+    asked = tuple((model.index(s), model.index(t)) for s, t in alike(model))
+    layout = Layout.of(model, alpha, asked)
+    try:
+        return None if layout is None else flat_tables(model, alpha, asked, layout, width)
+    except NoBracketError:
+        return None
+
+
+@pytest.mark.parametrize("folder", ["correct", "incorrect", "malformed"])
+def test_the_files_are_those_that_are_put_together(folder: str) -> None:
+    made = {"correct": packed.CORRECT, "malformed": packed.MALFORMED}
+    made["incorrect"] = {name: said for name, (said, _) in packed.INCORRECT.items()}
+    for name, said in made[folder].items():
+        path = FOLDER / folder / "compact" / f"{name}.compact"
+        assert path.read_bytes() == said.content(), name
+
+
+@given(lmcs(max_states=5), alphas(), st.sampled_from(["bd", "lbd"]), st.booleans())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_what_is_computed_is_accepted(model: LMC, alpha: fmpq, distance: str, exact: bool) -> None:
+    pairs = alike(model)
+    assume(pairs)
+    answer = bound(model, alpha, distance=distance, pairs=pairs, precision=None if exact else PRECISE)
+    try:
+        content = b"".join(answer.compact_certificate())
+    except UsageError:
+        assume(False)
+        raise
+    report = check_certificate(content)
+    assert report.valid, report.reason
+    said = {(claim.source, claim.target): (claim.lower, claim.upper) for claim in report.claims}
+    for pair in answer.pairs:
+        ways = [said[pair.source, pair.target]]
+        if distance == "lbd":
+            ways.append(said[pair.target, pair.source])
+        assert fmpq(str(max(upper for _, upper in ways))) == pair.upper
+        assert fmpq(str(max(lower for lower, _ in ways if lower is not None))) == pair.lower
+
+
+@given(lmcs(max_states=6), alphas())
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+def test_flat_tables_are_accepted(model: LMC, alpha: fmpq) -> None:
+    tables = flat(model, alpha)
+    assume(tables)
+    assert tables is not None
+    report = check_certificate(b"".join(compact_certificate(tables)))
+    assert report.valid, report.reason
+    for claim in report.claims:
+        lower, upper = tables.bounds((model.index(claim.source), model.index(claim.target)))
+        assert (str(claim.lower), str(claim.upper)) == (str(lower), str(upper))
+
+
+@given(
+    st.data(),
+    st.sampled_from([entry.path for entry in entries("correct") if entry.path.suffix == ".compact"]),
+)
+@settings(max_examples=400)
+def test_what_is_accepted_is_true(data: st.DataObject, path: Path) -> None:
+    """Bytes of the tables and proofs are changed; bounds that are still proved hold."""
+    content = path.read_bytes()
+    begin = content.index(b"\n", content.index(b"\n") + 1) + 1
+    assume(begin < len(content))
+    truth = {
+        (claim.source, claim.target): claim.lower
+        for claim in check_certificate(content).claims
+        if claim.exact
+    }
+    changed = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 3))):
+        changed[data.draw(st.integers(begin, len(content) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        report = check_certificate(bytes(changed))
+    except MalformedCertificate:
+        return
+    for claim in report.claims:
+        exact = truth.get((claim.source, claim.target))
+        if report.valid and exact is not None:
+            assert (claim.lower or 0) <= exact <= claim.upper
+
+
+def test_it_is_read_part_by_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = random_lmc(150, 5, 3, seed=1)
+    tables = flat(model, fmpq(1), fmpq(1, 10**9))
+    assert tables is not None
+    content = b"".join(compact_certificate(tables))
+    path = tmp_path / "long.compact"
+    path.write_bytes(content)
+    assert main([str(path)]) == 0
+    assert capsys.readouterr().out.startswith("proved: ")
+
+    class Trickle(io.RawIOBase):
+        """A file that gives one byte at a time."""
+
+        def __init__(self) -> None:
+            self.inner = io.BytesIO(content)
+
+        def readable(self) -> bool:
+            return True
+
+        def readline(self, size: int | None = -1) -> bytes:
+            return self.inner.readline(size)
+
+        def read(self, size: int = -1) -> bytes:
+            return self.inner.read(min(size, 7))
+
+    assert check_certificate(Trickle()).valid  # type: ignore[arg-type]
+
+
+def test_a_file_that_is_no_certificate() -> None:
+    with pytest.raises(MalformedCertificate, match="first line"):
+        check_certificate(io.BytesIO(b'{"format": "bisimdist-certificate"}\n'))
