@@ -10,6 +10,7 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.pa import PA
 
 __all__ = ["asked_budget", "asked_distributions", "asked_states"]
@@ -17,7 +18,7 @@ __all__ = ["asked_budget", "asked_distributions", "asked_states"]
 Names = Sequence[tuple[str, str]]
 
 
-def asked_states(automaton: PA | System, pairs: Names | None) -> list[tuple[int, int]]:
+def asked_states(model: PA | System | IntervalChain, pairs: Names | None) -> tuple[tuple[int, int], ...]:
     """Return the pairs of states by their indices.
 
     Raises
@@ -27,10 +28,7 @@ def asked_states(automaton: PA | System, pairs: Names | None) -> list[tuple[int,
     ModelError
         If a name is no state.
     """
-    if pairs is None:
-        asked = list(automaton.pairs)
-    else:
-        asked = [(automaton.index(s), automaton.index(t)) for s, t in pairs]
+    asked = model.pairs if pairs is None else tuple((model.index(s), model.index(t)) for s, t in pairs)
     if not asked:
         raise UsageError("the model has no pairs of its own; say which states to compare")
     return asked

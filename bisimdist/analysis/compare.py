@@ -8,6 +8,7 @@ from functools import partial
 
 from flint import fmpq
 
+from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.distance_answer import DISTANCES, PairBound
 from bisimdist.analysis.distances import bound
@@ -17,7 +18,7 @@ from bisimdist.errors import LimitError
 from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.exact.scale import Value
-from bisimdist.fixpoint.question import checked_alpha, named_pairs
+from bisimdist.fixpoint.question import checked_alpha
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.interactive import System
@@ -248,7 +249,7 @@ def compare(  # noqa: PLR0913
     """
     system = known_or_rough(model)
     skew = checked_alpha(alpha)
-    asked = named_pairs(system, pairs, cut=True)
+    asked = asked_states(system, pairs)
     cuts = [masses_of(system, pair) if isinstance(system, LMC) else None for pair in asked]
     system = inner(system) if isinstance(system, LMC) else system
     merged, kinds = _merged(system)

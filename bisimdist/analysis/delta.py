@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.analysis.members import of_members
 from bisimdist.certificates.delta import delta_certificate
@@ -17,7 +18,7 @@ from bisimdist.certificates.program import program_certificate
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
-from bisimdist.fixpoint.question import checked_alpha, named_pairs
+from bisimdist.fixpoint.question import checked_alpha
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.interactive import Interactive, System
@@ -157,7 +158,7 @@ def delta(  # noqa: PLR0913
     if wanted is not None and wanted < 0:
         raise UsageError(f"the gap is {format_rational(wanted)}; expected at least 0")
     limit = None if threshold is None or fixed else to_fmpq(threshold)
-    asked = named_pairs(system, pairs, cut=True)
+    asked = asked_states(system, pairs)
     limited = None
     if rounds is not None and isinstance(system, Interactive):
         limited = unrolled(system, rounds, (state for pair in asked for state in pair))

@@ -8,6 +8,7 @@ from functools import partial
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.distance_answer import (
     DISTANCES,
     DistanceAnswer,
@@ -22,7 +23,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.exact_engine import prove_above, prove_exactly
 from bisimdist.fixpoint.iteration import Approximation
 from bisimdist.fixpoint.proposed import usable_backend
-from bisimdist.fixpoint.question import Question, checked_skew, named_pairs
+from bisimdist.fixpoint.question import Question, checked_skew
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.interactive import System
@@ -138,7 +139,7 @@ def bound(  # noqa: PLR0913
     _check_distance(distance)
     skew = checked_skew(alpha, epsilon)
     system = natural(model, nature)
-    asked = placed(system, named_pairs(model, pairs, cut=True))
+    asked = placed(system, asked_states(model, pairs))
     if threshold is not None and precision is not None:
         raise UsageError("precision and threshold were both given; a threshold is decided exactly")
     engine: Engine = _exact

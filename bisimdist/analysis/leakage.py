@@ -10,6 +10,7 @@ from functools import partial
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.delta import CLOSING_SECONDS, DEFAULT_GAP, refining_deadline
 from bisimdist.analysis.leakage_answer import LeakageAnswer
 from bisimdist.analysis.leakage_bounds import LeakageBound, Unending
@@ -22,7 +23,6 @@ from bisimdist.certificates.numbers import rational_text
 from bisimdist.certificates.writer import CLAIM_DIGITS
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
-from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.intervals import IntervalChain
@@ -238,7 +238,7 @@ def _cases(  # noqa: PLR0913, PLR0917
             raise UsageError("expected at least two secrets, each of them once")
         groups = [tuple(model.index(name) for name in secrets)]
     else:
-        groups = list(named_pairs(model, pairs, cut=True))
+        groups = list(asked_states(model, pairs))
         if both:
             groups = [way for s, t in groups for way in ((s, t), (t, s))]
     if measure.gains is not None:

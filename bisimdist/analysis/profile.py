@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.parallel import DeltaPool, DeltaTask
 from bisimdist.analysis.profile_answer import ProfileAnswer, ProfilePoint
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below, log_enclosure
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
-from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
@@ -120,7 +120,7 @@ def profile(  # noqa: PLR0913
     if jobs < 1:
         raise UsageError(f"{jobs} processes were asked for; expected at least 1")
     system = known_or_rough(model)
-    asked = named_pairs(system, pairs, cut=True)
+    asked = asked_states(system, pairs)
     names = tuple((system.states[s], system.states[t]) for s, t in asked)
     masses: list[tuple[fmpq, fmpq] | None] = [None for _ in asked]
     losses = None

@@ -10,6 +10,7 @@ from functools import partial
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.distances import bound
 from bisimdist.analysis.proved import Proved, Shown, no_certificate
 from bisimdist.bisimulation.robust import coupled, robust_classes, steps_together
@@ -18,7 +19,6 @@ from bisimdist.certificates.numbers import rational_text
 from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import format_rational
-from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.conversions import observed_chain
@@ -207,7 +207,7 @@ def robustness(
        Chains", CAV 2025.
     """
     chain = observed_chain(model).whole()
-    asked = named_pairs(chain, pairs)
+    asked = asked_states(chain, pairs)
     names = [(chain.states[s], chain.states[t]) for s, t in asked]
     found = [Robustness(source=s, target=t) for s, t in names]
     status, make = Status.LIMIT, no_certificate

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.profile import all_losses
 from bisimdist.errors import UsageError
@@ -15,7 +16,6 @@ from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
-from bisimdist.fixpoint.question import named_pairs
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
@@ -130,7 +130,7 @@ def least_alpha(  # noqa: PLR0913
         raise UsageError(f"the threshold is {format_rational(theta)}; expected a number from 0 to 1")
     if width <= 0:
         raise UsageError(f"the precision is {format_rational(width)}; expected a positive number")
-    asked = named_pairs(system, pairs, cut=True)
+    asked = asked_states(system, pairs)
     losses = None
     if isinstance(system, LMC) and masses_of(system, asked[0]) is None:
         losses = all_losses(system, asked, runs, deadline)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -16,10 +15,9 @@ from bisimdist.fixpoint.pairs import PairSpace, components_bottom_up, reached_by
 from bisimdist.fixpoint.programs import Functional, build_functional
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
-from bisimdist.models.intervals import IntervalChain
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["MAX_PAIRS", "Question", "checked_alpha", "checked_skew", "named_pairs", "prepare"]
+__all__ = ["MAX_PAIRS", "Question", "checked_alpha", "checked_skew", "prepare"]
 
 MAX_ALPHA = fmpq(1 << 1020)
 """Larger skews are refused: their doubles, which guide the search, would overflow."""
@@ -88,31 +86,6 @@ def checked_skew(alpha: ExactNumber | None, epsilon: ExactNumber | None) -> fmpq
     if alpha is not None:
         return checked_alpha(alpha)
     return checked_alpha(alpha_below(to_fmpq(epsilon)))
-
-
-def named_pairs(
-    model: System | IntervalChain, pairs: Sequence[tuple[str, str]] | None, *, cut: bool = False
-) -> tuple[tuple[int, int], ...]:
-    """Return the pairs as indices; None stands for the pairs of the model.
-
-    With `cut` it may be the chain of a program in which runs are cut off.
-
-    Raises
-    ------
-    UsageError
-        If there are none.
-    ModelError
-        If a name is no state.
-    """
-    if not cut:
-        model.whole()
-    named = () if pairs is None else tuple((model.index(s), model.index(t)) for s, t in pairs)
-    chosen = model.pairs if pairs is None else named
-    if not chosen:
-        raise UsageError(
-            "no pair of states is asked for and the model names none; give one, such as --pair S T"
-        )
-    return chosen
 
 
 def prepare(  # noqa: PLR0913

@@ -12,7 +12,6 @@ from flint import fmpq
 
 from bisimdist import LMC, check_certificate, delta, explore, parse_model, quotient, write_model
 from bisimdist.errors import UsageError
-from bisimdist.fixpoint.question import named_pairs
 from bisimdist.models.conversions import lmc_as_hmm
 from bisimdist.models.pa import chain_as_automaton
 from bisimdist.programs.chain import ProgramChain
@@ -163,7 +162,6 @@ def test_other_questions_refuse_a_program_that_was_cut() -> None:
     assert isinstance(chain, ProgramChain)
     assert isinstance(chain, LMC)
     for ask in (
-        lambda: named_pairs(chain, None),
         lambda: chain_as_automaton(chain),
         lambda: lmc_as_hmm(chain),
         lambda: quotient(chain),
