@@ -18,6 +18,7 @@ from bisimdist.analysis.crosscheck_answer import CrosscheckAnswer
 from bisimdist.analysis.crosscheck_page import STYLE as DISTANCES_STYLE
 from bisimdist.analysis.crosscheck_page import pair_section
 from bisimdist.analysis.delta import DeltaAnswer
+from bisimdist.analysis.delta_answer import DeltaBound
 from bisimdist.analysis.event_page import event_svg
 from bisimdist.analysis.profile import ProfileAnswer, profile
 from bisimdist.errors import BisimdistError, UsageError, visible
@@ -25,6 +26,8 @@ from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.svg import write_svg
 from bisimdist.progress import Limits
+from bisimdist.privacy.event import ACCEPT, REJECT, Event
+from bisimdist.report.numbers import at_least, at_most
 from bisimdist.report.page import page
 from bisimdist.report.pictures import saved
 from bisimdist.report.tables import Report, html_table
@@ -42,14 +45,16 @@ LARGEST_PROOF = 1 << 20
 """How many characters of a proof stand in a page."""
 MAX_LABELS = 24
 MAX_NODES = 30
+MAX_STEPS = 8
 """Larger events are abridged."""
 
 STYLE = """
-body { max-width: 62rem; } h1 { margin-bottom: .2rem; }
+body { max-width: 62rem; } h1 { margin-bottom: .2rem; } h1, h2, p, figcaption { overflow-wrap: anywhere; }
 .verdict { font-size: 1.15rem; border-left: 4px solid var(--same); padding: .4rem 1rem; }
 .verdict { background: var(--box); }
 .verdict.open { border-color: var(--gap); }
-figure { margin: 1rem 0; overflow-x: auto; } .plot svg { background: #fff; max-width: 100%; height: auto; }
+figure { margin: 1rem 0; overflow-x: auto; } figure svg { max-width: 100%; height: auto; }
+@media (max-width: 45rem) { figure svg { max-width: none; } .plot svg { width: 44rem; } }
 pre { background: var(--box); padding: .7rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 summary { cursor: pointer; font-weight: 600; } td { overflow-wrap: anywhere; } .wide { overflow-x: auto; }
 th[data-sorts] { cursor: pointer; } code { background: var(--box); overflow-wrap: anywhere; }
@@ -202,6 +207,7 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
         *(f"<p>{_text(remark)}</p>" for remark in remarks),
     ]
     if worst.lower > 0:
+        parts.append(f"<p>{_text(_story(worst))}</p>")
         caption = (
             "The event: what is seen leads downwards from the start; whoever arrives in the event "
             f"bets on {worst.witness.source}."
@@ -209,10 +215,11 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
         picture = event_svg(worst.witness, limit=MAX_NODES)
         parts.append(f"<figure>{picture}<figcaption>{_text(caption)}</figcaption></figure>")
     if found.profile is not None:
-        parts += ["<h2>At every level</h2>", _profile(found.profile)]
+        parts += ["<h2>At every level</h2>", _profile(found.profile, named)]
     if found.distances is not None:
         sections = "".join(pair_section(pair, found.distances) for pair in found.distances.pairs)
-        parts.append(f"<details><summary>What other measures say of this pair</summary>{sections}</details>")
+        summary = "<summary>What other measures say of this pair</summary>"
+        parts.append(f'<details>{summary}<div class="wide">{sections}</div></details>')
     parts += ["<h2>Proof</h2>", _proof(found), "<h2>Again</h2>", f"<pre>{_text(reproduce)}</pre>"]
     parts.append(f"<p>The model has the digest <code>{_text(delta.model.digest())}</code>.</p>")
     return page(
@@ -237,6 +244,31 @@ def _meaning(found: Decision) -> str:
     )
 
 
+def _story(worst: DeltaBound) -> str:
+    """Tell how somebody who bets on the event of a pair fares."""
+    seen, name = worst.witness, worst.witness.source
+    other = worst.target if name == worst.source else worst.source
+    sees = ", then ".join(_only_trace(seen.event)) or "a trace of the event below"
+    return (
+        f"Somebody watches without knowing where it began, and says {name} as soon as {sees} was seen. "
+        f"Of runs from {name} that is {at_least(seen.probability_from)}, of runs from {other} "
+        f"{at_most(seen.probability_to)}: more than alpha times as much by {at_least(worst.lower)}."
+    )
+
+
+def _only_trace(event: Event) -> list[str]:
+    """Return the labels of an event that has one short sequence of them; nothing of others."""
+    trace: list[str] = []
+    node = event.root
+    while node != ACCEPT:
+        ways = [(label, target) for label, target in event.nodes[node].items() if target != REJECT]
+        if event.asks or len(ways) != 1 or len(trace) == MAX_STEPS:
+            return []
+        ((label, node),) = ways
+        trace.append(label)
+    return trace
+
+
 def _caption(model: System | IntervalChain) -> str:
     labels = list(dict.fromkeys(model.labels))
     shown = ", ".join(labels[:MAX_LABELS]) + (", ..." if len(labels) > MAX_LABELS else "")
@@ -246,11 +278,11 @@ def _caption(model: System | IntervalChain) -> str:
     )
 
 
-def _profile(curve: ProfileAnswer) -> str:
+def _profile(curve: ProfileAnswer, named: str) -> str:
     report = curve.report()
     table = f'<div class="wide">{html_table(report.heading, report.columns, report.rows)}</div>'
     try:
-        drawn = saved(curve.plot(trade_off=True), "profile.svg").decode()
+        drawn = saved(curve.plot(trade_off=True, kinks=True, named=named), "profile.svg").decode()
     except UsageError as error:  # an extra is missing
         return f"{table}<p>No picture: {_text(str(error))}</p>"
     picture = drawn[drawn.index("<svg") :]

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from flint import fmpq
 
 from bisimdist.analysis.profile import ProfileAnswer
+from bisimdist.extras import needed
 from bisimdist.report.pictures import figure_class
 
 __all__ = ["profile_figure"]
 
+ABOVE, BELOW, BESIDE = "#3f7fe0", "#d2642a", "#808890"
+"""Colours that can be told from each other and from white as well as dark paper."""
 SAMPLES = 300
+HAIRLINE = 0.002
+"""Bounds that are no further apart than this share of the largest delta are one line."""
 DEEPEST = 1e-12
 """Smaller deltas do not show in the logarithmic form."""
 
 
-def profile_figure(answer: ProfileAnswer, *, logarithmic: bool = False, trade_off: bool = False) -> Any:
+def profile_figure(
+    answer: ProfileAnswer,
+    *,
+    logarithmic: bool = False,
+    trade_off: bool = False,
+    kinks: bool = False,
+    named: str = "",
+) -> Any:
     """Draw a profile, and beside it, where asked for, the trade-off curve.
 
     Parameters
@@ -28,6 +41,10 @@ def profile_figure(answer: ProfileAnswer, *, logarithmic: bool = False, trade_of
         Whether both axes are logarithmic.
     trade_off
         Whether the trade-off (f-DP) curve is drawn too.
+    kinks
+        Whether the kinks of an exact curve are marked.
+    named
+        What to call the model; by default the pair stands for it.
 
     Returns
     -------
@@ -41,14 +58,13 @@ def profile_figure(answer: ProfileAnswer, *, logarithmic: bool = False, trade_of
     """
     figure = figure_class()(figsize=(10.5 if trade_off else 6.4, 4.4), layout="constrained")
     axes = figure.subplots(1, 2 if trade_off else 1, squeeze=False)[0]
-    _profile_panel(axes[0], answer, logarithmic)
+    (source, target) = answer.pairs[0]
+    pairs = f"({source}, {target})" if len(answer.pairs) == 1 else f"{len(answer.pairs)} pairs"
+    _profile_panel(axes[0], answer, logarithmic, kinks, named or pairs)
     if trade_off:
         _trade_off_panel(axes[1], answer)
-    whole = answer.pairs[0]
-    title = f"pair ({whole[0]}, {whole[1]})" if len(answer.pairs) == 1 else f"{len(answer.pairs)} pairs"
-    if answer.runs > 1:
-        title += f", {answer.runs} runs"
-    figure.suptitle(f"Privacy profile, {title}")
+    runs = f", {answer.runs} runs" if answer.runs > 1 else ""
+    figure.suptitle(f"Privacy profile, {pairs}{runs}")
     return figure
 
 
@@ -71,57 +87,71 @@ def _samples(answer: ProfileAnswer, logarithmic: bool) -> list[fmpq]:
     return sorted(alpha for alpha in drawn if first <= alpha <= last and (alpha > 1 or not logarithmic))
 
 
-def _profile_panel(axis: Any, answer: ProfileAnswer, logarithmic: bool) -> None:
+def _profile_panel(axis: Any, answer: ProfileAnswer, logarithmic: bool, kinks: bool, named: str) -> None:
     alphas = _samples(answer, logarithmic)
-    epsilons = [math.log1p(_float(alpha - 1)) for alpha in alphas]
+    epsilons = [_epsilon(alpha) for alpha in alphas]
     if answer.losses is not None:
         upper = [_float(max(losses.delta(alpha) for losses in answer.losses)) for alpha in alphas]
         lower = upper
     else:
         upper = [_float(answer.upper_at(alpha)) for alpha in alphas]
         lower = [_float(answer.lower_at(alpha)) for alpha in alphas]
-    exact = lower == upper
-    axis.plot(epsilons, upper, color="#1f4e9c", linewidth=1.6, label="delta" if exact else "upper bound")
-    if not exact:
-        axis.plot(epsilons, lower, color="#c0562b", linewidth=1.2, linestyle="--", label="lower bound")
-        axis.fill_between(epsilons, lower, upper, color="#1f4e9c", alpha=0.15, linewidth=0)
+    hairline = HAIRLINE * max(upper)
+    apart = [high - low > hairline for low, high in zip(lower, upper, strict=True)]
+    what = f"δ of {named}" + (", at most" if any(apart) else "")
+    axis.plot(epsilons, upper, color=ABOVE, linewidth=1.6, label=what)
+    if any(apart):
+        below = [low if gap else math.nan for low, gap in zip(lower, apart, strict=True)]
+        axis.plot(epsilons, below, color=BELOW, linewidth=1.4, linestyle="--", label="at least")
+        axis.fill_between(epsilons, lower, upper, color=ABOVE, alpha=0.18, linewidth=0)
     if answer.renyi is not None:
         follows = [_float(answer.renyi.delta_upper(alpha) or fmpq(1)) for alpha in alphas]
-        axis.plot(epsilons, follows, color="0.4", linewidth=1.2, linestyle="-.", label="from Rényi")
-    shown = [point for point in answer.points if point.alpha > 1 or not logarithmic]
-    axis.plot(
-        [math.log1p(_float(point.alpha - 1)) for point in shown],
-        [_float(point.upper) for point in shown],
-        linestyle="none",
-        marker="o",
-        markersize=3,
-        color="#1f4e9c",
-        label="computed points",
-    )
-    axis.set_xlabel("epsilon")
-    axis.set_ylabel("delta")
+        axis.plot(epsilons, follows, color=BESIDE, linewidth=1.2, linestyle="-.", label="from Rényi")
+    shown = {point.alpha: point.upper for point in answer.points if point.alpha > 1 or not logarithmic}
+    _marks(axis, shown, "o", "computed points")
+    if kinks and answer.losses is not None:
+        bends = {
+            alpha for losses in answer.losses for alpha in losses.bends() if alphas[0] <= alpha <= alphas[-1]
+        }
+        _marks(axis, {a: max(losses.delta(a) for losses in answer.losses) for a in bends}, "|", "kinks")
+    axis.set_xlabel("ε")
+    axis.set_ylabel("δ")
     if logarithmic and max(upper) > 0:
         axis.set_xscale("log")
         axis.set_yscale("log")
-        if max(epsilons) < 100 * min(epsilons):
-            # over few decades matplotlib labels the minor ticks too, one over the other
-            axis.xaxis.set_minor_formatter(_short_ticks)
         floor = max(DEEPEST, min((value for value in upper if value > 0), default=DEEPEST) / 2)
         axis.set_ylim(bottom=floor)
+        for line in (axis.xaxis, axis.yaxis):
+            _one_set_of_ticks(line)
     else:
         axis.set_ylim(bottom=0)
         axis.set_xlim(left=0)
+        axis.locator_params(axis="x", nbins=6)
     axis.grid(visible=True, which="major", alpha=0.3)
     axis.legend(frameon=False)
 
 
-def _short_ticks(value: float, _: int) -> str:
-    """Label the ticks at 2 and 5 only."""
-    return f"{value:.0e}".replace("e-0", "e-") if f"{value:e}"[0] in "25" else ""
+def _epsilon(alpha: fmpq) -> float:
+    return math.log1p(_float(alpha - 1))
+
+
+def _marks(axis: Any, values: Mapping[fmpq, fmpq], mark: str, label: str) -> None:
+    places, heights = [_epsilon(alpha) for alpha in values], [_float(value) for value in values.values()]
+    size = 3 if mark == "o" else 12
+    axis.plot(places, heights, linestyle="none", marker=mark, markersize=size, color=ABOVE, label=label)
+
+
+def _one_set_of_ticks(line: Any) -> None:
+    """Let the ticks of a logarithmic axis stand at 1, 2 and 5, or at powers of ten where it is long."""
+    low, high = line.get_view_interval()
+    steps = (1.0, 2.0, 5.0) if high < 1000 * low else (1.0,)
+    line.set_major_locator(needed("matplotlib.ticker", "plot").LogLocator(subs=steps))
+    line.set_major_formatter(lambda value, _: f"{value:g}")
+    line.set_minor_locator(needed("matplotlib.ticker", "plot").NullLocator())
 
 
 def _trade_off_panel(axis: Any, answer: ProfileAnswer) -> None:
-    axis.plot([0, 1], [1, 0], color="0.6", linewidth=1, linestyle=":", label="no information")
+    axis.plot([0, 1], [1, 0], color=BESIDE, linewidth=1, linestyle=":", label="no information")
     if answer.losses is not None:
         # of several pairs the one that is told apart best
         losses, (source, target) = max(
@@ -137,7 +167,7 @@ def _trade_off_panel(axis: Any, answer: ProfileAnswer) -> None:
                 [_float(b) for _, b in vertices],
                 linewidth=1.5,
                 linestyle=style,
-                color="#1f4e9c" if style == "-" else "#c0562b",
+                color=ABOVE if style == "-" else BELOW,
                 label=f"T({first}, {second})",
             )
     else:
@@ -145,7 +175,7 @@ def _trade_off_panel(axis: Any, answer: ProfileAnswer) -> None:
         axis.plot(
             errors,
             [_guaranteed(answer, a) for a in errors],
-            color="#1f4e9c",
+            color=ABOVE,
             linewidth=1.5,
             label="at least (from the upper bounds)",
         )

@@ -162,7 +162,9 @@ class ProfileAnswer(Shown):
             found["zcdp"] = self.concentrated.delta_upper(point.alpha)
         return found
 
-    def plot(self, *, logarithmic: bool = False, trade_off: bool = False) -> Any:
+    def plot(
+        self, *, logarithmic: bool = False, trade_off: bool = False, kinks: bool = False, named: str = ""
+    ) -> Any:
         """Draw the profile, and beside it, where asked for, the trade-off curve.
 
         Parameters
@@ -171,6 +173,10 @@ class ProfileAnswer(Shown):
             Whether both axes are logarithmic.
         trade_off
             Whether the trade-off (f-DP) curve is drawn too.
+        kinks
+            Whether the kinks of an exact curve are marked.
+        named
+            What to call the model; by default the pair stands for it.
 
         Returns
         -------
@@ -184,7 +190,7 @@ class ProfileAnswer(Shown):
         """
         from bisimdist.analysis.plots import profile_figure  # noqa: PLC0415  (it knows profiles)
 
-        return profile_figure(self, logarithmic=logarithmic, trade_off=trade_off)
+        return profile_figure(self, logarithmic=logarithmic, trade_off=trade_off, kinks=kinks, named=named)
 
     def to_dp_accounting(
         self, pair: int = 0, *, pessimistic: bool = True, discretisation: float = 1e-4

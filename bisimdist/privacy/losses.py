@@ -71,6 +71,11 @@ class LossDistribution:
         """Return lv_alpha(s, t): the most that an event gains in this direction."""
         return sum((p - alpha * q for p, q in self.points if p > alpha * q), fmpq(0))
 
+    def bends(self) -> frozenset[fmpq]:
+        """Return the alphas where delta may bend: the likelihood ratios above 1, of both directions."""
+        ratios = {p / q for p, q in self.points if p and q}
+        return frozenset(max(ratio, 1 / ratio) for ratio in ratios if ratio != 1)
+
     def delta(self, alpha: fmpq) -> fmpq:
         """Return delta: the larger of both directions.
 

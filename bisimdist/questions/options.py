@@ -156,6 +156,7 @@ MATRIX = option(
 )
 PLOT = option("--plot", "FILE", "Draw the curve (.svg, .png, .pdf).", writes=True)
 LOG = switch("--log", "Draw with logarithmic axes.", name="logarithmic")
+KINKS = switch("--kinks", "Mark in the picture where an exact curve bends.")
 TRADE_OFF = switch("--trade-off", "Draw the trade-off (f-DP) curve as well.")
 METRIC_KIND = option(
     "--kind",

@@ -67,6 +67,7 @@ class Profile(Question["ProfileAnswer"]):
         PLOT,
         LOG,
         TRADE_OFF,
+        options.KINKS,
         options.JSON,
     )
 
@@ -82,6 +83,8 @@ class Profile(Question["ProfileAnswer"]):
     gap: fmpq | None
     logarithmic: bool
     trade_off: bool
+    kinks: bool = False
+    named: str = ""
     rounds: int | None = None
     nature: str = "each-step"
 
@@ -89,8 +92,8 @@ class Profile(Question["ProfileAnswer"]):
     def read(cls, given: Given) -> Profile:
         said = given.fields(cls)
         plot = given[PLOT]
-        if plot is None and (given[LOG] or given[TRADE_OFF]):
-            raise UsageError("--log and --trade-off say how to draw; give the file with --plot FILE")
+        if plot is None and (given[LOG] or given[TRADE_OFF] or given[options.KINKS]):
+            raise UsageError("--log, --trade-off and --kinks say how to draw; give the file with --plot FILE")
         if plot is not None:
             from bisimdist.report.pictures import picture_format
 
@@ -102,7 +105,9 @@ class Profile(Question["ProfileAnswer"]):
             model.whole()  # refuses programs some runs of which are cut off
         if not (said["alphas"] or said["epsilons"]):
             said |= {"alphas": None, "epsilons": None}
-        return cls(model=model, pairs=given.pairs(model), largest=given[LARGEST], **said)
+        return cls(
+            model=model, pairs=given.pairs(model), largest=given[LARGEST], named=given.argument, **said
+        )
 
     def ask(self, limits: Limits) -> ProfileAnswer:
         from bisimdist.analysis.answer import Status
@@ -141,7 +146,8 @@ class Profile(Question["ProfileAnswer"]):
             return answer.csv()
         from bisimdist.report.pictures import saved
 
-        return saved(answer.plot(logarithmic=self.logarithmic, trade_off=self.trade_off), path)
+        drawn = ("logarithmic", "trade_off", "kinks", "named")
+        return saved(answer.plot(**{name: getattr(self, name) for name in drawn}), path)
 
 
 def refuse_losses(given: Given, model: System | IntervalChain) -> None:

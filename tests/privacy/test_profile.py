@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 import pytest
@@ -140,12 +141,27 @@ def test_data_and_csv() -> None:
 
 def test_pictures() -> None:
     pytest.importorskip("matplotlib")
-    exact = saved(profile(figure1()).plot(trade_off=True), "x.svg")
-    assert b"<svg" in exact
+    exact = saved(profile(figure1()).plot(trade_off=True, kinks=True, named="coins"), "x.svg")
+    assert b"<svg class='bd-plot'" in exact
+    assert b"prefers-color-scheme:dark" in exact
+    assert b"#000000" not in exact
     wide = profile(random_lmc(12, 3, 2, 0), alphas=["1", "1.1", "2"], gap="1/20")
     assert any(not point.exact for point in wide.points)
     png = saved(wide.plot(logarithmic=True, trade_off=True), "x.PNG")
     assert png.startswith(b"\x89PNG")
+
+
+def test_a_picture_says_what_it_shows() -> None:
+    pytest.importorskip("matplotlib")
+    (axis,) = profile(figure1()).plot(kinks=True, named="coins").axes
+    drawn = {line.get_label(): line for line in axis.lines}
+    assert list(drawn) == ["δ of coins", "computed points", "kinks"]  # bounds that meet are one line
+    assert drawn["kinks"].get_xdata() == pytest.approx([math.log(3 / 2)])
+    wide = profile(random_lmc(6, 3, 2, 1), alphas=["1", "2"])  # in between little is known
+    assert wide.upper_at(fmpq(3, 2)) - wide.lower_at(fmpq(3, 2)) > fmpq(1, 50)
+    (axis,) = wide.plot(logarithmic=True).axes
+    assert [line.get_label() for line in axis.lines][:2] == ["δ of (s0, s2), at most", "at least"]
+    assert not any(label.get_text() for label in axis.get_xticklabels(minor=True))
 
 
 def test_a_curve_that_is_zero_is_drawn() -> None:
