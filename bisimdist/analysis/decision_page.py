@@ -25,8 +25,8 @@ from bisimdist.errors import BisimdistError, UsageError, visible
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.svg import write_svg
-from bisimdist.progress import Limits
 from bisimdist.privacy.event import ACCEPT, REJECT, Event
+from bisimdist.progress import Limits
 from bisimdist.report.numbers import at_least, at_most
 from bisimdist.report.page import page
 from bisimdist.report.pictures import saved
