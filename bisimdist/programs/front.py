@@ -22,6 +22,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.interruption import deferred
 from bisimdist.programs.asking import interactive_of
 from bisimdist.programs.chain import Origin, ProgramChain, ProgramInteractive, observed_kinds
+from bisimdist.programs.coins import refuse_other_draws
 from bisimdist.programs.control import Failed, Outside, line_within
 from bisimdist.programs.exploration import Exploration, cost_of
 from bisimdist.programs.freezing import Mutable
@@ -266,6 +267,8 @@ class Request:
     progress: Progress = silent
     begun: float = field(default_factory=time.monotonic)
     clips: bool = True
+    bits: bool = False
+    """Whether only fair bits may be drawn."""
     orders: bool = False
     """Whether to look at elements of inputs in one order only, where it is proved that none matters."""
 
@@ -389,6 +392,8 @@ def _explored(  # noqa: PLR0913, PLR0917
     folded = _folded(machine, begun, inputs, request) if request.orders else None
     exploration = folded or begun()
     ended = folded is None and not _expand(exploration, request, pairs)
+    if request.bits:
+        refuse_other_draws(exploration)
     with deferred() if ended else nullcontext():
         machine.check_globals()
         replays = min(request.replays, FEW_REPLAYS) if ended else request.replays

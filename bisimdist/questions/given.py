@@ -12,6 +12,7 @@ from bisimdist.questions.option import Option
 from bisimdist.questions.options import (
     ALL_PAIRS,
     CERTIFICATE,
+    COINS,
     INPUT_FORMAT,
     NATURE,
     PAIR,
@@ -122,6 +123,7 @@ class Given:
     def any_model(self, *, cuts: bool = False) -> AnyModel:
         """Return the model, whatever its kind; with `cuts` runs of a program may be cut off."""
         from bisimdist.questions.program_source import (
+            coined_model,
             is_program,
             program_model,
             refuse_program_options,
@@ -138,7 +140,8 @@ class Given:
             refuse_reading_options(self)
         if other is None:
             if programs:
-                return program_model(self, cuts=cuts)
+                gain = self[COINS]
+                return program_model(self, cuts=cuts) if gain is None else coined_model(self, gain)
             return read_any_model(self.argument, self._reading(self[PAIR]), format=self[INPUT_FORMAT])
         from bisimdist.models.against import side_by_side
         from bisimdist.programs.against import programs_side_by_side

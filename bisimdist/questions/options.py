@@ -332,5 +332,11 @@ SEEN_ONLY = switch("--seen-only", "Only transitions that were seen are possible.
 SAMPLES = whole(
     "--samples", "N", "How many outputs to take of each of the two states.", default=10_000, least=1
 )
-PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, NEIGHBOURS, OBSERVE, COST, CUT)
+COINS = option(
+    "--coins",
+    "G",
+    "Of a program: every bit is bent by up to G, whatever came before.",
+    read=numbers.UNIT,
+)
+PROGRAM_OPTIONS: tuple[Option[Any], ...] = (INPUT, NEIGHBOURS, OBSERVE, COST, CUT, COINS)
 """What says which chain FILE.py:FUNCTION stands for."""

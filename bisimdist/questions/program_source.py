@@ -10,6 +10,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions.option import Option
 from bisimdist.questions.options import (
     ALPHA,
+    COINS,
     COST,
     CUT,
     EPSILON,
@@ -26,10 +27,11 @@ from bisimdist.questions.reading_options import AGAINST, READING_OPTIONS
 if TYPE_CHECKING:
     from flint import fmpq
 
+    from bisimdist.models.intervals import IntervalChain
     from bisimdist.programs.chain import ProgramChain, ProgramInteractive
     from bisimdist.questions.given import Given
 
-__all__ = ["is_program", "program_file", "program_model", "refuse_program_options"]
+__all__ = ["coined_model", "is_program", "program_file", "program_model", "refuse_program_options"]
 
 PART_OF_TIME = 0.6
 """How much of the time goes into the exploration, at most."""
@@ -85,6 +87,7 @@ def program_model(  # noqa: PLR0913
     neighbours: str | None = None,
     half: tuple[int, str] | None = None,
     orders: bool = False,
+    bits: bool = False,
 ) -> ProgramChain | ProgramInteractive:
     """Return the chain of the program that was named; an interactive model where it asks an analyst.
 
@@ -101,6 +104,8 @@ def program_model(  # noqa: PLR0913
         every input that is compared is a pair with itself then.
     orders
         Whether to explore inputs that differ in the order of elements once, where that makes no difference.
+    bits
+        Whether only fair bits may be drawn, and draws are seen, whatever the options say.
 
     Raises
     ------
@@ -113,6 +118,8 @@ def program_model(  # noqa: PLR0913
     from bisimdist.programs.inputs import literal_inputs
     from bisimdist.progress import Deadline
 
+    if given[COINS] is not None and not bits:
+        raise UsageError("--coins is about one program at a time, and its inputs")
     chosen = given[INPUT]
     named: Sequence[str] = inputs or chosen
     if not named:
@@ -126,11 +133,12 @@ def program_model(  # noqa: PLR0913
     seconds = given[TIMEOUT]
     part = fmpq(1, 2) * (DEFAULT_GAP if gap is None else gap)
     request = Request(
-        given[OBSERVE],
+        "draws" if bits else given[OBSERVE],
         cut,
         part if cuts and cut is None and part else None,
         _alpha(given),
         deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds),
+        bits=bits,
         orders=orders,
     )
     pairs = (given[PAIR] or None) if PAIR.name in given.values else None
@@ -146,6 +154,30 @@ def program_model(  # noqa: PLR0913
         neighbours=neighbours or given[NEIGHBOURS],
         cost=_costs(costs),
     )
+
+
+def coined_model(given: Given, gain: fmpq) -> IntervalChain:
+    """Return the chains in which every bit of the program that was named is bent by up to a gain.
+
+    Raises
+    ------
+    BisimdistError
+        If it makes no chain, or draws anything but bits.
+    """
+    from bisimdist.programs.chain import ProgramChain
+    from bisimdist.programs.coins import bent
+
+    observed = given[OBSERVE] or "output"
+    if observed not in {"output", "draws"}:
+        raise UsageError(
+            f"--coins: what is seen is the output, or with 'draws' that bits are drawn; not {observed!r}"
+        )
+    if given[CUT]:
+        raise UsageError("--coins takes whole programs; --cut gives runs up")
+    chain = program_model(given, cuts=False, bits=True)
+    if not isinstance(chain, ProgramChain):
+        raise UsageError("--coins is for programs that nobody asks")
+    return bent(chain, gain, seen=observed == "draws")
 
 
 def _costs(texts: Sequence[str]) -> dict[str, int] | None:
