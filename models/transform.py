@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from bisimdist.errors import ModelError
 from bisimdist.models.hmm import HMM
@@ -16,7 +16,6 @@ __all__ = [
     "reachable_states",
     "reached_hidden_states",
     "reached_states",
-    "relabel",
     "restrict_to_reachable",
 ]
 
@@ -154,30 +153,3 @@ def restrict_to_reachable(lmc: LMC, starts: Iterable[str] | None = None) -> LMC:
         tuple(tuple((position[target], p) for target, p in lmc.rows[index]) for index in kept),
         tuple((position[s], position[t]) for s, t in lmc.pairs if s in position and t in position),
     )
-
-
-def relabel(lmc: LMC, labels: Mapping[str, str]) -> LMC:
-    """Replace labels: what an observer sees of a state who cannot tell some of the labels apart.
-
-    Parameters
-    ----------
-    lmc
-        The chain.
-    labels
-        For some labels the label that takes its place; the others stay.
-
-    Raises
-    ------
-    ModelError
-        If no state carries one of the labels to be replaced.
-
-    Examples
-    --------
-    >>> chain = LMC.from_mappings({"s": "a", "t": "b"}, {"s": {"t": 1}, "t": {"t": 1}})
-    >>> relabel(chain, {"b": "a"}).labels
-    ('a', 'a')
-    """
-    unknown = set(labels).difference(lmc.labels)
-    if unknown:
-        raise ModelError(f"no state carries the label {min(unknown)!r}; it cannot be replaced")
-    return LMC(lmc.states, tuple(labels.get(label, label) for label in lmc.labels), lmc.rows, lmc.pairs)

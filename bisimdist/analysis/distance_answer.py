@@ -98,11 +98,6 @@ class PairBound(Numbers):
                 f"the pair ({self.source}, {self.target}) is exact where its bounds meet, and only there"
             )
 
-    @classmethod
-    def from_bracket(cls, source: str, target: str, bracket: Bracket) -> PairBound:
-        """Make the bounds of a pair from bounds that carry their direction."""
-        return cls(source, target, bracket.upper.value, bracket.lower.value, bracket.exact)
-
     @property
     def bracket(self) -> Bracket:
         """The two bounds with their direction in their type."""

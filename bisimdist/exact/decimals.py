@@ -8,7 +8,7 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import UsageError
 
-__all__ = ["decimal_above", "decimal_below", "decimal_enclosure", "decimal_exponent", "scaled_decimal"]
+__all__ = ["decimal_above", "decimal_below", "decimal_exponent", "scaled_decimal"]
 
 SMALLEST_PLAIN_EXPONENT = -7
 LARGEST_PLAIN_EXPONENT = 20
@@ -99,14 +99,3 @@ def decimal_above(value: fmpq, digits: int = 6) -> tuple[str, bool]:
     ('0.667', False)
     """
     return _rounded(value, digits, "up")
-
-
-def decimal_enclosure(value: fmpq, digits: int = 6) -> tuple[str, str]:
-    """Return decimals below and above a rational, as close as so many significant digits allow.
-
-    Examples
-    --------
-    >>> decimal_enclosure(fmpq(1, 3), 3)
-    ('0.333', '0.334')
-    """
-    return decimal_below(value, digits)[0], decimal_above(value, digits)[0]

@@ -16,7 +16,7 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
-from bisimdist.models.mechanisms import Mechanism, truncated_geometric, winner_distribution
+from bisimdist.models.mechanisms import truncated_geometric, winner_distribution
 from bisimdist.models.mechanisms.noisy_max import TIES
 from bisimdist.progress import UNBOUNDED, Limits
 
@@ -28,7 +28,6 @@ __all__ = [
     "geometric_family",
     "noisy_max_family",
     "privacy_budget",
-    "table_family",
 ]
 
 Results = tuple[int, ...]
@@ -179,32 +178,6 @@ def geometric_family(*, alpha: ExactNumber = "1/2", levels: int = 3) -> QueryFam
         (((0,),),) * levels,
         tuple(range(levels)),
         {"kind": "geometric", "levels": str(levels), "noise": str(to_fmpq(alpha))},
-    )
-
-
-def table_family(mechanism: Mechanism, count: int, levels: int) -> QueryFamily:
-    """Return any mechanism on tuples of query results, without using symmetries.
-
-    Parameters
-    ----------
-    mechanism
-        What answers.
-    count, levels
-        It is given `count` results from 0 to levels - 1, as a tuple; for a count of one, as a number.
-    """
-
-    @cache
-    def distribution(results: Results) -> Mapping[str, fmpq]:
-        return mechanism.answer(results[0] if count == 1 else results)
-
-    return QueryFamily(
-        mechanism.name,
-        count,
-        levels,
-        mechanism.answers,
-        lambda answer, results: distribution(results).get(mechanism.answers[answer], fmpq(0)),
-        (tuple((query,) for query in range(count)),) * len(mechanism.answers),
-        tuple(range(len(mechanism.answers))),
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bisimdist.errors import NumberError, UsageError
-from bisimdist.exact.decimals import decimal_above, decimal_below, decimal_enclosure, decimal_exponent
+from bisimdist.exact.decimals import decimal_above, decimal_below, decimal_exponent
 from bisimdist.exact.rational import parse_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 
@@ -23,7 +23,7 @@ rationals = st.one_of(
 @given(rationals, st.integers(1, 20))
 def test_decimals_enclose_tightly(value: Fraction, digits: int) -> None:
     exact = to_fmpq(value)
-    low, high = (parse_rational(text) for text in decimal_enclosure(exact, digits))
+    low, high = (parse_rational(side(exact, digits)[0]) for side in (decimal_below, decimal_above))
     assert low <= exact <= high
     if value != 0:
         assert high - low <= to_fmpq(10 * abs(value)) / fmpz(10) ** digits
@@ -50,7 +50,8 @@ def test_the_exponent_is_that_of_the_leading_digit(value: Fraction) -> None:
     ],
 )
 def test_decimals(value: str, digits: int, low: str, high: str) -> None:
-    assert decimal_enclosure(parse_rational(value), digits) == (low, high)
+    exact = parse_rational(value)
+    assert (decimal_below(exact, digits)[0], decimal_above(exact, digits)[0]) == (low, high)
 
 
 def test_no_digits_are_refused() -> None:

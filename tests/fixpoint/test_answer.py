@@ -45,9 +45,7 @@ def test_exact_is_where_the_bounds_meet(upper: fmpq, lower: fmpq, exact: bool) -
 
 def test_bounds_with_directions() -> None:
     bracket = Bracket(LowerBound(THIRD), UpperBound(HALF))
-    bound = PairBound.from_bracket("s", "t", bracket)
-    assert (bound.lower, bound.upper, bound.exact) == (THIRD, HALF, False)
-    assert bound.bracket == bracket
+    assert PairBound("s", "t", HALF, THIRD, exact=False).bracket == bracket
 
 
 def test_equality_is_that_of_what_is_said() -> None:

@@ -7,14 +7,26 @@ from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.hmm.budget import (
     Adjacency,
+    QueryFamily,
     enumerated_budget,
     geometric_family,
     noisy_max_family,
     privacy_budget,
-    table_family,
 )
-from bisimdist.models.mechanisms import geometric_mechanism, noisy_max
+from bisimdist.models.mechanisms import Mechanism, geometric_mechanism, noisy_max
 from bisimdist.progress import Deadline
+
+
+def table_family(mechanism: Mechanism, count: int, levels: int) -> QueryFamily:
+    """Return a mechanism on tuples of query results, or on one, without using symmetries."""
+
+    def probability(answer: int, results: tuple[int, ...]) -> fmpq:
+        found = mechanism.answer(results[0] if count == 1 else results)
+        return found.get(mechanism.answers[answer], fmpq(0))
+
+    answers = mechanism.answers
+    alike = (tuple((query,) for query in range(count)),) * len(answers)
+    return QueryFamily(mechanism.name, count, levels, answers, probability, alike, tuple(range(len(answers))))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bisimdist.errors import ModelError
 from bisimdist.models.lmc import LMC
-from bisimdist.models.transform import disjoint_union, reachable_states, relabel, restrict_to_reachable
+from bisimdist.models.transform import disjoint_union, reachable_states, restrict_to_reachable
 from tests.reference.acyclic_bd import acyclic_bd
 from tests.reference.traces import trace_distribution
 from tests.strategies import alphas, lmcs
@@ -102,11 +102,3 @@ def test_a_state_that_cannot_be_reached_can_lower_the_distance() -> None:
     assert small.states == ("s2", "s3", "s4", "s5", "s6")
     assert acyclic_bd(lmc, fmpq(4, 3))[2, 3] == fmpq(71, 243)
     assert acyclic_bd(small, fmpq(4, 3))[0, 1] == fmpq(8, 27)
-
-
-def test_relabel_replaces_some_labels() -> None:
-    assert relabel(chain(), {"b": "c"}).labels == ("a", "a", "c", "a")
-    assert relabel(chain(), {"a": "b", "b": "a"}).labels == ("b", "b", "a", "b")
-    assert relabel(chain(), {}) == chain()
-    with pytest.raises(ModelError, match="no state carries the label 'z'"):
-        relabel(chain(), {"z": "a"})

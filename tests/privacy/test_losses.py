@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from flint import fmpq
@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from bisimdist.analysis.delta import delta
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
-from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
+from bisimdist.models.transform import restrict_to_reachable
 from bisimdist.privacy.accounting import to_dp_accounting
-from bisimdist.privacy.composition import longest_run, repeated_runs
 from bisimdist.privacy.losses import LossDistribution, exact_losses
 from tests.reference.traces import trace_distribution, true_delta
 from tests.strategies import alphas, lmcs
@@ -51,6 +50,23 @@ def test_the_least_alpha_is_least(chain: LMC, threshold: object) -> None:
         assert losses.delta((least + 1) / 2) > theta
 
 
+def run_twice(model: LMC, *secrets: str) -> LMC:
+    """Return two runs of an acyclic chain, one after the other; all last as long, and labels count them."""
+    labels, rows, last = {"end": "end"}, {"end": {"end": fmpq(1)}}, len(model) - 1
+    for secret, run, step, (number, state) in product(
+        secrets, (1, 2), range(last + 1), enumerate(model.states)
+    ):
+        here = f"{secret}/{run}/{step}/{state}"
+        labels[here] = f"{run}: {model.labels[number]}"
+        if step < last:
+            after = {f"{secret}/{run}/{step + 1}/{model.states[t]}": p for t, p in model.rows[number]}
+        else:
+            after = {f"{secret}/2/0/{secret}" if run == 1 else "end": fmpq(1)}
+        rows[here] = after
+    first, second = (f"{secret}/1/0/{secret}" for secret in secrets)
+    return restrict_to_reachable(LMC.from_mappings(labels, rows, [(first, second)]), [first, second])
+
+
 @settings(max_examples=20)
 @given(chain=lmcs(5, cyclic=False), alpha=alphas())
 def test_composition_against_the_product_chain(chain: LMC, alpha: fmpq) -> None:
@@ -58,7 +74,7 @@ def test_composition_against_the_product_chain(chain: LMC, alpha: fmpq) -> None:
     if chain.labels[0] != chain.labels[1]:
         assert one.repeated(2).delta(alpha) == 1
         return
-    twice = repeated_runs(chain, "s0", "s1", 2)
+    twice = run_twice(chain, "s0", "s1")
     assert delta(twice, alpha).upper == one.repeated(2).delta(alpha)
     assert delta(twice, alpha).lower == one.repeated(2).delta(alpha)
     assert exact_losses(twice, *twice.pairs[0]) == one.repeated(2)
@@ -104,10 +120,6 @@ def _on_curve(vertices: tuple[tuple[fmpq, fmpq], ...], a: fmpq) -> fmpq:
 def test_what_has_no_finite_losses() -> None:
     with pytest.raises(LimitError):
         exact_losses(leaky_retry(), 0, 1)
-    with pytest.raises(UsageError):
-        longest_run(leaky_retry(), 0)
-    with pytest.raises(UsageError):
-        repeated_runs(figure1(), "s0", "s1", 0)
     with pytest.raises(LimitError):
         chain = dining_cryptographers(6)
         exact_losses(chain, *chain.pairs[0], limit=3)
