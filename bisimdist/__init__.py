@@ -10,6 +10,7 @@ from importlib import import_module
 TYPE_CHECKING = False  # typing takes longer to load than all the rest, and no signal is heard meanwhile
 
 if TYPE_CHECKING:
+    from bisimdist.analysis.all_lengths_answer import AllLengthsAnswer as AllLengthsAnswer
     from bisimdist.analysis.answer import Status as Status
     from bisimdist.analysis.audit import Audit as Audit
     from bisimdist.analysis.audit import Distinguisher as Distinguisher
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from bisimdist.analysis.crosscheck_answer import CrosscheckAnswer as CrosscheckAnswer
     from bisimdist.analysis.delta import DeltaAnswer as DeltaAnswer
     from bisimdist.analysis.delta import delta as delta
+    from bisimdist.analysis.delta_answer import DeltaBound as DeltaBound
     from bisimdist.analysis.distance_answer import DistanceAnswer as DistanceAnswer
     from bisimdist.analysis.distance_answer import PairBound as PairBound
     from bisimdist.analysis.distance_answer import ThresholdAnswer as ThresholdAnswer
@@ -35,25 +37,34 @@ if TYPE_CHECKING:
     from bisimdist.analysis.distribution_formulae import TransitionsAnswer as TransitionsAnswer
     from bisimdist.analysis.distribution_formulae import distribution_satisfies as distribution_satisfies
     from bisimdist.analysis.distribution_formulae import satisfying_transitions as satisfying_transitions
+    from bisimdist.analysis.formulae import FormulaBound as FormulaBound
     from bisimdist.analysis.formulae import MimickingAnswer as MimickingAnswer
     from bisimdist.analysis.formulae import formula_distance as formula_distance
     from bisimdist.analysis.formulae import logical_distance as logical_distance
     from bisimdist.analysis.formulae import mimicking_formula as mimicking_formula
     from bisimdist.analysis.generalised import GeneralisedAnswer as GeneralisedAnswer
+    from bisimdist.analysis.generalised import GeneralisedBound as GeneralisedBound
     from bisimdist.analysis.generalised import generalised_metric as generalised_metric
     from bisimdist.analysis.hmm import epsilon as epsilon
     from bisimdist.analysis.hmm import verify as verify
+    from bisimdist.analysis.hmm_answer import BudgetAnswer as BudgetAnswer
+    from bisimdist.analysis.hmm_answer import Verdict as Verdict
+    from bisimdist.analysis.hmm_answer import VerifyAnswer as VerifyAnswer
     from bisimdist.analysis.hmm_proofs import for_all_lengths as for_all_lengths
     from bisimdist.analysis.leakage import leakage as leakage
     from bisimdist.analysis.leakage_answer import LeakageAnswer as LeakageAnswer
+    from bisimdist.analysis.leakage_bounds import LeakageBound as LeakageBound
+    from bisimdist.analysis.mechanism_budget import MechanismBudget as MechanismBudget
     from bisimdist.analysis.mechanism_budget import mechanism_budget as mechanism_budget
     from bisimdist.analysis.metric import metric as metric
     from bisimdist.analysis.metric_answer import MetricAnswer as MetricAnswer
+    from bisimdist.analysis.metric_answer import MetricBound as MetricBound
     from bisimdist.analysis.pair_program import PairProgram as PairProgram
     from bisimdist.analysis.pair_program import pair_program as pair_program
     from bisimdist.analysis.playing import played as played
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
     from bisimdist.analysis.profile import profile as profile
+    from bisimdist.analysis.profile_answer import ProfilePoint as ProfilePoint
     from bisimdist.analysis.program_budget import ProgramBudget as ProgramBudget
     from bisimdist.analysis.program_budget import program_budget as program_budget
     from bisimdist.analysis.robustness import RobustnessAnswer as RobustnessAnswer
@@ -63,7 +74,10 @@ if TYPE_CHECKING:
     from bisimdist.analysis.satisfaction import satisfying as satisfying
     from bisimdist.analysis.secrets import SecretPrivacyAnswer as SecretPrivacyAnswer
     from bisimdist.analysis.secrets import secret_privacy as secret_privacy
+    from bisimdist.analysis.secrets_answer import SecretPair as SecretPair
+    from bisimdist.analysis.threshold_search import LeastAlpha as LeastAlpha
     from bisimdist.analysis.threshold_search import least_alpha as least_alpha
+    from bisimdist.analysis.trace_equivalence import TraceEquivalenceAnswer as TraceEquivalenceAnswer
     from bisimdist.analysis.trace_equivalence import trace_classes as trace_classes
     from bisimdist.analysis.trace_equivalence import trace_equivalence as trace_equivalence
     from bisimdist.analysis.trace_logic import TraceSatisfactionsAnswer as TraceSatisfactionsAnswer
@@ -71,31 +85,45 @@ if TYPE_CHECKING:
     from bisimdist.analysis.trace_logic import satisfies_trace_formula as satisfies_trace_formula
     from bisimdist.analysis.trace_logic import satisfies_trace_formulae as satisfies_trace_formulae
     from bisimdist.analysis.trace_logic import trace_formulae as trace_formulae
+    from bisimdist.analysis.trace_logic_answer import TraceFormulaeAnswer as TraceFormulaeAnswer
+    from bisimdist.analysis.trace_logic_answer import TraceSatisfaction as TraceSatisfaction
     from bisimdist.analysis.trace_metric import trace_metric as trace_metric
     from bisimdist.analysis.trace_metric import weak_anonymity as weak_anonymity
+    from bisimdist.analysis.trace_metric_answer import TraceBound as TraceBound
     from bisimdist.analysis.trace_metric_answer import TraceMetricAnswer as TraceMetricAnswer
     from bisimdist.analysis.trace_metric_answer import WeakAnonymityAnswer as WeakAnonymityAnswer
     from bisimdist.checker import check_certificate as check_certificate
+    from bisimdist.checker.core.shape import CheckReport as CheckReport
     from bisimdist.cli.schemas import json_schema as json_schema
     from bisimdist.errors import BisimdistError as BisimdistError
     from bisimdist.errors import LimitError as LimitError
     from bisimdist.errors import ModelError as ModelError
     from bisimdist.errors import NumberError as NumberError
     from bisimdist.errors import NumberTypeError as NumberTypeError
+    from bisimdist.errors import StoppedError as StoppedError
     from bisimdist.errors import UsageError as UsageError
     from bisimdist.exact.logarithm import alpha_above as alpha_above
     from bisimdist.exact.logarithm import alpha_below as alpha_below
     from bisimdist.exact.logarithm import log_enclosure as log_enclosure
+    from bisimdist.exact.number import Exact as Exact
+    from bisimdist.logic.equations import EquationSystem as EquationSystem
+    from bisimdist.logic.formula import DistributionFormula as DistributionFormula
+    from bisimdist.logic.formula import StateFormula as StateFormula
     from bisimdist.logic.formula_parser import parse_distribution_formula as parse_distribution_formula
     from bisimdist.logic.formula_parser import parse_formula as parse_formula
+    from bisimdist.logic.linear import LinearFormula as LinearFormula
+    from bisimdist.logic.linear import ProbabilisticFormula as ProbabilisticFormula
     from bisimdist.logic.linear_parser import parse_trace_formula as parse_trace_formula
+    from bisimdist.logic.linear_semantics import LogicalDistances as LogicalDistances
     from bisimdist.models.against import side_by_side as side_by_side
     from bisimdist.models.bisimilarity import bisimilarity_classes as bisimilarity_classes
     from bisimdist.models.bisimilarity import quotient as quotient
     from bisimdist.models.conversions import Conversion as Conversion
     from bisimdist.models.conversions import convert as convert
     from bisimdist.models.hmm import HMM as HMM
+    from bisimdist.models.hmm import Parameter as Parameter
     from bisimdist.models.interactive import Interactive as Interactive
+    from bisimdist.models.intervals import IntervalChain as IntervalChain
     from bisimdist.models.io import Reading as Reading
     from bisimdist.models.io import load_model as load_model
     from bisimdist.models.io import parse_model as parse_model
@@ -103,12 +131,15 @@ if TYPE_CHECKING:
     from bisimdist.models.io import write_umb as write_umb
     from bisimdist.models.io.graph import from_networkx as from_networkx
     from bisimdist.models.io.graph import to_networkx as to_networkx
+    from bisimdist.models.library.registry import ExampleInfo as ExampleInfo
     from bisimdist.models.library.registry import build_any_example as build_any_example
     from bisimdist.models.library.registry import build_example as build_example
     from bisimdist.models.library.registry import list_examples as list_examples
     from bisimdist.models.lmc import LMC as LMC
     from bisimdist.models.mechanisms.table import mechanism_model as mechanism_model
+    from bisimdist.models.model import WrongKindError as WrongKindError
     from bisimdist.models.pa import PA as PA
+    from bisimdist.models.pa import Transition as Transition
     from bisimdist.models.pa import action_labelled_lmc as action_labelled_lmc
     from bisimdist.programs.analyst import explore_interactive as explore_interactive
     from bisimdist.programs.chain import ProgramChain as ProgramChain
@@ -121,213 +152,240 @@ if TYPE_CHECKING:
     from bisimdist.programs.source import uniform as uniform
     from bisimdist.progress import Deadline as Deadline
     from bisimdist.report.frames import to_pandas as to_pandas
+    from bisimdist.report.matrix import Matrix as Matrix
     from bisimdist.report.progress_bar import progress_bar as progress_bar
 
     __version__: str
 
 _HOMES = {
-    "bisimdist.analysis.audit": ("Audit", "Distinguisher", "audit", "distinguisher"),
-    "bisimdist.analysis.distribution_formulae": (
-        "DistributionAnswer",
-        "TransitionsAnswer",
-        "distribution_satisfies",
-        "satisfying_transitions",
+    "bisimdist.analysis.all_lengths_answer": ("AllLengthsAnswer",),
+    "bisimdist.analysis.answer": ("Status",),
+    "bisimdist.analysis.audit": (
+        "Audit",
+        "Distinguisher",
+        "audit",
+        "distinguisher",
     ),
-    "bisimdist.analysis.compare": ("compare", "Comparison"),
+    "bisimdist.analysis.compare": (
+        "Comparison",
+        "compare",
+    ),
     "bisimdist.analysis.crosscheck": ("crosscheck",),
-    "bisimdist.analysis.crosscheck_answer": ("CheckedPair", "CrosscheckAnswer"),
+    "bisimdist.analysis.crosscheck_answer": (
+        "CheckedPair",
+        "CrosscheckAnswer",
+    ),
+    "bisimdist.analysis.delta": (
+        "DeltaAnswer",
+        "delta",
+    ),
+    "bisimdist.analysis.delta_answer": ("DeltaBound",),
+    "bisimdist.analysis.distance_answer": (
+        "DistanceAnswer",
+        "PairBound",
+        "ThresholdAnswer",
+    ),
+    "bisimdist.analysis.distances": (
+        "bd_threshold",
+        "bound",
+    ),
     "bisimdist.analysis.distinctions": (
         "Distinction",
         "DistinctionAnswer",
         "distinguishing_formula",
         "explain",
     ),
+    "bisimdist.analysis.distribution_formulae": (
+        "DistributionAnswer",
+        "TransitionsAnswer",
+        "distribution_satisfies",
+        "satisfying_transitions",
+    ),
     "bisimdist.analysis.formulae": (
+        "FormulaBound",
         "MimickingAnswer",
         "formula_distance",
         "logical_distance",
         "mimicking_formula",
     ),
-    "bisimdist.analysis.satisfaction": ("SatisfactionAnswer", "satisfies", "satisfying"),
-    "bisimdist.analysis.generalised": ("GeneralisedAnswer", "generalised_metric"),
-    "bisimdist.analysis.program_budget": ("ProgramBudget", "program_budget"),
-    "bisimdist.analysis.secrets": ("SecretPrivacyAnswer", "secret_privacy"),
-    "bisimdist.analysis.trace_logic": (
-        "TraceSatisfactionsAnswer",
-        "satisfies_trace_formulae",
-        "logical_distances",
-        "satisfies_trace_formula",
-        "trace_formulae",
-    ),
-    "bisimdist.analysis.trace_equivalence": ("trace_classes", "trace_equivalence"),
-    "bisimdist.analysis.trace_metric": ("trace_metric", "weak_anonymity"),
-    "bisimdist.analysis.trace_metric_answer": ("TraceMetricAnswer", "WeakAnonymityAnswer"),
-    "bisimdist.logic.formula_parser": ("parse_distribution_formula", "parse_formula"),
-    "bisimdist.logic.linear_parser": ("parse_trace_formula",),
-    "bisimdist.models.conversions": ("Conversion", "convert"),
-    "bisimdist.analysis.delta": (
-        "DeltaAnswer",
-        "delta",
-    ),
-    "bisimdist.analysis.leakage": ("leakage",),
-    "bisimdist.analysis.leakage_answer": ("LeakageAnswer",),
-    "bisimdist.analysis.pair_program": ("PairProgram", "pair_program"),
-    "bisimdist.analysis.playing": ("played",),
-    "bisimdist.analysis.profile": ("ProfileAnswer", "profile"),
-    "bisimdist.analysis.threshold_search": ("least_alpha",),
-    "bisimdist.analysis.metric": (
-        "MetricAnswer",
-        "metric",
+    "bisimdist.analysis.generalised": (
+        "GeneralisedAnswer",
+        "GeneralisedBound",
+        "generalised_metric",
     ),
     "bisimdist.analysis.hmm": (
         "epsilon",
         "verify",
     ),
+    "bisimdist.analysis.hmm_answer": (
+        "BudgetAnswer",
+        "Verdict",
+        "VerifyAnswer",
+    ),
     "bisimdist.analysis.hmm_proofs": ("for_all_lengths",),
-    "bisimdist.analysis.mechanism_budget": ("mechanism_budget",),
-    "bisimdist.analysis.robustness": ("RobustnessAnswer", "robustness"),
-    "bisimdist.models.hmm": ("HMM",),
-    "bisimdist.models.interactive": ("Interactive",),
-    "bisimdist.models.io.graph": ("from_networkx", "to_networkx"),
-    "bisimdist.models.mechanisms.table": ("mechanism_model",),
-    "bisimdist.report.frames": ("to_pandas",),
-    "bisimdist.report.progress_bar": ("progress_bar",),
-    "bisimdist.cli.schemas": ("json_schema",),
+    "bisimdist.analysis.leakage": ("leakage",),
+    "bisimdist.analysis.leakage_answer": ("LeakageAnswer",),
+    "bisimdist.analysis.leakage_bounds": ("LeakageBound",),
+    "bisimdist.analysis.mechanism_budget": (
+        "MechanismBudget",
+        "mechanism_budget",
+    ),
+    "bisimdist.analysis.metric": ("metric",),
+    "bisimdist.analysis.metric_answer": (
+        "MetricAnswer",
+        "MetricBound",
+    ),
+    "bisimdist.analysis.pair_program": (
+        "PairProgram",
+        "pair_program",
+    ),
+    "bisimdist.analysis.playing": ("played",),
+    "bisimdist.analysis.profile": (
+        "ProfileAnswer",
+        "profile",
+    ),
+    "bisimdist.analysis.profile_answer": ("ProfilePoint",),
+    "bisimdist.analysis.program_budget": (
+        "ProgramBudget",
+        "program_budget",
+    ),
+    "bisimdist.analysis.robustness": (
+        "RobustnessAnswer",
+        "robustness",
+    ),
+    "bisimdist.analysis.satisfaction": (
+        "SatisfactionAnswer",
+        "satisfies",
+        "satisfying",
+    ),
+    "bisimdist.analysis.secrets": (
+        "SecretPrivacyAnswer",
+        "secret_privacy",
+    ),
+    "bisimdist.analysis.secrets_answer": ("SecretPair",),
+    "bisimdist.analysis.threshold_search": (
+        "LeastAlpha",
+        "least_alpha",
+    ),
+    "bisimdist.analysis.trace_equivalence": (
+        "TraceEquivalenceAnswer",
+        "trace_classes",
+        "trace_equivalence",
+    ),
+    "bisimdist.analysis.trace_logic": (
+        "TraceSatisfactionsAnswer",
+        "logical_distances",
+        "satisfies_trace_formula",
+        "satisfies_trace_formulae",
+        "trace_formulae",
+    ),
+    "bisimdist.analysis.trace_logic_answer": (
+        "TraceFormulaeAnswer",
+        "TraceSatisfaction",
+    ),
+    "bisimdist.analysis.trace_metric": (
+        "trace_metric",
+        "weak_anonymity",
+    ),
+    "bisimdist.analysis.trace_metric_answer": (
+        "TraceBound",
+        "TraceMetricAnswer",
+        "WeakAnonymityAnswer",
+    ),
     "bisimdist.checker": ("check_certificate",),
+    "bisimdist.checker.core.shape": ("CheckReport",),
+    "bisimdist.cli.schemas": ("json_schema",),
     "bisimdist.errors": (
         "BisimdistError",
         "LimitError",
         "ModelError",
         "NumberError",
         "NumberTypeError",
+        "StoppedError",
         "UsageError",
     ),
-    "bisimdist.exact.logarithm": ("alpha_above", "alpha_below", "log_enclosure"),
-    "bisimdist.analysis.answer": ("Status",),
-    "bisimdist.analysis.distance_answer": ("DistanceAnswer", "PairBound", "ThresholdAnswer"),
-    "bisimdist.analysis.distances": ("bd_threshold", "bound"),
+    "bisimdist.exact.logarithm": (
+        "alpha_above",
+        "alpha_below",
+        "log_enclosure",
+    ),
+    "bisimdist.exact.number": ("Exact",),
+    "bisimdist.logic.equations": ("EquationSystem",),
+    "bisimdist.logic.formula": (
+        "DistributionFormula",
+        "StateFormula",
+    ),
+    "bisimdist.logic.formula_parser": (
+        "parse_distribution_formula",
+        "parse_formula",
+    ),
+    "bisimdist.logic.linear": (
+        "LinearFormula",
+        "ProbabilisticFormula",
+    ),
+    "bisimdist.logic.linear_parser": ("parse_trace_formula",),
+    "bisimdist.logic.linear_semantics": ("LogicalDistances",),
     "bisimdist.models.against": ("side_by_side",),
-    "bisimdist.models.bisimilarity": ("bisimilarity_classes", "quotient"),
-    "bisimdist.models.io": ("Reading", "load_model", "parse_model", "write_model", "write_umb"),
-    "bisimdist.models.library.registry": ("build_any_example", "build_example", "list_examples"),
+    "bisimdist.models.bisimilarity": (
+        "bisimilarity_classes",
+        "quotient",
+    ),
+    "bisimdist.models.conversions": (
+        "Conversion",
+        "convert",
+    ),
+    "bisimdist.models.hmm": (
+        "HMM",
+        "Parameter",
+    ),
+    "bisimdist.models.interactive": ("Interactive",),
+    "bisimdist.models.intervals": ("IntervalChain",),
+    "bisimdist.models.io": (
+        "Reading",
+        "load_model",
+        "parse_model",
+        "write_model",
+        "write_umb",
+    ),
+    "bisimdist.models.io.graph": (
+        "from_networkx",
+        "to_networkx",
+    ),
+    "bisimdist.models.library.registry": (
+        "ExampleInfo",
+        "build_any_example",
+        "build_example",
+        "list_examples",
+    ),
     "bisimdist.models.lmc": ("LMC",),
-    "bisimdist.models.pa": ("PA", "action_labelled_lmc"),
+    "bisimdist.models.mechanisms.table": ("mechanism_model",),
+    "bisimdist.models.model": ("WrongKindError",),
+    "bisimdist.models.pa": (
+        "PA",
+        "Transition",
+        "action_labelled_lmc",
+    ),
     "bisimdist.programs.analyst": ("explore_interactive",),
-    "bisimdist.programs.chain": ("ProgramChain", "ProgramInteractive"),
+    "bisimdist.programs.chain": (
+        "ProgramChain",
+        "ProgramInteractive",
+    ),
     "bisimdist.programs.front": ("explore",),
-    "bisimdist.programs.source": ("ExactRandom", "flip", "observe", "pick", "uniform"),
+    "bisimdist.programs.source": (
+        "ExactRandom",
+        "flip",
+        "observe",
+        "pick",
+        "uniform",
+    ),
     "bisimdist.progress": ("Deadline",),
+    "bisimdist.report.frames": ("to_pandas",),
+    "bisimdist.report.matrix": ("Matrix",),
+    "bisimdist.report.progress_bar": ("progress_bar",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "HMM",
-    "LMC",
-    "PA",
-    "BisimdistError",
-    "CheckedPair",
-    "Comparison",
-    "Conversion",
-    "CrosscheckAnswer",
-    "Deadline",
-    "DeltaAnswer",
-    "DistanceAnswer",
-    "Distinction",
-    "DistinctionAnswer",
-    "DistributionAnswer",
-    "ExactRandom",
-    "GeneralisedAnswer",
-    "Interactive",
-    "LeakageAnswer",
-    "LimitError",
-    "MetricAnswer",
-    "MimickingAnswer",
-    "ModelError",
-    "NumberError",
-    "NumberTypeError",
-    "PairBound",
-    "PairProgram",
-    "ProfileAnswer",
-    "ProgramChain",
-    "ProgramInteractive",
-    "Reading",
-    "RobustnessAnswer",
-    "SatisfactionAnswer",
-    "SecretPrivacyAnswer",
-    "Status",
-    "ThresholdAnswer",
-    "TraceMetricAnswer",
-    "TraceSatisfactionsAnswer",
-    "TransitionsAnswer",
-    "UsageError",
-    "WeakAnonymityAnswer",
-    "__version__",
-    "action_labelled_lmc",
-    "alpha_above",
-    "alpha_below",
-    "bd_threshold",
-    "bisimilarity_classes",
-    "bound",
-    "build_any_example",
-    "build_example",
-    "check_certificate",
-    "compare",
-    "convert",
-    "crosscheck",
-    "delta",
-    "distinguishing_formula",
-    "distribution_satisfies",
-    "epsilon",
-    "explain",
-    "explore",
-    "explore_interactive",
-    "flip",
-    "for_all_lengths",
-    "formula_distance",
-    "generalised_metric",
-    "json_schema",
-    "leakage",
-    "least_alpha",
-    "list_examples",
-    "load_model",
-    "log_enclosure",
-    "logical_distance",
-    "logical_distances",
-    "mechanism_budget",
-    "mechanism_model",
-    "metric",
-    "mimicking_formula",
-    "observe",
-    "pair_program",
-    "parse_distribution_formula",
-    "parse_formula",
-    "parse_model",
-    "parse_trace_formula",
-    "pick",
-    "played",
-    "profile",
-    "progress_bar",
-    "quotient",
-    "robustness",
-    "satisfies",
-    "satisfies_trace_formula",
-    "satisfies_trace_formulae",
-    "satisfying",
-    "satisfying_transitions",
-    "secret_privacy",
-    "side_by_side",
-    "to_networkx",
-    "to_pandas",
-    "trace_classes",
-    "trace_equivalence",
-    "trace_formulae",
-    "trace_metric",
-    "uniform",
-    "verify",
-    "weak_anonymity",
-    "write_model",
-    "write_umb",
-]
+__all__ = [*sorted(_HOME_OF), "__version__"]  # noqa: PLE0604  (they are texts)
 
 
 if not TYPE_CHECKING:  # a type checker takes the names from above, and refuses all others

@@ -40,15 +40,36 @@ def _one_line(text: str) -> str:
 
 
 class BisimdistError(Exception):
-    """Base class of every error that the project raises on purpose."""
+    """Base class of every error that the project raises on purpose.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> issubclass(bisimdist.ModelError, bisimdist.BisimdistError)
+    True
+    """
 
 
 class NumberError(BisimdistError, ValueError):
-    """A text that is no exact number, or a number outside its range."""
+    """A text that is no exact number, or a number outside its range.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> issubclass(bisimdist.NumberError, ValueError)
+    True
+    """
 
 
 class NumberTypeError(BisimdistError, TypeError):
-    """A Python object that holds no exact number, such as a ``float``."""
+    """A Python object that holds no exact number, such as a ``float``.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> issubclass(bisimdist.NumberTypeError, TypeError)
+    True
+    """
 
 
 class ModelError(BisimdistError, ValueError):
@@ -64,6 +85,15 @@ class ModelError(BisimdistError, ValueError):
         The line of the file, counted from one, where known.
     source
         The name of the file, where there is one.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> chain.index("s9")
+    Traceback (most recent call last):
+        ...
+    bisimdist.errors.ModelError: state 's9': there is no such state; expected one of 4, such as 's0'
     """
 
     def __init__(self, message: str, *, place: str = "", line: int | None = None, source: str = "") -> None:
@@ -89,11 +119,29 @@ class LinearProgramError(BisimdistError, RuntimeError):
 
 
 class LimitError(BisimdistError, RuntimeError):
-    """A limit (time, memory, size) ended the work before it was decided."""
+    """A limit (time, memory, size) ended the work before it was decided.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> try:
+    ...     bisimdist.profile(chain, deadline=bisimdist.Deadline.after(0))
+    ... except bisimdist.LimitError as error:
+    ...     print(error)
+    the time limit was reached
+    """
 
 
 class StoppedError(LimitError):
-    """Somebody asked the work to stop, by Ctrl-C or another signal; raised where a deadline is looked at."""
+    """Somebody asked the work to stop, by Ctrl-C or another signal; raised where a deadline is looked at.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> issubclass(bisimdist.StoppedError, bisimdist.LimitError)
+    True
+    """
 
 
 class Interruption(KeyboardInterrupt):
@@ -105,4 +153,14 @@ ENDINGS = (LimitError, Interruption)
 
 
 class UsageError(BisimdistError, ValueError):
-    """A call or command line that asks for something which does not exist."""
+    """A call or command line that asks for something which does not exist.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.bound(chain, "1/2")
+    Traceback (most recent call last):
+        ...
+    bisimdist.errors.UsageError: alpha is 1/2; expected at least 1 (alpha = e^epsilon with epsilon >= 0)
+    """

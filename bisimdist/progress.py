@@ -26,6 +26,17 @@ class Deadline:
     """A moment of the monotonic clock after which long work gives up; None means never.
 
     Somebody who asks the work to stop makes every deadline pass.
+
+    Parameters
+    ----------
+    moment
+        The moment, by ``time.monotonic``; None for never.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> bisimdist.Deadline.after(0).passed(), bisimdist.Deadline.after(60).passed()
+    (True, False)
     """
 
     moment: float | None = None

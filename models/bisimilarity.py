@@ -99,6 +99,14 @@ def quotient(lmc: M, *, cut: bool = False, deadline: Deadline = NEVER) -> tuple[
     unchanged: distance 0 between bisimilar states i and k lets f_i and f_k differ by the factor alpha, while
     merging makes them equal, so the distance of the quotient may be smaller. It bounds delta all the same,
     but it is another number: do not merge silently.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("dining-cryptographers")
+    >>> merged, classes = bisimdist.quotient(chain)
+    >>> len(chain), len(merged)
+    (40, 18)
     """
     classes = bisimilarity_classes(lmc if cut else lmc.whole(), deadline=deadline)
     first: dict[int, int] = {}

@@ -67,7 +67,22 @@ _CHAIN_TO_HMM = (
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """A converted model and what it has in common with the original, one line for each step."""
+    """A converted model and what it has in common with the original, one line for each step.
+
+    Parameters
+    ----------
+    model
+        The model.
+    preserved
+        What is the same in both, by steps.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.convert(chain, "pa").model.fully_probabilistic
+    True
+    """
 
     model: AnyModel
     preserved: tuple[str, ...]
@@ -94,6 +109,11 @@ def convert(model: AnyModel, to: str, *, unfold: bool = False) -> Conversion:
         ``lmc``, ``pa``, ``hmm`` or ``interactive``.
     unfold
         For hidden Markov models: see `hmm_as_lmc`.
+
+    Returns
+    -------
+    Conversion
+        The model with what the conversion preserves.
 
     Raises
     ------

@@ -51,6 +51,12 @@ class Parameter:
     ------
     ModelError
         If the name is none, or the interval is empty.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> bisimdist.build_any_example("contagious-disease").parameters[:1]
+    ()
     """
 
     name: str
@@ -128,6 +134,15 @@ class HMM(Model):
     References
     ----------
     .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Section 2.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> model = bisimdist.HMM.from_mappings(
+    ...     {"s": {"x": "2/3", "y": "1/3"}}, {"s": {"s": 1}}, {"pi": {"s": 1}}
+    ... )
+    >>> model.states, model.observations
+    (('s',), ('x', 'y'))
     """
 
     states: tuple[str, ...]

@@ -60,6 +60,15 @@ class Interactive(Named):
     ------
     ModelError
         Naming the state, action or transition that is at fault.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> model = bisimdist.Interactive.from_mappings(
+    ...     {"s": "q", "y": "yes"}, {"s": {"X": {"y": 1}}, "y": {}}
+    ... )
+    >>> model.states
+    ('s', 'y')
     """
 
     states: tuple[str, ...]

@@ -52,6 +52,16 @@ class IntervalChain(Named):
     ------
     ModelError
         Naming the state or transition that is at fault.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> model = bisimdist.parse_model(
+    ...     "{kind: lmc, states: {s: a, t: b, u: c}, transitions:"
+    ...     " {s: {t: [0.4, 0.6], u: [0.4, 0.6]}, t: {t: 1}, u: {u: 1}}}"
+    ... )
+    >>> model.states
+    ('s', 't', 'u')
     """
 
     states: tuple[str, ...]

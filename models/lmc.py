@@ -50,6 +50,13 @@ class LMC(Named):
     ----------
     .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
        ATVA 2018, Definition 1.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.LMC.from_mappings({"s": "a", "t": "b"}, {"s": {"t": 1}, "t": {"t": 1}})
+    >>> chain.states, chain.labels
+    (('s', 't'), ('a', 'b'))
     """
 
     states: tuple[str, ...]

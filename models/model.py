@@ -13,7 +13,14 @@ __all__ = ["Model", "WrongKindError", "called"]
 
 
 class WrongKindError(UsageError, AttributeError):
-    """A model of one kind was given where another one is needed."""
+    """A model of one kind was given where another one is needed.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> issubclass(bisimdist.WrongKindError, bisimdist.UsageError)
+    True
+    """
 
 
 KINDS = {

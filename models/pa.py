@@ -32,6 +32,13 @@ class Transition:
         probability that the run halts.
     tag
         What a scheduler sees of it; None where that is the action. Nothing but schedulers looks at it.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> survey.transitions[0]
+    Transition(source=0, action='tau', row=((2, 1/2), (4, 1/2)))
     """
 
     source: int

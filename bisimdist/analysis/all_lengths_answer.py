@@ -136,6 +136,13 @@ class AllLengthsAnswer(Verdicts[LengthVerdict]):
     ----------
     model, ratio, epsilon, pairs
         As in `Verdicts`; ratio and epsilon are both None where any budget would do.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> sick = bisimdist.build_any_example("contagious-disease,together=9/10")
+    >>> bisimdist.for_all_lengths(sick).verdict.value
+    'holds'
     """
 
     def report(self) -> Report:

@@ -11,7 +11,15 @@ FORMAT: dict[str, object] = {"schema": "bisimdist-answer", "version": 1}
 
 
 class Status(Enum):
-    """How the work on an answer ended; the bounds are certified in every case."""
+    """How the work on an answer ended; the bounds are certified in every case.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.bound(chain, 1).status
+    <Status.EXACT: 'exact'>
+    """
 
     EXACT = "exact"
     """Every bound is the distance itself."""

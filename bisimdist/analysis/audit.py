@@ -49,10 +49,22 @@ def distinguisher(  # noqa: PLR0913
     pair
         The states; by default the only pair of the model.
 
+    Returns
+    -------
+    Distinguisher
+        The event, ready to be held against samples.
+
     Raises
     ------
     UsageError
         If the model has not exactly one pair and none is named.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.distinguisher(chain, "11/10").pair
+    DeltaBound(source='s0', target='s1', lower=4/25, upper=4/25, cut=None)
     """
     if pair is None and len(model.pairs) != 1:
         raise UsageError(f"the model has {len(model.pairs)} pairs; name the one that is sampled (--pair S T)")

@@ -34,6 +34,13 @@ class Distinguisher:
         A set of traces, or None where no trace tells the two states apart.
     swapped
         Whether the event is the more likely from the second state.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.distinguisher(chain, "11/10").swapped
+    False
     """
 
     answer: DeltaAnswer
@@ -99,6 +106,15 @@ class Audit(Shown):
         A lower bound on the delta of what was sampled.
     sides
         The counts from the first and from the second state.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> event = bisimdist.distinguisher(chain, "11/10")
+    >>> seen = bisimdist.audit(event, ["b"] * 900 + ["c"] * 100, ["b"] * 400 + ["c"] * 600)
+    >>> seen.violated
+    True
     """
 
     distinguisher: Distinguisher

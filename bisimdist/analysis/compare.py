@@ -84,6 +84,14 @@ class Comparison(Numbers):
         The measures, smaller ones first.
     left_out
         Measures that were not computed, and why.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> (pair,) = bisimdist.compare(chain, 1)
+    >>> pair.measures[0].name, pair.measures[0].upper
+    ('delta', 1/5)
     """
 
     source: str
@@ -233,6 +241,11 @@ def compare(  # noqa: PLR0913
         As for `delta`. What is not known when a limit comes is left out, or has wider bounds.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+
+    Returns
+    -------
+    tuple of Comparison
+        For each pair all measures and how they stand to each other.
 
     Raises
     ------

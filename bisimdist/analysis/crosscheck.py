@@ -70,6 +70,11 @@ def crosscheck(  # noqa: PLR0913
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
+    Returns
+    -------
+    CrosscheckAnswer
+        For each pair all measures, and whether any contradict.
+
     Raises
     ------
     UsageError

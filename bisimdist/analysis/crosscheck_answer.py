@@ -64,6 +64,14 @@ class CheckedPair:
         Measures that were not computed, and why.
     alpha
         The skew.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> (pair,) = bisimdist.crosscheck(chain).pairs
+    >>> pair.violated, len(pair.measures) > 5
+    (False, True)
     """
 
     source: str
@@ -148,6 +156,13 @@ class CrosscheckAnswer(Shown):
         The answers, in the order in which the pairs were asked.
     interrupted
         Whether somebody stopped the work.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.crosscheck(chain).violated
+    False
     """
 
     model: KnownModel

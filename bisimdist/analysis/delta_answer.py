@@ -132,6 +132,14 @@ class DeltaBound(Bounded):
         Proved bounds, ``0 <= lower <= upper <= 1``.
     cut
         Of a program whose runs are cut off the exact probabilities of that; the bounds allow for it.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> (pair,) = bisimdist.delta(chain, "11/10").pairs
+    >>> pair.lower, pair.upper, pair.exact
+    (4/25, 4/25, True)
     """
 
     source: str
@@ -201,6 +209,14 @@ class DeltaAnswer(Shown):
         How the work ended.
     statistics
         Counts of what was done.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> answer = bisimdist.delta(chain, "11/10")
+    >>> answer.upper, answer.status.value
+    (4/25, 'exact')
     """
 
     model: System | IntervalChain

@@ -73,6 +73,14 @@ class PairBound(Numbers):
     ------
     UsageError
         If the bounds contradict each other or what `exact` says.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> (pair,) = bisimdist.bound(chain, "11/10").pairs
+    >>> pair.source, pair.target, pair.upper
+    ('s0', 's1', 4/25)
     """
 
     source: str
@@ -152,6 +160,14 @@ class DistanceAnswer(Shown, Proved):
     ----------
     .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
        ATVA 2018, Definition 12 and Lemma 2.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> answer = bisimdist.bound(chain, "11/10")
+    >>> answer.pairs[0].upper, answer.status.value
+    (4/25, 'exact')
     """
 
     model: System | IntervalChain
@@ -233,6 +249,13 @@ class ThresholdAnswer(Shown, Proved):
     ------
     UsageError
         If `holds` is not what the bounds prove.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.bd_threshold(chain, 1, "s0", "s1", "1/10").verdict
+    'violated'
     """
 
     model: System | IntervalChain

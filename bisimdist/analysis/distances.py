@@ -202,6 +202,11 @@ def bd_threshold(  # noqa: PLR0913
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
+    Returns
+    -------
+    ThresholdAnswer
+        The verdict with the bounds that decide it.
+
     Raises
     ------
     UsageError

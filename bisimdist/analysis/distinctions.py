@@ -59,6 +59,13 @@ class Distinction:
         in other systems, and where it was not found in time.
     trace_decided
         Whether `trace` is known to be the answer: no trace of different probabilities exists if it is None.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> str(bisimdist.distinguishing_formula(pin, "s1", "t1").formula)
+    '<a1>(3/5 <ok>T + 2/5 T)'
     """
 
     source: str
@@ -130,6 +137,13 @@ class DistinctionAnswer(Shown, Proved):
         Counts of what was done, without any timing.
     make_certificate
         Writes the proof when it is asked for.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> bisimdist.explain(pin).pairs[0].bisimilar
+    False
     """
 
     model: PA
@@ -181,6 +195,11 @@ def explain(
         As in `bisimdist.metric`.
     deadline
         When to give up; pairs that are not decided by then are returned as such.
+
+    Returns
+    -------
+    DistinctionAnswer
+        For each pair whether it is bisimilar, and a formula where it is not.
 
     Raises
     ------
@@ -289,6 +308,15 @@ def distinguishing_formula(
     model: PA | LMC, source: str, target: str, *, deadline: Deadline = NEVER
 ) -> Distinction:
     """Return a formula of least depth that one state satisfies and another one does not.
+
+    Parameters
+    ----------
+    model
+        The automaton, or a chain.
+    source, target
+        The two states.
+    deadline
+        When to give up.
 
     Returns
     -------

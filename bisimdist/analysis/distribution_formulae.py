@@ -126,6 +126,13 @@ class TransitionsAnswer(Satisfied):
         The formula.
     transitions
         The transitions that satisfy it, in the order of the model.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> len(bisimdist.satisfying_transitions(pin, "(3/5 <ok>T + 2/5 T)").transitions)
+    4
     """
 
     model: PA
@@ -188,6 +195,11 @@ def satisfying_transitions(
     formula
         A formula such as ``(2/3 <yes>T + 1/3 T)``, or its text; ``T`` is satisfied by all transitions.
 
+    Returns
+    -------
+    TransitionsAnswer
+        The transitions.
+
     Raises
     ------
     UsageError
@@ -247,6 +259,13 @@ class DistributionAnswer:
         The positive masses of the states, by name.
     splitting
         How it splits, one share for each part of the formula; None if it does not satisfy the formula.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> bool(bisimdist.distribution_satisfies(pin, {"s5": 1}, "(1/2 <ok>T + 1/2 T)"))
+    True
     """
 
     model: PA
@@ -283,6 +302,11 @@ def distribution_satisfies(
         The masses of the states, by name; they sum to at most one.
     model, formula, deadline
         As in `satisfying_transitions`.
+
+    Returns
+    -------
+    DistributionAnswer
+        The verdict, with how the distribution splits.
 
     Raises
     ------

@@ -60,6 +60,13 @@ class MimickingAnswer(Shown, Proved):
     formula
         The formula; recursive, with one equation for each class of bisimilar states, where it is for ever
         and the state can go on for ever.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> str(bisimdist.mimicking_formula(pin, "done", depth=1).formula)
+    '!<a1>T & !<a2>T & !<no>T & !<ok>T'
     """
 
     model: PA
@@ -121,6 +128,11 @@ def mimicking_formula(
         a formula too, otherwise a system of equations, which stands for its greatest solution.
     deadline, progress
         When to give up, and who is told how far it is.
+
+    Returns
+    -------
+    MimickingAnswer
+        The formula.
 
     Raises
     ------
@@ -206,6 +218,12 @@ class FormulaBound(Bounds):
     lower, upper
         The bounds; None is infinity. They differ only where a discount makes a value irrational, or where a
         recursive one could not be computed exactly.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> bisimdist.formula_distance("<a>T", "<b>T").upper
+    1
     """
 
     kind: str
@@ -242,6 +260,11 @@ def formula_distance(
         The factor of a step, in (0, 1].
     deadline
         When to give up.
+
+    Returns
+    -------
+    FormulaBound
+        Bounds on the distance, which meet where it is known.
 
     Raises
     ------
@@ -295,6 +318,11 @@ def logical_distance(  # noqa: PLR0913
         For how many steps the states are mimicked; None for ever.
     progress
         Told what is being done.
+
+    Returns
+    -------
+    FormulaBound
+        Bounds on the distance, which meet where it is known.
 
     Raises
     ------

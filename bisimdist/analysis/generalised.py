@@ -55,6 +55,14 @@ class GeneralisedBound(Bounds):
         Which metric.
     lower, upper
         Proved bounds; None stands for infinity (multiplicative).
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> (pair,) = bisimdist.generalised_metric(pin, "additive").pairs
+    >>> pair.upper
+    1/3
     """
 
     source: str
@@ -128,6 +136,14 @@ class GeneralisedAnswer(Shown, Proved):
     .. [1] Chatzikokolakis, Gebler, Palamidessi, Xu, "Generalized Bisimulation Metrics", CONCUR 2014.
     .. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
        Behavioral Metrics", FACS 2018.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> answer = bisimdist.generalised_metric(pin, "additive")
+    >>> answer.status.value
+    'exact'
     """
 
     model: PA
@@ -182,6 +198,11 @@ def generalised_metric(  # noqa: PLR0913
         short rationals, where there are cycles.
     model, pairs, deadline, progress, on_interrupt
         As in `bisimdist.metric`.
+
+    Returns
+    -------
+    GeneralisedAnswer
+        For each pair bounds on the metric.
 
     Raises
     ------

@@ -105,6 +105,11 @@ def verify(  # noqa: PLR0913
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
+    Returns
+    -------
+    VerifyAnswer
+        For each pair a verdict, with a counterexample where the budget is violated.
+
     Raises
     ------
     UsageError
@@ -333,6 +338,11 @@ def epsilon(  # noqa: PLR0913
         one candidate only: a rational, or a zero of a polynomial.
     length, up_to, pairs, deadline, progress, on_interrupt
         As in `verify`. A limit leaves a lower bound.
+
+    Returns
+    -------
+    BudgetAnswer
+        For each pair the least budget, or bounds on it.
 
     Raises
     ------

@@ -34,7 +34,15 @@ def _listed(values: Sequence[fmpq] | None) -> list[str] | None:
 
 
 class Verdict(Enum):
-    """Whether a budget holds."""
+    """Whether a budget holds.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> sick = bisimdist.build_any_example("contagious-disease,together=9/10")
+    >>> bisimdist.verify(sick, 2, length=1).verdict
+    <Verdict.VIOLATED: 'violated'>
+    """
 
     HOLDS = "holds"
     VIOLATED = "violated"
@@ -186,6 +194,13 @@ class VerifyAnswer(Verdicts[PairVerdict]):
         As in `Verdicts`; one of ratio and epsilon is None.
     length, up_to
         The length of the sequences, and whether shorter ones count too.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> sick = bisimdist.build_any_example("contagious-disease,together=9/10")
+    >>> bisimdist.verify(sick, 4, length=1).verdict.value
+    'holds'
     """
 
     length: int
@@ -338,6 +353,13 @@ class BudgetAnswer(Shown):
         As in `VerifyAnswer`.
     pairs
         The answers, in the order in which the pairs were asked.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> sick = bisimdist.build_any_example("contagious-disease,together=9/10")
+    >>> bisimdist.epsilon(sick, length=1).pairs[0].ratio
+    38/11
     """
 
     model: HMM

@@ -77,6 +77,11 @@ def for_all_lengths(  # noqa: PLR0913
     pairs, deadline, progress, on_interrupt
         As in `bisimdist.verify`.
 
+    Returns
+    -------
+    AllLengthsAnswer
+        For each pair a budget with its invariant, or why there is none.
+
     Raises
     ------
     UsageError

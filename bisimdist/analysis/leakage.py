@@ -97,6 +97,11 @@ def leakage(  # noqa: PLR0913
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
+    Returns
+    -------
+    LeakageAnswer
+        Bounds for each pair, or for the secrets.
+
     Raises
     ------
     UsageError

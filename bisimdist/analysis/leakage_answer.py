@@ -62,6 +62,13 @@ class LeakageAnswer(Proved, Shown):
         How the work ended.
     statistics
         Counts of what was done.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.leakage(chain, "tv").pairs[0].upper
+    1/5
     """
 
     symmetric: ClassVar = False

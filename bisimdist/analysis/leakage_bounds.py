@@ -65,6 +65,14 @@ class LeakageBound(Bounded):
     member
         Where nature has picked one chain for good: the rows that intervals leave open, in the chain behind
         the lower bound.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> (pair,) = bisimdist.leakage(chain, "tv").pairs
+    >>> pair.lower, pair.upper
+    (1/5, 1/5)
     """
 
     measure: LeakageMeasure

@@ -34,6 +34,13 @@ class MechanismBudget(Shown):
     ----------
     result
         The value, with the pair and the answer that attain it, and the adjacency.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from bisimdist.hmm.budget import noisy_max_family
+    >>> bisimdist.mechanism_budget(noisy_max_family(2), "all").ratio
+    12/5
     """
 
     result: BudgetResult
@@ -106,6 +113,11 @@ def mechanism_budget(
         ``"one"``: one query result differs, by one; ``"all"``: every one may.
     deadline, progress
         As everywhere.
+
+    Returns
+    -------
+    MechanismBudget
+        The budget, with the inputs and the answer that attain it.
 
     Raises
     ------

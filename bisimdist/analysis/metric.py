@@ -68,6 +68,11 @@ def metric(  # noqa: PLR0913
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
+    Returns
+    -------
+    MetricAnswer
+        For each pair the metric, with the play that attains it.
+
     Raises
     ------
     UsageError

@@ -86,6 +86,14 @@ class MetricBound(Bounds):
         A play of the challenger that shows the lower bound; None where it is 1.
     relation
         Triples that are a bisimulation for the upper bound; empty where that is infinite or they are many.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> (pair,) = bisimdist.metric(pin, "amortised").pairs
+    >>> pair.ratio, pair.exact
+    (9/4, True)
     """
 
     source: str
@@ -158,6 +166,13 @@ class MetricAnswer(Shown, Proved):
     References
     ----------
     .. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> bisimdist.metric(pin, "amortised").pairs[0].ratio
+    9/4
     """
 
     model: PA

@@ -37,6 +37,13 @@ class PairProgram:
         Its costs are the exact distances of successors.
     optimum
         The distance.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.pair_program(chain, 1, "s0", "s1").optimum
+    1/5
     """
 
     alpha: fmpq
@@ -107,6 +114,11 @@ def pair_program(  # noqa: PLR0913
         The pair.
     deadline, memory, jobs, progress
         As for `bisimdist.bound`.
+
+    Returns
+    -------
+    PairProgram
+        The program, with its optimum.
 
     Raises
     ------

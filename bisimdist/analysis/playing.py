@@ -33,6 +33,11 @@ def played(
     rng
         The source of random numbers; by default that of the operating system.
 
+    Returns
+    -------
+    bool
+        Whether the strategy is convinced.
+
     Raises
     ------
     UsageError
@@ -41,6 +46,15 @@ def played(
     Notes
     -----
     Over runs with independent random numbers the answer is True with the probability that the witness has.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from bisimdist.models.library.programs.asked import asked_responses
+    >>> model = bisimdist.explore_interactive(asked_responses, [0, 1])
+    >>> witness = bisimdist.delta(model, 2).worst.witness
+    >>> bisimdist.played(asked_responses, int(witness.source), witness.event) in {True, False}
+    True
     """
     found, program, keywords = loaded(function)
     player = _Player(strategy, rng if rng is not None else random.SystemRandom())

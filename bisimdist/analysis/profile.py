@@ -99,6 +99,11 @@ def profile(  # noqa: PLR0913
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
+    Returns
+    -------
+    ProfileAnswer
+        The points, and the whole curve where it is known.
+
     Raises
     ------
     UsageError

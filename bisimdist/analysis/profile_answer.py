@@ -37,7 +37,22 @@ FOLLOWS = {"renyi": "from Rényi", "zcdp": "from rho"}
 
 @dataclass(frozen=True, slots=True)
 class ProfilePoint(Bounded):
-    """Bounds on the delta of the model at one alpha; epsilon is its logarithm."""
+    """Bounds on the delta of the model at one alpha; epsilon is its logarithm.
+
+    Parameters
+    ----------
+    alpha
+        Where.
+    lower, upper
+        Proved bounds on delta there.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.profile(chain, alphas=["5/4"]).points[0].upper
+    1/10
+    """
 
     alpha: fmpq
     lower: fmpq
@@ -78,6 +93,14 @@ class ProfileAnswer(Shown):
         What zero-concentrated privacy follows from them.
     least
         Where delta falls to a threshold, if that was asked.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> answer = bisimdist.profile(chain, points=3)
+    >>> answer.upper_at("5/4")
+    11690203/116279980
     """
 
     model: System | IntervalChain

@@ -44,6 +44,15 @@ class ProgramBudget(Shown):
         The largest ratio of the probabilities of an output, where that was asked.
     delta
         The bounds on delta, where an alpha was given.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from bisimdist.models.library.programs.responses import rappor
+    >>> inputs = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    >>> model = bisimdist.explore(rappor, inputs, neighbours="one")
+    >>> bisimdist.program_budget(model).ratio.ratio
+    21/19
     """
 
     model: ProgramChain
@@ -161,6 +170,11 @@ def program_budget(  # noqa: PLR0913
         Where one of them is given, delta is bounded there; otherwise the ratio of outputs is found.
     gap, deadline, memory, progress
         As for `bisimdist.delta`.
+
+    Returns
+    -------
+    ProgramBudget
+        The budget with the inputs that attain it, or bounds on delta.
 
     Raises
     ------

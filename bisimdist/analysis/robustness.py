@@ -140,6 +140,13 @@ class RobustnessAnswer(Shown, Proved):
         What is known of the pairs, in the order in which they were asked.
     status
         ``EXACT``, or ``LIMIT`` where some pair is not decided.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.robustness(chain).pairs[0].bisimilar
+    False
     """
 
     model: LMC
@@ -182,6 +189,11 @@ def robustness(
         Told how far the work is.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+
+    Returns
+    -------
+    RobustnessAnswer
+        For each pair whether it is robustly bisimilar, or how fast its distance grows.
 
     Raises
     ------

@@ -76,6 +76,13 @@ class SatisfactionAnswer(Satisfied):
         The formula, recursive or not.
     states
         The names of the states that satisfy it, in the order of the model.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> pin = bisimdist.build_any_example("pin-checking")
+    >>> bisimdist.satisfying(pin, "<a1>T").states
+    ('s1', 's7', 't1', 't7')
     """
 
     model: PA
@@ -136,6 +143,11 @@ def satisfying(model: PA | LMC, formula: Formula | str, *, deadline: Deadline = 
     deadline
         When to give up.
 
+    Returns
+    -------
+    SatisfactionAnswer
+        The states.
+
     Raises
     ------
     ModelError
@@ -165,6 +177,22 @@ def satisfying(model: PA | LMC, formula: Formula | str, *, deadline: Deadline = 
 
 def satisfies(model: PA | LMC, state: str, formula: Formula | str, *, deadline: Deadline = NEVER) -> bool:
     """Tell whether a state satisfies a formula; see `satisfying`.
+
+    Parameters
+    ----------
+    model
+        The automaton, or a chain.
+    state
+        The state.
+    formula
+        The formula, or its text.
+    deadline
+        When to give up.
+
+    Returns
+    -------
+    bool
+        Whether it does.
 
     Examples
     --------

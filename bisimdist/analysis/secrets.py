@@ -63,6 +63,11 @@ def secret_privacy(  # noqa: PLR0913
     ends, limits, deadline, progress, on_interrupt
         As in `trace_metric`.
 
+    Returns
+    -------
+    SecretPrivacyAnswer
+        The least epsilon, the worst secrets, and the verdict where one was asked for.
+
     Raises
     ------
     UsageError

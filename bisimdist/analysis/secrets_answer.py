@@ -38,6 +38,14 @@ class SecretPair(Numbers):
         Their distance.
     bound
         Bounds on the trace metric of their states.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> answer = bisimdist.secret_privacy(survey, {"yes": "s_y", "no": "s_n"}, "discrete")
+    >>> answer.pairs[0].first, answer.pairs[0].second, answer.pairs[0].distance
+    ('yes', 'no', 1)
     """
 
     first: Secret
@@ -138,6 +146,13 @@ class SecretPrivacyAnswer(AboutTraces):
        using metrics", PETS 2013 (d_X-privacy).
     .. [2] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
        via Behavioral Metrics", FACS 2018.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> bisimdist.secret_privacy(survey, {"yes": "s_y", "no": "s_n"}, "discrete").exact
+    True
     """
 
     model: PA

@@ -45,6 +45,13 @@ class LeastAlpha(Numbers):
         An alpha that is enough; None where none was found.
     exact
         Whether `enough` is the least alpha itself.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> bisimdist.least_alpha(chain, "1/10").enough
+    5/4
     """
 
     threshold: fmpq
@@ -112,6 +119,11 @@ def least_alpha(  # noqa: PLR0913
         How far apart, relative to alpha - 1, the two sides of the bisection may stay.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+
+    Returns
+    -------
+    LeastAlpha
+        An alpha that is enough, one that is not, and whether they are as close as can be.
 
     Raises
     ------

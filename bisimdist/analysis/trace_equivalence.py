@@ -113,6 +113,13 @@ class TraceEquivalenceAnswer(AboutTraces):
     .. [1] Schützenberger, "On the definition of a family of automata", Information and Control 4, 1961.
     .. [2] Tzeng, "A polynomial-time algorithm for the equivalence of probabilistic automata", SIAM Journal on
        Computing 21, 1992.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> bisimdist.trace_equivalence(survey).pairs[0].equivalent
+    False
     """
 
     model: PA
@@ -154,6 +161,18 @@ def trace_classes(model: PA | LMC, *, deadline: Deadline = NEVER) -> tuple[tuple
     Whether an observer sees that a run has ended makes no difference to them. Errors are those of
     `trace_equivalence`; a passing deadline is one too.
 
+    Parameters
+    ----------
+    model
+        The automaton, or a chain, without choices.
+    deadline
+        When to give up.
+
+    Returns
+    -------
+    tuple of tuple of str
+        The classes, each in the order of the states.
+
     Examples
     --------
     >>> from flint import fmpq
@@ -190,6 +209,11 @@ def trace_equivalence(  # noqa: PLR0913
         to the verdict, and the traces are made of actions alone.
     model, pairs, deadline, progress, on_interrupt
         As in `bisimdist.trace_metric`.
+
+    Returns
+    -------
+    TraceEquivalenceAnswer
+        For each pair whether it is equivalent, and a shortest trace where it is not.
 
     Raises
     ------

@@ -71,6 +71,11 @@ def trace_formulae(  # noqa: PLR0913
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
+    Returns
+    -------
+    TraceFormulaeAnswer
+        The formulae, and how many there are.
+
     Raises
     ------
     UsageError
@@ -138,6 +143,11 @@ def satisfies_trace_formula(
     model, state, ends
         As in `trace_formulae`.
 
+    Returns
+    -------
+    TraceSatisfaction
+        The verdict, with the probability.
+
     Raises
     ------
     ModelError
@@ -159,6 +169,22 @@ def satisfies_trace_formulae(
     model: PA | LMC, state: str, formulae: Iterable[TraceFormula | str], *, ends: Ends | str = Ends.VISIBLE
 ) -> TraceSatisfactionsAnswer:
     """Tell which formulae of the trace logic a state satisfies, with a proof; see `satisfies_trace_formula`.
+
+    Parameters
+    ----------
+    model
+        The automaton, or a chain, without choices.
+    state
+        The state.
+    formulae
+        Formulae, or their texts.
+    ends
+        Whether an observer sees that a run has ended: ``"visible"`` or ``"hidden"``.
+
+    Returns
+    -------
+    TraceSatisfactionsAnswer
+        A verdict for each formula.
 
     Examples
     --------
@@ -210,6 +236,11 @@ def logical_distances(  # noqa: PLR0913
         for infinity.
     model, depth, ends, deadline
         As in `trace_formulae`.
+
+    Returns
+    -------
+    LogicalDistances
+        The distances.
 
     Raises
     ------

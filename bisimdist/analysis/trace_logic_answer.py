@@ -71,6 +71,13 @@ class TraceFormulaeAnswer(AboutTraces):
     ----------
     .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
        Behavioral Metrics", FACS 2018.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> bisimdist.trace_formulae(survey, "s_y").count
+    5
     """
 
     model: PA
@@ -169,6 +176,13 @@ class TraceSatisfaction:
     lenient_value
         The same where L(state) holds the formulae of probability 0, too. It differs only where the trace is
         impossible.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> bisimdist.satisfies_trace_formula(survey, "s_y", "1/2 <tau>T").satisfied
+    False
     """
 
     state: str
@@ -211,6 +225,13 @@ class TraceSatisfactionsAnswer(AboutTraces):
         The name of the state.
     formulae
         What is found, formula by formula.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> bisimdist.satisfies_trace_formulae(survey, "s_y", ["1/2 <tau>T"]).formulae[0].satisfied
+    False
     """
 
     model: PA

@@ -85,6 +85,11 @@ def trace_metric(  # noqa: PLR0913
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
+    Returns
+    -------
+    TraceMetricAnswer
+        For each pair the metric, with the trace that attains it.
+
     Raises
     ------
     UsageError
@@ -239,6 +244,11 @@ def weak_anonymity(  # noqa: PLR0913
         An exact number of at least 0.
     model, pairs, length, ends, deadline, progress, on_interrupt
         As in `trace_metric`.
+
+    Returns
+    -------
+    WeakAnonymityAnswer
+        The verdict, with the pairs above the threshold.
 
     Raises
     ------

@@ -113,6 +113,14 @@ class TraceBound(Bounds):
         Traces that prove an infinite distance together, where none does so alone.
     examined
         Whether the pair was looked at: not where the time was over, or enough was known, before its turn.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> (pair,) = bisimdist.trace_metric(survey).pairs
+    >>> pair.ratio, pair.witness
+    (3, ('tau', 'tau', 'yes'))
     """
 
     source: str
@@ -206,6 +214,13 @@ class TraceMetricAnswer(AboutTraces):
     ----------
     .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
        via Behavioral Metrics", FACS 2018.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> bisimdist.trace_metric(survey).pairs[0].ratio
+    3
     """
 
     model: PA
@@ -268,6 +283,13 @@ class WeakAnonymityAnswer(Shown):
     ----------
     .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
        via Behavioral Metrics", FACS 2018 (weak anonymity).
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> bisimdist.weak_anonymity(survey, "1/4").verdict
+    'violated'
     """
 
     epsilon: fmpq

@@ -46,6 +46,15 @@ def check_certificate(text: str | bytes | BinaryIO, model_text: str | bytes | No
     ----------
     The proof that the claims of a valid certificate of a distance are true is in
     ``docs/theory/certificates.md``.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> import json
+    >>> check = bisimdist.check_certificate(json.dumps(bisimdist.bound(chain, 1).certificate()))
+    >>> check.valid, check.reason
+    (True, '')
     """
     try:
         if not isinstance(text, str) and (not isinstance(text, bytes) or text.startswith(MAGIC)):

@@ -108,6 +108,16 @@ def alpha_above(epsilon: ExactNumber, *, denominator_bits: int | None = None) ->
 
     Parameters and errors are those of `alpha_below`.
 
+    Parameters
+    ----------
+    epsilon, denominator_bits
+        As for `alpha_below`.
+
+    Returns
+    -------
+    flint.fmpq
+        The rational.
+
     Examples
     --------
     >>> alpha_above("0")

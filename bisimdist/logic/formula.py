@@ -101,13 +101,27 @@ class Node:
 
 
 class StateFormula(Node):
-    """A formula about states."""
+    """A formula about states.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> str(bisimdist.parse_formula("<a>T & !<b>T"))
+    '<a>T & !<b>T'
+    """
 
     __slots__ = ()
 
 
 class DistributionFormula(Node):
-    """A formula about sub-distributions."""
+    """A formula about sub-distributions.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> str(bisimdist.parse_distribution_formula("(1/2 <a>T + 1/2 T)"))
+    '(1/2 <a>T + 1/2 T)'
+    """
 
     __slots__ = ()
 

@@ -429,6 +429,11 @@ def parse_distribution_formula(text: str) -> DistributionFormula:
     text
         Such as ``(1/2 <b>T + 1/2 !<c>T)``; ``T`` is what every distribution satisfies.
 
+    Returns
+    -------
+    DistributionFormula
+        The formula.
+
     Raises
     ------
     ModelError

@@ -111,6 +111,11 @@ def parse_trace_formula(text: str) -> TraceFormula:
     text
         Such as ``3/4 <tau><tau><yes>T``; the number is exact (``3/4``, ``0.75``, ``75e-2``).
 
+    Returns
+    -------
+    LinearFormula or ProbabilisticFormula
+        The formula.
+
     Raises
     ------
     ModelError

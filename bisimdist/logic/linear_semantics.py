@@ -125,6 +125,13 @@ class LogicalDistances:
         distance of Pr(s, w) and Pr(t, w).
     witness
         A first trace that attains `total_variation`.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> survey = bisimdist.build_any_example("randomised-response-pa")
+    >>> bisimdist.logical_distances(survey, ("s_y", "s_n"), 3).total_variation
+    1/2
     """
 
     strict: Value

@@ -40,6 +40,11 @@ def explore_interactive(  # noqa: PLR0913
     function, inputs, observe, pairs, neighbours, states, replays, cost, deadline, progress
         As for `explore`; it is explored as a whole.
 
+    Returns
+    -------
+    ProgramInteractive
+        The model.
+
     Raises
     ------
     ModelError
@@ -48,6 +53,14 @@ def explore_interactive(  # noqa: PLR0913
         If there are too many states.
     UsageError
         If it has no parameter ``analyst``.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from bisimdist.models.library.programs.asked import asked_responses
+    >>> model = bisimdist.explore_interactive(asked_responses, [0, 1])
+    >>> bisimdist.delta(model, 2, rounds=1).upper
+    1/4
     """
     request = Request(observe, None, None, fmpq(1), states, replays, deadline, progress)
     found = explored(function, inputs, request, pairs=pairs, neighbours=neighbours, cost=cost)

@@ -94,6 +94,13 @@ class ProgramChain(LMC):
         The program.
     cut
         By state the exact probability that a run from there is cut off, where that is not 0.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.explore(start=0, step=lambda n: {1: "1/2", 2: "1/2"} if n < 1 else None, label=str)
+    >>> type(chain).__name__, len(chain)
+    ('ProgramChain', 3)
     """
 
     origin: Origin = field(default_factory=lambda: Origin("", "output", {}), compare=False)
@@ -131,6 +138,14 @@ class ProgramInteractive(Interactive):
     ----------
     origin
         The program.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from bisimdist.models.library.programs.asked import asked_responses
+    >>> model = bisimdist.explore_interactive(asked_responses, [0, 1])
+    >>> type(model).__name__, len(model.pairs)
+    ('ProgramInteractive', 1)
     """
 
     origin: Origin = field(default_factory=lambda: Origin("", "trace", {}), compare=False)

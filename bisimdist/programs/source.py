@@ -169,17 +169,68 @@ _source = ExactRandom()
 
 
 def flip(p: Fraction | int | str) -> bool:
-    """Return True with probability p."""
+    """Return True with probability p.
+
+    Parameters
+    ----------
+    p
+        The probability: a Fraction, an int or a text such as ``"1/3"``.
+
+    Returns
+    -------
+    bool
+        True or False.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> bisimdist.flip("1/3") in {True, False}
+    True
+    """
     return _source.flip(p)
 
 
 def uniform(n: int) -> int:
-    """Return one of 0, …, n - 1, each with the same probability."""
+    """Return one of 0, …, n - 1, each with the same probability.
+
+    Parameters
+    ----------
+    n
+        How many values there are.
+
+    Returns
+    -------
+    int
+        The number.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> bisimdist.uniform(6) in range(6)
+    True
+    """
     return _source.uniform(n)
 
 
 def pick(chances: Mapping[Value, object]) -> Value:
-    """Return a value with the probability that the mapping gives it."""
+    """Return a value with the probability that the mapping gives it.
+
+    Parameters
+    ----------
+    chances
+        By value its probability; together 1.
+
+    Returns
+    -------
+    object
+        One of the values.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> bisimdist.pick({"heads": "1/3", "tails": "2/3"}) in {"heads", "tails"}
+    True
+    """
     return _source.pick(chances)
 
 
@@ -194,4 +245,20 @@ def two_sided_geometric(a: Fraction | int | str, most: int | None = None) -> int
 
 
 def observe(value: object) -> None:
-    """Announce a value to the observer of a program; in plain Python this does nothing."""
+    """Announce a value to the observer of a program; in plain Python this does nothing.
+
+    Parameters
+    ----------
+    value
+        What is announced.
+
+    Returns
+    -------
+    None
+        Nothing.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> bisimdist.observe("anything")
+    """

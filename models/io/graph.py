@@ -29,6 +29,16 @@ def to_networkx(model: LMC | PA) -> Any:
     ``kind``, ``pairs``, and, of an automaton, ``halting``: the source, action and number of each transition
     without successors.
 
+    Parameters
+    ----------
+    model
+        The chain, or the automaton.
+
+    Returns
+    -------
+    networkx.MultiDiGraph
+        The graph.
+
     Raises
     ------
     UsageError
@@ -82,6 +92,11 @@ def from_networkx(
         How the attributes are called that hold the probability of an edge, and the label of a node.
     rationalise
         Take doubles, too: in place of each the simplest rational within one unit in the last place.
+
+    Returns
+    -------
+    LMC
+        The chain.
 
     Raises
     ------

@@ -38,6 +38,11 @@ def write_model(model: AnyModel, format: str) -> str:
     format
         ``"json"`` or ``"yaml"``.
 
+    Returns
+    -------
+    str
+        The text.
+
     Raises
     ------
     UsageError

@@ -85,6 +85,17 @@ def load_model(
         A UsageError that says how to convert, if the model is of another kind.
     LimitError
         If another tool takes too long to read it.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "model.yaml"
+    ...     _ = file.write_text("{kind: lmc, states: {s: a}, transitions: {s: {s: 1}}}")
+    ...     print(bisimdist.load_model(file, kind=bisimdist.LMC).states)
+    ('s',)
     """
     name = os.fspath(source)
     chosen = format_of(Path(name)) if format is None else format_called(format)
@@ -129,6 +140,11 @@ def parse_model(
         What errors call the text.
     reading, options
         As in `load_model`.
+
+    Returns
+    -------
+    LMC, PA, HMM, Interactive or IntervalChain
+        The model.
 
     Raises
     ------

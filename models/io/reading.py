@@ -60,6 +60,14 @@ class Reading:
     ------
     UsageError
         If one of two words is another.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> text = "{kind: lmc, states: {s: a, t: a}, transitions: {s: {s: 1}, t: {t: 1}}}"
+    >>> reading = bisimdist.Reading(pairs=(("s", "t"),))
+    >>> bisimdist.parse_model(text, reading=reading).pairs
+    ((0, 1),)
     """
 
     state_limit: int | None = None

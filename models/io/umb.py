@@ -39,12 +39,30 @@ def write_umb(model: AnyModel) -> bytes:
     A label is an atomic proposition, an action the action of a choice. The initial states are those of the
     pairs, or else the first state.
 
+    Parameters
+    ----------
+    model
+        The chain, or the automaton.
+
+    Returns
+    -------
+    bytes
+        The file.
+
     Raises
     ------
     UsageError
         If umbi is not installed, or the model is of another kind.
     ModelError
         If probabilities of a transition sum to less than one, for which UMB has no form.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from importlib.util import find_spec
+    >>> there = find_spec("umbi") is not None        # it comes with the extra ``umb``
+    >>> len(bisimdist.write_umb(bisimdist.build_example("figure1"))) > 0 if there else True
+    True
     """
     if not isinstance(model, LMC | PA):
         raise UsageError("only chains and automata are written as UMB; 'bisimdist convert' makes a chain")

@@ -63,7 +63,21 @@ class ParameterInfo:
 
 @dataclass(frozen=True, slots=True)
 class ExampleInfo:
-    """A built-in example: its name, one line about it, its parameters, and what it is in the papers."""
+    """A built-in example: its name, one line about it, its parameters, and what it is in the papers.
+
+    Parameters
+    ----------
+    name, description, parameters
+        What it is called, what it is about, and what may be set.
+    papers
+        Where papers have it, as ``CMP18 Figure 1``.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> bisimdist.list_examples()[0].name
+    'figure1'
+    """
 
     name: str
     description: str
@@ -73,6 +87,11 @@ class ExampleInfo:
 
 def list_examples() -> tuple[ExampleInfo, ...]:
     """Return what examples there are, the simplest first.
+
+    Returns
+    -------
+    tuple of ExampleInfo
+        Names, descriptions and parameters.
 
     Examples
     --------
@@ -97,6 +116,11 @@ def build_example(text: str) -> LMC:
     ----------
     text
         ``NAME`` or ``NAME,key=value,…``: what follows ``example:`` on the command line.
+
+    Returns
+    -------
+    LMC
+        The chain.
 
     Raises
     ------

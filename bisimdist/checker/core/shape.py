@@ -225,6 +225,15 @@ class CheckReport:
         The digest of the model, as it stands in the certificate, or of what the claims are about instead.
     model_kind
         The kind of the model, as it stands in the certificate, or what the claims are about instead.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> import json
+    >>> proof = json.dumps(bisimdist.bound(chain, 1).certificate())
+    >>> bisimdist.check_certificate(proof).valid
+    True
     """
 
     valid: bool
