@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import cleandoc
 from typing import Any
 
 import click
@@ -17,6 +18,9 @@ CODES = (
     "Exit codes: 0 answered (and what was asked holds); 1 it is violated, or a certificate is not valid; "
     "2 the input is not usable; 3 not decided within the given limits (what is known is printed)."
 )
+
+PARAGRAPH = "\n\n"
+MODEL = "MODEL is a file, '-' for standard input, or example:NAME[,key=value...]."
 
 
 def parameter(option: Option[Any]) -> click.Option:
@@ -58,7 +62,7 @@ def command_of(question: type[Question[Any]]) -> click.Command:
         question.command,
         callback=run,
         params=[argument, *map(parameter, (*question.offered(), *own))],
-        help=question.__doc__,
+        help=_help(question),
         epilog=f"{_example(question)}{_sources(question)}{CODES}",
     )
 
@@ -67,6 +71,14 @@ def _left(shared: tuple[Option[Any], ...], own: tuple[Option[Any], ...]) -> list
     """Return the shared options, without the flags that a command has for something else."""
     taken = {flag for option in own for flag in option.flags}
     return [option.but(flags=tuple(flag for flag in option.flags if flag not in taken)) for option in shared]
+
+
+def _help(question: type[Question[Any]]) -> str:
+    """Return the docstring, which says what MODEL is where that needs more than is said of all."""
+    text = cleandoc(question.__doc__ or "")
+    if question.argument != "MODEL" or "example:NAME" in text or "MODEL is" in text:
+        return text
+    return text + (" " if PARAGRAPH in text else PARAGRAPH) + MODEL
 
 
 def _example(question: type[Question[Any]]) -> str:

@@ -9,8 +9,8 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.delta import refuse_rounds
 from bisimdist.questions.given import Given
-from bisimdist.questions.nature import nature_data, with_nature
-from bisimdist.questions.question import Group, Plain, Question, Settled, nothing_known
+from bisimdist.questions.nature import AboutNature
+from bisimdist.questions.question import Group, Plain, Settled, nothing_known
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -19,17 +19,15 @@ if TYPE_CHECKING:
     from bisimdist.models.interactive import System
     from bisimdist.models.intervals import IntervalChain
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["Compare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compare(Question["Compared"]):
+class Compare(AboutNature["Compared"]):
     """Show delta and all distances of a pair side by side, in the order in which they have to stand.
 
-    A violated order would be an error of this program: the exit code is 1 then. MODEL is a file, '-' for
-    standard input, or example:NAME[,key=value...].
+    A violated order would be an error of this program: the exit code is 1 then.
     """
 
     command = "compare"
@@ -73,12 +71,6 @@ class Compare(Question["Compared"]):
         whole = not (isinstance(self.model, ProgramChain) and self.model.origin.ended)
         known = all(measure.lower == measure.upper for each in found for measure in each.measures)
         return Compared(self.alpha, found, complete=known or (whole and not limits.deadline.passed()))
-
-    def frame(self) -> dict[str, object]:
-        return {**super(Compare, self).frame(), **nature_data(self.model, self.nature)}
-
-    def report(self, answer: Compared) -> Report:
-        return with_nature(answer.report(), self.model, self.nature)
 
     def unknown(self, reason: str) -> Plain:
         del reason

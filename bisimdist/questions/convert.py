@@ -22,8 +22,7 @@ __all__ = ["Convert"]
 class Convert(WritingModel):
     """Make a chain, an automaton, a hidden Markov model or an interactive model of another model.
 
-    What is preserved is said on standard error; the pairs are kept. MODEL is a file, '-' for standard input,
-    or example:NAME[,key=value...].
+    What is preserved is said on standard error; the pairs are kept.
     """
 
     command = "convert"

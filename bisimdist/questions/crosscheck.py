@@ -30,8 +30,7 @@ class Crosscheck(Question["CrosscheckAnswer"]):
     """Hold every bound that applies to a pair against every other.
 
     Distances, metrics, budgets, SMT, traces and the two-sided delta stand in the order that theory demands; a
-    violated order would be an error of this program: the exit code is 1 then. MODEL is a file, '-' for
-    standard input, or example:NAME[,key=value...].
+    violated order would be an error of this program: the exit code is 1 then.
     """
 
     command = "crosscheck"

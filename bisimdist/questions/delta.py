@@ -31,8 +31,7 @@ class Delta(Question["DeltaAnswer"]):
     """Bound the true delta from both sides, exactly where that is possible.
 
     The model is (ln alpha, delta)-differentially private for the pair, and for no smaller delta than the
-    lower bound. Of an interactive model delta is the most that an analyst gains who asks adaptively. MODEL is
-    a file, '-' for standard input, or example:NAME[,key=value...].
+    lower bound. Of an interactive model delta is the most that an analyst gains who asks adaptively.
     """
 
     command = "delta"

@@ -24,8 +24,7 @@ __all__ = ["Epsilon"]
 class Epsilon(Question["BudgetAnswer"]):
     """Compute the least privacy budget of a hidden Markov model exactly, for sequences of a length.
 
-    With parameters it is bracketed, for all their values. MODEL is a file, '-' for standard input, or
-    example:NAME[,key=value...].
+    With parameters it is bracketed, for all their values.
     """
 
     command = "epsilon"

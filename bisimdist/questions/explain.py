@@ -24,8 +24,7 @@ class Explain(Question["DistinctionAnswer"]):
     """Say why two states are not bisimilar: a formula that one satisfies and the other does not.
 
     The formula has the least possible depth. With --robust: which bisimilar states stay close when all
-    probabilities of a chain move a little, and which jump apart. MODEL is a file, '-' for standard input, or
-    example:NAME[,key=value...].
+    probabilities of a chain move a little, and which jump apart.
     """
 
     command = "explain"

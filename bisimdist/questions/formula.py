@@ -23,8 +23,7 @@ __all__ = ["MimickingFormula"]
 class MimickingFormula(Question["MimickingAnswer"]):
     """Print the mimicking formula of a state: what it can do, for some steps or for ever.
 
-    For ever it is a system of recursive equations, or a formula where the state cannot go on for ever. MODEL
-    is a file, '-' for standard input, or example:NAME[,key=value...].
+    For ever it is a system of recursive equations, or a formula where the state cannot go on for ever.
     """
 
     command = "formula"

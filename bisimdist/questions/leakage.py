@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.nature import nature_data, with_nature
+from bisimdist.questions.nature import AboutNature
 from bisimdist.questions.options import BOTH, LEAKAGE, LEAKAGE_SECRETS, PRIOR, gains_file
-from bisimdist.questions.question import Group, Plain, Question, nothing_known
+from bisimdist.questions.question import Group, Plain, nothing_known
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -20,19 +20,17 @@ if TYPE_CHECKING:
     from bisimdist.models.intervals import IntervalChain
     from bisimdist.models.lmc import LMC
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["Leakage"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leakage(Question["LeakageAnswer"]):
+class Leakage(AboutNature["LeakageAnswer"]):
     """Bound what traces leak by a measure from both sides, exactly where that is possible.
 
     tv, chi2, kl, hellinger (squared) and renyi:BETA are divergences from the first state of a pair to the
     second; bayes, min-entropy and g:FILE say what somebody can guess who sees a trace, of secrets with a
-    prior. Of an interactive model what somebody sees who asks in a fixed way. MODEL is a file, '-' for
-    standard input, or example:NAME[,key=value...].
+    prior. Of an interactive model what somebody sees who asks in a fixed way.
     """
 
     command = "leakage"
@@ -100,12 +98,6 @@ class Leakage(Question["LeakageAnswer"]):
         return self.put(
             leakage, limits, pairs=self.pairs or None, secrets=self.secrets or None, prior=self.prior or None
         )
-
-    def frame(self) -> dict[str, object]:
-        return {**super(Leakage, self).frame(), **nature_data(self.model, self.nature)}
-
-    def report(self, answer: LeakageAnswer) -> Report:
-        return with_nature(answer.report(), self.model, self.nature)
 
     def unknown(self, reason: str) -> Plain:
         from bisimdist.analysis.leakage_measures import read_measure

@@ -30,8 +30,7 @@ class Metric(Question["MetricAnswer"]):
     """Compute a bisimulation metric of a probabilistic automaton: accumulative, amortised or generalised.
 
     The answer ln C for a pair means: the model is (ln C)-differentially private for it, under admissible
-    schedulers. Kind additive compares probabilities by differences instead. MODEL is a file, '-' for standard
-    input, or example:NAME[,key=value...].
+    schedulers. Kind additive compares probabilities by differences instead.
     """
 
     command = "metric"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bisimdist.questions.question import Question
 
 if TYPE_CHECKING:
     from bisimdist.models.kinds import AnyModel
     from bisimdist.report.tables import Report
 
-__all__ = ["nature_data", "with_nature"]
+__all__ = ["AboutNature", "nature_data", "with_nature"]
 
+A = TypeVar("A")
 SAID = {
     "each-step": "in every step nature picks probabilities from the intervals, in each world on its own",
     "fixed": "nature has picked probabilities from the intervals for good, the same in both worlds",
@@ -40,3 +43,17 @@ def with_nature(report: Report, model: AnyModel, nature: str) -> Report:
         sure = shorten_rational(model.confidence)
         remarks.append(f"The intervals were learned: with confidence {sure} the true chain is within them.")
     return replace(report, remarks=(*report.remarks, *remarks))
+
+
+class AboutNature(Question[A]):
+    """A question about a model that may be known only roughly."""
+
+    __slots__ = ()
+    nature: Any
+
+    def frame(self) -> dict[str, object]:
+        return {**super().frame(), **nature_data(self.model, self.nature)}
+
+    def report(self, answer: A) -> Report:
+        report: Report = super().report(answer)  # type: ignore[assignment]
+        return with_nature(report, self.model, self.nature)

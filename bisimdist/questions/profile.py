@@ -9,7 +9,7 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.delta import refuse_rounds
 from bisimdist.questions.given import Given
-from bisimdist.questions.nature import nature_data, with_nature
+from bisimdist.questions.nature import AboutNature
 from bisimdist.questions.option import Option
 from bisimdist.questions.options import (
     ALPHAS,
@@ -32,17 +32,15 @@ if TYPE_CHECKING:
     from bisimdist.models.interactive import System
     from bisimdist.models.intervals import IntervalChain
     from bisimdist.progress import Limits
-    from bisimdist.report.tables import Report
 
 __all__ = ["Profile"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile(Question["ProfileAnswer"]):
+class Profile(AboutNature["ProfileAnswer"]):
     """Compute the privacy profile: delta as a function of epsilon, certified from above and below.
 
-    Without --alpha and --epsilon the points are chosen, more of them where the curve bends. MODEL is a file,
-    '-' for standard input, or example:NAME[,key=value...].
+    Without --alpha and --epsilon the points are chosen, more of them where the curve bends.
     """
 
     command = "profile"
@@ -129,12 +127,6 @@ class Profile(Question["ProfileAnswer"]):
             return curve
         least = self.put(least_alpha, limits, *about, "threshold", "rounds", "nature")
         return replace(curve, least=least)
-
-    def frame(self) -> dict[str, object]:
-        return {**super(Profile, self).frame(), **nature_data(self.model, self.nature)}
-
-    def report(self, answer: ProfileAnswer) -> Report:
-        return with_nature(answer.report(), self.model, self.nature)
 
     def settled(self, answer: ProfileAnswer) -> Settled:
         least = answer.least

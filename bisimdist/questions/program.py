@@ -25,9 +25,9 @@ class Program(Delta):
     """Bound what a Python function leaks: the true delta of two inputs, from both sides.
 
     The function's first parameter is the input, one named rng the random source, one named analyst
-    somebody who asks; all others have defaults.
-    What is seen is what it returns and, with --observe, how it got there. The answer names the lines of the
-    source where the runs part.
+    somebody who asks; all others have defaults. What is seen is what it returns and, with --observe, how it
+    got there. The answer names the lines of the source where the runs part. MODEL is
+    FILE.py:FUNCTION.
     """
 
     command = "program"

@@ -29,7 +29,7 @@ class PageReport(Question["Decision"]):
     """Write one page about a model: a picture, a verdict, bounds on both sides, the profile, and the proof.
 
     The page needs nothing else. It is about the true delta at --alpha or --epsilon, by default at alpha = 1:
-    how well can anybody tell at all. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    how well can anybody tell at all.
     """
 
     command = "report"

@@ -52,8 +52,7 @@ class Satisfies(_About["SatisfactionAnswer"]):
     """Compute which states of a probabilistic automaton satisfy a formula.
 
     Of a formula about distributions, such as '(1/2 <b>T + 1/2 T)', compute which transitions satisfy it. With
-    --state the exit code is 0 if all of these states do, or have such a transition, else 1. MODEL is a file,
-    '-' for standard input, or example:NAME[,key=value...].
+    --state the exit code is 0 if all of these states do, or have such a transition, else 1.
     """
 
     command = "satisfies"

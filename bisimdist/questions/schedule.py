@@ -107,8 +107,7 @@ class Schedule(Question["Schedules"]):
     """Find the worst ratio of a trace of at most K actions, and the admissible scheduler that attains it.
 
     A scheduler sees the tags of the transitions that are on offer, and which of them it took before; tags are
-    'tag' in the file, by default the actions. MODEL is a file, '-' for standard input, or
-    example:NAME[,key=value...].
+    'tag' in the file, by default the actions.
     """
 
     command = "schedule"

@@ -28,8 +28,7 @@ class SecretPrivacy(Question["SecretPrivacyAnswer"]):
 
     The multiplicative trace metric of any two secrets is at most epsilon times their distance; with --kind
     additive the additive one, which for the discrete distance is weak anonymity. Without --secret the states
-    of the model's pairs are the secrets. MODEL is a file, '-' for standard input, or
-    example:NAME[,key=value...].
+    of the model's pairs are the secrets.
     """
 
     command = "secrets"

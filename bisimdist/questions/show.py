@@ -22,10 +22,7 @@ __all__ = ["Show"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Show(Question["Summary"]):
-    """Summarise a model, or convert it.
-
-    MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
-    """
+    """Summarise a model, or convert it."""
 
     command = "show"
     group = Group.TOOLS

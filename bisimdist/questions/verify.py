@@ -33,7 +33,7 @@ class Verify(Question["VerifyAnswer"]):
     """Decide a privacy budget of a hidden Markov model, for all observation sequences of a length.
 
     Holds if Pr(w, S) <= C Pr(w, T) and Pr(w, T) <= C Pr(w, S) for every sequence w and, where the model has
-    parameters, for all their values. MODEL is a file, '-' for standard input, or example:NAME[,key=value...].
+    parameters, for all their values.
     """
 
     command = "verify"
