@@ -17,6 +17,7 @@ from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton, free_name
+from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.transform import reached_hidden_states
 
 __all__ = [
@@ -135,7 +136,7 @@ def convert(model: AnyModel, to: str, *, unfold: bool = False) -> Conversion:
         raise UsageError("--unfold is about hidden Markov models that become chains or automata")
     if isinstance(model, _CLASSES[to]):
         return Conversion(model, (_UNCHANGED,))
-    if isinstance(model, IntervalChain):
+    if isinstance(model, IntervalChain | ParametricChain):
         raise _somebody_chooses(model)
     if isinstance(model, Interactive):
         if to != "pa":
@@ -235,14 +236,16 @@ def observed_chain(model: AnyModel) -> LMC:
         return model
     if isinstance(model, HMM):
         return hmm_as_lmc(model)
-    if isinstance(model, Interactive | IntervalChain):
+    if isinstance(model, Interactive | IntervalChain | ParametricChain):
         raise _somebody_chooses(model)
     stops = len({step.source for step in model.transitions}) < len(model)
     halts = any(sum((p for _, p in step.row), fmpq(0)) != 1 for step in model.transitions)
     return action_labelled_lmc(completed(model, Ends.VISIBLE) if stops and halts else model)
 
 
-def _somebody_chooses(model: Interactive | IntervalChain) -> ModelError:
+def _somebody_chooses(model: Interactive | IntervalChain | ParametricChain) -> ModelError:
+    if isinstance(model, ParametricChain):
+        return model.unset()
     if isinstance(model, IntervalChain):
         return ModelError(
             "the probabilities are only known to lie in intervals; expected a model without any"

@@ -24,7 +24,16 @@ from bisimdist.models.polynomial import (
 )
 from bisimdist.models.positivity import Sign, sign_on_box
 
-__all__ = ["HMM", "EntryText", "Parameter", "SparseRow", "read_entry"]
+__all__ = [
+    "HMM",
+    "EntryText",
+    "Parameter",
+    "RowChecker",
+    "SparseRow",
+    "chosen_values",
+    "read_entry",
+    "read_parameter",
+]
 
 SparseRow: TypeAlias = tuple[tuple[int, Entry], ...]
 """(index, entry that is not zero), by ascending index."""
@@ -104,6 +113,31 @@ def read_entry(value: EntryText, names: Sequence[str]) -> Entry:
     return parse_expression(value, names)
 
 
+def chosen_values(parameters: Sequence[Parameter], values: Mapping[str, ExactNumber]) -> dict[str, fmpq]:
+    """Return values of parameters as exact numbers.
+
+    Raises
+    ------
+    ModelError
+        If a name is no parameter, or a value is not strictly inside its interval.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    chosen = {}
+    for name, value in values.items():
+        place = f"parameter {name!r}"
+        if name not in known:
+            raise ModelError("the model has no such parameter", place=place)
+        chosen[name] = to_fmpq(value)
+        low, high = known[name].low, known[name].high
+        if not low < chosen[name] < high:
+            raise ModelError(
+                f"the value {shorten_rational(chosen[name])} is outside the open interval from "
+                f"{shorten_rational(low)} to {shorten_rational(high)}",
+                place=place,
+            )
+    return chosen
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class HMM(Model):
     """A hidden Markov model ((S, p), Omega, o) with named information states, validated when it is made.
@@ -169,7 +203,7 @@ class HMM(Model):
                 f"{len(self.states)} states, {len(self.emissions)} observation distributions and "
                 f"{len(self.rows)} rows; expected as many of each"
             )
-        checker = _RowChecker(self.parameters)
+        checker = RowChecker(self.parameters)
         for name, emission, row in zip(self.states, self.emissions, self.rows, strict=True):
             checker.check(emission, self.observations, f"state {name!r}", "observation", "")
             if row:
@@ -237,7 +271,7 @@ class HMM(Model):
         ((0, 1/4), (1, 3/4))
         """
         box = tuple(
-            _parameter(name, ends)
+            read_parameter(name, ends)
             for name, ends in sorted((parameters or {}).items(), key=lambda x: str(x[0]))
         )
         names = [parameter.name for parameter in box]
@@ -352,21 +386,10 @@ class HMM(Model):
         ModelError
             If a parameter has no value, a value is outside, or a name is no parameter.
         """
-        chosen: dict[str, fmpq] = {}
-        for parameter in self.parameters:
-            place = f"parameter {parameter.name!r}"
-            if parameter.name not in values:
-                raise ModelError("no value is given for it", place=place)
-            chosen[parameter.name] = to_fmpq(values[parameter.name])
-            if not parameter.low < chosen[parameter.name] < parameter.high:
-                raise ModelError(
-                    f"the value {shorten_rational(chosen[parameter.name])} is outside the open interval from "
-                    f"{shorten_rational(parameter.low)} to {shorten_rational(parameter.high)}",
-                    place=place,
-                )
-        for name in values:
+        chosen = chosen_values(self.parameters, values)
+        for name in self.parameter_names:
             if name not in chosen:
-                raise ModelError("the model has no such parameter", place=f"parameter {name!r}")
+                raise ModelError("no value is given for it", place=f"parameter {name!r}")
 
         def fixed(row: SparseRow) -> SparseRow:
             entries = ((index, evaluate_entry(entry, chosen)) for index, entry in row)
@@ -410,7 +433,14 @@ class HMM(Model):
         return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
-def _parameter(name: str, ends: tuple[ExactNumber, ExactNumber]) -> Parameter:
+def read_parameter(name: str, ends: tuple[ExactNumber, ExactNumber]) -> Parameter:
+    """Return a parameter by the ends of its open interval.
+
+    Raises
+    ------
+    ModelError
+        If they are none.
+    """
     try:
         low, high = ends
         return Parameter(name, to_fmpq(low), to_fmpq(high))
@@ -431,7 +461,7 @@ def _check_different(names: Sequence[str], what: str, *, needed: bool = True) ->
         raise ModelError(f"the {what} is declared twice", place=f"{what} {twice!r}")
 
 
-class _RowChecker:
+class RowChecker:
     """Checks rows against the box of the parameters, each expression once."""
 
     def __init__(self, parameters: tuple[Parameter, ...]) -> None:

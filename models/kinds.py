@@ -11,11 +11,12 @@ from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
+from bisimdist.models.parametric import ParametricChain
 
 __all__ = ["AnyModel", "KnownModel", "with_pairs"]
 
 KnownModel = LMC | PA | HMM | Interactive
-AnyModel = KnownModel | IntervalChain
+AnyModel = KnownModel | IntervalChain | ParametricChain
 
 
 def with_pairs(model: AnyModel, pairs: Sequence[tuple[str, str]]) -> AnyModel:
@@ -48,7 +49,7 @@ def with_pairs(model: AnyModel, pairs: Sequence[tuple[str, str]]) -> AnyModel:
     return replace(model, pairs=tuple((_index(model, s), _index(model, t)) for s, t in pairs))
 
 
-def _index(model: LMC | PA | Interactive | IntervalChain, name: str) -> int:
+def _index(model: LMC | PA | Interactive | IntervalChain | ParametricChain, name: str) -> int:
     try:
         return model.index(name)
     except ModelError:

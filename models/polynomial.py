@@ -22,6 +22,7 @@ __all__ = [
     "format_entry",
     "parameter_ring",
     "simplified",
+    "substituted",
 ]
 
 MAX_DEGREE = 256
@@ -293,6 +294,24 @@ def check_size(entry: Entry) -> Entry:
 def evaluate_entry(entry: Entry, values: Mapping[str, fmpq]) -> fmpq:
     """Return the value of an entry at a point (see `RationalFunction.at`)."""
     return entry.at(values) if isinstance(entry, RationalFunction) else entry
+
+
+def substituted(entry: Entry, values: Mapping[str, fmpq]) -> Entry:
+    """Return an entry with values for some of its parameters, over those that are left.
+
+    Examples
+    --------
+    >>> p, q = (RationalFunction.of(x) for x in parameter_ring(["p", "q"]).gens())
+    >>> substituted(p * q + q, {"q": fmpq(1, 2)})
+    RationalFunction('1/2*p + 1/2')
+    """
+    if not isinstance(entry, RationalFunction) or not values:
+        return entry
+    ring = parameter_ring([name for name in entry.names if name not in values])
+    kept = dict(zip(ring.names(), ring.gens(), strict=True))
+    arguments = [kept[name] if name in kept else ring.constant(values[name]) for name in entry.names]
+    above, below = (part.compose(*arguments, ctx=ring) for part in (entry.numerator, entry.denominator))
+    return simplified(RationalFunction(above, below))
 
 
 def format_entry(entry: Entry) -> str:

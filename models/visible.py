@@ -7,6 +7,7 @@ from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
+from bisimdist.models.parametric import ParametricChain
 
 __all__ = ["only_sight"]
 
@@ -25,7 +26,7 @@ def only_sight(model: AnyModel) -> str | None:
     >>> only_sight(LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"t": 1}, "t": {"s": 1}}))
     'a'
     """
-    if isinstance(model, LMC | Interactive | IntervalChain):
+    if isinstance(model, LMC | Interactive | IntervalChain | ParametricChain):
         seen, endless = set(model.labels), True
     elif isinstance(model, HMM):
         seen = {model.observations[symbol] for row in model.emissions for symbol, _ in row}

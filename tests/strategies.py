@@ -5,11 +5,13 @@ from __future__ import annotations
 from flint import fmpq
 from hypothesis import strategies as st
 
-from bisimdist.models.hmm import HMM
+from bisimdist.models.hmm import HMM, Parameter, SparseRow
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain, IntervalRow
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA, Transition
+from bisimdist.models.parametric import ParametricChain
+from bisimdist.models.polynomial import Entry, RationalFunction, parameter_ring, simplified
 
 __all__ = [
     "alphas",
@@ -18,6 +20,7 @@ __all__ = [
     "interactives",
     "interval_chains",
     "lmcs",
+    "parametric_chains",
     "rows",
     "similar_automata",
     "tangled_automata",
@@ -202,6 +205,39 @@ def interval_chains(draw: st.DrawFn, middle: int = 3, cyclic: bool = True) -> In
         found.append(tuple((t, max(fmpq(0), p - width), min(fmpq(1), p + width)) for t, p in row))
     names = tuple(f"s{number}" for number in range(size))
     return IntervalChain(names, tuple(labels), tuple(found), ((0, 1),))
+
+
+@st.composite
+def parametric_chains(
+    draw: st.DrawFn, middle: int = 3, *, cyclic: bool = False, fractions: bool = True
+) -> ParametricChain:
+    """Draw a chain with the parameter p, between 0 and 1, and the pair of s0 and s1.
+
+    Both lead to states in the middle, which can be confused, these to one another in a row and to two states
+    that show what they are; with `cyclic` the middle may also lead back. A row is a mixture of two or three
+    rows of numbers, with weights that depend on p.
+    """
+    labels = ["a", "a", *(draw(st.sampled_from("mn")) for _ in range(middle)), "y", "z"]
+    size = len(labels)
+    (p,) = (RationalFunction.of(x) for x in parameter_ring(("p",)).gens())
+    mixtures = [(p, 1 - p), (p * p, 2 * p * (1 - p), (1 - p) * (1 - p)), (fmpq(1),)]
+    if fractions:
+        mixtures.append((p / (1 + p), 1 / (1 + p)))
+    found: list[SparseRow] = []
+    for state in range(size):
+        if state >= size - 2:
+            found.append(((state, fmpq(1)),))
+            continue
+        later = range(2, 2 + middle) if state < 2 else range(state + 1, size)
+        targets = (*later, *(range(2, size - 2) if cyclic and state >= 2 else ()))
+        row: dict[int, Entry] = {}
+        for weight in draw(st.sampled_from(mixtures)):
+            for target, number in draw(rows(range(len(targets)), max_successors=2)):
+                row[targets[target]] = row.get(targets[target], fmpq(0)) + weight * number
+        entries = ((target, simplified(entry)) for target, entry in sorted(row.items()))
+        found.append(tuple((target, entry) for target, entry in entries if entry))
+    names = tuple(f"s{number}" for number in range(size))
+    return ParametricChain(names, tuple(labels), tuple(found), (Parameter("p", fmpq(0), fmpq(1)),), ((0, 1),))
 
 
 @st.composite

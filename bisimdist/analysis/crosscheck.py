@@ -21,6 +21,7 @@ from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel, KnownModel
+from bisimdist.models.parametric import ParametricChain
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["DEFAULT_ALPHA", "DEFAULT_LENGTH", "CheckedPair", "CrosscheckAnswer", "crosscheck"]
@@ -93,6 +94,8 @@ def crosscheck(  # noqa: PLR0913
     """
     if isinstance(model, IntervalChain):
         raise UsageError("cross-checks of intervals are not there")
+    if isinstance(model, ParametricChain):
+        raise model.unset()
     skew = checked_alpha(alpha)
     if not 1 <= length <= MAX_LENGTH:
         raise UsageError(f"the length is {length}; expected 1 to {MAX_LENGTH}")

@@ -11,7 +11,7 @@ from bisimdist.certificates.hmm import factors_of_entries
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.certificates.writer import CLAIM_DIGITS
 from bisimdist.errors import UsageError
-from bisimdist.hmm.bernstein import Leaf, Monomials, Sign, SignProof, Square
+from bisimdist.exact.bernstein import Leaf, Monomials, Sign, SignProof, Square
 from bisimdist.hmm.budget import BudgetResult
 from bisimdist.hmm.cone import Cone
 from bisimdist.hmm.multiplicative import Factors, Moves

@@ -118,9 +118,10 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     from bisimdist.models.io import write_model  # noqa: PLC0415
     from bisimdist.models.lmc import LMC  # noqa: PLC0415
     from bisimdist.models.pa import PA  # noqa: PLC0415
+    from bisimdist.models.parametric import ParametricChain  # noqa: PLC0415
     from bisimdist.questions.source import as_chain  # noqa: PLC0415
 
-    kinds = {"lmc": LMC | IntervalChain, "pa": PA, "hmm": HMM, "interactive": Interactive}
+    kinds = {"lmc": LMC | IntervalChain | ParametricChain, "pa": PA, "hmm": HMM, "interactive": Interactive}
     named_json = given[INPUT_FORMAT] == "json" or PurePath(model).suffix.lower() == ".json"
     is_json_file = named_json and given[INPUT_FORMAT] in {None, "json"} and Path(model).is_file()
     kind = _model_kind(certificate)
@@ -129,7 +130,7 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
         return Path(model).read_bytes()
     # A fully probabilistic automaton may stand for its chain.
     found = given.any_model()
-    if kind == "lmc" and not isinstance(found, IntervalChain):
+    if kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain):
         found = as_chain(found, given.source, given.note)
     note(f"{model}: read by bisimdist itself, since the checker reads models in JSON only")
     return write_model(found, "json")

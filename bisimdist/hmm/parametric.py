@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from flint import fmpq, fmpq_mpoly
 
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
-from bisimdist.hmm.bernstein import (
+from bisimdist.exact.bernstein import (
     Box,
     Monomials,
     Sign,
@@ -21,6 +20,7 @@ from bisimdist.hmm.bernstein import (
     proof_boxes,
     prove_sign,
 )
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.hmm.cleared import ClearedPair, Difference, differences
 from bisimdist.hmm.polynomial_solver import refute_negative
 from bisimdist.models.hmm import HMM

@@ -7,7 +7,7 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.hmm.bernstein import Box, Monomials, SignResult, evaluate
+from bisimdist.exact.bernstein import Box, Monomials, SignResult, evaluate
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["refute_negative"]

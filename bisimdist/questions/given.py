@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from bisimdist.models.kinds import AnyModel, KnownModel
     from bisimdist.models.lmc import LMC
     from bisimdist.models.pa import PA
+    from bisimdist.models.parametric import ParametricChain
     from bisimdist.questions.source import Note
 
 __all__ = ["Given"]
@@ -168,10 +169,11 @@ class Given:
     def known_model(self) -> KnownModel:
         """Return the model, whatever its kind, but one whose probabilities are known."""
         from bisimdist.models.intervals import IntervalChain
+        from bisimdist.models.parametric import ParametricChain
         from bisimdist.questions.source import unfit
 
         found = self.any_model()
-        if isinstance(found, IntervalChain):
+        if isinstance(found, IntervalChain | ParametricChain):
             raise unfit(found, self.source, "a model whose probabilities are known")
         return found
 
@@ -237,7 +239,7 @@ class Given:
         return as_hmm(self.any_model(), self.source)
 
     def pairs(
-        self, model: LMC | PA | Interactive | IntervalChain, *, directed: bool = False
+        self, model: LMC | PA | Interactive | IntervalChain | ParametricChain, *, directed: bool = False
     ) -> tuple[tuple[str, str], ...]:
         """Return the pairs of the model, which are those that were asked for where some were.
 

@@ -34,7 +34,11 @@ def _constants(flag: str, text: str | None) -> Mapping[str, ExactNumber | bool]:
 
 
 CONSTANTS = option(
-    "--constants", "N=5,...", "Constants that a PRISM or JANI model leaves open.", read=_constants
+    "--constants",
+    "N=5,...",
+    "What a model leaves open: parameters, or constants of a PRISM or JANI model.",
+    flags=("--set", "--constants"),
+    read=_constants,
 )
 OBSERVE_VARIABLES = option(
     "--observe-variables",

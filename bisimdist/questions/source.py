@@ -16,6 +16,7 @@ from bisimdist.models.io.reading import Reading
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.visible import only_sight
 from bisimdist.questions.program_source import program_file
 
@@ -85,6 +86,7 @@ def read_any_model(model: str, reading: Reading, *, format: str | None = None) -
         what = {
             LMC: "state carries the label",
             IntervalChain: "state carries the label",
+            ParametricChain: "state carries the label",
             Interactive: "state carries the label",
             PA: "step is the action",
             HMM: "state shows the observation",
@@ -112,7 +114,7 @@ def _read(model: str, format: str | None, reading: Reading) -> AnyModel:
         from bisimdist.models.io.explicit import taken
         from bisimdist.models.library.registry import build_any_example
 
-        unused = format or reading.unused() or ("constants" if reading.constants else None)
+        unused = format or reading.unused()
         if unused is not None:
             what = f"--format {unused}" if unused == format else unused
             raise UsageError(f"{what}: is for files; {model[:60]} is built in")
@@ -157,7 +159,7 @@ def as_chain(found: AnyModel, source: str, note: Note) -> LMC:
     """
     if isinstance(found, LMC):
         return found
-    if isinstance(found, Interactive | IntervalChain):
+    if isinstance(found, Interactive | IntervalChain | ParametricChain):
         raise unfit(found, source, "a Markov chain")
     try:
         chain = observed_chain(found)
@@ -175,8 +177,10 @@ def as_system(found: AnyModel, source: str, note: Note) -> LMC | Interactive:
     return found if isinstance(found, Interactive) else as_chain(found, source, note)
 
 
-def unfit(found: Interactive | IntervalChain, source: str, expected: str) -> ModelError:
+def unfit(found: Interactive | IntervalChain | ParametricChain, source: str, expected: str) -> ModelError:
     """Return the error about a model in which somebody chooses."""
+    if isinstance(found, ParametricChain):
+        return found.unset().with_source(source)
     what = "an interactive model (kind interactive)"
     if isinstance(found, IntervalChain):
         what = "a chain whose probabilities are only known to lie in intervals"
@@ -202,7 +206,7 @@ def as_automaton(found: AnyModel, source: str, note: Note, *, fully_probabilisti
     if isinstance(found, LMC):
         note("the model is a labelled Markov chain: its labels are taken as actions")
         return chain_as_automaton(found)
-    if isinstance(found, Interactive | IntervalChain):
+    if isinstance(found, Interactive | IntervalChain | ParametricChain):
         raise unfit(found, source, "a probabilistic automaton")
     raise ModelError(
         "this is a hidden Markov model (kind hmm); expected a probabilistic automaton, which "
@@ -231,7 +235,7 @@ def as_hmm(found: AnyModel, source: str) -> HMM:
     """
     if isinstance(found, HMM):
         return found
-    if isinstance(found, Interactive | IntervalChain):
+    if isinstance(found, Interactive | IntervalChain | ParametricChain):
         raise unfit(found, source, "a hidden Markov model (kind hmm)")
     kind = "a labelled Markov chain" if isinstance(found, LMC) else "a probabilistic automaton"
     raise ModelError(f"this is {kind}; expected a hidden Markov model (kind hmm)", source=source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bisimdist.exact.rational import format_rational
+from bisimdist.exact.rational import format_rational, shorten_rational
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.hmm import HMM
@@ -13,6 +13,7 @@ from bisimdist.models.intervals import IntervalChain, vertices
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc
+from bisimdist.models.parametric import ParametricChain
 from bisimdist.report.tables import Report
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "HiddenSummary",
     "InteractiveSummary",
     "IntervalSummary",
+    "ParametricSummary",
     "Summary",
     "summarise",
     "summary_data",
@@ -110,6 +112,30 @@ class IntervalSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class ParametricSummary:
+    """Counts that describe a chain with parameters.
+
+    Parameters
+    ----------
+    states, transitions, labels
+        How many there are.
+    parameters
+        Their names, with the intervals that they are in.
+    pairs
+        The neighbouring states, by name.
+    digest
+        The SHA-256 of the canonical form.
+    """
+
+    states: int
+    transitions: int
+    labels: int
+    parameters: tuple[tuple[str, str], ...]
+    pairs: tuple[tuple[str, str], ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class InteractiveSummary:
     """Counts that describe an interactive model.
 
@@ -159,7 +185,9 @@ class HiddenSummary:
     digest: str
 
 
-Summary = ChainSummary | AutomatonSummary | HiddenSummary | InteractiveSummary | IntervalSummary
+Summary = (
+    ChainSummary | AutomatonSummary | HiddenSummary | InteractiveSummary | IntervalSummary | ParametricSummary
+)
 
 
 def _component_sizes(model: LMC) -> list[int]:
@@ -202,6 +230,17 @@ def summarise(model: AnyModel) -> Summary:
             confidence=None if model.confidence is None else format_rational(model.confidence),
             digest=model.digest(),
         )
+    if isinstance(model, ParametricChain):
+        return ParametricSummary(
+            states=len(model),
+            transitions=sum(map(len, model.rows)),
+            labels=len(set(model.labels)),
+            parameters=tuple(
+                (p.name, f"({shorten_rational(p.low)}, {shorten_rational(p.high)})") for p in model.parameters
+            ),
+            pairs=_names(model),
+            digest=model.digest(),
+        )
     if isinstance(model, Interactive):
         return InteractiveSummary(
             states=len(model),
@@ -221,7 +260,7 @@ def summarise(model: AnyModel) -> Summary:
     )
 
 
-def _names(model: LMC | PA | Interactive | IntervalChain) -> tuple[tuple[str, str], ...]:
+def _names(model: LMC | PA | Interactive | IntervalChain | ParametricChain) -> tuple[tuple[str, str], ...]:
     return tuple((model.states[s], model.states[t]) for s, t in model.pairs)
 
 
@@ -263,6 +302,16 @@ def summary_data(summary: Summary) -> dict[str, object]:
             "labels": summary.labels,
             "pairs": [list(pair) for pair in summary.pairs],
             **({} if summary.confidence is None else {"confidence": summary.confidence}),
+        }
+    if isinstance(summary, ParametricSummary):
+        return {
+            "kind": "lmc",
+            "digest": summary.digest,
+            "states": summary.states,
+            "transitions": summary.transitions,
+            "labels": summary.labels,
+            "parameters": dict(summary.parameters),
+            "pairs": [list(pair) for pair in summary.pairs],
         }
     if isinstance(summary, InteractiveSummary):
         return {
@@ -338,20 +387,8 @@ def summary_report(summary: Summary, name: str) -> Report:
                 ("digest", summary.digest),
             ),
         )
-    if isinstance(summary, IntervalSummary):
-        learned = () if summary.confidence is None else (("confidence", summary.confidence),)
-        return Report(
-            heading=f"{name}: labelled Markov chains whose probabilities lie in intervals",
-            rows=(
-                ("states", str(summary.states)),
-                ("transitions", f"{summary.transitions}, {summary.intervals} of them with an interval"),
-                ("vertices of a row", f"at most {summary.vertices}"),
-                ("labels", str(summary.labels)),
-                ("pairs", _shown_pairs(summary.pairs)),
-                *learned,
-                ("digest", summary.digest),
-            ),
-        )
+    if isinstance(summary, IntervalSummary | ParametricSummary):
+        return _partly_known(summary, name)
     rows = (
         ("states", str(summary.states)),
         ("transitions", str(summary.transitions)),
@@ -369,4 +406,32 @@ def summary_report(summary: Summary, name: str) -> Report:
     return Report(
         heading=f"{name}: probabilistic automaton, fully probabilistic",
         rows=(*rows, *((f"as a chain: {key}", value) for key, value in _chain_rows(summary.chain))),
+    )
+
+
+def _partly_known(summary: IntervalSummary | ParametricSummary, name: str) -> Report:
+    if isinstance(summary, ParametricSummary):
+        return Report(
+            heading=f"{name}: labelled Markov chain with parameters",
+            rows=(
+                ("states", str(summary.states)),
+                ("transitions", str(summary.transitions)),
+                ("labels", str(summary.labels)),
+                ("parameters", ", ".join(f"{p} in {interval}" for p, interval in summary.parameters)),
+                ("pairs", _shown_pairs(summary.pairs)),
+                ("digest", summary.digest),
+            ),
+        )
+    learned = () if summary.confidence is None else (("confidence", summary.confidence),)
+    return Report(
+        heading=f"{name}: labelled Markov chains whose probabilities lie in intervals",
+        rows=(
+            ("states", str(summary.states)),
+            ("transitions", f"{summary.transitions}, {summary.intervals} of them with an interval"),
+            ("vertices of a row", f"at most {summary.vertices}"),
+            ("labels", str(summary.labels)),
+            ("pairs", _shown_pairs(summary.pairs)),
+            *learned,
+            ("digest", summary.digest),
+        ),
     )

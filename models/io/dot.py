@@ -8,11 +8,13 @@ from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain, shorten_interval
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA
+from bisimdist.models.parametric import ParametricChain
+from bisimdist.models.polynomial import format_entry
 
 __all__ = ["write_dot"]
 
 
-def write_dot(model: LMC | PA | Interactive | IntervalChain) -> str:
+def write_dot(model: LMC | PA | Interactive | IntervalChain | ParametricChain) -> str:
     r"""Draw a model: states with labels, probabilities on edges, actions as points, pairs as dashed lines.
 
     Returns
@@ -48,6 +50,12 @@ def write_dot(model: LMC | PA | Interactive | IntervalChain) -> str:
             f'  s{state} -> s{target} [label="{shorten_interval(low, high)}"];'
             for state, row in enumerate(model.rows)
             for target, low, high in row
+        ]
+    elif isinstance(model, ParametricChain):
+        lines += [
+            f'  s{state} -> s{target} [label="{format_entry(entry)}"];'
+            for state, row in enumerate(model.rows)
+            for target, entry in row
         ]
     elif isinstance(model, Interactive):
         steps = [(state, *move) for state, moves in enumerate(model.moves) for move in moves]

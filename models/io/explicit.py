@@ -14,6 +14,7 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
+from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.reading import Reading
@@ -22,6 +23,7 @@ from bisimdist.models.kinds import AnyModel, with_pairs
 from bisimdist.models.labelled import Row
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
+from bisimdist.models.parametric import ParametricChain
 
 __all__ = ["OWN_LABELS", "Choice", "Explicit", "observed", "taken"]
 
@@ -273,12 +275,26 @@ def taken(model: AnyModel, reading: Reading) -> AnyModel:
     UsageError
         If silent steps are to be left out of what is no chain.
     """
-    found = with_pairs(model, reading.pairs)
+    found = _settled(with_pairs(model, reading.pairs), reading)
     if not reading.hide_silent:
         return found
     if not isinstance(found, LMC):
         raise UsageError("silent steps are left out of Markov chains only; 'bisimdist convert' makes one")
     return without_silent_steps(found.whole())
+
+
+def _settled(model: AnyModel, reading: Reading) -> AnyModel:
+    """Return a model with the values of what it leaves open."""
+    if not isinstance(model, ParametricChain | HMM) or not model.parameters:
+        if reading.constants and not reading.shared:
+            raise UsageError("constants: the model has no parameters, and leaves nothing open")
+        return model
+    wanted = {
+        name: value
+        for name, value in reading.constants.items()
+        if name in model.parameter_names or not reading.shared
+    }
+    return model.at(wanted) if wanted else model
 
 
 def _action(label: str, action: str) -> str:

@@ -189,10 +189,8 @@ def read_as(known: Format, given: Input) -> AnyModel:
         If there is none.
     """
     reading = given.reading
-    unused = None if known.foreign else reading.unused()
-    if reading.shared:
-        unused = None
-    elif unused is None and reading.constants and not known.symbolic:
+    unused = None if known.foreign or reading.shared else reading.unused()
+    if known.foreign and not known.symbolic and reading.constants and not reading.shared:
         unused = "constants"
     if unused is not None:
         formats = [one.name for one in FORMATS if (one.symbolic if unused == "constants" else one.foreign)]

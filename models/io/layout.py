@@ -17,6 +17,8 @@ from bisimdist.models.io.hmm_document import hmm_text
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.models.pa import PA
+from bisimdist.models.parametric import ParametricChain
+from bisimdist.models.polynomial import Entry, format_entry
 
 __all__ = ["write_model"]
 
@@ -69,7 +71,7 @@ def write_model(model: AnyModel, format: str) -> str:
     raise UsageError(f"models are not written in the format {format!r}; expected json or yaml")
 
 
-def _write_json(model: LMC | PA | Interactive | IntervalChain) -> str:
+def _write_json(model: LMC | PA | Interactive | IntervalChain | ParametricChain) -> str:
     text = json.dumps
     if not isinstance(model, PA):
         model = model.whole()
@@ -97,13 +99,15 @@ def _write_json(model: LMC | PA | Interactive | IntervalChain) -> str:
         parts.append(f'"pairs": {_block("[", pairs)}')
     if isinstance(model, IntervalChain) and model.confidence is not None:
         parts.append(f'"confidence": {text(format_rational(model.confidence))}')
+    if isinstance(model, ParametricChain):
+        parts.append(f'"parameters": {text(model.canonical()["parameters"])}')
     if isinstance(model, LMC) and model.provenance():
         parts.append(f'"program": {text(model.provenance())}')
     return "{\n" + ",\n".join(f"  {part}" for part in parts) + "\n}\n"
 
 
 def _labelled(
-    model: LMC | Interactive | IntervalChain,
+    model: LMC | Interactive | IntervalChain | ParametricChain,
     entry: Callable[[str, str], str],
     number: Callable[[str], str],
 ) -> tuple[str, list[str]]:
@@ -116,10 +120,16 @@ def _labelled(
         both = [number(format_rational(end)) for end in dict.fromkeys((low, high))]
         return both[0] if len(both) == 1 else _flow("[", both)
 
+    def formula(value: Entry) -> str:
+        return number(format_rational(value)) if isinstance(value, fmpq) else json.dumps(format_entry(value))
+
     if isinstance(model, LMC):
         return "lmc", [written(row) for row in model.rows]
     if isinstance(model, IntervalChain):
         rows = [[entry(model.states[t], ends(low, high)) for t, low, high in row] for row in model.rows]
+        return "lmc", [_flow("{", row) for row in rows]
+    if isinstance(model, ParametricChain):
+        rows = [[entry(model.states[t], formula(value)) for t, value in row] for row in model.rows]
         return "lmc", [_flow("{", row) for row in rows]
     return "interactive", [
         _flow("{", (entry(action, written(row)) for action, row in moves)) for moves in model.moves
@@ -138,7 +148,7 @@ def _block(opening: str, items: list[str]) -> str:
     return f"{opening}\n" + ",\n".join(f"    {item}" for item in items) + f"\n  {closing}"
 
 
-def _write_yaml(model: LMC | PA | Interactive | IntervalChain) -> str:
+def _write_yaml(model: LMC | PA | Interactive | IntervalChain | ParametricChain) -> str:
     if not isinstance(model, PA):
         model = model.whole()
         kind, values = _labelled(model, _keyed, str)
@@ -162,6 +172,12 @@ def _write_yaml(model: LMC | PA | Interactive | IntervalChain) -> str:
         lines += [f"  - {_flow('[', (_yaml_text(model.states[i]) for i in pair))}" for pair in model.pairs]
     if isinstance(model, IntervalChain) and model.confidence is not None:
         lines.append(f"confidence: {format_rational(model.confidence)}")
+    if isinstance(model, ParametricChain):
+        box = (
+            f"{_yaml_text(p.name)}: [{format_rational(p.low)}, {format_rational(p.high)}]"
+            for p in model.parameters
+        )
+        lines.append(f"parameters: {_flow('{', box)}")
     if isinstance(model, LMC) and model.provenance():
         lines.append(f"program: {json.dumps(model.provenance())}")
     return "\n".join(lines) + "\n"

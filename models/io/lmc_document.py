@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bisimdist.errors import ModelError
+from bisimdist.models.hmm import SparseRow
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import (
@@ -15,14 +16,16 @@ from bisimdist.models.io.expect import (
     expect_text,
     with_line,
 )
+from bisimdist.models.io.hmm_document import EntryReader, read_parameters
 from bisimdist.models.io.interval_document import holds_intervals, intervals_from
 from bisimdist.models.lmc import LMC, Row
+from bisimdist.models.parametric import ParametricChain
 
 __all__ = ["labelled_states", "lmc_from_document", "places_of_states", "row_from_map", "rows_by_state"]
 
 
-def lmc_from_document(root: MapNode) -> LMC | IntervalChain:
-    """Return the chain that a document describes, or the chains, where probabilities are intervals.
+def lmc_from_document(root: MapNode) -> LMC | IntervalChain | ParametricChain:
+    """Return the chain that a document describes, or the chains: with intervals, or with parameters.
 
     Raises
     ------
@@ -32,7 +35,10 @@ def lmc_from_document(root: MapNode) -> LMC | IntervalChain:
     # what says where the chain comes from is for people
     known = {key: node for key, node in root.entries.items() if key not in {"program", "confidence"}}
     check_keys(
-        replace(root, entries=known), "", required=("kind", "states", "transitions"), optional=("pairs",)
+        replace(root, entries=known),
+        "",
+        required=("kind", "states", "transitions"),
+        optional=("pairs", "parameters"),
     )
     names, labels = labelled_states(root)
     position = {name: index for index, name in enumerate(names)}
@@ -50,6 +56,8 @@ def lmc_from_document(root: MapNode) -> LMC | IntervalChain:
     ]
     pairs = expect_pairs(root.entries.get("pairs"), position)
     try:
+        if "parameters" in root.entries:
+            return _parametric(root, (names, labels), maps, pairs)
         if holds_intervals(root, found):
             return intervals_from(root, (names, labels), maps, pairs)
         for name, row in maps:
@@ -57,6 +65,30 @@ def lmc_from_document(root: MapNode) -> LMC | IntervalChain:
         return LMC(names, labels, tuple(rows), pairs)
     except ModelError as error:
         raise with_line(error, places_of_states(root, found)) from None
+
+
+def _parametric(
+    root: MapNode,
+    named: tuple[tuple[str, ...], tuple[str, ...]],
+    rows: list[tuple[str, MapNode]],
+    pairs: tuple[tuple[int, int], ...],
+) -> ParametricChain:
+    """Return what a document with parameters describes."""
+    parameters = read_parameters(root.entries["parameters"])
+    if "confidence" in root.entries:
+        raise ModelError("it says how sure intervals are, and here are parameters", place="confidence")
+    reader = EntryReader([parameter.name for parameter in parameters])
+    position = {name: index for index, name in enumerate(named[0])}
+    found: list[SparseRow] = [()] * len(position)
+    for name, row in rows:
+        found[position[name]] = reader.row(row, position, f"state {name!r}", "state")
+    try:
+        return ParametricChain(*named, tuple(found), parameters, pairs)
+    except ModelError as error:
+        entries = [
+            (f"state {name!r} -> {t}", node.line) for name, row in rows for t, node in row.entries.items()
+        ]
+        raise with_line(error, entries) from None
 
 
 def labelled_states(root: MapNode) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -10,6 +10,8 @@ from bisimdist.models.intervals import IntervalChain, shorten_interval
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.labelled import Row
 from bisimdist.models.pa import PA
+from bisimdist.models.parametric import ParametricChain
+from bisimdist.models.polynomial import format_entry
 
 __all__ = ["write_svg"]
 
@@ -68,6 +70,9 @@ def _graph(model: AnyModel) -> tuple[list[Node], list[Edge]]:
             (s, t, shorten_interval(low, high)) for s, row in enumerate(model.rows) for t, low, high in row
         ]
         pairs += [Edge(f"s{state}", f"s{target}", interval) for state, target, interval in ends]
+    elif isinstance(model, ParametricChain):
+        formulae = [(s, t, format_entry(entry)) for s, row in enumerate(model.rows) for t, entry in row]
+        pairs += [Edge(f"s{state}", f"s{target}", formula) for state, target, formula in formulae]
     else:
         chances = [(state, target, p) for state, row in enumerate(model.rows) for target, p in row]
         pairs += [Edge(f"s{state}", f"s{target}", shorten_rational(p)) for state, target, p in chances]

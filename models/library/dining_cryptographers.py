@@ -10,10 +10,13 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
-from bisimdist.models.library.parameters import Choice, Example, Integer, Rational
+from bisimdist.models.hmm import Parameter, SparseRow
+from bisimdist.models.library.parameters import Choice, Example, Integer, RationalOrName
 from bisimdist.models.lmc import LMC
+from bisimdist.models.parametric import ParametricChain
+from bisimdist.models.polynomial import Entry, RationalFunction, parameter_ring
 
-__all__ = ["EXAMPLE", "dining_cryptographers"]
+__all__ = ["EXAMPLE", "dining_cryptographers", "parametric_cryptographers"]
 
 _SIDE = "ht"
 _SAID = ("agree", "disagree")
@@ -53,7 +56,7 @@ class _State(NamedTuple):
 _DONE = _State(-1, None, None, None, None)
 
 
-def _steps(state: _State, count: int, coin: tuple[fmpq, fmpq]) -> Iterator[tuple[_State, fmpq]]:
+def _steps(state: _State, count: int, coin: tuple[Entry, Entry]) -> Iterator[tuple[_State, Entry]]:
     if state.first is None or state.current is None:
         if state.said is not None or state == _DONE:
             yield _DONE, fmpq(1)
@@ -118,10 +121,34 @@ def dining_cryptographers(n: int = 3, bias: ExactNumber = "49/100", pairs: str =
     40
     """
     heads = to_fmpq(bias)
-    if n < 2:
-        raise UsageError(f"there are {n} cryptographers; expected at least 2")
     if not 0 <= heads <= 1:
         raise UsageError(f"the bias is {heads}; expected a number in [0, 1]")
+    names, labels, rows, asked = _ring(n, heads, pairs)
+    return LMC(names, labels, rows, asked)
+
+
+def parametric_cryptographers(n: int = 3, bias: str = "p", pairs: str = "first") -> ParametricChain:
+    """Return the ring of `dining_cryptographers` with a parameter, between 0 and 1, for the bias.
+
+    With u = (1 - 2p)^2 and alpha = 1 delta of the first pair is u for two and three cryptographers, and
+    (3u - u^2)/2 for four and five.
+
+    Raises
+    ------
+    UsageError
+        As there.
+    """
+    heads = RationalFunction.of(parameter_ring((bias,)).gens()[0])
+    names, labels, rows, asked = _ring(n, heads, pairs)
+    return ParametricChain(names, labels, rows, (Parameter(bias, fmpq(0), fmpq(1)),), asked)
+
+
+def _ring(
+    n: int, heads: Entry, pairs: str
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[SparseRow, ...], tuple[tuple[int, int], ...]]:
+    """Return names, labels, rows and pairs."""
+    if n < 2:
+        raise UsageError(f"there are {n} cryptographers; expected at least 2")
     if pairs not in ("first", "all"):
         raise UsageError(f"pairs={pairs!r} is not usable; expected first or all")
     coin = (heads, 1 - heads)
@@ -129,7 +156,7 @@ def dining_cryptographers(n: int = 3, bias: ExactNumber = "49/100", pairs: str =
     position = {state: index for index, state in enumerate(waiting)}
     rows = []
     while waiting:
-        row: dict[int, fmpq] = {}
+        row: dict[int, Entry] = {}
         for target, probability in _steps(waiting.popleft(), n, coin):
             if probability == 0:
                 continue
@@ -139,12 +166,14 @@ def dining_cryptographers(n: int = 3, bias: ExactNumber = "49/100", pairs: str =
             row[position[target]] = row.get(position[target], fmpq(0)) + probability
         rows.append(tuple(sorted(row.items())))
     everyone = tuple((i, j) for i in range(n) for j in range(i + 1, n))
-    return LMC(
-        tuple(state.name() for state in position),
-        tuple(state.label() for state in position),
-        tuple(rows),
-        everyone if pairs == "all" else everyone[:1],
-    )
+    names = tuple(state.name() for state in position)
+    labels = tuple(state.label() for state in position)
+    return names, labels, tuple(rows), everyone if pairs == "all" else everyone[:1]
+
+
+def _built(n: int, bias: fmpq | str, pairs: str) -> LMC | ParametricChain:
+    build = parametric_cryptographers if isinstance(bias, str) else dining_cryptographers
+    return build(n, bias, pairs)
 
 
 EXAMPLE = Example(
@@ -152,9 +181,9 @@ EXAMPLE = Example(
     "a ring of cryptographers with biased coins; is it hidden who has paid?",
     (
         Integer("n", 3, 2, 100),
-        Rational("bias", fmpq(49, 100)),
+        RationalOrName("bias", fmpq(49, 100)),
         Choice("pairs", "first", ("first", "all")),
     ),
-    dining_cryptographers,
+    _built,
     papers=("CMP18 Figure 3", "CMP18 Figure 2"),
 )

@@ -10,9 +10,10 @@ from flint import fmpq
 
 from bisimdist.errors import NumberError, UsageError
 from bisimdist.exact.rational import format_rational, parse_rational
+from bisimdist.models.expression import PARAMETER_NAME
 from bisimdist.models.kinds import AnyModel
 
-__all__ = ["Choice", "Example", "Integer", "Parameter", "Rational", "shown"]
+__all__ = ["Choice", "Example", "Integer", "Parameter", "Rational", "RationalOrName", "shown"]
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
@@ -92,6 +93,21 @@ class Rational:
         if not self.minimum <= value <= self.maximum:
             raise UsageError(f"{self.name}={shown(text)} is out of range; expected {self.expected}")
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class RationalOrName(Rational):
+    """An exact rational, or the name of a parameter that stands for it."""
+
+    def read(self, text: str) -> fmpq | str | None:
+        """Return the value or the name that is written.
+
+        Raises
+        ------
+        UsageError
+            If it is neither.
+        """
+        return text if PARAMETER_NAME.fullmatch(text) else Rational.read(self, text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ def test_silent_steps_of_any_chain(command: Command) -> None:
     seen, hidden = (json.loads(command(*ask, *more).out) for more in ([], ["--hide-silent"]))
     assert float(seen["pairs"][0]["lower"].split("/")[0]) > 0
     assert hidden["model"]["states"] <= seen["model"]["states"]
-    command("show", "example:figure1", "--constants", "N=1").assert_refused("constants: is for files")
+    command("show", "example:figure1", "--constants", "N=1").assert_refused("the model has no parameters")
 
 
 def test_a_program_is_never_run_as_a_file(command: Command, tmp_path: Path) -> None:

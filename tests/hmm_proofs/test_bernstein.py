@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist.errors import UsageError
-from bisimdist.hmm.bernstein import (
+from bisimdist.exact.bernstein import (
     Leaf,
     Monomials,
     Sign,

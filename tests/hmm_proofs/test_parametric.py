@@ -6,7 +6,7 @@ import pytest
 from flint import fmpq
 
 from bisimdist.errors import ModelError, UsageError
-from bisimdist.hmm.bernstein import Sign, bernstein_coefficients
+from bisimdist.exact.bernstein import Sign, bernstein_coefficients
 from bisimdist.hmm.parametric import prove_for_all
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import independent_disease, noisy_max_diseases

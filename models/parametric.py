@@ -1,0 +1,164 @@
+"""Chains with parameters: labelled Markov chains whose probabilities are expressions over unknown numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from bisimdist.errors import ModelError, NumberError, NumberTypeError
+from bisimdist.exact.bernstein import Box
+from bisimdist.exact.rational import ExactNumber, format_rational
+from bisimdist.models.hmm import (
+    EntryText,
+    Parameter,
+    RowChecker,
+    SparseRow,
+    chosen_values,
+    read_entry,
+    read_parameter,
+)
+from bisimdist.models.labelled import (
+    Named,
+    check_labels,
+    check_pairs,
+    check_sources,
+    check_states,
+    digest_of,
+    indexed_pairs,
+)
+from bisimdist.models.lmc import LMC
+from bisimdist.models.polynomial import format_entry, substituted
+
+__all__ = ["ParametricChain"]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ParametricChain(Named):
+    """A labelled Markov chain whose probabilities are expressions over parameters.
+
+    Parameters
+    ----------
+    states, labels
+        The names of the states, and their labels.
+    rows
+        For each state its successors with their probabilities; they sum to one identically.
+    parameters
+        What the entries may be expressions over, in the order of their names; each in an open interval.
+    pairs
+        Pairs of indices: the neighbouring states; may be empty.
+
+    Raises
+    ------
+    ModelError
+        Naming the state or transition that is at fault: no denominator vanishes inside the box of the
+        parameters, and no entry is negative there (see `bisimdist.models.hmm.HMM`).
+    """
+
+    states: tuple[str, ...]
+    labels: tuple[str, ...]
+    rows: tuple[SparseRow, ...]
+    parameters: tuple[Parameter, ...]
+    pairs: tuple[tuple[int, int], ...] = ()
+    _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_position", check_states("chain", self.states))
+        check_labels(self.states, self.labels, self.rows)
+        checker = RowChecker(self.parameters)
+        for name, row in zip(self.states, self.rows, strict=True):
+            checker.check(row, self.states, f"state {name!r}", "state", "")
+        check_pairs(self.pairs, len(self.states))
+
+    @classmethod
+    def from_mappings(
+        cls,
+        states: Mapping[str, str],
+        transitions: Mapping[str, Mapping[str, EntryText]],
+        parameters: Mapping[str, tuple[ExactNumber, ExactNumber]],
+        pairs: Iterable[tuple[str, str]] = (),
+    ) -> ParametricChain:
+        """Make a model from names: ``{state: label}``, ``{state: {state: expression}}``, and intervals.
+
+        Examples
+        --------
+        >>> chain = ParametricChain.from_mappings(
+        ...     {"s": "a", "t": "b"}, {"s": {"s": "1-p", "t": "p"}, "t": {"t": 1}}, {"p": (0, 1)})
+        >>> chain.at({"p": "1/3"}).rows[0]
+        ((0, 2/3), (1, 1/3))
+        """
+        box = tuple(read_parameter(name, ends) for name, ends in sorted(parameters.items()))
+        names = [parameter.name for parameter in box]
+        position = {name: index for index, name in enumerate(states)}
+        check_sources(transitions, position)
+        rows = []
+        for name in states:
+            entries = []
+            for target, value in transitions.get(name, {}).items():
+                place = f"transition {name} -> {target}"
+                if target not in position:
+                    raise ModelError(f"the target {target!r} is not a declared state", place=place)
+                try:
+                    entry = read_entry(value, names)
+                except (NumberError, NumberTypeError) as error:
+                    raise ModelError(str(error), place=place) from error
+                if entry:
+                    entries.append((position[target], entry))
+            rows.append(tuple(sorted(entries, key=lambda found: found[0])))
+        return cls(tuple(states), tuple(states.values()), tuple(rows), box, indexed_pairs(pairs, position))
+
+    @property
+    def box(self) -> Box:
+        """The intervals of the parameters, in their order."""
+        return tuple((parameter.low, parameter.high) for parameter in self.parameters)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The names of the parameters, in their order."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    def at(self, values: Mapping[str, ExactNumber]) -> LMC | ParametricChain:
+        """Return the chain for values of parameters; where some are left open, it is one with parameters.
+
+        Raises
+        ------
+        ModelError
+            If a name is no parameter, or a value is not strictly inside its interval.
+        """
+        chosen = chosen_values(self.parameters, values)
+        rows = tuple(
+            tuple((t, found) for t, entry in row if (found := substituted(entry, chosen)))
+            for row in self.rows
+        )
+        left = tuple(parameter for parameter in self.parameters if parameter.name not in chosen)
+        if left:
+            return ParametricChain(self.states, self.labels, rows, left, self.pairs)
+        return LMC(self.states, self.labels, rows, self.pairs)
+
+    def canonical(self) -> dict[str, object]:
+        """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""
+        return {
+            "kind": "lmc",
+            "states": dict(zip(self.states, self.labels, strict=True)),
+            "transitions": {
+                name: {self.states[target]: format_entry(entry) for target, entry in row}
+                for name, row in zip(self.states, self.rows, strict=True)
+            },
+            "parameters": {
+                p.name: [format_rational(p.low), format_rational(p.high)] for p in self.parameters
+            },
+        }
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""
+        return digest_of(self.canonical())
+
+    def whole(self) -> ParametricChain:
+        """Return the model, which stands for all of its runs."""
+        return self
+
+    def unset(self) -> ModelError:
+        """Return the error where the values of the parameters are needed."""
+        one, several = self.parameter_names[0], ", ".join(self.parameter_names)
+        return ModelError(
+            f"the model has the parameters {several}; expected values for them, such as --set {one}=1/3"
+        )
