@@ -6,20 +6,24 @@ is one, so that equal functions have equal parts and equal texts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
 
 from bisimdist.errors import NumberError, UsageError
+from bisimdist.exact.bernstein import Monomials
 from bisimdist.exact.rational import format_rational
 
 __all__ = [
     "Entry",
     "RationalFunction",
     "check_size",
+    "cleared",
+    "common_denominator",
     "evaluate_entry",
     "format_entry",
+    "monomials_of",
     "parameter_ring",
     "simplified",
     "substituted",
@@ -294,6 +298,29 @@ def check_size(entry: Entry) -> Entry:
 def evaluate_entry(entry: Entry, values: Mapping[str, fmpq]) -> fmpq:
     """Return the value of an entry at a point (see `RationalFunction.at`)."""
     return entry.at(values) if isinstance(entry, RationalFunction) else entry
+
+
+def common_denominator(
+    ring: fmpq_mpoly_ctx, entries: Iterable[Entry], point: Sequence[fmpq]
+) -> fmpq_mpoly:
+    """Return the least common multiple of all denominators, with the sign that is positive at a point."""
+    result = ring.constant(1)
+    for entry in entries:
+        if isinstance(entry, RationalFunction) and not entry.is_polynomial:
+            result = result / result.gcd(entry.denominator) * entry.denominator
+    return -result if result(*point) < 0 else result
+
+
+def cleared(entry: Entry, denominator: fmpq_mpoly) -> fmpq_mpoly:
+    """Return an entry times a common denominator."""
+    if isinstance(entry, RationalFunction):
+        return entry.numerator * (denominator / entry.denominator)
+    return denominator.context().constant(entry) * denominator
+
+
+def monomials_of(polynomial: fmpq_mpoly) -> Monomials:
+    """Return a polynomial as the coefficients of its exponent vectors."""
+    return {tuple(int(e) for e in key): fmpq(value) for key, value in polynomial.to_dict().items()}
 
 
 def substituted(entry: Entry, values: Mapping[str, fmpq]) -> Entry:

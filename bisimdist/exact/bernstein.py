@@ -28,11 +28,13 @@ __all__ = [
     "SignResult",
     "Split",
     "Square",
+    "Tensor",
     "bernstein_coefficients",
     "coefficient_count",
     "evaluate",
     "proof_boxes",
     "prove_sign",
+    "tensor_of",
 ]
 
 Monomials = Mapping[tuple[int, ...], fmpq]
@@ -123,7 +125,7 @@ def evaluate(polynomial: Monomials, point: Sequence[fmpq]) -> fmpq:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tensor:
+class Tensor:
     """Bernstein coefficients over a box, in the order in which the last index runs fastest."""
 
     shape: tuple[int, ...]
@@ -145,7 +147,7 @@ class _Tensor:
                 total += abs(self.entries[there] - self.entries[here])
         return total
 
-    def halves(self, axis: int, weight: fmpq) -> tuple[_Tensor, _Tensor]:
+    def halves(self, axis: int, weight: fmpq) -> tuple[Tensor, Tensor]:
         """Return the coefficients over the two parts of the box (the algorithm of de Casteljau).
 
         The cut is at `weight` of the interval; 1/2 is the middle.
@@ -159,7 +161,7 @@ class _Tensor:
                 below[line[step]] = row[0]
                 above[line[last - step]] = row[-1]
                 row = [rest * a + weight * b for a, b in pairwise(row)]
-        return _Tensor(self.shape, tuple(below)), _Tensor(self.shape, tuple(above))
+        return Tensor(self.shape, tuple(below)), Tensor(self.shape, tuple(above))
 
     def corners(self) -> Iterator[tuple[tuple[int, ...], fmpq]]:
         """Yield the corners of the box (0 or 1 for each axis) with the value of the polynomial there."""
@@ -184,7 +186,8 @@ class _Tensor:
         return True
 
 
-def _tensor(polynomial: Monomials, box: Box, degrees: Sequence[int] | None = None) -> _Tensor:
+def tensor_of(polynomial: Monomials, box: Box, degrees: Sequence[int] | None = None) -> Tensor:
+    """Return the Bernstein coefficients of a polynomial over a box (see `bernstein_coefficients`)."""
     variables = len(box)
     least = degrees_of(polynomial, variables)
     chosen = least if degrees is None else tuple(degrees)
@@ -197,7 +200,7 @@ def _tensor(polynomial: Monomials, box: Box, degrees: Sequence[int] | None = Non
         for power, size in zip(exponents, shape, strict=True):
             place = place * size + power
         entries[place] += coefficient
-    tensor = _Tensor(shape, tuple(entries))
+    tensor = Tensor(shape, tuple(entries))
     for axis, (low, high) in enumerate(box):
         matrix = _conversion(shape[axis] - 1, low, high)
         changed = list(tensor.entries)
@@ -205,7 +208,7 @@ def _tensor(polynomial: Monomials, box: Box, degrees: Sequence[int] | None = Non
             values = [tensor.entries[place] for place in line]
             for row, place in zip(matrix, line, strict=True):
                 changed[place] = sum((c * v for c, v in zip(row, values, strict=True) if v), fmpq(0))
-        tensor = _Tensor(shape, tuple(changed))
+        tensor = Tensor(shape, tuple(changed))
     return tensor
 
 
@@ -255,7 +258,7 @@ def bernstein_coefficients(
     >>> [str(value) for value in bernstein_coefficients(square, ((fmpq(0), fmpq(1)),))]
     ['1', '1/2', '1']
     """
-    return _tensor(polynomial, box, degrees).entries
+    return tensor_of(polynomial, box, degrees).entries
 
 
 def coefficient_count(polynomial: Monomials, variables: int) -> int:
@@ -263,7 +266,7 @@ def coefficient_count(polynomial: Monomials, variables: int) -> int:
     return prod(degree + 1 for degree in degrees_of(polynomial, variables))
 
 
-def _has_sign(tensor: _Tensor, sign: Sign, inner: tuple[tuple[bool, bool], ...]) -> bool:
+def _has_sign(tensor: Tensor, sign: Sign, inner: tuple[tuple[bool, bool], ...]) -> bool:
     """Tell whether the coefficients prove the sign on the part of the closed box that counts.
 
     Which is the box without the faces that lie on the border of the whole: a face that is `inner` counts.
@@ -281,10 +284,13 @@ def _has_sign(tensor: _Tensor, sign: Sign, inner: tuple[tuple[bool, bool], ...])
 
 @dataclass(slots=True)
 class _Node:
-    """A box of the work: open until it is a leaf or split."""
+    """A box of the work: open until it is a leaf or split.
+
+    The tensors are those of the polynomial, and of those whose positive parts are taken away from it.
+    """
 
     box: Box
-    tensor: _Tensor
+    tensors: tuple[Tensor, ...]
     inner: tuple[tuple[bool, bool], ...]
     cut: tuple[int, fmpq, _Node, _Node] | None = None
 
@@ -294,16 +300,35 @@ class _Node:
         axis, at, below, above = self.cut
         return Split(axis, at, below.proof(), above.proof())
 
-    def split(self) -> tuple[_Node, _Node]:
+    @property
+    def tensor(self) -> Tensor:
+        """What is at most the polynomial less the positive parts; the same at the corners of the box."""
+        whole, *minus = self.tensors
+        if not minus:
+            return whole
+        rows = zip(*(tensor.entries for tensor in minus), strict=True)
+        zero = fmpq(0)
+        return Tensor(
+            whole.shape,
+            tuple(
+                b - sum((c for c in row if c > 0), zero) for b, row in zip(whole.entries, rows, strict=True)
+            ),
+        )
+
+    def split(self, cuts: Sequence[fmpq]) -> tuple[_Node, _Node]:
+        """Cut the box in the middle of an interval; on the first axis at one of the cuts where one is."""
         axis = max(range(len(self.box)), key=self.tensor.variation)
         low, high = self.box[axis]
-        at = (low + high) / 2
-        first, second = self.tensor.halves(axis, fmpq(1, 2))
+        middle = (low + high) / 2
+        inside = [cut for cut in cuts if low < cut < high] if axis == 0 else []
+        at = min(inside, key=lambda cut: abs(cut - middle), default=middle)
+        weight = (at - low) / (high - low)
+        first, second = zip(*(tensor.halves(axis, weight) for tensor in self.tensors), strict=True)
         nodes = []
-        for tensor, part, side in ((first, (low, at), 1), (second, (at, high), 0)):
+        for tensors, part, side in ((first, (low, at), 1), (second, (at, high), 0)):
             box = (*self.box[:axis], part, *self.box[axis + 1 :])
             ends = (self.inner[axis][0] or side == 0, self.inner[axis][1] or side == 1)
-            nodes.append(_Node(box, tensor, (*self.inner[:axis], ends, *self.inner[axis + 1 :])))
+            nodes.append(_Node(box, tensors, (*self.inner[:axis], ends, *self.inner[axis + 1 :])))
         self.cut = (axis, at, nodes[0], nodes[1])
         return nodes[0], nodes[1]
 
@@ -312,7 +337,9 @@ def prove_sign(
     polynomial: Monomials,
     box: Box,
     *,
+    minus: Sequence[Monomials] = (),
     sign: Sign = Sign.NONNEGATIVE,
+    cuts: Sequence[fmpq] = (),
     max_boxes: int = MAX_BOXES,
     deadline: Deadline = NEVER,
 ) -> SignResult:
@@ -328,8 +355,12 @@ def prove_sign(
         Its coefficient for each exponent vector.
     box
         An interval for each variable, the first end below the second.
+    minus
+        Polynomials whose positive parts are taken away from it before.
     sign
         What is to be shown; a positive polynomial may still vanish on the border of the box.
+    cuts
+        Where the interval of the first variable is cut before others: where zeros are.
     max_boxes, deadline
         When to give up; the answer is then None.
 
@@ -343,7 +374,11 @@ def prove_sign(
     """
     if any(low >= high for low, high in box):
         raise UsageError("an interval of the box is empty; expected its first end below its second")
-    root = _Node(box, _tensor(polynomial, box), tuple((False, False) for _ in box))
+    each = (polynomial, *minus)
+    least = tuple(zip(*(degrees_of(part, len(box)) for part in each), strict=True))
+    common = tuple(map(max, least)) if len(each) > 1 else None
+    tensors = tuple(tensor_of(part, box, common) for part in each)
+    root = _Node(box, tensors, tuple((False, False) for _ in box))
     waiting = [(fmpq(0), 0, root)]
     count = 1
     while waiting:
@@ -352,25 +387,29 @@ def prove_sign(
         _, _, node = heapq.heappop(waiting)
         if _has_sign(node.tensor, sign, node.inner):
             continue
-        point = _violation(polynomial, node, sign)
+        point = _violation(each, node, sign)
         if point is not None:
             return SignResult(False, point=point, boxes=count)
         if not box:
             break
-        for part in node.split():
+        for part in node.split(cuts):
             count += 1
             heapq.heappush(waiting, (min(part.tensor.entries), count, part))  # the worst box first
     return SignResult(True, proof=root.proof(), boxes=count)
 
 
-def _violation(polynomial: Monomials, node: _Node, sign: Sign) -> tuple[fmpq, ...] | None:
+def _violation(each: Sequence[Monomials], node: _Node, sign: Sign) -> tuple[fmpq, ...] | None:
     """Return a point of the open box where the sign fails, if a corner or the middle leads to one."""
     middle = tuple((low + high) / 2 for low, high in node.box)
 
     def fails(value: fmpq) -> bool:
         return bool(value < 0) if sign is Sign.NONNEGATIVE else bool(value <= 0)
 
-    if fails(evaluate(polynomial, middle)):
+    def value(point: Sequence[fmpq]) -> fmpq:
+        whole, *minus = (evaluate(part, point) for part in each)
+        return whole - sum((part for part in minus if part > 0), fmpq(0))
+
+    if fails(value(middle)):
         return middle
     corner, value = min(node.tensor.corners(), key=lambda found: found[1])
     place = tuple(ends[side] for ends, side in zip(node.box, corner, strict=True))
@@ -382,7 +421,7 @@ def _violation(polynomial: Monomials, node: _Node, sign: Sign) -> tuple[fmpq, ..
     for _ in range(_APPROACH):  # the value is negative at the corner, hence near it, by continuity
         step /= 2
         point = tuple(c + step * (m - c) for c, m in zip(place, middle, strict=True))
-        if evaluate(polynomial, point) < 0:
+        if value(point) < 0:
             return point
     return None
 

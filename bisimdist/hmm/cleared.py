@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
 
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM, SparseRow
-from bisimdist.models.polynomial import RationalFunction, parameter_ring
+from bisimdist.models.polynomial import cleared, common_denominator, parameter_ring
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["ClearedPair", "Difference", "differences"]
@@ -79,10 +79,10 @@ class ClearedPair:
         transition = _common(ring, model.rows, middle)
         return cls(
             ring,
-            _cleared(ring, one, initial),
-            _cleared(ring, two, initial),
-            [dict(_cleared(ring, row, emission)) for row in model.emissions],
-            [_cleared(ring, row, transition) for row in model.rows],
+            _cleared(one, initial),
+            _cleared(two, initial),
+            [dict(_cleared(row, emission)) for row in model.emissions],
+            [_cleared(row, transition) for row in model.rows],
             initial,
             emission,
             transition,
@@ -95,23 +95,11 @@ class ClearedPair:
 
 
 def _common(ring: fmpq_mpoly_ctx, rows: Iterable[SparseRow], middle: list[fmpq]) -> fmpq_mpoly:
-    """Return the least common multiple of all denominators, with the sign that is positive in the middle."""
-    result = ring.constant(1)
-    for row in rows:
-        for _, entry in row:
-            if isinstance(entry, RationalFunction) and not entry.is_polynomial:
-                result = result / result.gcd(entry.denominator) * entry.denominator
-    return -result if result(*middle) < 0 else result
+    return common_denominator(ring, (entry for row in rows for _, entry in row), middle)
 
 
-def _cleared(ring: fmpq_mpoly_ctx, row: SparseRow, denominator: fmpq_mpoly) -> Cleared:
-    result = []
-    for index, entry in row:
-        if isinstance(entry, RationalFunction):
-            result.append((index, entry.numerator * (denominator / entry.denominator)))
-        else:
-            result.append((index, ring.constant(entry) * denominator))
-    return result
+def _cleared(row: SparseRow, denominator: fmpq_mpoly) -> Cleared:
+    return [(index, cleared(entry, denominator)) for index, entry in row]
 
 
 def _observed(model: ClearedPair, vector: Iterable[tuple[int, fmpq_mpoly]], observation: int) -> Vector:

@@ -24,6 +24,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.hmm.cleared import ClearedPair, Difference, differences
 from bisimdist.hmm.polynomial_solver import refute_negative
 from bisimdist.models.hmm import HMM
+from bisimdist.models.polynomial import monomials_of
 from bisimdist.progress import UNBOUNDED, Limits
 from bisimdist.verdicts import verdict_word
 from bisimdist.words.forward import word_probability
@@ -333,8 +334,3 @@ def square_and_rest(polynomial: fmpq_mpoly) -> tuple[fmpq_mpoly, fmpq_mpoly]:
         root *= factor ** (int(exponent) // 2)
         rest *= factor ** (int(exponent) % 2)
     return root, rest
-
-
-def monomials_of(polynomial: fmpq_mpoly) -> Monomials:
-    """Return a polynomial as the coefficients of its exponent vectors."""
-    return {tuple(int(e) for e in key): fmpq(value) for key, value in polynomial.to_dict().items()}
