@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from math import comb, prod
@@ -32,15 +32,16 @@ MAX_COEFFICIENTS = 500_000
 AUTOMATIC_BOXES = 256
 
 
-class _Bernstein:
+class Bernstein:
     """Bernstein coefficients over a box, the last index running fastest."""
 
     def __init__(self, shape: tuple[int, ...], entries: list[Fraction]) -> None:
         self.shape, self.entries = shape, entries
 
     @classmethod
-    def of(cls, polynomial: Polynomial, box: Box) -> _Bernstein:
-        shape = tuple(max((e[k] for e in polynomial), default=0) + 1 for k in range(len(box)))
+    def of(cls, polynomial: Polynomial, box: Box, shape: tuple[int, ...] | None = None) -> Bernstein:
+        """Return the coefficients of a polynomial, of the least degrees by default."""
+        shape = shape or shape_of([polynomial], len(box))
         if prod(shape) > MAX_COEFFICIENTS:
             raise RuleViolation("B1: a polynomial has too many Bernstein coefficients")
         spend(fraction_work(size_of(polynomial), prod(shape) * sum(shape)))
@@ -60,13 +61,19 @@ class _Bernstein:
                     )
         return result
 
+    def less(self, others: Sequence[Bernstein]) -> Bernstein:
+        """Return the coefficients less the positive ones of others of the same degrees."""
+        spend(fraction_work(self.entries[0].denominator.bit_length(), len(self.entries) * len(others)))
+        rows = zip(self.entries, *(other.entries for other in others), strict=True)
+        return Bernstein(self.shape, [b - sum(c for c in row if c > 0) for b, *row in rows])
+
     def lines(self, axis: int) -> Iterator[range]:
         step = prod(self.shape[axis + 1 :])
         for start in range(0, len(self.entries), step * self.shape[axis]):
             for offset in range(start, start + step):
                 yield range(offset, offset + step * self.shape[axis], step)
 
-    def cut(self, axis: int, weight: Fraction) -> tuple[_Bernstein, _Bernstein]:
+    def cut(self, axis: int, weight: Fraction) -> tuple[Bernstein, Bernstein]:
         spend(fraction_work(self.entries[0].denominator.bit_length(), len(self.entries) * self.shape[axis]))
         below, above = list(self.entries), list(self.entries)
         for line in self.lines(axis):
@@ -74,7 +81,7 @@ class _Bernstein:
             for step in range(len(row)):
                 below[line[step]], above[line[len(line) - 1 - step]] = row[0], row[-1]
                 row = [(1 - weight) * row[k] + weight * row[k + 1] for k in range(len(row) - 1)]
-        return _Bernstein(self.shape, below), _Bernstein(self.shape, above)
+        return Bernstein(self.shape, below), Bernstein(self.shape, above)
 
     def face(self, upper: Sequence[bool]) -> Iterator[Fraction]:
         """Yield the coefficients at the upper end of some axes."""
@@ -95,10 +102,25 @@ def _moved(powers: list[Fraction], shift: Fraction, scale: Fraction) -> list[Fra
     return [c * scale**k for k, c in enumerate(result)]
 
 
+def shape_of(polynomials: Iterable[Polynomial], size: int) -> tuple[int, ...]:
+    """Return by variable how many coefficients polynomials need."""
+    every = [exponents for polynomial in polynomials for exponents in polynomial]
+    return tuple(max((e[k] for e in every), default=0) + 1 for k in range(size))
+
+
 def check_sign(  # noqa: PLR0913
-    polynomial: Polynomial, box: Box, names: Sequence[str], proof: object, where: str, *, strict: bool
+    polynomial: Polynomial,
+    box: Box,
+    names: Sequence[str],
+    proof: object,
+    where: str,
+    *,
+    strict: bool,
+    minus: Sequence[Polynomial] = (),
 ) -> None:
     """Check the proof that a polynomial is not negative (strict: positive) inside a box.
+
+    It may be at least the sum of the positive parts of others, instead of zero (rule B6).
 
     A proof is ``"leaf"``, or an object with ``split`` (a parameter), ``at``, ``below`` and ``above``. At its
     top may stand an object with ``square``, ``rest`` and ``proof``, where zeros are allowed.
@@ -111,13 +133,15 @@ def check_sign(  # noqa: PLR0913
         polynomial, proof = rest, node["proof"]
     # What is inside the box and on a cut is at the upper end of a part.
     whole = [(*ends, False) for ends in box]
-    stack: list[tuple[Any, list[tuple[Fraction, Fraction, bool]], _Bernstein]] = [
-        (proof, whole, _Bernstein.of(polynomial, box))
+    shape = shape_of([polynomial, *minus], len(box))
+    stack: list[tuple[Any, list[tuple[Fraction, Fraction, bool]], list[Bernstein]]] = [
+        (proof, whole, [Bernstein.of(part, box, shape) for part in (polynomial, *minus)])
     ]
     while stack:
         tree, part, coefficients = stack.pop()
         if tree == "leaf":
-            _check_leaf(coefficients, [cut for _, _, cut in part], where, strict=strict)
+            least = coefficients[0].less(coefficients[1:])
+            _check_leaf(least, [cut for _, _, cut in part], where, strict=strict)
             continue
         node = record(tree, f"{where}: a proof", ("split", "at", "below", "above"))
         name = item(node["split"], where)
@@ -127,16 +151,14 @@ def check_sign(  # noqa: PLR0913
         low, high, cut = part[axis]
         if not low < at < high:
             raise RuleViolation(f"{where}: B2: the box is cut outside of it")
-        halves = coefficients.cut(axis, (at - low) / (high - low))
-        for key, ends, half in zip(
-            ("below", "above"), ((low, at, True), (at, high, cut)), halves, strict=True
-        ):
+        both = [each.cut(axis, (at - low) / (high - low)) for each in coefficients]
+        for side, (key, ends) in enumerate({"below": (low, at, True), "above": (at, high, cut)}.items()):
             smaller = list(part)
             smaller[axis] = ends
-            stack.append((node[key], smaller, half))
+            stack.append((node[key], smaller, [halves[side] for halves in both]))
 
 
-def _check_leaf(coefficients: _Bernstein, cuts: Sequence[bool], where: str, *, strict: bool) -> None:
+def _check_leaf(coefficients: Bernstein, cuts: Sequence[bool], where: str, *, strict: bool) -> None:
     if any(entry < 0 for entry in coefficients.entries):
         raise RuleViolation(f"{where}: B3: a Bernstein coefficient is negative")
     if not strict:
@@ -148,7 +170,7 @@ def _check_leaf(coefficients: _Bernstein, cuts: Sequence[bool], where: str, *, s
 
 def shown_nonnegative(polynomial: Polynomial, box: Box) -> bool:
     """Tell whether a bounded number of halvings shows that a polynomial is not negative on a box."""
-    stack = [(_Bernstein.of(polynomial, box), 0)]
+    stack = [(Bernstein.of(polynomial, box), 0)]
     boxes = 0
     while stack:
         boxes += 1

@@ -123,7 +123,7 @@ class HiddenMarkov:
             raise RuleViolation("H4: a parameter is outside its interval")
 
         def fixed(table: Mapping[str, QuotientRow]) -> dict[str, Row]:
-            return {name: _fixed(row, point, name) for name, row in table.items()}
+            return {name: fixed_row(row, point, name) for name, row in table.items()}
 
         return NumericMarkov(
             self.observations, fixed(self.emissions), fixed(self.rows), fixed(self.distributions)
@@ -145,10 +145,11 @@ class HiddenMarkov:
         for table in (self.emissions, self.rows, self.distributions):
             for name, entries in table.items():
                 if entries:
-                    _check_row(entries, self.box, name, factors)
+                    check_row(entries, self.box, name, factors)
 
 
-def _fixed(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
+def fixed_row(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
+    """Return a row at a point."""
     result = {}
     for target, (above, below) in row.items():
         divisor = value(below, point)
@@ -159,7 +160,8 @@ def _fixed(row: QuotientRow, point: Sequence[Fraction], name: str) -> Row:
     return result
 
 
-def _check_row(row: QuotientRow, box: Box, name: str, factors: Sequence[Polynomial]) -> None:
+def check_row(row: QuotientRow, box: Box, name: str, factors: Sequence[Polynomial]) -> None:
+    """Check that a row is a distribution, for all values of the parameters inside the box."""
     total: Quotient = {}, {(0,) * len(box): Fraction(1)}
     for above, below in row.values():
         if shown_sign(above, box, factors) * shown_sign(below, box, factors) != 1:
@@ -189,12 +191,12 @@ def read_hidden_markov(document: object) -> HiddenMarkov:
             raise MalformedCertificate(f"parameter {shown(name)} has no open interval")
     names, states = sorted(data.parameters), data.states
     box = [data.parameters[name] for name in names]
-    emissions = {s: _row(entries, names, data.observations, s) for s, entries in states.items()}
+    emissions = {s: quotient_row(entries, names, data.observations, s) for s, entries in states.items()}
     for name in data.transitions:
         if name not in states:
             raise RuleViolation(f"H1: there are transitions for {shown(name)}, which is no state")
-    rows = {s: _row(data.transitions.get(s, {}), names, states, s) for s in states}
-    distributions = {d: _row(entries, names, states, d) for d, entries in data.distributions.items()}
+    rows = {s: quotient_row(data.transitions.get(s, {}), names, states, s) for s in states}
+    distributions = {d: quotient_row(entries, names, states, d) for d, entries in data.distributions.items()}
     if not all(emissions.values()) or not all(distributions.values()):
         raise RuleViolation("H1: a state or a distribution is missing or empty")
     if not all(rows[name] for name in data.transitions):
@@ -202,7 +204,8 @@ def read_hidden_markov(document: object) -> HiddenMarkov:
     return HiddenMarkov(tuple(names), box, tuple(data.observations), emissions, rows, distributions)
 
 
-def _row(entries: object, names: Sequence[str], known: Iterable[str], name: str) -> QuotientRow:
+def quotient_row(entries: object, names: Sequence[str], known: Iterable[str], name: str) -> QuotientRow:
+    """Read a row of expressions."""
     known = set(known)
     result: dict[str, Quotient] = {}
     for target, entry in mapping(entries, f"the row of {shown(name)}").items():
@@ -263,13 +266,19 @@ def _same(one: HiddenMarkov, two: HiddenMarkov) -> bool:
     if (one.names, list(one.box), set(one.observations)) != (two.names, list(two.box), set(two.observations)):
         return False
     return all(
-        a.keys() == b.keys()
-        and all(a[n].keys() == b[n].keys() and all(_equal(a[n][t], b[n][t]) for t in a[n]) for n in a)
+        same_rows(a, b)
         for a, b in (
             (one.emissions, two.emissions),
             (one.rows, two.rows),
             (one.distributions, two.distributions),
         )
+    )
+
+
+def same_rows(a: Mapping[str, QuotientRow], b: Mapping[str, QuotientRow]) -> bool:
+    """Tell whether the rows of two models are the same functions."""
+    return a.keys() == b.keys() and all(
+        a[n].keys() == b[n].keys() and all(_equal(a[n][t], b[n][t]) for t in a[n]) for n in a
     )
 
 
