@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bisimdist.errors import ModelError, NumberError, NumberTypeError
-from bisimdist.exact.bernstein import Box
+from bisimdist.exact.bernstein import Box, bernstein_coefficients
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.models.hmm import (
     EntryText,
@@ -17,8 +17,10 @@ from bisimdist.models.hmm import (
     read_entry,
     read_parameter,
 )
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.labelled import (
     Named,
+    Row,
     check_labels,
     check_pairs,
     check_sources,
@@ -27,9 +29,16 @@ from bisimdist.models.labelled import (
     indexed_pairs,
 )
 from bisimdist.models.lmc import LMC
-from bisimdist.models.polynomial import format_entry, substituted
+from bisimdist.models.polynomial import (
+    cleared,
+    common_denominator,
+    format_entry,
+    monomials_of,
+    parameter_ring,
+    substituted,
+)
 
-__all__ = ["ParametricChain"]
+__all__ = ["ParametricChain", "bounding"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -162,3 +171,58 @@ class ParametricChain(Named):
         return ModelError(
             f"the model has the parameters {several}; expected values for them, such as --set {one}=1/3"
         )
+
+
+def bounding(model: ParametricChain, box: Box) -> Interactive | None:
+    """Return an interactive model whose deltas and distances are at least those of every chain of a box.
+
+    The rows of all states are, for all values of the parameters, the same mixtures of rows of numbers: their
+    Bernstein coefficients. An analyst who may choose one of these at every step gains at least as much.
+
+    Parameters
+    ----------
+    model
+        The chain with parameters.
+    box
+        An interval for each of them.
+
+    Returns
+    -------
+    Interactive or None
+        None where a coefficient is negative: smaller boxes have coefficients that are not.
+
+    Examples
+    --------
+    >>> chain = ParametricChain.from_mappings(
+    ...     {"s": "a", "t": "b"}, {"s": {"s": "1-p", "t": "p"}, "t": {"t": 1}}, {"p": (0, 1)})
+    >>> from flint import fmpq
+    >>> bounding(chain, ((fmpq(1, 4), fmpq(1, 2)),)).moves[0]
+    (('0', ((0, 3/4), (1, 1/4))), ('1', ((0, 1/2), (1, 1/2))))
+    """
+    ring = parameter_ring(model.parameter_names)
+    middle = [(low + high) / 2 for low, high in model.box]
+    denominator = common_denominator(ring, (entry for row in model.rows for _, entry in row), middle)
+    rows = [[(t, monomials_of(cleared(entry, denominator))) for t, entry in row] for row in model.rows]
+    every = [monomials_of(denominator), *(entry for row in rows for _, entry in row)]
+    degrees = [max((e[k] for part in every for e in part), default=0) for k in range(len(box))]
+    below = bernstein_coefficients(every[0], box, degrees)
+    if any(entry <= 0 for entry in below):
+        return None
+    moves: list[list[Row]] = []
+    for row in rows:
+        columns = [(t, bernstein_coefficients(entry, box, degrees)) for t, entry in row]
+        if any(entry < 0 for _, column in columns for entry in column):
+            return None
+        moves.append(
+            [tuple((t, column[k] / b) for t, column in columns if column[k]) for k, b in enumerate(below)]
+        )
+    moving = {label for label, found in zip(model.labels, moves, strict=True) if len(set(found)) > 1}
+    return Interactive(
+        model.states,
+        model.labels,
+        tuple(
+            tuple((str(k), row) for k, row in enumerate(found if label in moving else found[:1]))
+            for label, found in zip(model.labels, moves, strict=True)
+        ),
+        model.pairs,
+    )

@@ -300,9 +300,7 @@ def evaluate_entry(entry: Entry, values: Mapping[str, fmpq]) -> fmpq:
     return entry.at(values) if isinstance(entry, RationalFunction) else entry
 
 
-def common_denominator(
-    ring: fmpq_mpoly_ctx, entries: Iterable[Entry], point: Sequence[fmpq]
-) -> fmpq_mpoly:
+def common_denominator(ring: fmpq_mpoly_ctx, entries: Iterable[Entry], point: Sequence[fmpq]) -> fmpq_mpoly:
     """Return the least common multiple of all denominators, with the sign that is positive at a point."""
     result = ring.constant(1)
     for entry in entries:

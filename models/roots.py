@@ -48,6 +48,12 @@ class Root:
             else:
                 self.high = middle
 
+    def before(self, point: fmpq) -> bool:
+        """Tell whether the zero is less than a number, which it is not."""
+        while self.low < point < self.high:
+            self.halve()
+        return bool(self.high <= point)
+
     def narrow(self, width: fmpq) -> None:
         """Halve the interval until it is no wider than this."""
         while self.high - self.low > width:

@@ -12,13 +12,16 @@ from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.pa import PA
+from bisimdist.models.parametric import ParametricChain
 
 __all__ = ["asked_budget", "asked_distributions", "asked_states"]
 
 Names = Sequence[tuple[str, str]]
 
 
-def asked_states(model: PA | System | IntervalChain, pairs: Names | None) -> tuple[tuple[int, int], ...]:
+def asked_states(
+    model: PA | System | IntervalChain | ParametricChain, pairs: Names | None
+) -> tuple[tuple[int, int], ...]:
     """Return the pairs of states by their indices.
 
     Raises

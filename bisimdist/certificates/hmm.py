@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from flint import fmpq, fmpq_mpoly
+from flint import fmpq
 
 from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.numbers import integer_text, rational_text
+from bisimdist.certificates.polynomials import factors_data, parts_of
 from bisimdist.models.hmm import HMM
-from bisimdist.models.polynomial import RationalFunction
 from bisimdist.words.integers import IntegerModel
 from bisimdist.words.search import DirectedProof
 
@@ -68,29 +68,9 @@ def factors_of_entries(model: HMM) -> Document:
     Names of an object of plain data: ``{}``, or ``{"factors": [...]}`` with polynomials as certificates write
     them.
     """
-    found: dict[str, Document] = {}
-    for table in (model.emissions, model.rows, [row for _, row in model.distributions]):
-        for row in table:
-            for _, entry in row:
-                if isinstance(entry, RationalFunction):
-                    for part in (entry.numerator, entry.denominator):
-                        found.update(_factors(part))
-    return {"factors": list(found.values())} if found else {}
-
-
-def _factors(polynomial: fmpq_mpoly) -> dict[str, Document]:
-    if len(polynomial) == 1 or polynomial.is_constant():
-        return {}
-    _, factors = polynomial.factor()
-    if len(factors) == 1 and factors[0][1] == 1:
-        return {}
-    return {
-        str(factor): {
-            ",".join(str(int(e)) for e in exponents): rational_text(fmpq(c))
-            for exponents, c in factor.to_dict().items()
-        }
-        for factor, _ in factors
-    }
+    tables = (model.emissions, model.rows, [row for _, row in model.distributions])
+    found = factors_data(parts_of(entry for table in tables for row in table for _, entry in row))
+    return {"factors": found} if found else {}
 
 
 def budget_certificate(

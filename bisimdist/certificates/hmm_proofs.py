@@ -9,9 +9,10 @@ from flint import fmpq
 from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.hmm import factors_of_entries
 from bisimdist.certificates.numbers import rational_text
+from bisimdist.certificates.polynomials import polynomial_data, tree_data
 from bisimdist.certificates.writer import CLAIM_DIGITS
 from bisimdist.errors import UsageError
-from bisimdist.exact.bernstein import Leaf, Monomials, Sign, SignProof, Square
+from bisimdist.exact.bernstein import Leaf, Sign
 from bisimdist.hmm.budget import BudgetResult
 from bisimdist.hmm.cone import Cone
 from bisimdist.hmm.multiplicative import Factors, Moves
@@ -73,35 +74,14 @@ def parametric_certificate(answer: ParametricProof) -> Document:
     for monomials in answer.denominators:
         found = (p.proof for p in answer.polynomials if p.sign is Sign.POSITIVE and p.monomials == monomials)
         tree = next(found, None) or Leaf()  # a constant needs no proof of its own
-        denominators.append({"polynomial": _polynomial(monomials), "proof": _tree(tree, names)})
+        denominators.append({"polynomial": polynomial_data(monomials), "proof": tree_data(tree, names)})
     result["denominators"] = denominators
     result["proofs"] = [
-        {"polynomial": _polynomial(p.monomials), "proof": _tree(p.proof, names)}
+        {"polynomial": polynomial_data(p.monomials), "proof": tree_data(p.proof, names)}
         for p in answer.polynomials
         if p.sign is Sign.NONNEGATIVE and p.proof is not None and not isinstance(p.proof, Leaf)
     ]
     return result
-
-
-def _polynomial(monomials: Monomials) -> Document:
-    return {",".join(map(str, key)): rational_text(c) for key, c in sorted(monomials.items())}
-
-
-def _tree(proof: SignProof, names: Sequence[str]) -> object:
-    if isinstance(proof, Leaf):
-        return "leaf"
-    if isinstance(proof, Square):
-        return {
-            "square": _polynomial(proof.root),
-            "rest": _polynomial(proof.rest),
-            "proof": _tree(proof.proof, names),
-        }
-    return {
-        "split": names[proof.axis],
-        "at": rational_text(proof.at),
-        "below": _tree(proof.below, names),
-        "above": _tree(proof.above, names),
-    }
 
 
 def invariant_certificate(model: HMM, pair: tuple[str, str], ratio: fmpq, invariant: Document) -> Document:

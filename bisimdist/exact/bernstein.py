@@ -333,7 +333,7 @@ class _Node:
         return nodes[0], nodes[1]
 
 
-def prove_sign(
+def prove_sign(  # noqa: PLR0913
     polynomial: Monomials,
     box: Box,
     *,
@@ -405,11 +405,11 @@ def _violation(each: Sequence[Monomials], node: _Node, sign: Sign) -> tuple[fmpq
     def fails(value: fmpq) -> bool:
         return bool(value < 0) if sign is Sign.NONNEGATIVE else bool(value <= 0)
 
-    def value(point: Sequence[fmpq]) -> fmpq:
+    def at(point: Sequence[fmpq]) -> fmpq:
         whole, *minus = (evaluate(part, point) for part in each)
         return whole - sum((part for part in minus if part > 0), fmpq(0))
 
-    if fails(value(middle)):
+    if fails(at(middle)):
         return middle
     corner, value = min(node.tensor.corners(), key=lambda found: found[1])
     place = tuple(ends[side] for ends, side in zip(node.box, corner, strict=True))
@@ -421,7 +421,7 @@ def _violation(each: Sequence[Monomials], node: _Node, sign: Sign) -> tuple[fmpq
     for _ in range(_APPROACH):  # the value is negative at the corner, hence near it, by continuity
         step /= 2
         point = tuple(c + step * (m - c) for c, m in zip(place, middle, strict=True))
-        if value(point) < 0:
+        if at(point) < 0:
             return point
     return None
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from flint import fmpq, fmpq_mpoly, fmpz
 
 from bisimdist.errors import UsageError
-from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.partition import canonical_numbering, refined_blocks
 from bisimdist.models.polynomial import cleared, common_denominator, parameter_ring
@@ -104,9 +103,7 @@ class ParametricGraph:
             masses[block] = masses[block] + weight if block in masses else weight
         return {block: mass for block, mass in masses.items() if mass}
 
-    def gains(
-        self, alpha: fmpq, s: int, t: int, *, deadline: Deadline = NEVER
-    ) -> tuple[Gains, Gains]:
+    def gains(self, alpha: fmpq, s: int, t: int, *, deadline: Deadline = NEVER) -> tuple[Gains, Gains]:
         """Return what the best event gains on a pair of states in either direction, over one denominator.
 
         Raises

@@ -41,17 +41,14 @@ class Pieces:
     breaks: tuple[Root, ...]
     values: tuple[RationalFunction, ...]
 
-    def ends(self, number: int) -> tuple[fmpq, fmpq]:
-        """Return an interval inside of which a piece is the function; it lacks little of the whole piece."""
-        low = self.breaks[number - 1].high if number else self.low
-        high = self.breaks[number].low if number < len(self.breaks) else self.high
-        return low, high
-
     def at(self, point: fmpq) -> fmpq:
-        """Return the value at a point that lies in no interval of a break, but for those that are points."""
-        number = sum(root.low < point for root in self.breaks)
-        value = self.values[number]
+        """Return the value at a point of the interval."""
+        value = self.value(point)
         return value.at({value.names[0]: point})
+
+    def value(self, point: fmpq) -> RationalFunction:
+        """Return the piece at a point of the interval."""
+        return self.values[sum(root.before(point) for root in self.breaks)]
 
     def merged(self) -> Pieces:
         """Return the function without breaks between pieces that are the same."""

@@ -68,12 +68,14 @@ class Bernstein:
         return Bernstein(self.shape, [b - sum(c for c in row if c > 0) for b, *row in rows])
 
     def lines(self, axis: int) -> Iterator[range]:
+        """Yield the places of each line along an axis."""
         step = prod(self.shape[axis + 1 :])
         for start in range(0, len(self.entries), step * self.shape[axis]):
             for offset in range(start, start + step):
                 yield range(offset, offset + step * self.shape[axis], step)
 
     def cut(self, axis: int, weight: Fraction) -> tuple[Bernstein, Bernstein]:
+        """Return the coefficients over the two parts of the box."""
         spend(fraction_work(self.entries[0].denominator.bit_length(), len(self.entries) * self.shape[axis]))
         below, above = list(self.entries), list(self.entries)
         for line in self.lines(axis):
@@ -125,7 +127,7 @@ def check_sign(  # noqa: PLR0913
     A proof is ``"leaf"``, or an object with ``split`` (a parameter), ``at``, ``below`` and ``above``. At its
     top may stand an object with ``square``, ``rest`` and ``proof``, where zeros are allowed.
     """
-    if not strict and isinstance(proof, dict) and "square" in proof:
+    if not (strict or minus) and isinstance(proof, dict) and "square" in proof:
         node = record(proof, f"{where}: a proof", ("square", "rest", "proof"))
         square, rest = (read_monomials(node[key], len(box), where) for key in ("square", "rest"))
         if primitive(multiply(multiply(square, square), rest)) != primitive(polynomial):
@@ -179,8 +181,8 @@ def shown_nonnegative(polynomial: Polynomial, box: Box) -> bool:
         coefficients, axis = stack.pop()
         if all(entry >= 0 for entry in coefficients.entries):
             continue
-        if not box:
-            return False
+        if not box or coefficients.entries[0] < 0 or coefficients.entries[-1] < 0:
+            return False  # it is negative at a corner
         axis %= len(box)
         stack += [(half, axis + 1) for half in coefficients.cut(axis, Fraction(1, 2))]
     return True

@@ -26,6 +26,7 @@ KINDS: dict[str, str] = {
     "satisfaction": "bisimdist.checker.rules.satisfaction",
     "mimicking-formula": "bisimdist.checker.rules.mimicking",
     "trace-formulae": "bisimdist.checker.rules.trace_formulae",
+    "parametric": "bisimdist.checker.rules.parametric",
     "program": "bisimdist.checker.rules.program",
     "robust-bisimilarity": "bisimdist.checker.rules.robust",
 }
