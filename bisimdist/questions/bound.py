@@ -10,6 +10,7 @@ from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.options import PRECISION, SKEWED_DISTANCE, UNIT_THRESHOLD
+from bisimdist.questions.parameter_options import FOR_ALL
 from bisimdist.questions.question import Content, Group, Plain, Question, identity
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
@@ -48,6 +49,7 @@ class Bound(Question["DistanceAnswer"]):
         PRECISION,
         UNIT_THRESHOLD,
         options.NATURE,
+        FOR_ALL,
         options.BACKEND,
         options.QUOTIENT.but(help="Merge bisimilar states first (another distance)."),
         options.JOBS,
@@ -78,6 +80,10 @@ class Bound(Question["DistanceAnswer"]):
     def read(cls, given: Given) -> Question[Any]:
         from bisimdist.models.intervals import IntervalChain
 
+        if given[FOR_ALL]:
+            from bisimdist.questions.for_all import ForAll
+
+            return ForAll.read(given)
         skew = read_skew(given)
         said = given.fields(cls)
         theta = said["threshold"]

@@ -10,6 +10,7 @@ from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.option import Option
+from bisimdist.questions.parameter_options import FOR_ALL, OVER
 from bisimdist.questions.question import Content, Group, Question
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
@@ -53,6 +54,9 @@ class Delta(Question["DeltaAnswer"]):
         options.CERTIFICATE,
         options.SVG,
         options.HTML.but(help="Write the bounds and the event behind them, drawn, as one page."),
+        OVER,
+        FOR_ALL,
+        options.PLOT.but(help="With --over: draw delta (.svg, .png, .pdf)."),
         options.JSON,
     )
     sources = ("CMP18 Definition 5", "CMP18 Definition 7")
@@ -71,6 +75,16 @@ class Delta(Question["DeltaAnswer"]):
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
+        if given[OVER]:
+            from bisimdist.questions.over import Over
+
+            return Over.read(given)
+        if given[FOR_ALL]:
+            from bisimdist.questions.for_all import ForAll
+
+            return ForAll.read(given)
+        if given[options.PLOT] is not None:
+            raise UsageError("--plot: draws delta as a function of a parameter (--over); see profile, too")
         asked = cls.of(given)
         return asked if asked.threshold is None else AtMost(asked=asked, threshold=asked.threshold)
 

@@ -18,6 +18,7 @@ HOMES: dict[str, str] = {
     "program": "program.Program",
     "audit": "audit.AuditQuestion",
     "profile": "profile.Profile",
+    "synthesise": "synthesise.Synthesise",
     "report": "report.PageReport",
     "metric": "metric.Metric",
     "schedule": "schedule.Schedule",

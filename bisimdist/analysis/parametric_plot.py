@@ -1,0 +1,65 @@
+"""Pictures of delta as a function of a parameter; they need matplotlib (``pip install bisimdist[plot]``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flint import fmpq
+
+from bisimdist.analysis.parametric_answer import PiecesAnswer
+from bisimdist.exact.rational import shorten_rational
+from bisimdist.report.pictures import figure_class
+
+__all__ = ["pieces_figure"]
+
+SAMPLES = 400
+SHOWN = 8
+"""How many pairs have a line of the legend each."""
+
+
+def pieces_figure(answer: PiecesAnswer) -> Any:
+    """Draw delta of all pairs, with a point wherever one piece ends and another begins.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The picture.
+
+    Raises
+    ------
+    UsageError
+        If matplotlib is not installed.
+    """
+    figure = figure_class()(figsize=(6.4, 4.4), layout="constrained")
+    axis = figure.subplots()
+    low, high = answer.interval
+    points = [low + (high - low) * fmpq(k, SAMPLES) for k in range(1, SAMPLES)]
+    for number, pair in enumerate(answer.pairs):
+        merged = pair.pieces.merged()
+        name = f"({pair.source}, {pair.target})" if number < SHOWN else None
+        values = [_float(merged.at(point)) for point in points]
+        (line,) = axis.plot([_float(point) for point in points], values, linewidth=1.6, label=name)
+        breaks = [(root.low + root.high) / 2 for root in merged.breaks]
+        axis.plot(
+            [_float(x) for x in breaks],
+            [_float(merged.at(x)) for x in breaks],
+            linestyle="none",
+            marker="o",
+            markersize=4,
+            color=line.get_color(),
+        )
+    axis.set_xlabel(answer.model.parameter_names[0])
+    axis.set_ylabel("delta")
+    axis.set_xlim(_float(low), _float(high))
+    axis.set_ylim(bottom=0)
+    axis.grid(visible=True, alpha=0.3)
+    if len(answer.pairs) > 1:
+        axis.legend(frameon=False, fontsize="small")
+    pairs = f"pair ({answer.pairs[0].source}, {answer.pairs[0].target})"
+    who = pairs if len(answer.pairs) == 1 else f"{len(answer.pairs)} pairs"
+    figure.suptitle(f"delta at alpha = {shorten_rational(answer.alpha)}, {who}")
+    return figure
+
+
+def _float(value: fmpq) -> float:
+    return int(value.p) / int(value.q)

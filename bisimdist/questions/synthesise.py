@@ -1,0 +1,113 @@
+"""The best value of an expression over a parameter for which delta is small enough."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bisimdist.errors import UsageError
+from bisimdist.questions import numbers, options
+from bisimdist.questions.given import Given
+from bisimdist.questions.options import Option
+from bisimdist.questions.parameter_options import OVER, parametric_chain
+from bisimdist.questions.question import Group, Question
+
+if TYPE_CHECKING:
+    from flint import fmpq
+
+    from bisimdist.analysis.parametric_answer import BestAnswer
+    from bisimdist.models.parametric import ParametricChain
+    from bisimdist.progress import Limits
+
+__all__ = ["Synthesise"]
+
+_SUBJECT = re.compile(r"\s*delta\s*<=\s*(.+?)\s*")
+
+
+def _subject(flag: str, text: str) -> fmpq:
+    match = _SUBJECT.fullmatch(text)
+    if match is None:
+        raise UsageError(f"{flag} {text[:40]}: expected a bound on delta, such as 'delta <= 1/100'")
+    return numbers.numbered(flag, match[1])
+
+
+PARAMETER = OVER.but(
+    name="over",
+    flags=("--parameter",),
+    help="What may be chosen: 'p' or 'p in [1/4, 1/2]'.",
+    required=True,
+)
+MAXIMISE: Option[str] = Option(
+    name="maximise",
+    flags=("--maximise",),
+    metavar="EXPR",
+    help="What is to be large: an expression over the parameter.",
+    required=True,
+)
+SUBJECT: Option[fmpq] = Option(
+    name="at_most",
+    flags=("--subject-to",),
+    metavar="BOUND",
+    help="What has to hold, such as 'delta <= 1/100'.",
+    required=True,
+    read=_subject,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Synthesise(Question["BestAnswer"]):
+    """Find the value of a parameter that is best while delta stays small.
+
+    The bounds on the largest value of the expression are proved: it is attained at a value of the parameter
+    that is shown, and no value does better than the upper bound. MODEL is a chain with parameters; --set
+    gives values to all but one.
+    """
+
+    command = "synthesise"
+    tabled = "listed"
+    group = Group.DELTA
+    example = (
+        "example:dining-cryptographers,n=4,bias=p --alpha 1 --parameter p --maximise '(1-2*p)^2' "
+        "--subject-to 'delta <= 1/100'"
+    )
+    options: ClassVar[tuple[Option[Any], ...]] = (
+        PARAMETER,
+        MAXIMISE,
+        SUBJECT,
+        options.ALPHA.but(required=True),
+        options.PAIR,
+        options.GAP.but(help="How far apart the bounds may be (1/1000000000)."),
+        options.TIMEOUT,
+        options.CERTIFICATE,
+        options.JSON,
+    )
+    shown = ("alpha", "parameter", "maximise", "at_most")
+    start: ClassVar = {"lower": None, "upper": None, "at": None, "exact": False, "polynomial": None}
+
+    model: ParametricChain
+    pairs: tuple[tuple[str, str], ...]
+    alpha: fmpq
+    parameter: str
+    interval: tuple[fmpq, fmpq] | None
+    maximise: str
+    at_most: fmpq
+    gap: fmpq | None
+
+    @classmethod
+    def read(cls, given: Given) -> Synthesise:
+        said = given.fields(cls)
+        ((parameter, interval),) = given[PARAMETER].items()
+        model = parametric_chain(given, PARAMETER, *cls.offered())
+        if (parameter,) != model.parameter_names:
+            raise UsageError(
+                f"--parameter {parameter}: the parameters of the model are "
+                f"{', '.join(model.parameter_names)}; expected the only one (--set gives values to others)"
+            )
+        return cls(model=model, pairs=given.pairs(model), parameter=parameter, interval=interval, **said)
+
+    def ask(self, limits: Limits) -> BestAnswer:
+        from bisimdist.analysis.parametric import DEFAULT_GAP, synthesise
+
+        about = ("model", "alpha", "maximise", "at_most", "interval", "pairs")
+        return self.put(synthesise, limits, *about, gap=DEFAULT_GAP if self.gap is None else self.gap)
