@@ -61,6 +61,9 @@ if TYPE_CHECKING:
     from bisimdist.analysis.metric_answer import MetricBound as MetricBound
     from bisimdist.analysis.pair_program import PairProgram as PairProgram
     from bisimdist.analysis.pair_program import pair_program as pair_program
+    from bisimdist.analysis.parametric import delta_for_all as delta_for_all
+    from bisimdist.analysis.parametric import delta_over as delta_over
+    from bisimdist.analysis.parametric import synthesise as synthesise
     from bisimdist.analysis.playing import played as played
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
     from bisimdist.analysis.profile import profile as profile
@@ -238,6 +241,11 @@ _HOMES = {
     "bisimdist.analysis.pair_program": (
         "PairProgram",
         "pair_program",
+    ),
+    "bisimdist.analysis.parametric": (
+        "delta_for_all",
+        "delta_over",
+        "synthesise",
     ),
     "bisimdist.analysis.playing": ("played",),
     "bisimdist.analysis.profile": (

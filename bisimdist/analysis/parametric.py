@@ -288,7 +288,7 @@ def synthesise(  # noqa: PLR0913
     for s, t in asked_states(model, pairs):
         both = graph.gains(skew, s, t, deadline=deadline)
         pieces = pieces_of(both, low, high)
-        best = best_of(pieces, expression, level, width, deadline=deadline)
+        best = best_of(both, pieces, expression, level, width, inside=model.box[0], deadline=deadline)
         pair = model.states[s], model.states[t]
         used = (expression.numerator, expression.denominator, *(t for gains in both for t in gains.terms))
         claim = (*best_claim(pair, pieces, str(expression), level, best), used)

@@ -8,8 +8,9 @@ expression only rises, or only falls. See docs/theory/parameters.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 from flint import fmpq
 
@@ -18,6 +19,7 @@ from bisimdist.exact.bernstein import bernstein_coefficients, evaluate
 from bisimdist.models.polynomial import RationalFunction, monomials_of
 from bisimdist.models.positivity import Sign, sign_on_box
 from bisimdist.models.roots import Root, factors_of, isolated
+from bisimdist.privacy.parametric import Gains
 from bisimdist.privacy.pieces import Pieces
 from bisimdist.progress import NEVER, Deadline
 
@@ -48,8 +50,8 @@ class Best:
     upper: fmpq | None
     at: fmpq | None
     root: Root | None
-    cuts: tuple[fmpq, ...]
-    cells: tuple[str, ...]
+    cuts: tuple[fmpq, ...] = ()
+    cells: tuple[str, ...] = ()
 
     @property
     def width(self) -> fmpq:
@@ -57,21 +59,30 @@ class Best:
         return fmpq(0) if self.upper is None or self.lower is None else self.upper - self.lower
 
 
-def best_of(
-    pieces: Pieces, expression: RationalFunction, level: fmpq, gap: fmpq, *, deadline: Deadline = NEVER
+def best_of(  # noqa: PLR0913
+    both: Sequence[Gains],
+    pieces: Pieces,
+    expression: RationalFunction,
+    level: fmpq,
+    gap: fmpq,
+    *,
+    inside: tuple[fmpq, fmpq],
+    deadline: Deadline = NEVER,
 ) -> Best:
     """Return the best value of an expression where a function is at most a number.
 
     Parameters
     ----------
-    pieces
-        The function.
+    both, pieces
+        The function: what the best events gain in both directions, and its pieces on an interval.
     expression
         What is as large as possible, over the same parameter.
     level
         The number.
     gap
         How far apart the bounds may be.
+    inside
+        The open interval of the parameter; ends of the other one that are inside belong to it.
     deadline
         When to stop with bounds that are farther apart.
 
@@ -90,7 +101,7 @@ def best_of(
     >>> both = ParametricGraph(parametric_cryptographers(2)).gains(fmpq(1), 0, 1)
     >>> found = pieces_of(both, fmpq(0), fmpq(1))
     >>> p = RationalFunction.of(found.values[0].numerator.context().gens()[0])
-    >>> best = best_of(found, p, fmpq(1, 4), fmpq(1, 100))
+    >>> best = best_of(both, found, p, fmpq(1, 4), fmpq(1, 100), inside=(fmpq(0), fmpq(1)))
     >>> best.lower, best.upper, best.at
     (3/4, 3/4, 3/4)
     """
@@ -103,8 +114,7 @@ def best_of(
     slope = above.derivative(name) * below - above * below.derivative(name)
     known = {str(f): f for polynomial in (*excess, slope) for f, _ in factors_of(polynomial)}
     known |= {str(root.polynomial): root.polynomial for root in pieces.breaks}
-    roots = isolated(known.values(), low, high)
-    work = _Cells(pieces, expression, level, roots)
+    work = _Cells(both, pieces, expression, level, isolated(known.values(), low, high), inside)
     found = work.best()
     for _ in range(ROUNDS):
         if work.nowhere or (found is not None and found.lower is not None and found.width <= gap):
@@ -115,29 +125,49 @@ def best_of(
         found = work.best()
     if found is None:
         raise LimitError("the best value has no bound yet")
-    return found
+    return replace(found, **work.shown())
 
 
 class _Cells:
-    """The cells of an interval, and the zeros between them, with intervals that become narrower."""
+    """The cells of an interval, and what is between them: zeros, with intervals that become narrower."""
 
-    def __init__(
-        self, pieces: Pieces, expression: RationalFunction, level: fmpq, roots: Sequence[Root]
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        both: Sequence[Gains],
+        pieces: Pieces,
+        expression: RationalFunction,
+        level: fmpq,
+        roots: Sequence[Root],
+        inside: tuple[fmpq, fmpq],
     ) -> None:
+        self.both, self.expression, self.level = both, expression, level
         self.low, self.high = pieces.low, pieces.high
-        self.expression, self.roots = expression, roots
         ends = [self.low, *(end for root in roots for end in (root.low, root.high)), self.high]
         middles = [(left + right) / 2 for left, right in zip(ends[::2], ends[1::2], strict=True)]
         self.fine = [bool(pieces.at(middle) <= level) for middle in middles]
         """Of each cell, whether the function is at most the number there."""
-        self.allowed = [
-            before or after or _touches(pieces, level, root, middle)
-            for root, before, after, middle in zip(roots, self.fine, self.fine[1:], middles, strict=False)
+        (p,) = expression.ring.gens()
+        self.roots = [
+            Root(p - self.low, self.low, self.low),
+            *roots,
+            Root(p - self.high, self.high, self.high),
         ]
-        """The same of each zero between two cells."""
-        self.nowhere = not any(self.fine) and not any(self.allowed)
+        self.belongs = [inside[0] < self.low, *(True for _ in roots), self.high < inside[1]]
+        """Of what is between cells, and of the ends, whether it is a value that the parameter may have."""
+        around = zip([False, *self.fine], [*self.fine, False], strict=True)
+        self.allowed = [
+            one or two or (mine and _touches(pieces, level, root, before))
+            for root, mine, (one, two), before in zip(
+                self.roots, self.belongs, around, [middles[0], *middles], strict=True
+            )
+        ]
+        self.alone = [
+            allowed and not (one or two)
+            for allowed, one, two in zip(self.allowed, [False, *self.fine], [*self.fine, False], strict=True)
+        ]
+        self.nowhere = not any(self.allowed)
         self.step = (self.high - self.low) / 8
-        while any(two.low - one.high <= 2 * self.step for one, two in pairwise(roots)):
+        while any(two.low - one.high <= 2 * self.step for one, two in pairwise(self.roots)):
             self.step /= 2
 
     def narrow(self) -> None:
@@ -146,56 +176,72 @@ class _Cells:
         for root in self.roots:
             root.halve()
 
-    def place(self, number: int) -> tuple[fmpq, fmpq]:
-        """Return the interval of a zero; around a rational one, if the function is larger on both sides."""
-        root = self.roots[number]
-        alone = self.allowed[number] and not (self.fine[number] or self.fine[number + 1])
-        room = self.step if alone and root.rational else fmpq(0)
-        return max(self.low, root.low - room), min(self.high, root.high + room)
+    def places(self) -> list[tuple[fmpq, fmpq]]:
+        """Return the intervals between cells; one around a number, if the function is larger beside it."""
+        rooms = (
+            self.step if alone and root.rational else 0
+            for root, alone in zip(self.roots, self.alone, strict=True)
+        )
+        return [
+            (max(self.low, root.low - room), min(self.high, root.high + room))
+            for root, room in zip(self.roots, rooms, strict=True)
+        ]
 
     def best(self) -> Best | None:
         """Return the bounds as far as they are known; None where there is none from above."""
-        places = [self.place(number) for number in range(len(self.roots))]
-        uppers: list[tuple[fmpq | None, Root | None]] = [
+        if self.nowhere:
+            return Best(None, None, None, None)
+        uppers = [
             (_at_most(self.expression, *place), root)
-            for place, root, allowed in zip(places, self.roots, self.allowed, strict=True)
+            for place, root, allowed in zip(self.places(), self.roots, self.allowed, strict=True)
             if allowed
         ]
-        ends = ((self.low, self.fine[0]), (self.high, self.fine[-1]))
-        uppers += [(_at_most(self.expression, end, end), None) for end, fine in ends if fine]
         known = [(bound, root) for bound, root in uppers if bound is not None]
         if len(known) < len(uppers):
             return None
-        cuts, cells = self.shown(places)
-        if not known:
-            return Best(None, None, None, None, cuts, cells)
         upper, root = max(known, key=lambda found: found[0])
-        values = [(self.expression.at({self.expression.names[0]: x}), x) for x in self.points(places)]
+        values = [(self.expression.at({self.expression.names[0]: x}), x) for x in self.points()]
         lower, at = max(values, key=lambda found: found[0], default=(None, None))
-        return Best(lower, upper, at, None if root is None or root.rational else root, cuts, cells)
+        return Best(lower, upper, at, None if root.rational else root)
 
-    def points(self, places: Sequence[tuple[fmpq, fmpq]]) -> Iterator[fmpq]:
+    def points(self) -> Iterator[fmpq]:
         """Yield points where the function is at most the number: ends of cells, and rational zeros."""
-        ends = [self.low + self.step, *(end for place in places for end in place), self.high - self.step]
-        for fine, *both in zip(self.fine, ends[::2], ends[1::2], strict=True):
+        places = self.places()
+        for fine, (_, left), (right, _) in zip(self.fine, places, places[1:], strict=False):
             if fine:
-                yield from (point for point in both if self.low < point < self.high)
-        for root, allowed in zip(self.roots, self.allowed, strict=True):
-            if allowed and root.rational:
+                yield left if left > self.low else left + self.step
+                yield right if right < self.high else right - self.step
+        for root, allowed, mine in zip(self.roots, self.allowed, self.belongs, strict=True):
+            if allowed and mine and root.rational:
                 yield root.low
 
-    def shown(self, places: Sequence[tuple[fmpq, fmpq]]) -> tuple[tuple[fmpq, ...], tuple[str, ...]]:
+    def shown(self) -> dict[str, Any]:
         """Return where the interval is cut, and what is shown of each part."""
-        kinds = ("delta", "value")
-        cuts: list[fmpq] = []
-        cells = [kinds[self.fine[0]]]
-        for (left, right), allowed, fine in zip(places, self.allowed, self.fine[1:], strict=True):
-            cuts.append(left)
+        places = self.places()
+        parts: list[tuple[fmpq, fmpq, bool]] = []
+        for number, (left, right) in enumerate(places):
             if left < right:
-                cuts.append(right)
-                cells.append(kinds[allowed])
-            cells.append(kinds[fine])
-        return tuple(cuts), tuple(cells)
+                parts.append((left, right, self.allowed[number]))
+            if number < len(self.fine):
+                parts.append((right, places[number + 1][0], self.fine[number]))
+        cells: list[tuple[fmpq, str]] = []
+        for left, right, fine in parts:
+            if fine:
+                cells.append((right, "value"))
+            else:
+                cells += [(end, "delta") for end in self.exceeded(left, right)]
+        return {"cuts": tuple(end for end, _ in cells[:-1]), "cells": tuple(kind for _, kind in cells)}
+
+    def exceeded(self, low: fmpq, high: fmpq) -> Iterator[fmpq]:
+        """Yield the upper ends of parts in which coefficients show that some event gains more."""
+        middle = (low + high) / 2
+        for gains in self.both:
+            more = gains.chosen((middle,)) - self.level * gains.denominator
+            if more(middle) > 0 and min(bernstein_coefficients(monomials_of(more), ((low, high),))) >= 0:
+                yield high
+                return
+        yield from self.exceeded(low, middle)
+        yield from self.exceeded(middle, high)
 
 
 def _touches(pieces: Pieces, level: fmpq, root: Root, before: fmpq) -> bool:

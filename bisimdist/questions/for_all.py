@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import Option
+from bisimdist.questions.option import Option
 from bisimdist.questions.parameter_options import FOR_ALL, parametric_chain
 from bisimdist.questions.question import Question, Settled, verdict_word
 

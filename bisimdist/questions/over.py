@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import PLOT, Option
+from bisimdist.questions.option import Option
+from bisimdist.questions.options import PLOT
 from bisimdist.questions.parameter_options import OVER, parametric_chain
-from bisimdist.questions.question import Question
+from bisimdist.questions.question import Content, Question
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -69,7 +70,7 @@ class Over(Question["PiecesAnswer"]):
 
         return {**self.frame(), "range": list(map(format_rational, answer.interval)), **answer.data()}
 
-    def content(self, option: Option[Any], path: str, answer: PiecesAnswer) -> str | bytes:
+    def content(self, option: Option[Any], path: str, answer: PiecesAnswer) -> Content:
         if option.name != PLOT.name:
             return super(Over, self).content(option, path, answer)
         from bisimdist.analysis.parametric_plot import pieces_figure

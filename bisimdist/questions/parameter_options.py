@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bisimdist.errors import UsageError
 from bisimdist.questions import numbers
-from bisimdist.questions.options import Option
+from bisimdist.questions.option import Option, option
 
 if TYPE_CHECKING:
     from flint import fmpq
@@ -46,19 +46,17 @@ def ranges(flag: str, texts: tuple[str, ...]) -> Ends:
     return found
 
 
-FOR_ALL: Option[Ends] = Option(
-    name="for_all",
-    flags=("--for-all",),
-    metavar="RANGE",
-    help="With --threshold: for all values of a parameter, 'p' or 'p in [1/4, 1/2]'; repeatable.",
+FOR_ALL: Option[Ends] = option(
+    "--for-all",
+    "RANGE",
+    "With --threshold: for all values of a parameter, 'p' or 'p in [1/4, 1/2]'; repeatable.",
     repeatable=True,
     read=lambda flag, texts: ranges(flag, texts or ()),
 )
-OVER: Option[Ends] = Option(
-    name="over",
-    flags=("--over",),
-    metavar="RANGE",
-    help="As a function of a parameter: 'p' or 'p in [1/4, 1/2]'.",
+OVER: Option[Ends] = option(
+    "--over",
+    "RANGE",
+    "As a function of a parameter: 'p' or 'p in [1/4, 1/2]'.",
     read=lambda flag, text: ranges(flag, () if text is None else (text,)),
 )
 
@@ -80,10 +78,10 @@ def parametric_chain(given: Given, *wanted: Option[Any]) -> ParametricChain:
     """
     from bisimdist.models.parametric import ParametricChain
 
-    flags = {option.name for option in wanted}
-    for option in given.options:
-        if option.name not in flags and given.values.get(option.name) not in {None, option.default, ()}:
-            raise UsageError(f"{option.flag}: says nothing of all values of a parameter ({wanted[0].flag})")
+    flags = {wish.name for wish in wanted}
+    for other in given.options:
+        if other.name not in flags and given.values.get(other.name) not in {None, other.default, ()}:
+            raise UsageError(f"{other.flag}: says nothing of all values of a parameter ({wanted[0].flag})")
     model = given.any_model()
     if not isinstance(model, ParametricChain):
         raise UsageError(

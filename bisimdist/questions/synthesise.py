@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from bisimdist.errors import UsageError
 from bisimdist.questions import numbers, options
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import Option
+from bisimdist.questions.option import Option, option
 from bisimdist.questions.parameter_options import OVER, parametric_chain
 from bisimdist.questions.question import Group, Question
 
@@ -38,18 +38,18 @@ PARAMETER = OVER.but(
     help="What may be chosen: 'p' or 'p in [1/4, 1/2]'.",
     required=True,
 )
-MAXIMISE: Option[str] = Option(
-    name="maximise",
-    flags=("--maximise",),
-    metavar="EXPR",
-    help="What is to be large: an expression over the parameter.",
+MAXIMISE: Option[str] = option(
+    "--maximise",
+    "EXPR",
+    "What is to be large: an expression over the parameter.",
     required=True,
+    read=lambda _, text: str(text),
 )
-SUBJECT: Option[fmpq] = Option(
+SUBJECT: Option[fmpq] = option(
+    "--subject-to",
+    "BOUND",
+    "What has to hold, such as 'delta <= 1/100'.",
     name="at_most",
-    flags=("--subject-to",),
-    metavar="BOUND",
-    help="What has to hold, such as 'delta <= 1/100'.",
     required=True,
     read=_subject,
 )

@@ -37,6 +37,10 @@ COMMANDS = {
     "bound": ("figure1", "--alpha", "2"),
     "delta": ("figure1", "--alpha", "2"),
     "leakage": ("figure1", "--measure", "kl"),
+    "synthesise": (
+        *("dining-cryptographers,n=2,bias=p", "--alpha", "1", "--parameter", "p"),
+        *("--maximise", "p", "--subject-to", "delta <= 1/4"),
+    ),
     "metric": ("pin-checking", "--kind", "amortised"),
     "equivalence": ("figure1",),
     "explain": ("figure1",),

@@ -36,8 +36,9 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     (
         TEXT,
         "action adjacency analyst choice clause command contradiction default description digest "
-        "distance end ends expected explanation first formula from function kind larger measure "
-        "method metric model_verdict name nature note observe orders output quantity reason scale "
+        "distance end ends expected explanation first formula from function kind larger maximise "
+        "measure method metric model_verdict name nature note observe "
+        "orders output over parameter quantity reason scale "
         "schema second smaller state text ties verdict what",
     ),
     (
@@ -53,7 +54,8 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         NUMBER,
-        "at_most attained confidence delta discount factor lenient_value probability threshold value",
+        "at_most attained confidence delta discount factor high "
+        "lenient_value low probability threshold value",
     ),
     (
         BOUND,
@@ -61,11 +63,11 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         WORD,
-        "cycle errors facts papers prefix satisfying screen secrets suffix trace ways word",
+        "cycle errors facts papers pieces prefix satisfying screen secrets suffix trace ways word",
     ),
     (
         _list(NUMBER),
-        "cut interval prior probabilities",
+        "cut interval prior probabilities range",
     ),
     (
         FIELDS,
@@ -73,7 +75,7 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         _list(FIELDS),
-        "apart claim examples formulae lines measures parting points scheduler violations",
+        "apart breaks claim examples formulae lines measures parting points scheduler violations",
     ),
     (
         INTERVAL,
@@ -85,7 +87,8 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         ANYTHING,
-        "answer counterexample event following history left_out levels mechanism member noise pair "
+        "answer counterexample event following for_all history left_out levels mechanism member noise "
+        "pair "
         "parameters polynomial queries relation sources splitting statistics traces triple witness",
     ),
 )
@@ -94,6 +97,7 @@ NAMED: tuple[tuple[Schema, str], ...] = (
 SEVERAL: dict[str, Schema] = {
     "alpha": _any(NUMBER, FIELDS, _list(NUMBER)),
     "alpha_rounded": _any(TEXT, {"type": "object"}),
+    "at": _any(NUMBER, {"type": "object"}),
     "classes": _any(COUNT, _list(WORD)),
     "compared": _any(COUNT, WORD),
     "depth": _any(COUNT, NUMBER),

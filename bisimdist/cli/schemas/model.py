@@ -62,6 +62,7 @@ KINDS: dict[str, Schema] = {
         ),
         pairs=PAIRS,
         confidence=_ref("number"),
+        parameters=PARAMETERS,
         program={"description": "Where the chain comes from; for people."},
     ),
     "pa": _model(
@@ -126,7 +127,7 @@ def schema() -> Schema:
         "$defs": {
             "number": {
                 "type": ["string", "number"],
-                "description": "Exact, as it is written: 3/5, 0.6, 6e-1; in an hmm also an expression.",
+                "description": "Exact, as it is written: 3/5, 0.6, 6e-1; with parameters also an expression.",
             }
         },
     }
