@@ -19,7 +19,7 @@ MORE = {
     "compact": 2350,
     "hmm-budget": 1950,
     "hmm-all-lengths": 2800,  # with a certificate of a distance inside
-    "hmm-no-budget": 1850,
+    "hmm-no-budget": 1900,
     "hmm-parametric": 1950,
     "hmm-several": 2250,
     "delta": 2400,  # with a ceiling, which is a distance
