@@ -223,7 +223,7 @@ def drawing(
     beside: dict[str, float] = {}
     for (source, target, _), text in whole.items():
         if source == target or layers[source] > layers[target]:
-            room = AWAY + LETTER * len(_fitted(text)) if source == target else AWAY
+            room = AWAY + LETTER * len(_fitted(text))
             beside |= {name: max(room, beside.get(name, 0)) for name in (source, target)}
     middle = _columns(by_name, edges, layers, beside)
     left = min(middle[n.name] - n.width / 2 for n in nodes)

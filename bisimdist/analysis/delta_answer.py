@@ -242,6 +242,11 @@ class DeltaAnswer(Shown):
         """An upper bound on the delta of the model: the largest of all pairs."""
         return self.worst.upper
 
+    def picture(self) -> str:
+        from bisimdist.analysis.event_page import event_svg  # noqa: PLC0415  (it asks for this module)
+
+        return event_svg(self.worst.witness)
+
     def certificate(self) -> dict[str, object]:
         """Return the proof of all bounds, as plain data that ``json.dumps`` writes."""
         return self._work.certificate(self)

@@ -9,6 +9,7 @@ from functools import partial
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.proved import Proved, Shown, no_certificate
+from bisimdist.analysis.witness_pictures import formula_svg
 from bisimdist.certificates.frame import Document, document
 from bisimdist.errors import ENDINGS, LimitError
 from bisimdist.interruption import OnInterrupt, interruptible
@@ -157,6 +158,10 @@ class DistinctionAnswer(Shown, Proved):
         place = {name: state for state, name in enumerate(self.model.states)}
         starts = {place[name] for pair in self.pairs for name in (pair.source, pair.target)}
         return Completed.of(self.model, Ends.VISIBLE, starts).without_symbol()
+
+    def picture(self) -> str:
+        formula = next((pair.formula for pair in self.pairs if pair.formula is not None), None)
+        return "" if formula is None else formula_svg(formula)
 
     def data(self) -> dict[str, object]:
         return {

@@ -10,6 +10,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Proved, Shown
+from bisimdist.analysis.witness_pictures import play_svg
 from bisimdist.bisimulation.play import Play
 from bisimdist.exact.rational import format_rational
 from bisimdist.exact.scale import Bounds
@@ -186,6 +187,10 @@ class MetricAnswer(Shown, Proved):
         """Whether runs of the pairs may end for lack of mass, which these metrics do not look at."""
         starts = {self.model.index(name) for bound in self.pairs for name in (bound.source, bound.target)}
         return Completed.of(self.model, Ends.HIDDEN, starts).missing
+
+    def picture(self) -> str:
+        play = next((pair.play for pair in self.pairs if pair.play is not None), None)
+        return "" if play is None else play_svg(self.model, play)
 
     def _named(self, asked: Names | None) -> list[tuple[MetricBound, tuple[str, str]]]:
         names = [(bound.source, bound.target) for bound in self.pairs] if asked is None else asked

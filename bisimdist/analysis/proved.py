@@ -148,8 +148,15 @@ class Shown(Numbers, ABC):
         more = [f"... {len(lines) - LINES} more lines"] if len(lines) > LINES else []
         return "\n".join([f"<{type(self).__name__}>", *lines[:LINES], *more])
 
+    def picture(self) -> str:
+        """Return what stands behind the answer as an SVG; empty where there is nothing to draw."""
+        return ""
+
     def _repr_html_(self) -> str:
-        return self.report().html()
+        return self.report().html() + self.picture()
+
+    def _repr_svg_(self) -> str | None:
+        return self.picture() or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import AboutTraces, Shown
+from bisimdist.analysis.witness_pictures import trace_svg
 from bisimdist.exact.number import Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.exact.scale import Bounds, Scale
@@ -230,6 +231,12 @@ class TraceMetricAnswer(AboutTraces):
     status: Status
     threshold: fmpq | None = None
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+    def picture(self) -> str:
+        shown = next((pair for pair in self.pairs if pair.witness), None)
+        if shown is None:
+            return ""
+        return trace_svg((shown.source, shown.target), shown.witness, shown.probabilities)
 
     def at_most(self, epsilon: ExactNumber) -> bool | None:
         """Tell whether all distances are at most epsilon; None where the bounds do not decide that."""

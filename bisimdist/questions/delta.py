@@ -130,11 +130,9 @@ class Delta(Question["DeltaAnswer"]):
         return with_nature(answer.report(self.skew.shown_epsilon), self.model, self.nature)
 
     def content(self, option: Option[Any], path: str, answer: DeltaAnswer) -> Content:
-        from bisimdist.analysis.event_page import delta_page, event_svg
-
-        if option.name == options.SVG.name:
-            return event_svg(answer.worst.witness)
         if option.name == options.HTML.name:
+            from bisimdist.analysis.event_page import delta_page
+
             return delta_page(answer, self.report(answer), self.named)
         return super(Delta, self).content(option, path, answer)
 

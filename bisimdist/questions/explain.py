@@ -31,7 +31,15 @@ class Explain(Question["DistinctionAnswer"]):
     tabled = "listed"
     group = Group.LOGICS
     example = "example:pin-checking"
-    options = (options.PAIR, ROBUST, options.STATE_LIMIT, options.TIMEOUT, options.CERTIFICATE, options.JSON)
+    options = (
+        options.PAIR,
+        ROBUST,
+        options.STATE_LIMIT,
+        options.TIMEOUT,
+        options.SVG,
+        options.CERTIFICATE,
+        options.JSON,
+    )
     sources = ("CCP18 Definition 13",)
     start: ClassVar = {"bisimilar": None, "formula": None}
 

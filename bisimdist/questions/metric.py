@@ -47,6 +47,7 @@ class Metric(Question["MetricAnswer"]):
         options.QUOTIENT,
         options.STATE_LIMIT,
         options.TIMEOUT,
+        options.SVG,
         options.CERTIFICATE,
         options.JSON,
     )

@@ -204,7 +204,9 @@ FORMULA = option(
     file_of=lambda value: value[1:] if value.startswith("@") else None,
 )
 HTML = option("--html", "FILE", "Write the table and a diagram of the order as one page.", writes=True)
-SVG = option("--svg", "FILE", "Draw the event behind the lower bound, or the strategy.", writes=True)
+SVG = option(
+    "--svg", "FILE", "Draw what stands behind the answer: an event, a play, a formula, ...", writes=True
+)
 TRACE_KIND = choice(
     "--kind",
     "KIND",

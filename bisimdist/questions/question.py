@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
 from bisimdist.questions.option import Option
-from bisimdist.questions.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, TOP
+from bisimdist.questions.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, SVG, TOP
 from bisimdist.verdicts import Settled, joint, verdict_word
 
 if TYPE_CHECKING:
@@ -234,9 +234,19 @@ class Question(ABC, Generic[A]):
         """Return what belongs into the file that an option names: the proof, a table of pairs, or more."""
         if option.name in {CSV.name, MATRIX.name}:
             return self._table(option, path, answer)
+        if option.name == SVG.name:
+            return self._picture(answer)
         if option.name != CERTIFICATE.name:
             raise NotImplementedError(option.name)
         return json.dumps(self.certificate(answer), ensure_ascii=True, separators=(",", ":")) + "\n"
+
+    @staticmethod
+    def _picture(answer: A) -> str:
+        from bisimdist.drawing import Node, drawing
+
+        shown: Shown = answer  # type: ignore[assignment]
+        nothing = "nothing to draw"
+        return shown.picture() or drawing([Node("nothing", nothing)], [], label=nothing)
 
     def _table(self, option: Option[Any], path: str, answer: A) -> str | bytes:
         from bisimdist.report.matrix import Matrix

@@ -41,6 +41,7 @@ class Trace(Question["TraceMetricAnswer"]):
         ENDS,
         options.STATE_LIMIT,
         options.TIMEOUT,
+        options.SVG,
         options.CERTIFICATE,
         options.JSON,
     )
