@@ -186,6 +186,10 @@ class Interactive(Named):
             },
         }
 
+    def provenance(self) -> dict[str, object]:
+        """Return what a model file says of where the model comes from, as plain data; empty if nothing."""
+        return {}
+
     def whole(self) -> Interactive:
         """Return the model, which stands for all of its runs."""
         return self

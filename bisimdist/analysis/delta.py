@@ -32,7 +32,7 @@ from bisimdist.privacy.closure import Closure
 from bisimdist.privacy.directions import PairQuestion, TwoSided
 from bisimdist.privacy.fixed import FixedSearch
 from bisimdist.privacy.leaf_distances import leaf_distances
-from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.chain import ProgramChain, ProgramInteractive
 from bisimdist.programs.cutting import widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -447,8 +447,10 @@ class _Work:
             self.rounds,
             sequences,
         )
-        model = self.two.model
-        if not isinstance(model, ProgramChain):
+        model: object = self.two.model
+        if self.rounds is None and not self.fixed and isinstance(self.model, ProgramInteractive):
+            model = self.model
+        if not isinstance(model, ProgramChain | ProgramInteractive):
             return proof
         claims = [(pair.source, pair.target, pair.lower, pair.upper) for pair in answer.pairs]
         return program_certificate(model, proof, self.cut, claims)

@@ -8,13 +8,13 @@ from flint import fmpq
 
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.certificates.writer import CLAIM_DIGITS
-from bisimdist.programs.chain import ProgramChain
+from bisimdist.programs.chain import ProgramChain, ProgramInteractive
 
 __all__ = ["program_certificate"]
 
 
 def program_certificate(
-    chain: ProgramChain,
+    chain: ProgramChain | ProgramInteractive,
     proof: dict[str, object],
     cut: Mapping[int, fmpq],
     claims: Sequence[tuple[str, str, fmpq, fmpq]],
@@ -24,7 +24,7 @@ def program_certificate(
     Parameters
     ----------
     chain
-        Its chain.
+        Its chain; or the interactive model of a program that asks, where nothing is cut off.
     proof
         The certificate of bounds on the delta of that chain, or on its distance bd.
     cut

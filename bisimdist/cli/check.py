@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
+import operator
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from flint import fmpq, fmpz
 
@@ -24,6 +27,9 @@ from bisimdist.questions.given import Given
 from bisimdist.questions.options import INPUT_FORMAT
 from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.tables import Report
+
+if TYPE_CHECKING:
+    from bisimdist.models.kinds import AnyModel
 
 __all__ = ["run_check"]
 
@@ -119,6 +125,7 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     from bisimdist.models.lmc import LMC  # noqa: PLC0415
     from bisimdist.models.pa import PA  # noqa: PLC0415
     from bisimdist.models.parametric import ParametricChain  # noqa: PLC0415
+    from bisimdist.questions.program_source import is_program  # noqa: PLC0415
     from bisimdist.questions.source import as_chain  # noqa: PLC0415
 
     kinds = {"lmc": LMC | IntervalChain | ParametricChain, "pa": PA, "hmm": HMM, "interactive": Interactive}
@@ -129,19 +136,51 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     if is_json_file and isinstance(given.any_model(), kinds.get(kind, LMC)):
         return Path(model).read_bytes()
     # A fully probabilistic automaton may stand for its chain.
-    found = given.any_model()
+    found = _program(given, certificate) if is_program(model) else given.any_model()
     if kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain):
         found = as_chain(found, given.source, given.note)
-    note(f"{model}: read by bisimdist itself, since the checker reads models in JSON only")
+    how = "explored" if is_program(model) else "read"
+    note(f"{model}: {how} by bisimdist itself, since the checker reads models in JSON only")
     return write_model(found, "json")
 
 
 def _model_kind(certificate: bytes) -> str:
     """Return which kind of model a certificate is about; whether it is one is for the checker to say."""
+    return str(_part(certificate, "model", "kind") or _part(certificate, "proof", "model", "kind") or "lmc")
+
+
+def _part(certificate: bytes, *keys: str) -> Any:
+    """Return what stands somewhere in a certificate, or None."""
     try:
-        return str(json.loads(certificate)["model"]["kind"])
+        return functools.reduce(operator.getitem, keys, json.loads(certificate))
     except (LookupError, TypeError, ValueError, RecursionError):
-        return "lmc"
+        return None
+
+
+def _program(given: Given, certificate: bytes) -> AnyModel:
+    """Explore a program as it was for a certificate, as far as the options do not say otherwise."""
+    from bisimdist.models.lmc import LMC  # noqa: PLC0415
+    from bisimdist.programs.chain import ProgramChain, ProgramInteractive  # noqa: PLC0415
+    from bisimdist.questions.options import ALPHA, INPUT, OBSERVE  # noqa: PLC0415
+
+    inside = ("proof",) if _part(certificate, "proof", "model") else ()
+    states = _part(certificate, *inside, "model", "states")
+    said = _part(certificate, "program") or {}
+    alpha = _part(certificate, *inside, "alpha", "lower") or _part(certificate, *inside, "alpha")
+    values = dict(given.values)
+    if not values.get(INPUT.name) and isinstance(states, dict):
+        values[INPUT.name] = tuple(name for name, label in states.items() if label == "start")
+    values[OBSERVE.name] = values.get(OBSERVE.name) or said.get("observe")
+    with contextlib.suppress(MalformedCertificate):  # the cut of a program without end depends on it
+        values[ALPHA.name] = format_rational(_exact(rational(alpha, "alpha")))
+    found = replace(given, values=values).any_model(cuts=True)
+    now = found.origin.sources if isinstance(found, ProgramChain | ProgramInteractive) else {}
+    for name, digest in said.get("sources", {}).items():
+        if now.get(name) != digest:
+            given.note(f"{name} is another one than that of which the certificate was made")
+    if isinstance(found, ProgramChain):  # also where runs are cut off
+        return LMC(found.states, found.labels, found.rows, found.pairs)
+    return found
 
 
 def _data(report: CheckReport) -> dict[str, object]:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from bisimdist.cli.commands import CODES, command_of, parameter
-from bisimdist.questions.options import JSON, PAIR
+from bisimdist.questions.options import GAP, JSON, PAIR, PROGRAM_OPTIONS
 from bisimdist.questions.question import Group
 from bisimdist.questions.reading_options import READING_OPTIONS
 from bisimdist.questions.registry import HOMES, question_of
@@ -112,7 +112,9 @@ def command_line() -> None:
 
 
 @command_line.command(
-    "check", epilog=CODES, params=[parameter(JSON), parameter(PAIR), *map(parameter, READING_OPTIONS)]
+    "check",
+    epilog=CODES,
+    params=[parameter(JSON), parameter(PAIR), *map(parameter, (*PROGRAM_OPTIONS, GAP, *READING_OPTIONS))],
 )
 @click.option(
     "--with",
@@ -126,6 +128,7 @@ def _check(certificate: str, model: str | None, **values: Any) -> int:
     """Check that a certificate proves what it claims.
 
     With MODEL also that it is about that model. The check is exact and shares no code with the rest.
+    A program is explored anew, with the inputs that the certificate is about unless --input names others.
     """
     from bisimdist.cli.check import run_check
 

@@ -84,7 +84,7 @@ class Origin:
         return {"function": self.function, "observe": self.observe, "sources": dict(self.sources)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ProgramChain(LMC):
     """A chain that was made of a program.
 
@@ -130,7 +130,7 @@ class ProgramChain(LMC):
         return self.cut.get(self.index(name), fmpq(0))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ProgramInteractive(Interactive):
     """An interactive model that was made of a program.
 

@@ -20,7 +20,7 @@ def interactive_from_document(root: MapNode) -> Interactive:
     ModelError
         With place and line, where the document describes none.
     """
-    check_keys(root, "", required=("kind", "states", "transitions"), optional=("pairs",))
+    check_keys(root, "", required=("kind", "states", "transitions"), optional=("pairs", "program"))
     names, labels = labelled_states(root)
     position = {name: index for index, name in enumerate(names)}
     numbers = ProbabilityReader()

@@ -101,7 +101,7 @@ def _write_json(model: LMC | PA | Interactive | IntervalChain | ParametricChain)
         parts.append(f'"confidence": {text(format_rational(model.confidence))}')
     if isinstance(model, ParametricChain):
         parts.append(f'"parameters": {text(model.canonical()["parameters"])}')
-    if isinstance(model, LMC) and model.provenance():
+    if isinstance(model, LMC | Interactive) and model.provenance():
         parts.append(f'"program": {text(model.provenance())}')
     return "{\n" + ",\n".join(f"  {part}" for part in parts) + "\n}\n"
 
@@ -178,7 +178,7 @@ def _write_yaml(model: LMC | PA | Interactive | IntervalChain | ParametricChain)
             for p in model.parameters
         )
         lines.append(f"parameters: {_flow('{', box)}")
-    if isinstance(model, LMC) and model.provenance():
+    if isinstance(model, LMC | Interactive) and model.provenance():
         lines.append(f"program: {json.dumps(model.provenance())}")
     return "\n".join(lines) + "\n"
 

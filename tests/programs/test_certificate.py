@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from bisimdist.errors import UsageError
 from bisimdist.models.conversions import lmc_as_hmm
 from bisimdist.models.pa import chain_as_automaton
 from bisimdist.programs.chain import ProgramChain
+from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 Document = dict[str, Any]
 
@@ -181,3 +184,59 @@ def test_the_digest_of_the_source_is_in_a_model_file_as_well(format: str) -> Non
     assert isinstance(read, LMC)
     assert read.digest() == chain.digest()
     assert check_certificate(json.dumps(delta(chain, 2).certificate()), write_model(chain, "json")).valid
+
+
+PROGRAMS = """
+def early(x, rng):
+    k = 0
+    while k < 3 and rng.randrange(2):
+        k += 1
+    return x + k
+
+def endless(x, rng):
+    while rng.randrange(3):
+        x += 1
+    return x
+
+def asked(x, rng, analyst):
+    for _ in range(2):
+        which = analyst.choose(["a", "b"])
+        analyst.tell(x if rng.flip("3/4" if which == "a" else "5/8") else 1 - x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("early", ("--alpha", "2")),
+        ("early", ("--alpha", "2", "--observe", "draws")),
+        ("endless", ("--epsilon", "1/3")),
+        ("asked", ("--alpha", "2")),
+    ],
+)
+def test_a_certificate_is_checked_against_the_program(
+    name: str,
+    options: tuple[str, ...],
+    command: Command,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    file, proof = tmp_path / "programs.py", str(tmp_path / "proof.json")
+    file.write_text(PROGRAMS)
+    ended = command(
+        "delta", f"{file}:{name}", "--input", "0", "--input", "1", *options, "--certificate", proof
+    )
+    assert ended.code == 0
+    sources = json.loads(Path(proof).read_text())["program"]["sources"]
+    assert sources == {"programs.py": "sha256:" + sha256(PROGRAMS.encode()).hexdigest()}
+    checked = command("check", proof, f"{file}:{name}")
+    assert checked.code == 0
+    assert "another one" not in checked.err
+    file.write_text(PROGRAMS + "# the same\n")
+    checked = command("check", proof, f"{file}:{name}")
+    assert checked.code == 0
+    assert "programs.py is another one than that of which the certificate was made" in checked.err
+    assert command("check", proof, f"{file}:{name}", "--input", "0", "--input", "2").code == 1
+    file.write_text(
+        PROGRAMS.replace("range(2", "range(3").replace("range(3)", "range(4)").replace("/4", "/5")
+    )
+    assert command("check", proof, f"{file}:{name}").code == 1

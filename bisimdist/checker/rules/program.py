@@ -18,6 +18,7 @@ from typing import Any
 
 from bisimdist.checker.core.chain import Chain, read_chain
 from bisimdist.checker.core.reading import (
+    MalformedCertificate,
     Mass,
     RuleViolation,
     Share,
@@ -27,7 +28,7 @@ from bisimdist.checker.core.reading import (
     rational,
     shown,
 )
-from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, named, raw
+from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, model_kind, named, raw
 from bisimdist.checker.rules.delta_document import Alphas, Delta
 
 
@@ -50,6 +51,10 @@ class _Document(Shape):
 
     def alphas(self) -> Alphas:
         """Return alpha of the lower bounds and of the upper ones."""
+        if "rounds" in self.proof:
+            raise MalformedCertificate("the proof is about so many rounds, and not about a program")
+        if model_kind(self.proof) == "interactive" and self.cut != {}:
+            raise MalformedCertificate("the program asks somebody, and runs of it are cut off")
         said, where = self.proof.get("alpha"), "alpha of the proof"
         if self.proof.get("kind") is None:
             choice(self.proof.get("distance"), "the distance of the proof", ("bd",))
@@ -64,7 +69,8 @@ def check_document(document: dict[str, object], model: object | None = None) -> 
     whole = _Document.whole(document)
     alphas = whole.alphas()
     said = (claim.said(alphas) for claim in whole.claims)
-    return judged(said, lambda: _check(whole, alphas.lower, model), ("lmc", whole.digest))
+    about = str(model_kind(whole.proof)), whole.digest
+    return judged(said, lambda: _check(whole, alphas.lower, model), about)
 
 
 def _check(whole: _Document, alpha: Fraction, model: object | None) -> None:
@@ -75,9 +81,10 @@ def _check(whole: _Document, alpha: Fraction, model: object | None) -> None:
         raise RuleViolation(f"P2: the proof is not valid: {inner.reason}")
     if whole.digest != proof.get("digest"):
         raise RuleViolation("P2: the digest is not that of the proof")
-    chain = read_chain(mapping(proof["model"], "the model of the proof"))
+    chain = read_chain(mapping(proof["model"], "the model of the proof"), interactive=True)
     masses = _masses(whole.cut, chain)
-    _check_masses(masses, chain)
+    if not chain.interactive:
+        _check_masses(masses, chain)
     proved: dict[tuple[object, object], tuple[Fraction, Fraction]] = {
         (found["from"], found["to"]): (rational(found["lower"], "it"), rational(found["upper"], "it"))
         for found in inner.other_claims

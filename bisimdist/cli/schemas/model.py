@@ -11,6 +11,7 @@ Schema = dict[str, Any]
 NAME: Schema = {"type": ["string", "number", "boolean"]}
 """YAML takes 1, true and 2.5 for something else than texts; here they are names."""
 TEXT: Schema = {"type": "string"}
+PROGRAM: Schema = {"description": "Where the model comes from; for people."}
 PAIRS: Schema = {
     "type": "array",
     "items": {"type": "array", "items": NAME, "minItems": 2, "maxItems": 2},
@@ -63,7 +64,7 @@ KINDS: dict[str, Schema] = {
         pairs=PAIRS,
         confidence=_ref("number"),
         parameters=PARAMETERS,
-        program={"description": "Where the chain comes from; for people."},
+        program=PROGRAM,
     ),
     "pa": _model(
         "pa",
@@ -80,6 +81,7 @@ KINDS: dict[str, Schema] = {
         states=_map(NAME, "By state its label."),
         transitions=_map(_map(ROW), "By state and action the successors with their probabilities."),
         pairs=PAIRS,
+        program=PROGRAM,
     ),
     "hmm": _model(
         "hmm",
