@@ -7,11 +7,12 @@ of states, `bisimdist.fixpoint.hausdorff`, is the same for all of them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import lcm
-from typing import Protocol
+from typing import ClassVar
 
 from flint import arb, fmpq, fmpz
 
@@ -64,25 +65,21 @@ ROOT_BITS = 64
 """Irrational powers are rounded to a relative error of 2 to minus this."""
 
 
-class Lifting(Protocol):
+class Lifting(ABC):
     """What a metric is made of."""
 
-    @property
-    def name(self) -> str:
-        """What the metric is called."""
+    __slots__ = ()
 
-    @property
-    def discount(self) -> fmpq:
-        """The factor of a step, in (0, 1]."""
+    name: ClassVar[str]
+    """What the metric is called."""
+    zero: ClassVar[fmpq] = ZERO
+    """The least value."""
+    top: ClassVar[Value] = ONE
+    """The diameter: the distance of states that do not have the same actions."""
+    discount: fmpq
+    """The factor of a step, in (0, 1]."""
 
-    @property
-    def zero(self) -> fmpq:
-        """The least value."""
-
-    @property
-    def top(self) -> Value:
-        """The diameter: the distance of states that do not have the same actions."""
-
+    @abstractmethod
     def lifted(
         self, first: Masses, second: Masses, distance: DistanceOf, *, deadline: Deadline = NEVER
     ) -> Lifted:
@@ -92,33 +89,20 @@ class Lifting(Protocol):
         self, first: Masses, second: Masses, distance: DistanceOf, *, deadline: Deadline = NEVER
     ) -> Value:
         """Return the value of `lifted`."""
+        return self.lifted(first, second, distance, deadline=deadline).value
 
     def discounted(self, value: Value, *, up: bool) -> Value:
         """Return the discounted value, where it is irrational a rational above (`up`) or below it."""
+        del up
+        return None if value is None else value * self.discount
 
     def compare(self, value: Value, bound: Value) -> int:
         """Return the sign of the discounted value minus the bound, exactly."""
+        return sign(self.discounted(value, up=True), bound)
 
+    @abstractmethod
     def needed(self, first: Masses, second: Masses) -> Iterable[tuple[int, int]]:
         """Return the pairs of different states whose distance `lifted` asks for."""
-
-
-class _Lifts:
-    """What all liftings share."""
-
-    __slots__ = ()
-
-    def lifted(
-        self, first: Masses, second: Masses, distance: DistanceOf, *, deadline: Deadline = NEVER
-    ) -> Lifted:
-        """Lift a distance exactly, with witnesses."""
-        raise NotImplementedError
-
-    def lift(
-        self, first: Masses, second: Masses, distance: DistanceOf, *, deadline: Deadline = NEVER
-    ) -> Value:
-        """Return the value of `lifted`."""
-        return self.lifted(first, second, distance, deadline=deadline).value
 
 
 def checked_discount(discount: fmpq) -> fmpq:
@@ -135,7 +119,7 @@ def checked_discount(discount: fmpq) -> fmpq:
 
 
 @dataclass(frozen=True, slots=True)
-class AdditiveLifting(_Lifts):
+class AdditiveLifting(Lifting):
     """The Kantorovich lifting for |x - y| on [0, 1].
 
     Examples
@@ -150,25 +134,11 @@ class AdditiveLifting(_Lifts):
        Behavioral Metrics", FACS 2018, Definition 14.
     """
 
+    name = "additive"
     discount: fmpq = ONE
 
     def __post_init__(self) -> None:
         checked_discount(self.discount)
-
-    @property
-    def name(self) -> str:
-        """What the metric is called."""
-        return "additive"
-
-    @property
-    def zero(self) -> fmpq:
-        """The least value."""
-        return ZERO
-
-    @property
-    def top(self) -> Value:
-        """The diameter."""
-        return ONE
 
     def lifted(
         self, first: Masses, second: Masses, distance: DistanceOf, *, deadline: Deadline = NEVER
@@ -197,15 +167,6 @@ class AdditiveLifting(_Lifts):
         prices = {j: fmpq(basis.potential[count + k], one) for k, j in enumerate(program.sinks)}
         return Lifted(value, (Direction(swapped, value, tuple(moves), tuple(given_up), prices),))
 
-    def discounted(self, value: Value, *, up: bool) -> Value:
-        """Return the product, which is exact either way."""
-        del up
-        return None if value is None else value * self.discount
-
-    def compare(self, value: Value, bound: Value) -> int:
-        """Return the sign of the discounted value minus the bound, exactly."""
-        return sign(self.discounted(value, up=True), bound)
-
     def needed(self, first: Masses, second: Masses) -> Iterable[tuple[int, int]]:
         """Return the pairs of different states whose distance `lifted` asks for."""
         sources, sinks, _ = excess(first, second)
@@ -219,7 +180,7 @@ def _finite(value: Value) -> fmpq:
 
 
 @dataclass(frozen=True, slots=True)
-class MultiplicativeLifting(_Lifts):
+class MultiplicativeLifting(Lifting):
     """The Kantorovich lifting for |ln x - ln y| on [0, 1]; all values are e to what they stand for.
 
     Examples
@@ -234,6 +195,9 @@ class MultiplicativeLifting(_Lifts):
     .. [1] Chatzikokolakis, Gebler, Palamidessi, Xu, "Generalized Bisimulation Metrics", CONCUR 2014.
     """
 
+    name = "multiplicative"
+    zero = ONE
+    top = None
     discount: fmpq = ONE
 
     def __post_init__(self) -> None:
@@ -243,21 +207,6 @@ class MultiplicativeLifting(_Lifts):
                 f"the discount is {format_rational(self.discount)}; ratios are raised to its numerator and "
                 f"denominator, which may be at most {MAX_POWER}"
             )
-
-    @property
-    def name(self) -> str:
-        """What the metric is called."""
-        return "multiplicative"
-
-    @property
-    def zero(self) -> fmpq:
-        """The least value, e to the 0."""
-        return ONE
-
-    @property
-    def top(self) -> Value:
-        """The diameter, infinity."""
-        return None
 
     def lifted(
         self, first: Masses, second: Masses, distance: DistanceOf, *, deadline: Deadline = NEVER
@@ -327,7 +276,7 @@ def _exact_root(value: fmpz, degree: int) -> fmpz | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SkewedLifting(_Lifts):
+class SkewedLifting(Lifting):
     """The skewed lifting of bd_alpha, where the supremum is over functions on all given states.
 
     Parameters
@@ -343,27 +292,13 @@ class SkewedLifting(_Lifts):
        ATVA 2018, Definition 10.
     """
 
+    name = "bd"
     alpha: fmpq
     states: Sequence[int] = ()
 
     @property
-    def name(self) -> str:
-        """What the distance is called."""
-        return "bd"
-
-    @property
     def discount(self) -> fmpq:
         """There is none."""
-        return ONE
-
-    @property
-    def zero(self) -> fmpq:
-        """The least value."""
-        return ZERO
-
-    @property
-    def top(self) -> Value:
-        """The diameter."""
         return ONE
 
     def lifted(
@@ -389,15 +324,6 @@ class SkewedLifting(_Lifts):
             )
         value = larger(directions[0].value, directions[1].value)
         return Lifted(value, tuple(directions))
-
-    def discounted(self, value: Value, *, up: bool) -> Value:
-        """Return the value."""
-        del up
-        return value
-
-    def compare(self, value: Value, bound: Value) -> int:
-        """Return the sign of the value minus the bound."""
-        return sign(value, bound)
 
     def needed(self, first: Masses, second: Masses) -> Iterable[tuple[int, int]]:
         """Return the pairs of different states whose distance `lifted` asks for."""
