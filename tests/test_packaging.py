@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.markdown import blocks
+
 pytestmark = pytest.mark.skipif(
     not (find_spec("pip") and find_spec("setuptools")), reason="builds with setuptools, installs with pip"
 )
@@ -126,3 +128,29 @@ def test_a_clone_without_links_installs_and_passes_tests(options: tuple[str, ...
     if options:
         quick = ("tests/lp/test_transport.py", "tests/models/test_lmc.py", "bisimdist/errors.py")
         assert " passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *quick, cwd=clone)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("mypy") is None or os.name == "nt", reason="no types are checked")
+def test_the_snippet_of_the_readme_is_typed_in_an_editable_install(tmp_path: Path) -> None:
+    if not (ROOT / "bisimdist/lp").is_symlink():
+        pytest.skip("a tree without links")
+    folders = {name: tmp_path / "tree" / name for name in ("bisimdist", "lp", "models")}
+    for name, folder in folders.items():
+        shutil.copytree(ROOT / name, folder, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path / "tree")
+    venv.create(tmp_path / "venv")
+    python = tmp_path / "venv/bin/python"
+    install = (*PIP, "--python", python, *INSTALL, "--editable", tmp_path / "tree")
+    run(sys.executable, *install, cwd=tmp_path)
+    readme = blocks((ROOT / "README.md").read_text())
+    snippet = next(block.text for block in readme if block.language == "python")
+    wrong = "chain.no_such_name\n"
+    (tmp_path / "snippet.py").write_text(snippet)
+    (tmp_path / "wrong.py").write_text(snippet + wrong)
+    check = (sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "--no-incremental")
+    said = run(*check, "snippet.py", cwd=tmp_path)
+    assert "Success" in said
+    ended = subprocess.run([*check, "wrong.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "no_such_name" in ended.stdout
