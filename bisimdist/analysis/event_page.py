@@ -64,12 +64,7 @@ def event_svg(witness: WitnessEvent, *, limit: int = 60) -> str:
 
 def answer_as_html(answer: DeltaAnswer, report: Report) -> str:
     """Return what is said of an answer, and the event of its worst pair as a picture, as parts of a page."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in report.columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(visible(cell))}</td>" for cell in row) + "</tr>" for row in report.rows
-    )
-    said = "".join(f"<p>{escape(visible(remark))}</p>" for remark in report.remarks)
-    body = f"<p>{escape(visible(report.heading))}</p><table><tr>{head}</tr>{rows}</table>{said}"
+    body = report.html(most=max(len(report.rows), len(report.remarks)))
     if not answer.worst.lower:
         return body
     what = "the strategy" if answer.worst.interactive else "the event"

@@ -39,10 +39,14 @@ class Report:
     rows: tuple[tuple[str, ...], ...] = ()
     remarks: tuple[str, ...] = ()
 
-    def html(self) -> str:
-        """Return the report for a notebook."""
-        table = html_table(self.heading, self.columns, self.rows)
-        return table + "".join(f"<p>{escape(remark)}</p>" for remark in self.remarks[:MAX_ROWS])
+    def html(self, most: int = MAX_ROWS) -> str:
+        """Return the report as HTML, of so many rows and remarks at the most."""
+        table = html_table(self.heading, self.columns, self.rows, most=most)
+        return table + "".join(f"<p>{_text(remark)}</p>" for remark in self.remarks[:most])
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
 
 
 def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -121,8 +125,8 @@ def html_table(
     '<table><caption>one &amp; all</caption>...<td>&lt;s&gt;</td></tr></tbody></table>'
     """
     lines = [tuple(row) for row in rows]
-    names = "".join(f"<th>{escape(name)}</th>" for name in head)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in lines[:most])
+    names = "".join(f"<th>{_text(name)}</th>" for name in head)
+    body = "".join(f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in lines[:most])
     more = f"<p>and {len(lines) - most} more</p>" if len(lines) > most else ""
-    title = f"<caption>{escape(caption)}</caption>"
+    title = f"<caption>{_text(caption)}</caption>"
     return f"<table>{title}<thead><tr>{names}</tr></thead><tbody>{body}</tbody></table>{more}"
