@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from bisimdist.analysis.metric import metric as metric
     from bisimdist.analysis.metric_answer import MetricAnswer as MetricAnswer
     from bisimdist.analysis.metric_answer import MetricBound as MetricBound
+    from bisimdist.analysis.minimisation import MinimiseAnswer as MinimiseAnswer
+    from bisimdist.analysis.minimisation import minimise as minimise
     from bisimdist.analysis.pair_program import PairProgram as PairProgram
     from bisimdist.analysis.pair_program import pair_program as pair_program
     from bisimdist.analysis.parametric import delta_for_all as delta_for_all
@@ -237,6 +239,10 @@ _HOMES = {
     "bisimdist.analysis.metric_answer": (
         "MetricAnswer",
         "MetricBound",
+    ),
+    "bisimdist.analysis.minimisation": (
+        "MinimiseAnswer",
+        "minimise",
     ),
     "bisimdist.analysis.pair_program": (
         "PairProgram",

@@ -241,6 +241,7 @@ OUTPUT_FORMAT = option(
     name="format_name",
     offered=("json", "yaml", "dot", "svg", "prism", "umb"),
 )
+LOSS = option("--loss", "X", "How much may be lost: a distance from 0 to 1.", read=numbers.UNIT)
 OUTPUT = option(
     "-o",
     "FILE",

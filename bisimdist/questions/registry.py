@@ -37,6 +37,7 @@ HOMES: dict[str, str] = {
     "budget": "budget.Budget",
     "crosscheck": "crosscheck.Crosscheck",
     "learn": "learn.Learn",
+    "minimise": "minimise.Minimise",
     "convert": "convert.Convert",
     "show": "show.Show",
     "example": "example.Example",

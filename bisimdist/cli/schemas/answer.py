@@ -48,13 +48,13 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         COUNT,
-        "actions bisimilarity_classes count degree inside intervals labels largest_component line "
+        "actions bisimilarity_classes count degree inside merged intervals labels largest_component line "
         "longest neighbours observations outputs pairs_asked places rounds rows runs saved size "
         "strongly_connected_components triples unexamined version vertices",
     ),
     (
         NUMBER,
-        "at_most attained confidence delta discount factor high "
+        "at_most attained confidence delta discount factor high loss "
         "lenient_value low probability threshold value",
     ),
     (
@@ -87,8 +87,8 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         ANYTHING,
-        "answer counterexample event following for_all history left_out levels mechanism member noise "
-        "pair "
+        "answer counterexample event following for_all history left_out levels mechanism member "
+        "noise pair "
         "parameters polynomial queries relation sources splitting statistics traces triple witness",
     ),
 )

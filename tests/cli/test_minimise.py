@@ -1,0 +1,30 @@
+"""Smaller chains on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import Command
+
+
+def test_a_smaller_model_is_written_with_its_proof(command: Command, figure1: Path, tmp_path: Path) -> None:
+    smaller, proof = tmp_path / "smaller.yaml", tmp_path / "proof.json"
+    ended = command("minimise", figure1, "--loss", "1/5", "-o", smaller, "--certificate", proof, "--json")
+    assert ended.code == 0
+    said = json.loads(ended.out)
+    assert (said["merged"], said["loss"]) == (3, "1/5")
+    assert said["classes"] == [["s0", "s1"], ["s2"], ["s3"]]
+    assert json.loads(command("show", smaller, "--format", "json").out)["states"] == {
+        "s0": "a",
+        "s2": "b",
+        "s3": "c",
+    }
+    assert command("check", proof).code == 0
+    assert "4 states become 3; the loss is 1/5" in command("minimise", figure1, "--loss", "1/5").out
+
+
+def test_how_much_may_be_lost_has_to_be_said(command: Command, figure1: Path) -> None:
+    command("minimise", figure1).assert_refused("say how much may be lost with --loss X")
+    command("minimise", figure1, "--loss", "2").assert_refused("--loss")
+    command("minimise", figure1, "--loss", "0", "-o", "x.dot").assert_refused("ends in .json")
