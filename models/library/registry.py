@@ -35,6 +35,7 @@ _HOMES: dict[str, tuple[str, ...]] = {
     "counting_queries": ("counting-queries",),
     "interactive": ("two-questions", "randomised-responses", "coin-and-doors", "adaptive-above-threshold"),
     "mimicking": ("mimicking",),
+    "networks": ("crowd", "retransmission"),
     "figure2": ("figure2",),
     "hidden_markov": (
         *("geometric", "contagious-disease", "independent-disease"),
