@@ -50,13 +50,9 @@ class Show(Question["Summary"]):
         return summarise(self.model)
 
     def data(self, answer: Summary) -> dict[str, object]:
-        from bisimdist.report.summary import summary_data
-
-        data = summary_data(answer)
+        data = answer.data()
         identity = {key: data[key] for key in ("digest", "states") if key in data}
         return {"command": self.command, "model": identity, **data}
 
     def report(self, answer: Summary) -> Report:
-        from bisimdist.report.summary import summary_report
-
-        return summary_report(answer, self.source)
+        return answer.report(self.source)

@@ -16,183 +16,78 @@ from bisimdist.models.pa import PA, action_labelled_lmc
 from bisimdist.models.parametric import ParametricChain
 from bisimdist.report.tables import Report
 
-__all__ = [
-    "AutomatonSummary",
-    "ChainSummary",
-    "HiddenSummary",
-    "InteractiveSummary",
-    "IntervalSummary",
-    "ParametricSummary",
-    "Summary",
-    "summarise",
-    "summary_data",
-    "summary_report",
-]
+__all__ = ["Fact", "Summary", "summarise"]
 
 PAIRS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class ChainSummary:
-    """Counts that describe a labelled Markov chain.
+class Fact:
+    """One thing that is said of a model.
 
     Parameters
     ----------
-    states, transitions, labels
-        How many there are; transitions are those of positive probability.
-    pairs
-        The neighbouring states, by name.
-    bisimilarity_classes
-        How many classes of bisimilar states there are.
-    components, largest_component
-        How many strongly connected components there are, and how many states the largest one has.
-    digest
-        The SHA-256 of the canonical form.
+    key, value
+        Its field in JSON.
+    head, shown
+        How a person reads them, by default as they are; where the head is empty, another line says it.
     """
 
-    states: int
-    transitions: int
-    labels: int
-    pairs: tuple[tuple[str, str], ...]
-    bisimilarity_classes: int
-    components: int
-    largest_component: int
-    digest: str
+    key: str
+    value: object
+    head: str | None = None
+    shown: str | None = None
+
+    def row(self) -> tuple[str, str]:
+        """Return what a person reads."""
+        head = self.key.replace("_", " ") if self.head is None else self.head
+        return head, str(self.value) if self.shown is None else self.shown
 
 
 @dataclass(frozen=True, slots=True)
-class AutomatonSummary:
-    """Counts that describe a probabilistic automaton.
+class Summary:
+    """What is said of a model.
 
     Parameters
     ----------
-    states, transitions, actions
-        How many there are.
-    pairs
-        The neighbouring states, by name.
+    kind, called
+        Its kind, as files and as people call it.
+    facts
+        What is said, in the order of JSON.
+    digest
+        The SHA-256 of the canonical form, where it is shown.
     chain
-        The Markov chain that shows its actions, if it is fully probabilistic.
+        Of a fully probabilistic automaton the chain that shows its actions.
     """
 
-    states: int
-    transitions: int
-    actions: int
-    pairs: tuple[tuple[str, str], ...]
-    chain: ChainSummary | None
+    kind: str
+    called: str
+    facts: tuple[Fact, ...]
+    digest: str | None = None
+    chain: Summary | None = None
 
+    def data(self) -> dict[str, object]:
+        """Return the summary as plain data for a JSON answer."""
+        digest = {} if self.digest is None else {"digest": self.digest}
+        said = {fact.key: fact.value for fact in self.facts}
+        return {"kind": self.kind, **digest, **said, **self._chain_data()}
 
-@dataclass(frozen=True, slots=True)
-class IntervalSummary:
-    """Counts that describe a chain that is only known roughly.
+    def _chain_data(self) -> dict[str, object]:
+        if self.kind != "pa":
+            return {}
+        chain = self.chain
+        return {"fully_probabilistic": chain is not None, "chain": None if chain is None else chain.data()}
 
-    Parameters
-    ----------
-    states, transitions, labels
-        How many there are; transitions are those that may have a positive probability.
-    intervals
-        How many transitions have a probability that is not known.
-    vertices
-        How many distributions the rows of the least known state are mixtures of.
-    pairs
-        The neighbouring states, by name.
-    confidence
-        With what probability the true chain is inside, where it was learned from data.
-    digest
-        The SHA-256 of the canonical form.
-    """
+    def rows(self) -> tuple[tuple[str, str], ...]:
+        """Return heads and what stands beside them."""
+        rows = [fact.row() for fact in self.facts if fact.head != ""]
+        rows += [] if self.digest is None else [("digest", self.digest)]
+        inner = () if self.chain is None else self.chain.rows()
+        return (*rows, *((f"as a chain: {head}", shown) for head, shown in inner))
 
-    states: int
-    transitions: int
-    intervals: int
-    vertices: int
-    labels: int
-    pairs: tuple[tuple[str, str], ...]
-    confidence: str | None
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class ParametricSummary:
-    """Counts that describe a chain with parameters.
-
-    Parameters
-    ----------
-    states, transitions, labels
-        How many there are.
-    parameters
-        Their names, with the intervals that they are in.
-    pairs
-        The neighbouring states, by name.
-    digest
-        The SHA-256 of the canonical form.
-    """
-
-    states: int
-    transitions: int
-    labels: int
-    parameters: tuple[tuple[str, str], ...]
-    pairs: tuple[tuple[str, str], ...]
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class InteractiveSummary:
-    """Counts that describe an interactive model.
-
-    Parameters
-    ----------
-    states, transitions, labels, actions
-        How many there are; transitions are those of positive probability.
-    pairs
-        The neighbouring states, by name.
-    bisimilarity_classes
-        How many classes of states there are that no analyst tells apart.
-    digest
-        The SHA-256 of the canonical form.
-    """
-
-    states: int
-    transitions: int
-    labels: int
-    actions: int
-    pairs: tuple[tuple[str, str], ...]
-    bisimilarity_classes: int
-    digest: str
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenSummary:
-    """Counts that describe a hidden Markov model.
-
-    Parameters
-    ----------
-    states, transitions, observations, distributions
-        How many there are.
-    parameters
-        The names of the parameters.
-    pairs
-        The pairs of distributions to be compared, by name.
-    digest
-        The SHA-256 of the canonical form.
-    """
-
-    states: int
-    transitions: int
-    observations: int
-    distributions: int
-    parameters: tuple[str, ...]
-    pairs: tuple[tuple[str, str], ...]
-    digest: str
-
-
-Summary = (
-    ChainSummary | AutomatonSummary | HiddenSummary | InteractiveSummary | IntervalSummary | ParametricSummary
-)
-
-
-def _component_sizes(model: LMC) -> list[int]:
-    graph = [[target for target, _ in row] for row in model.rows]
-    return [len(members) for members in strongly_connected_components(graph)]
+    def report(self, name: str) -> Report:
+        """Return the summary for a person."""
+        return Report(heading=f"{name}: {self.called}", rows=self.rows())
 
 
 def summarise(model: AnyModel) -> Summary:
@@ -201,237 +96,118 @@ def summarise(model: AnyModel) -> Summary:
     Examples
     --------
     >>> chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"t": 1}, "t": {"t": 1}})
-    >>> summarise(chain).transitions
+    >>> summarise(chain).data()["transitions"]
     2
     """
     if isinstance(model, LMC):
-        return _chain_summary(model)
+        return _chain(model)
     if isinstance(model, HMM):
-        return HiddenSummary(
-            states=len(model),
-            transitions=sum(len(row) for row in model.rows),
-            observations=len(model.observations),
-            distributions=len(model.distributions),
-            parameters=model.parameter_names,
-            pairs=model.pairs,
-            digest=model.digest(),
-        )
+        return _hidden(model)
     if isinstance(model, IntervalChain):
-        return IntervalSummary(
-            states=len(model),
-            transitions=sum(len(row) for row in model.rows),
-            intervals=sum(low != high for row in model.rows for _, low, high in row),
-            vertices=max(
-                len(vertices(row, f"state {name!r}"))
-                for name, row in zip(model.states, model.rows, strict=True)
-            ),
-            labels=len(set(model.labels)),
-            pairs=_names(model),
-            confidence=None if model.confidence is None else format_rational(model.confidence),
-            digest=model.digest(),
-        )
+        return _intervals(model)
     if isinstance(model, ParametricChain):
-        return ParametricSummary(
-            states=len(model),
-            transitions=sum(map(len, model.rows)),
-            labels=len(set(model.labels)),
-            parameters=tuple(
-                (p.name, f"({shorten_rational(p.low)}, {shorten_rational(p.high)})") for p in model.parameters
-            ),
-            pairs=_names(model),
-            digest=model.digest(),
-        )
-    if isinstance(model, Interactive):
-        return InteractiveSummary(
-            states=len(model),
-            transitions=sum(len(row) for moves in model.moves for _, row in moves),
-            labels=len(set(model.labels)),
-            actions=len(model.actions),
-            pairs=_names(model),
-            bisimilarity_classes=len(set(bisimilarity_classes(model))),
-            digest=model.digest(),
-        )
-    return AutomatonSummary(
-        states=len(model),
-        transitions=len(model.transitions),
-        actions=len({transition.action for transition in model.transitions}),
-        pairs=_names(model),
-        chain=_chain_summary(action_labelled_lmc(model)) if model.fully_probabilistic else None,
-    )
+        return _parametric(model)
+    return _interactive(model) if isinstance(model, Interactive) else _automaton(model)
 
 
-def _names(model: LMC | PA | Interactive | IntervalChain | ParametricChain) -> tuple[tuple[str, str], ...]:
-    return tuple((model.states[s], model.states[t]) for s, t in model.pairs)
-
-
-def _chain_summary(chain: LMC) -> ChainSummary:
-    sizes = _component_sizes(chain)
-    return ChainSummary(
-        states=len(chain),
-        transitions=sum(len(row) for row in chain.rows),
-        labels=len(set(chain.labels)),
-        pairs=_names(chain),
-        bisimilarity_classes=len(set(bisimilarity_classes(chain))),
-        components=len(sizes),
-        largest_component=max(sizes),
-        digest=chain.digest(),
-    )
-
-
-def summary_data(summary: Summary) -> dict[str, object]:
-    """Return a summary as plain data for a JSON answer."""
-    if isinstance(summary, HiddenSummary):
-        return {
-            "kind": "hmm",
-            "digest": summary.digest,
-            "states": summary.states,
-            "transitions": summary.transitions,
-            "observations": summary.observations,
-            "distributions": summary.distributions,
-            "parameters": list(summary.parameters),
-            "pairs": [list(pair) for pair in summary.pairs],
-        }
-    if isinstance(summary, IntervalSummary):
-        return {
-            "kind": "lmc",
-            "digest": summary.digest,
-            "states": summary.states,
-            "transitions": summary.transitions,
-            "intervals": summary.intervals,
-            "vertices": summary.vertices,
-            "labels": summary.labels,
-            "pairs": [list(pair) for pair in summary.pairs],
-            **({} if summary.confidence is None else {"confidence": summary.confidence}),
-        }
-    if isinstance(summary, ParametricSummary):
-        return {
-            "kind": "lmc",
-            "digest": summary.digest,
-            "states": summary.states,
-            "transitions": summary.transitions,
-            "labels": summary.labels,
-            "parameters": dict(summary.parameters),
-            "pairs": [list(pair) for pair in summary.pairs],
-        }
-    if isinstance(summary, InteractiveSummary):
-        return {
-            "kind": "interactive",
-            "digest": summary.digest,
-            "states": summary.states,
-            "transitions": summary.transitions,
-            "labels": summary.labels,
-            "actions": summary.actions,
-            "pairs": [list(pair) for pair in summary.pairs],
-            "bisimilarity_classes": summary.bisimilarity_classes,
-        }
-    if isinstance(summary, AutomatonSummary):
-        return {
-            "kind": "pa",
-            "states": summary.states,
-            "transitions": summary.transitions,
-            "actions": summary.actions,
-            "pairs": [list(pair) for pair in summary.pairs],
-            "fully_probabilistic": summary.chain is not None,
-            "chain": None if summary.chain is None else summary_data(summary.chain),
-        }
-    return {
-        "kind": "lmc",
-        "digest": summary.digest,
-        "states": summary.states,
-        "transitions": summary.transitions,
-        "labels": summary.labels,
-        "pairs": [list(pair) for pair in summary.pairs],
-        "bisimilarity_classes": summary.bisimilarity_classes,
-        "strongly_connected_components": summary.components,
-        "largest_component": summary.largest_component,
-    }
-
-
-def _shown_pairs(pairs: tuple[tuple[str, str], ...]) -> str:
+def _pairs(pairs: tuple[tuple[str, str], ...]) -> Fact:
     shown = ", ".join(f"({s}, {t})" for s, t in pairs[:PAIRS_SHOWN])
-    if len(pairs) > PAIRS_SHOWN:
-        shown += ", ..."
-    return f"{len(pairs)}: {shown}" if shown else "0"
-
-
-def _chain_rows(summary: ChainSummary) -> tuple[tuple[str, str], ...]:
-    size = summary.largest_component
-    return (
-        ("states", str(summary.states)),
-        ("transitions", str(summary.transitions)),
-        ("labels", str(summary.labels)),
-        ("pairs", _shown_pairs(summary.pairs)),
-        ("bisimilarity classes", str(summary.bisimilarity_classes)),
-        (
-            "strongly connected components",
-            f"{summary.components} (the largest has {size} {'state' if size == 1 else 'states'})",
-        ),
-        ("digest", summary.digest),
+    more = ", ..." if len(pairs) > PAIRS_SHOWN else ""
+    return Fact(
+        "pairs", [list(pair) for pair in pairs], shown=f"{len(pairs)}: {shown}{more}" if pairs else "0"
     )
 
 
-def summary_report(summary: Summary, name: str) -> Report:
-    """Return a summary as a report for a person."""
-    if isinstance(summary, ChainSummary):
-        return Report(heading=f"{name}: labelled Markov chain", rows=_chain_rows(summary))
-    if isinstance(summary, HiddenSummary):
-        return Report(
-            heading=f"{name}: hidden Markov model",
-            rows=(
-                ("states", str(summary.states)),
-                ("transitions", str(summary.transitions)),
-                ("observations", str(summary.observations)),
-                ("distributions", str(summary.distributions)),
-                ("parameters", ", ".join(summary.parameters) or "none"),
-                ("pairs", _shown_pairs(summary.pairs)),
-                ("digest", summary.digest),
-            ),
-        )
-    if isinstance(summary, IntervalSummary | ParametricSummary):
-        return _partly_known(summary, name)
-    rows = (
-        ("states", str(summary.states)),
-        ("transitions", str(summary.transitions)),
-        ("actions", str(summary.actions)),
-        ("pairs", _shown_pairs(summary.pairs)),
-    )
-    if isinstance(summary, InteractiveSummary):
-        more = (("labels", str(summary.labels)), ("bisimilarity classes", str(summary.bisimilarity_classes)))
-        return Report(heading=f"{name}: interactive model", rows=(*rows, *more, ("digest", summary.digest)))
-    if summary.chain is None:
-        return Report(
-            heading=f"{name}: probabilistic automaton, nondeterministic",
-            rows=rows,
-        )
-    return Report(
-        heading=f"{name}: probabilistic automaton, fully probabilistic",
-        rows=(*rows, *((f"as a chain: {key}", value) for key, value in _chain_rows(summary.chain))),
-    )
+def _named(model: LMC | PA | Interactive | IntervalChain | ParametricChain) -> Fact:
+    return _pairs(tuple((model.states[s], model.states[t]) for s, t in model.pairs))
 
 
-def _partly_known(summary: IntervalSummary | ParametricSummary, name: str) -> Report:
-    if isinstance(summary, ParametricSummary):
-        return Report(
-            heading=f"{name}: labelled Markov chain with parameters",
-            rows=(
-                ("states", str(summary.states)),
-                ("transitions", str(summary.transitions)),
-                ("labels", str(summary.labels)),
-                ("parameters", ", ".join(f"{p} in {interval}" for p, interval in summary.parameters)),
-                ("pairs", _shown_pairs(summary.pairs)),
-                ("digest", summary.digest),
-            ),
-        )
-    learned = () if summary.confidence is None else (("confidence", summary.confidence),)
-    return Report(
-        heading=f"{name}: labelled Markov chains whose probabilities lie in intervals",
-        rows=(
-            ("states", str(summary.states)),
-            ("transitions", f"{summary.transitions}, {summary.intervals} of them with an interval"),
-            ("vertices of a row", f"at most {summary.vertices}"),
-            ("labels", str(summary.labels)),
-            ("pairs", _shown_pairs(summary.pairs)),
-            *learned,
-            ("digest", summary.digest),
-        ),
+def _size(model: AnyModel, transitions: int, shown: str | None = None) -> tuple[Fact, Fact]:
+    return Fact("states", len(model)), Fact("transitions", transitions, shown=shown)
+
+
+def _labels(model: LMC | Interactive | IntervalChain | ParametricChain) -> Fact:
+    return Fact("labels", len(set(model.labels)))
+
+
+def _classes(model: LMC | Interactive) -> Fact:
+    return Fact("bisimilarity_classes", len(set(bisimilarity_classes(model))))
+
+
+def _chain(chain: LMC) -> Summary:
+    graph = [[target for target, _ in row] for row in chain.rows]
+    sizes = [len(members) for members in strongly_connected_components(graph)]
+    largest = f"{max(sizes)} {'state' if max(sizes) == 1 else 'states'}"
+    facts = (
+        *_size(chain, sum(map(len, chain.rows))),
+        _labels(chain),
+        _named(chain),
+        _classes(chain),
+        Fact("strongly_connected_components", len(sizes), shown=f"{len(sizes)} (the largest has {largest})"),
+        Fact("largest_component", max(sizes), head=""),
     )
+    return Summary("lmc", "labelled Markov chain", facts, chain.digest())
+
+
+def _hidden(model: HMM) -> Summary:
+    names = list(model.parameter_names)
+    facts = (
+        *_size(model, sum(map(len, model.rows))),
+        Fact("observations", len(model.observations)),
+        Fact("distributions", len(model.distributions)),
+        Fact("parameters", names, shown=", ".join(names) or "none"),
+        _pairs(model.pairs),
+    )
+    return Summary("hmm", "hidden Markov model", facts, model.digest())
+
+
+def _intervals(model: IntervalChain) -> Summary:
+    total = sum(map(len, model.rows))
+    open_ = sum(low != high for row in model.rows for _, low, high in row)
+    rows = zip(model.states, model.rows, strict=True)
+    most = max(len(vertices(row, f"state {name!r}")) for name, row in rows)
+    sure = () if model.confidence is None else (Fact("confidence", format_rational(model.confidence)),)
+    facts = (
+        *_size(model, total, f"{total}, {open_} of them with an interval"),
+        Fact("intervals", open_, head=""),
+        Fact("vertices", most, head="vertices of a row", shown=f"at most {most}"),
+        _labels(model),
+        _named(model),
+        *sure,
+    )
+    called = "labelled Markov chains whose probabilities lie in intervals"
+    return Summary("lmc", called, facts, model.digest())
+
+
+def _parametric(model: ParametricChain) -> Summary:
+    ends = {p.name: f"({shorten_rational(p.low)}, {shorten_rational(p.high)})" for p in model.parameters}
+    shown = ", ".join(f"{name} in {interval}" for name, interval in ends.items())
+    facts = (
+        *_size(model, sum(map(len, model.rows))),
+        _labels(model),
+        Fact("parameters", ends, shown=shown),
+        _named(model),
+    )
+    return Summary("lmc", "labelled Markov chain with parameters", facts, model.digest())
+
+
+def _interactive(model: Interactive) -> Summary:
+    facts = (
+        *_size(model, sum(len(row) for moves in model.moves for _, row in moves)),
+        _labels(model),
+        Fact("actions", len(model.actions)),
+        _named(model),
+        _classes(model),
+    )
+    return Summary("interactive", "interactive model", facts, model.digest())
+
+
+def _automaton(model: PA) -> Summary:
+    sure = model.fully_probabilistic
+    facts = (
+        *_size(model, len(model.transitions)),
+        Fact("actions", len({transition.action for transition in model.transitions})),
+        _named(model),
+    )
+    called = f"probabilistic automaton, {'fully probabilistic' if sure else 'nondeterministic'}"
+    return Summary("pa", called, facts, chain=_chain(action_labelled_lmc(model)) if sure else None)

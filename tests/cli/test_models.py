@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from bisimdist.analysis.answer import FORMAT
 from bisimdist.models.io import load_model, parse_model
 from bisimdist.models.library.registry import build_example, list_examples
 from tests.cli.conftest import Command
@@ -67,6 +68,7 @@ def test_the_summary_of_a_chain(command: Command, figure1: Path) -> None:
     answer = json.loads(command("show", figure1, "--json").out)
     digest = load_model(figure1).digest()
     assert answer == {
+        **FORMAT,
         "command": "show",
         "model": {"digest": digest, "states": 4},
         "kind": "lmc",
