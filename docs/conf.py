@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -34,6 +35,9 @@ html_title = f"bisimdist {release}"
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
+home = os.environ.get("BISIMDIST_REPOSITORY", "").rstrip("/")  # where the repository is published: pages lead to their source
+if home:
+    html_theme_options = {"source_repository": home, "source_branch": "main", "source_directory": "docs/"}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/favicon.svg"
