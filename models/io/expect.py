@@ -19,6 +19,7 @@ __all__ = [
     "expect_name_pairs",
     "expect_pairs",
     "expect_text",
+    "only_chains",
     "with_line",
 ]
 
@@ -154,6 +155,12 @@ def with_line(error: ModelError, lines: Iterable[tuple[str, int]]) -> ModelError
     return error
 
 
+def only_chains(node: Node) -> str:
+    """Return what to say of an interval that stands where there is none."""
+    pair = isinstance(node, ListNode) and len(node.items) == 2
+    return " (intervals are there for chains only, kind lmc)" if pair else ""
+
+
 class ProbabilityReader:
     """Reads the probabilities of one file, each text once, and keeps their joint size within bounds.
 
@@ -175,7 +182,7 @@ class ProbabilityReader:
         """
         if not isinstance(node, Scalar) or node.kind in {ScalarKind.WORD, ScalarKind.NOTHING}:
             raise ModelError(
-                f"found {node.describe()}; expected an exact number such as 3/5 or 0.6",
+                f"found {node.describe()}; expected an exact number such as 3/5 or 0.6{only_chains(node)}",
                 place=place,
                 line=node.line,
             )

@@ -17,6 +17,7 @@ from bisimdist.models.io.expect import (
     expect_map,
     expect_name_pairs,
     expect_text,
+    only_chains,
     with_line,
 )
 from bisimdist.models.polynomial import Entry, format_entry
@@ -42,7 +43,7 @@ class EntryReader:
         if not isinstance(node, Scalar) or node.kind in {ScalarKind.WORD, ScalarKind.NOTHING}:
             raise ModelError(
                 f"found {node.describe()}; expected an exact number such as 3/5 or 0.6, or an expression "
-                "over the parameters",
+                f"over the parameters{only_chains(node)}",
                 place=place,
                 line=node.line,
             )
