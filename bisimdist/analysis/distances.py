@@ -357,14 +357,22 @@ def _decide(work: Work, question: Question, guess: Approximation, *, threshold: 
     """Prove ever narrower bounds until they decide the threshold, whatever runs that are cut off would do."""
     cut = masses_of(work.model, work.asked[0])
     threshold = threshold if cut is None else max(fmpq(0), threshold - max(cut))
+
+    def decided() -> Status | None:
+        (pair,) = work.bounds()
+        if pair.bracket.at_most(threshold) is None:
+            return None
+        return Status.EXACT if pair.exact else Status.BRACKET
+
     for width in REFINEMENTS:
+        if work.proof is not None and (status := decided()) is not None:
+            return status
         try:
             work.bracket(question, guess, width)
         except (LimitError, SingularSystemError):
             work.deadline.check()
             break
-        if work.bounds()[0].bracket.at_most(threshold) is not None:
-            return Status.EXACT if work.bounds()[0].exact else Status.BRACKET
-    _exact(work, question, guess)
-    decided = work.bounds()[0].bracket.at_most(threshold) is not None
-    return (Status.EXACT if work.bounds()[0].exact else Status.BRACKET) if decided else Status.LIMIT
+    if work.proof is None or (status := decided()) is None:
+        _exact(work, question, guess)
+        status = decided()
+    return status or Status.LIMIT

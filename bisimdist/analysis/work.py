@@ -37,6 +37,12 @@ Pair = tuple[int, int]
 FEW = 5_000
 """Brackets of up to so many pairs are proved pair by pair."""
 
+SAFETY_NET = fmpq(1, 10**9)
+"""The width of brackets of many pairs that are proved before exact work begins, which starts from them,"""
+
+ROOM = 1 << 29
+"""if that takes no more than so many bytes."""
+
 
 @dataclass(slots=True)
 class Work:
@@ -77,7 +83,8 @@ class Work:
         """
         try:
             self._merge()
-            if width is not None and self.backend is None and self._flat(width):
+            tables = self._tables(width) if self.backend is None else None
+            if tables is not None and width is not None and width >= tables.layout.finest:
                 return Status.EXACT if all(pair.exact for pair in self.bounds()) else Status.BRACKET
             self.progress("linear programs", 0, None)
             self.question = prepare(
@@ -90,6 +97,7 @@ class Work:
             )
             guess = approximate(
                 self.question,
+                known=None if tables is None else tables.middle(self.question.functional.space.pairs),
                 backend=self.backend,
                 jobs=self.jobs,
                 deadline=self.deadline,
@@ -113,30 +121,36 @@ class Work:
             return tuple(pairs)
         return tuple(dict.fromkeys((self.place[s], self.place[t]) for s, t in pairs))
 
-    def _flat(self, width: fmpq) -> bool:
-        """Prove brackets of many pairs at once; False where there are few, or that is not the way.
+    def _tables(self, width: fmpq | None) -> FlatTables | None:
+        """Prove brackets of many pairs at once; None where there are few, or that is not the way.
 
-        Where the width is less than doubles can prove, what they can is kept in hand.
+        Where the width is less than doubles can prove, or 0, they are what they can.
         """
         if self.ordered or not isinstance(self.solved, LMC):
-            return False
+            return None
         asked = self._inside(self.asked)
         layout = Layout.of(self.solved, self.alpha, asked)
-        if layout is None or self._few(layout, asked):
-            return False
+        if layout is None or self._few(layout, asked) or (width is None and layout.memory > ROOM):
+            return None
         need = f"{layout.pairs} pairs, about {layout.memory >> 20} MiB"
         self.progress(need, 0, None)
         if self.memory is not None and layout.memory > self.memory:
             raise LimitError(f"{need}: more than may be used")
-        about = self.solved, self.alpha, asked, layout, max(width, layout.finest)
+        about = (
+            self.solved,
+            self.alpha,
+            asked,
+            layout,
+            max(SAFETY_NET if width is None else width, layout.finest),
+        )
         try:
             proof = flat_tables(*about, deadline=self.deadline, progress=self.progress)
         except NoBracketError:
-            return False
+            return None
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
-        if width < layout.finest and layout.pairs > MAX_PAIRS:
+        if width is not None and width < layout.finest and layout.pairs > MAX_PAIRS:
             raise LimitError(f"narrower bounds of more than {MAX_PAIRS} pairs are not found")
-        return bool(width >= layout.finest)
+        return proof
 
     def _few(self, layout: Layout, asked: tuple[Pair, ...]) -> bool:
         """Tell whether the pairs that matter are few enough to be looked at one by one."""

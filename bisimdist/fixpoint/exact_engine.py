@@ -24,14 +24,16 @@ from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.fixpoint.zeros import positivity
 from bisimdist.linear import SingularSystemError
 from bisimdist.lp.backends.base import Backend
+from bisimdist.lp.compiled import Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["approximate", "prove_above", "prove_exactly"]
 
 
-def approximate(
+def approximate(  # noqa: PLR0913
     question: Question,
     *,
+    known: Int64Array | None = None,
     backend: Backend | None = None,
     jobs: int = 1,
     deadline: Deadline = NEVER,
@@ -39,16 +41,23 @@ def approximate(
 ) -> Approximation:
     """Find the pairs at distance 0 exactly, and iterate the others from below in fixed point.
 
-    With a back-end it is that which proposes couplings on the way.
+    With a back-end it is that which proposes couplings on the way. Of many pairs, at alpha = 1, the distances
+    may be `known` in about, in units of 1 / `ONE`, and be 0 exactly where the distance is.
     """
     functional = question.functional
+    if known is not None and functional.alpha == 1:
+        guess = Approximation.start(functional, jobs=jobs)
+        guess.take(known)
+        return guess
     signs = positivity(functional, deadline=deadline)
     guess = Approximation.start(functional, jobs=jobs)
     if backend is not None:
         guess.basis = ProposedBasis.asking(backend, functional.batch, deadline)
     guess.zero[:] = ~signs.positive
     guess.direction[:] = signs.direction
-    for stage in question.stages:
+    if known is not None:
+        guess.take(np.where(signs.positive, known, 0))
+    for stage in question.stages if known is None else ():
         guess.run(stage, deadline=deadline, progress=progress)
     inexact = np.array(sorted(functional.batch.rounded), dtype=np.int64)
     guess.basis.solve(functional.batch, inexact, guess.distance, one=ONE)

@@ -7,7 +7,7 @@ all rounding is allowed for, proves both; on what was done before nothing rests.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import SimpleNamespace
@@ -23,9 +23,10 @@ from bisimdist.fixpoint.flat_bases import Bases
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.fixpoint.flat_plan import Room
 from bisimdist.fixpoint.flat_sweeps import ABSENT, ZERO, Plans
+from bisimdist.fixpoint.iteration import ONE
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import prepare
-from bisimdist.lp.compiled import Float64Array, UInt8Array, compiled_kernel, machine_code
+from bisimdist.lp.compiled import Float64Array, Int64Array, UInt8Array, compiled_kernel, machine_code
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -87,6 +88,14 @@ class FlatTables:
             return known, known
         number, one = self.layout.pair(*pair), self.layout.one
         return fmpq(int(self.lower[number]), one), fmpq(int(self.upper[number]), one)
+
+    def middle(self, pairs: Sequence[tuple[int, int]]) -> Int64Array:
+        """Return distances between the bounds, in units of 1 / `iteration.ONE`; 0 only where it is 0."""
+        chain, place = self.layout.chain, self.layout.place
+        first, second = (place[list(states)] for states in zip(*pairs, strict=True))
+        number = chain.base[np.maximum(first, second)] + np.minimum(first, second)
+        found: Float64Array = np.ceil((self.lower[number] + self.upper[number]) * (ONE / 2 / self.layout.one))
+        return found.astype(np.int64)
 
     def bases(self, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Iterator[bytes]:
         """Yield what proves the bounds of all pairs that are there, in their order, as format 2 writes it.
@@ -196,7 +205,8 @@ class _Work:
     done: int = 0
 
     def __post_init__(self) -> None:
-        pairs = np.cumsum(np.arange(len(self.layout.chain.first)) - self.layout.chain.first)
+        chain = self.layout.chain
+        pairs = np.cumsum((chain.turn - chain.first)[chain.order])
         cuts = np.searchsorted(pairs, np.arange(0, self.layout.pairs + CHUNK, CHUNK))
         ends = np.unique(np.minimum(np.append(cuts, len(pairs)), len(pairs)))
         self.chunks = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))

@@ -12,6 +12,7 @@ from flint import fmpq
 from bisimdist.fixpoint.flat_plan import Chain, Room
 from bisimdist.fixpoint.pairs import reached_by_classes
 from bisimdist.fixpoint.programs import integer_rows
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
@@ -80,7 +81,12 @@ class Layout:
         lengths = np.array([len(row) for row, _ in rows], dtype=np.int64)
         end = (len(order), 0)
         targets = [[*sorted((int(place[j]), x) for j, x in row.items()), end] for row, _ in rows]
+        part = _components(model)[order]
+        peer = np.lexsort((part, kind[:-1]))
         chain = Chain(
+            order=np.argsort(part, kind="stable"),
+            peer=peer,
+            turn=np.argsort(peer),
             first=first,
             base=begin + above * (above - 1) // 2 - first,
             kind=kind,
@@ -135,3 +141,12 @@ class Layout:
             cell=whole(2 * size),
             mass=real(2 * size),
         )
+
+
+def _components(model: LMC) -> Int64Array:
+    """Return by state the number of its strongly connected component, successors first."""
+    result = np.empty(len(model), dtype=np.int64)
+    graph = [[target for target, _ in row] for row in model.rows]
+    for number, members in enumerate(strongly_connected_components(graph)):
+        result[members] = number
+    return result

@@ -22,6 +22,12 @@ Array = Any  # numpy array of int64, float64 or uint8
 class Chain(NamedTuple):
     """A chain whose states are sorted by class, with the skew p / q."""
 
+    order: Array
+    """The states so that those that others lead to come first, as far as nothing goes round;"""
+    peer: Array
+    """the same of the states of every class, class by class;"""
+    turn: Array
+    """and by state its place there."""
     first: Array
     """By state: the first state of its class."""
     base: Array

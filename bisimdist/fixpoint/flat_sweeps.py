@@ -1,7 +1,7 @@
 """Sweeps over flat tables, pair by pair; numba can compile them.
 
-They work on the states `low` to `high` - 1, so that whoever calls them can stop in between, and take the
-places of the plans from `at` on.
+They work on the states number `low` to `high` - 1 of the order of the chain, so that whoever calls them can
+stop in between, and take the places of the plans from `at` on.
 """
 
 from __future__ import annotations
@@ -87,8 +87,10 @@ def improve(
     Returns where the places end, and the largest change of a distance.
     """
     change = 0.0
-    for s in range(low, high):
-        for t in range(chain.first[s], s):
+    for k in range(low, high):
+        late = chain.order[k]
+        for place in range(chain.first[late], chain.turn[late]):
+            s, t = max(late, chain.peer[place]), min(late, chain.peer[place])
             pair = chain.base[s] + t
             state = plans.state[pair]
             if state == ABSENT:
@@ -122,8 +124,10 @@ def follow(
 ) -> tuple[int, float]:
     """Make the distances what the plans that there are cost, `extra` added; otherwise as `improve`."""
     change = 0.0
-    for s in range(low, high):
-        for t in range(chain.first[s], s):
+    for k in range(low, high):
+        late = chain.order[k]
+        for place in range(chain.first[late], chain.turn[late]):
+            s, t = max(late, chain.peer[place]), min(late, chain.peer[place])
             pair = chain.base[s] + t
             if plans.state[pair] == ABSENT:
                 continue
@@ -143,8 +147,10 @@ def pay(low: int, high: int, chain: Chain, room: Room, plans: Plans, table: Arra
     Returns how many there are, and how many places the plans of all pairs have.
     """
     found = places = 0
-    for s in range(low, high):
-        for t in range(chain.first[s], s):
+    for k in range(low, high):
+        late = chain.order[k]
+        for place in range(chain.first[late], chain.turn[late]):
+            s, t = max(late, chain.peer[place]), min(late, chain.peer[place])
             pair = chain.base[s] + t
             if plans.state[pair] == ABSENT:
                 continue
@@ -210,8 +216,10 @@ def violations(
     and some direction more than the lower table says, at the values of that one.
     """
     wrong = 0
-    for s in range(low, high):
-        for t in range(chain.first[s], s):
+    for k in range(low, high):
+        late = chain.order[k]
+        for place in range(chain.first[late], chain.turn[late]):
+            s, t = max(late, chain.peer[place]), min(late, chain.peer[place])
             pair = chain.base[s] + t
             if plans.state[pair] == ABSENT:
                 continue

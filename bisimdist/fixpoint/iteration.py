@@ -84,12 +84,17 @@ class Approximation:
         functional = self.functional
         if len(stage.programs):
             self.pivots += self.basis.solve(functional.batch, stage.programs, distance, one=ONE, guess=True)
+        return self._by_side(stage.programs)[stage.pairs]
+
+    def _by_side(self, programs: Int64Array) -> Float64Array:
+        """Return the values of all options, an array (pairs, width), of which the programs are a part."""
+        functional = self.functional
         value: Float64Array = np.bincount(
-            functional.side_of[stage.programs],
-            self.basis.value[stage.programs],
+            functional.side_of[programs],
+            self.basis.value[programs],
             minlength=functional.width * functional.size,
         ).astype(np.float64)
-        return value.reshape(-1, functional.width)[stage.pairs]
+        return value.reshape(-1, functional.width)
 
     def run(
         self,
@@ -116,3 +121,11 @@ class Approximation:
             progress("value iteration", self.rounds, None)
             if change <= 1:
                 break
+
+    def take(self, distance: Int64Array) -> None:
+        """Take distances that are known in about, with the bases and directions that belong to them."""
+        self.distance[:] = distance
+        self.zero[:] = distance == 0
+        everything = np.arange(len(self.functional.batch))
+        self.pivots += self.basis.solve(self.functional.batch, everything, distance, one=ONE)
+        self.direction[:] = self._by_side(everything).argmax(axis=1)
