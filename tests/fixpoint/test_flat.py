@@ -2,6 +2,7 @@
 
 import json
 from itertools import combinations
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -162,3 +163,34 @@ def test_numbers_too_long_for_doubles_are_left_to_others() -> None:
     other = ((0, fmpq(1, 10**9 + 9)), (1, fmpq(10**9 + 8, 10**9 + 9)))
     model = LMC(("s", "t"), ("a", "a"), (row, other))
     assert Layout.of(model, fmpq(1), [(0, 1)]) is None
+
+
+@settings(max_examples=25)
+@given(lmcs(7, max_labels=2), alphas())
+def test_exact_work_that_starts_from_tables_ends_at_the_distance(lmc: LMC, alpha: fmpq) -> None:
+    pairs = list(combinations(lmc.states, 2))
+    expected = bound(lmc, alpha, pairs=pairs)
+    with patch.object(work, "FEW", 0):
+        found = bound(lmc, alpha, pairs=pairs)
+    assert found.pairs == expected.pairs
+    assert check_certificate(json.dumps(found.certificate())).valid
+
+
+def test_a_chain_that_goes_one_way_takes_a_few_sweeps() -> None:
+    """Whatever the order of its states: those that others lead to come first."""
+    size = 120
+    names = [f"s{k * 77 % size:03}" for k in range(size)]
+    last = names[-1]
+    rows: dict[str, dict[str, str]] = {name: {last: "1"} for name in names}
+    rows |= {names[k]: {names[k + 1]: "1/3", names[k + 3]: "2/3"} for k in range(size - 3)}
+    lmc = LMC.from_mappings(dict.fromkeys(sorted(names), "a") | {last: "b"}, rows)
+    told: list[int] = []
+    with patch.object(work, "FEW", 0):
+        bound(
+            lmc,
+            "5/4",
+            pairs=[(names[0], names[1])],
+            precision="1e-6",
+            progress=lambda stage, done, _: told.append(done) if stage == "proof" else None,
+        )
+    assert 0 < max(told) < 30
