@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import pytest
 from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bisimdist.analysis.compare import compare
 from bisimdist.analysis.delta import delta
+from bisimdist.analysis.distances import bound
 from bisimdist.analysis.profile import profile
 from bisimdist.analysis.standing import Relation
 from bisimdist.analysis.threshold_search import least_alpha
+from bisimdist.models.conversions import observed_chain
 from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.worlds import NATURES
-from tests.privacy.test_intervals import leaves_choice, members
+from tests.privacy.test_intervals import leaves_choice, members, proved
 from tests.strategies import alphas, interval_chains
 
 RESPONDENT = IntervalChain.from_mappings(
@@ -59,3 +63,20 @@ def test_the_least_level_of_a_rough_chain() -> None:
     found = least_alpha(RESPONDENT, "1/25")
     assert found.enough == 3 and found.above is not None and found.above < 3
     assert delta(RESPONDENT, 3).upper == fmpq(1, 25)
+
+
+@pytest.mark.parametrize("name", [pytest.param("crowd", marks=pytest.mark.slow), "retransmission"])
+def test_case_studies_whose_probabilities_are_known_to_a_hundredth(name: str) -> None:
+    known = observed_chain(build_any_example(name))
+    near = fmpq(1, 100)
+    rows = tuple(
+        tuple((t, max(fmpq(0), p - near), min(fmpq(1), p + near)) if p < 1 else (t, p, p) for t, p in row)
+        for row in known.rows
+    )
+    rough = IntervalChain(known.states, known.labels, rows, known.pairs)
+    exact = delta(known, "3/2").pairs[0]
+    for nature in NATURES:
+        answer = delta(rough, "3/2", nature=nature, gap="1/100")
+        assert exact.upper < answer.pairs[0].upper <= exact.upper + fmpq(1, 10)
+        proved(answer)
+        assert answer.pairs[0].upper <= bound(rough, "3/2", nature=nature, precision="1e-6").pairs[0].upper
