@@ -13,7 +13,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 _LOGGER = logging.getLogger(__name__)
 
-_SYNONYMS = {"dots": r"\ldots", "iff": r"\Longleftrightarrow", "big": ""}
+_SYNONYMS = {"dots": r"\ldots", "iff": r"\Longleftrightarrow", "big": "", "mathrel": ""}
 """Commands of LaTeX that docutils does not know, by others that it does."""
 
 _COMMAND = re.compile(rf"\\({'|'.join(_SYNONYMS)})(?![A-Za-z])")
