@@ -57,7 +57,7 @@ def refused(certificate: dict[str, object], **changes: object) -> str:
     return report.reason
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(parametric_chains(4), alphas(), st.lists(POINTS, min_size=1, max_size=3))
 def test_pieces_are_the_deltas_of_all_chains(model: ParametricChain, alpha: fmpq, points: list[fmpq]) -> None:
     answer = delta_over(model, alpha)
@@ -72,7 +72,7 @@ def test_pieces_are_the_deltas_of_all_chains(model: ParametricChain, alpha: fmpq
             assert pair.pieces.at(point) == exactly(model, alpha, point)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(parametric_chains(3), alphas())
 def test_the_proof_of_pieces_is_accepted_and_no_other_piece_is(model: ParametricChain, alpha: fmpq) -> None:
     answer = delta_over(model, alpha)
@@ -84,7 +84,7 @@ def test_the_proof_of_pieces_is_accepted_and_no_other_piece_is(model: Parametric
         assert "R5" in refused(certificate, pieces=forged)
 
 
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(parametric_chains(4), alphas(), LEVELS, POINTS, POINTS)
 def test_bounds_for_all_values(
     model: ParametricChain, alpha: fmpq, level: fmpq, one: fmpq, two: fmpq
@@ -201,7 +201,8 @@ def test_a_best_value_that_is_attained_and_one_that_is_not() -> None:
     assert "delta is more than that for all values" in str(answer)
 
 
-@settings(max_examples=8)
+@pytest.mark.slow
+@settings(max_examples=30)
 @given(parametric_chains(2, cyclic=True), alphas(), POINTS)
 def test_an_interactive_model_bounds_all_chains_of_a_box(
     model: ParametricChain, alpha: fmpq, point: fmpq
