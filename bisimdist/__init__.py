@@ -66,6 +66,9 @@ if TYPE_CHECKING:
     from bisimdist.analysis.parametric import delta_for_all as delta_for_all
     from bisimdist.analysis.parametric import delta_over as delta_over
     from bisimdist.analysis.parametric import synthesise as synthesise
+    from bisimdist.analysis.parametric_answer import BestAnswer as BestAnswer
+    from bisimdist.analysis.parametric_answer import BoxAnswer as BoxAnswer
+    from bisimdist.analysis.parametric_answer import PiecesAnswer as PiecesAnswer
     from bisimdist.analysis.playing import played as played
     from bisimdist.analysis.profile import ProfileAnswer as ProfileAnswer
     from bisimdist.analysis.profile import profile as profile
@@ -146,6 +149,7 @@ if TYPE_CHECKING:
     from bisimdist.models.pa import PA as PA
     from bisimdist.models.pa import Transition as Transition
     from bisimdist.models.pa import action_labelled_lmc as action_labelled_lmc
+    from bisimdist.models.parametric import ParametricChain as ParametricChain
     from bisimdist.programs.analyst import explore_interactive as explore_interactive
     from bisimdist.programs.chain import ProgramChain as ProgramChain
     from bisimdist.programs.chain import ProgramInteractive as ProgramInteractive
@@ -252,6 +256,11 @@ _HOMES = {
         "delta_for_all",
         "delta_over",
         "synthesise",
+    ),
+    "bisimdist.analysis.parametric_answer": (
+        "BestAnswer",
+        "BoxAnswer",
+        "PiecesAnswer",
     ),
     "bisimdist.analysis.playing": ("played",),
     "bisimdist.analysis.profile": (
@@ -374,6 +383,7 @@ _HOMES = {
     "bisimdist.models.lmc": ("LMC",),
     "bisimdist.models.mechanisms.table": ("mechanism_model",),
     "bisimdist.models.model": ("WrongKindError",),
+    "bisimdist.models.parametric": ("ParametricChain",),
     "bisimdist.models.pa": (
         "PA",
         "Transition",

@@ -61,6 +61,15 @@ class ParametricChain(Named):
     ModelError
         Naming the state or transition that is at fault: no denominator vanishes inside the box of the
         parameters, and no entry is negative there (see `bisimdist.models.hmm.HMM`).
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.parse_model(
+    ...     "{kind: lmc, parameters: {p: [0, 1]}, states: {s: a, t: b}, "
+    ...     "transitions: {s: {s: 1-p, t: p}, t: {t: 1}}}")
+    >>> chain.parameter_names, chain.at({"p": "1/4"}).rows[0]
+    (('p',), ((0, 3/4), (1, 1/4)))
     """
 
     states: tuple[str, ...]

@@ -71,6 +71,11 @@ def delta_over(  # noqa: PLR0913
     on_interrupt
         As everywhere.
 
+    Returns
+    -------
+    PiecesAnswer
+        By pair the pieces, with the breaks between them.
+
     Raises
     ------
     UsageError
@@ -139,6 +144,11 @@ def delta_for_all(  # noqa: PLR0913
     on_interrupt
         As everywhere.
 
+    Returns
+    -------
+    BoxAnswer
+        By pair whether it holds, with a point where it does not.
+
     Raises
     ------
     UsageError
@@ -152,7 +162,7 @@ def delta_for_all(  # noqa: PLR0913
     >>> answer.pairs[0].holds
     True
     >>> delta_for_all(ring, 1, "1/4").pairs[0].at
-    {'p': 7/8}
+    {'p': 1/8}
 
     Notes
     -----
@@ -258,6 +268,11 @@ def synthesise(  # noqa: PLR0913
         When to give up.
     on_interrupt
         As everywhere.
+
+    Returns
+    -------
+    BestAnswer
+        By pair bounds on the best value, and where the lower one is attained.
 
     Raises
     ------

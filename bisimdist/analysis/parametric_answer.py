@@ -74,6 +74,13 @@ class PiecesAnswer(Shown):
         The values of the parameter that were looked at.
     pairs
         The functions.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> ring = bisimdist.build_any_example("dining-cryptographers,n=2,bias=p")
+    >>> bisimdist.delta_over(ring, 1).pairs[0].data()["pieces"]
+    ['4*p^2 - 4*p + 1']
     """
 
     model: ParametricChain = field(repr=False)
@@ -153,6 +160,13 @@ class BoxAnswer(Shown):
         What was asked.
     pairs
         The verdicts.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> ring = bisimdist.build_any_example("dining-cryptographers,n=2,bias=p")
+    >>> bisimdist.delta_for_all(ring, 1, "1/4", box={"p": ("1/4", "3/4")}).holds
+    True
     """
 
     model: ParametricChain = field(repr=False)
@@ -248,6 +262,13 @@ class BestAnswer(Shown):
         The values.
     status
         Whether the bounds are as close as was asked.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> ring = bisimdist.build_any_example("dining-cryptographers,n=2,bias=p")
+    >>> bisimdist.synthesise(ring, 1, "p", "1/4").pairs[0].best.upper
+    3/4
     """
 
     model: ParametricChain = field(repr=False)
