@@ -26,7 +26,7 @@ from bisimdist.programs.states import State
 from bisimdist.programs.symmetry import Folding, alike
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["Edge", "Exploration", "cost_of"]
+__all__ = ["Edge", "Exploration", "cost_of", "rows_of"]
 
 FEW = 8
 """A draw of at most so many values is looked at value by value."""
@@ -287,14 +287,9 @@ class Exploration:
 
     def orders_agree(self, deadline: Deadline = NEVER) -> bool:
         """Tell whether the orders that were looked at stand for all, now that all is explored."""
-        rows: dict[int, dict[int, fmpq]] = {}
-        for number, edges in enumerate(self.edges):
-            if edges is None:
-                return False
-            if edges:
-                row = rows[number] = {}
-                for edge in edges:
-                    row[edge.target] = row.get(edge.target, fmpq(0)) + edge.probability
+        if not self.closed:
+            return False
+        rows = rows_of(self.edges)
         return alike(rows, ((number, *others) for number, others in self.orders.items()), deadline=deadline)
 
     def _expand(self, number: int, cost: float) -> None:
@@ -386,6 +381,17 @@ class Exploration:
                 work.extend(_divided(wanted.index, range(low + 1, high), branch, state))
             else:
                 yield target, machine.ticker.steps, weight, place, cut
+
+
+def rows_of(known: Iterable[tuple[Edge, ...] | None]) -> dict[int, dict[int, fmpq]]:
+    """Return by node how likely each next one is, where edges are known and there are any."""
+    rows: dict[int, dict[int, fmpq]] = {}
+    for number, edges in enumerate(known):
+        if edges:
+            row = rows[number] = {}
+            for edge in edges:
+                row[edge.target] = row.get(edge.target, fmpq(0)) + edge.probability
+    return rows
 
 
 class _Value:

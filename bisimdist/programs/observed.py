@@ -10,7 +10,7 @@ from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.lmc import Row
 from bisimdist.programs.chain import CUT, Origin, ProgramChain
 from bisimdist.programs.control import Outside
-from bisimdist.programs.exploration import Exploration
+from bisimdist.programs.exploration import Exploration, rows_of
 from bisimdist.programs.machine import Announced, Drawing, Ended
 from bisimdist.programs.outcomes import classes_of
 from bisimdist.programs.texts import text_of
@@ -67,13 +67,8 @@ def cut_masses(
 ) -> dict[str, fmpq]:
     """Return for every start the exact probability that its run is cut off, if paths of more bits are."""
     known = exploration.known(most)
-    rows: dict[int, dict[int, fmpq]] = {}
+    rows = rows_of(known)
     first = len(exploration.nodes)
-    for number, edges in enumerate(known):
-        if edges:
-            row = rows[number] = {}
-            for edge in edges:
-                row[edge.target] = row.get(edge.target, fmpq(0)) + edge.probability
     inner = list(rows)
     names = list(exploration.starts)
     for k, name in enumerate(names):
