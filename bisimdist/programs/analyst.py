@@ -9,8 +9,9 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.programs.chain import ProgramInteractive
-from bisimdist.programs.front import MOST_STATES, REPLAYS, Pairs, Request, explored
+from bisimdist.programs.front import Pairs, explored
 from bisimdist.programs.inputs import Relation
+from bisimdist.programs.request import MOST_STATES, REPLAYS, Request
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["explore_interactive"]

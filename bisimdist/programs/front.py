@@ -7,10 +7,9 @@ import functools
 import inspect
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.errors import ENDINGS, BisimdistError, LimitError, ModelError, UsageError
-from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.interruption import deferred
 from bisimdist.programs.asking import interactive_of
 from bisimdist.programs.chain import Origin, ProgramChain, ProgramInteractive, observed_kinds
@@ -34,26 +33,21 @@ from bisimdist.programs.machine import Machine
 from bisimdist.programs.machine_source import ANALYST, SOURCE
 from bisimdist.programs.observed import chain_of, cut_masses
 from bisimdist.programs.parting import partings
+from bisimdist.programs.request import FINER, FIRST_CUT, MOST_STATES, REPLAYS, Request
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.stepping import explore_steps
 from bisimdist.programs.symmetry import Folding
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["DEFAULT_GAP", "GIVEN", "Pairs", "Request", "explore", "explored", "loaded"]
+__all__ = ["DEFAULT_GAP", "GIVEN", "Pairs", "explore", "explored", "loaded"]
 
 Pairs = Sequence[tuple[str, str]]
 
 DEFAULT_GAP = fmpq(1, 10**9)
 """How much the runs that are cut off may weigh, where a program has too many states and nobody said."""
 
-MOST_STATES = 200_000
-"""So many places between draws are looked at unless somebody allows more."""
-
 WHOLE_STATES = 50_000
 """A program with more than so many is cut off as soon as the gap allows it."""
-
-REPLAYS = 1000
-"""Along so many random paths plain Python is compared with the machine, for all inputs together."""
 
 FEW_REPLAYS, FEWEST_REPLAYS = 50, 3
 """As many where a limit has ended the exploration; and for each of many inputs."""
@@ -64,20 +58,11 @@ WHOLE_WORK = 300_000
 MOST_WORK = 20_000_000
 """The same, where no run may be cut off."""
 
-CLOSING_SECONDS, PART = 3.0, 0.15
-"""So long is it tried to make a chain where a limit came, but no more than this part of the time."""
-
 GIVEN: Mapping[str, Any] = {"rng": SOURCE, "analyst": ANALYST}
 """The parameters that are not inputs."""
 
 UNCLIPPED_SECONDS = 10.0
 """So long is it tried to say what a clip costs."""
-
-UNSEEN = 1e-6
-"""Paths of less than so much of the gap are forgotten where a limit came."""
-
-FIRST_CUT, FINER = 1 / 64, 64
-"""Where to cut at first, as a part of the gap, and how much finer each time."""
 
 
 def explore(  # noqa: PLR0913
@@ -248,84 +233,6 @@ def _place(outside: Outside, machine: Machine) -> tuple[str, int | None]:
 
 def _number(value: ExactNumber | None) -> fmpq | None:
     return None if value is None else to_fmpq(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """How a program is explored: the options of `explore`.
-
-    Without a word of what is observed it is what a chain returns, and what is announced to an analyst, too.
-    """
-
-    observe: str | None = None
-    cut: fmpq | None = None
-    gap: fmpq | None = None
-    alpha: fmpq = fmpq(1)  # noqa: RUF009
-    states: int = MOST_STATES
-    replays: int = REPLAYS
-    deadline: Deadline = NEVER
-    progress: Progress = silent
-    begun: float = field(default_factory=time.monotonic)
-    clips: bool = True
-    bits: bool = False
-    """Whether only fair bits may be drawn."""
-    orders: bool = False
-    """Whether to look at elements of inputs in one order only, where it is proved that none matters."""
-
-    @property
-    def cuts(self) -> bool:
-        """Whether runs may be cut off."""
-        return self.cut is not None or self.gap is not None
-
-    @property
-    def closing(self) -> float:
-        """For how long it is tried to make a chain where a limit came."""
-        moment = self.deadline.moment
-        given = CLOSING_SECONDS if moment is None else PART * (moment - self.begun)
-        return max(0.1, min(CLOSING_SECONDS, given))
-
-    @property
-    def width(self) -> float:
-        """About how far apart bounds may be; 0 where nobody said."""
-        return 0.0 if self.gap is None else int(self.gap.p) / int(self.gap.q)
-
-    @property
-    def beyond(self) -> fmpq | None:
-        """How probable values of noise may be that are cut off."""
-        if self.cut is not None:
-            return self.cut
-        return None if self.gap is None else self.gap / FINER
-
-    @property
-    def unseen(self) -> float:
-        """How probable a path is that no bound depends on that can be had."""
-        return self.width * UNSEEN
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        """What is observed."""
-        return observed_kinds(self.observe or "output")
-
-    def of_analyst(self) -> Request:
-        """Return the request for a program that asks: it is explored as a whole.
-
-        Raises
-        ------
-        UsageError
-            If it says where to cut.
-        """
-        if self.cut is not None:
-            raise UsageError("somebody is asked: such a program is explored as a whole, without a cut")
-        return replace(self, observe=self.observe or "trace", gap=None)
-
-    def check(self) -> None:
-        """Refuse numbers out of range."""
-        observed_kinds(self.observe or "output")
-        for name, value in (("cut", self.cut), ("gap", self.gap)):
-            if value is not None and not 0 <= value <= 1:
-                raise UsageError(f"the {name} is {format_rational(value)}; expected a number in [0, 1]")
-        if self.states < 1:
-            raise UsageError(f"states={self.states}: expected at least 1")
 
 
 def loaded(

@@ -114,8 +114,9 @@ def program_model(  # noqa: PLR0913
     """
     from flint import fmpq
 
-    from bisimdist.programs.front import DEFAULT_GAP, Request, explored
+    from bisimdist.programs.front import DEFAULT_GAP, explored
     from bisimdist.programs.inputs import literal_inputs
+    from bisimdist.programs.request import Request
     from bisimdist.progress import Deadline
 
     if given[COINS] is not None and not bits:

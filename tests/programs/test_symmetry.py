@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bisimdist.programs.chain import ProgramChain
-from bisimdist.programs.front import Request, explored
+from bisimdist.programs.front import explored
+from bisimdist.programs.request import Request
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 
