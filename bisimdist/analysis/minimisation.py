@@ -54,6 +54,13 @@ class MinimiseAnswer(Shown, Proved):
         Every delta at alpha changes by at most (1 + alpha) times that.
     status
         ``UPPER``, or ``LIMIT`` where more might have been merged.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.figure1 import figure1
+    >>> answer = minimise(figure1(), "1/5")
+    >>> len(answer.smaller), answer.classes["s1"]
+    (3, 's0')
     """
 
     model: LMC
@@ -119,6 +126,11 @@ def minimise(  # noqa: PLR0913
         Told how many merges are tried.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+
+    Returns
+    -------
+    MinimiseAnswer
+        The smaller chain, which state stands for which, and the bound on what is lost.
 
     Raises
     ------
