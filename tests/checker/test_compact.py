@@ -51,7 +51,7 @@ def test_the_files_are_those_that_are_put_together(folder: str) -> None:
 
 
 @given(lmcs(max_states=5), alphas(), st.sampled_from(["bd", "lbd"]), st.booleans())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_computed_is_accepted(model: LMC, alpha: fmpq, distance: str, exact: bool) -> None:
     pairs = alike(model)
     assume(pairs)
@@ -73,7 +73,7 @@ def test_what_is_computed_is_accepted(model: LMC, alpha: fmpq, distance: str, ex
 
 
 @given(lmcs(max_states=6), alphas())
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 def test_flat_tables_are_accepted(model: LMC, alpha: fmpq) -> None:
     tables = flat(model, alpha)
     assume(tables)
@@ -89,7 +89,7 @@ def test_flat_tables_are_accepted(model: LMC, alpha: fmpq) -> None:
     st.data(),
     st.sampled_from([entry.path for entry in entries("correct") if entry.path.suffix == ".compact"]),
 )
-@settings(max_examples=400)
+@settings(max_examples=120)
 def test_what_is_accepted_is_true(data: st.DataObject, path: Path) -> None:
     """Bytes of the tables and proofs are changed; bounds that are still proved hold."""
     content = path.read_bytes()

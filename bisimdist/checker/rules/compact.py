@@ -381,7 +381,6 @@ class _Check:
                 raise RuleViolation(f"B4: the potential at {name} leaves [0, 1]")
         if p > q:
             self._compare(program, f)
-            self._extend(program, f)
         else:
             self._differ(program, f)
         needed = bound * p * q * unit
@@ -399,32 +398,24 @@ class _Check:
                         self._refuse(nodes[v], nodes[u])
 
     def _compare(self, program: Program, f: Sequence[int]) -> None:
-        """Check the same for alpha > 1, of all states of the program that are of one class: B4."""
-        p, q, nodes, kind = self.p, self.q, program.nodes, self.states.kind
-        fine = [
-            p * value if excess > 0 else q * value for value, excess in zip(f, program.excess, strict=True)
-        ]
-        for v, x in enumerate(nodes):
-            for u, y in enumerate(nodes):
-                if v == u or kind[x] != kind[y]:
-                    continue
-                if q * fine[v] - p * fine[u] > p * q * self.tables.below(x, y):
-                    self._refuse(x, y)
+        """Check the same for alpha > 1, of all states of the program that are of one class: B4, B5."""
+        p, q, below, kind = self.p, self.q, self.tables.below, self.states.kind
+        by_class: dict[int, list[tuple[int, int]]] = {}
+        for x, value, excess in zip(program.nodes, f, program.excess, strict=True):
+            by_class.setdefault(kind[x], []).append((x, p * value if excess > 0 else q * value))
+        for number, known in by_class.items():
+            for x, first in known:
+                for y, second in known:
+                    if x != y and q * first - p * second > p * q * below(x, y):
+                        self._refuse(x, y)
+            costs = self._shortcuts(number)
+            names = {self.states.names[x]: value for x, value in known} if costs is not None else {}
+            if costs is not None and not extends(self.setting, costs, names, p):
+                raise RuleViolation("B5: the potential does not extend to the other states of a class")
 
     def _refuse(self, x: int, y: int) -> NoReturn:
         names = shown(self.states.names[x]), shown(self.states.names[y])
         raise RuleViolation(f"B4: the potential differs by more than the table allows at {', '.join(names)}")
-
-    def _extend(self, program: Program, f: Sequence[int]) -> None:
-        """Check that the potential extends to the other states of each class: B5."""
-        p, q, names = self.p, self.q, self.states.names
-        by_class: dict[int, dict[str, int]] = defaultdict(dict)
-        for v, x in enumerate(program.nodes):
-            by_class[self.states.kind[x]][names[x]] = p * f[v] if program.excess[v] > 0 else q * f[v]
-        for kind, known in by_class.items():
-            costs = self._shortcuts(kind)
-            if costs is not None and not extends(self.setting, costs, known, p):
-                raise RuleViolation("B5: the potential does not extend to the other states of a class")
 
     def _shortcuts(self, kind: int) -> Costs | None:
         """Return what `extends` needs of a class, or None where every potential extends."""

@@ -290,10 +290,14 @@ def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) ->
     """
     near = {i: [setting.q * lower.at(i, k) for k in members] for i in members}
     far = {j: [setting.p * lower.at(k, j) for k in members] for j in members}
-    for here in near.values():
-        if any(min(map(add, here, there)) < direct for there, direct in zip(far.values(), here, strict=True)):
-            fine = setting.p ** len(members)
-            return {x: {k: lower.at(x, k) * fine for k in members} for x in members}
+    # no third state is nearer than the nearest one
+    least = [min(far[j][:m] + far[j][m + 1 :], default=0) for m, j in enumerate(members)]
+    for m, here in enumerate(near.values()):
+        first = min(here[:m] + here[m + 1 :], default=0)
+        for there, second, direct in zip(far.values(), least, here, strict=True):
+            if first + second < direct and min(map(add, here, there)) < direct:
+                fine = setting.p ** len(members)
+                return {x: {k: lower.at(x, k) * fine for k in members} for x in members}
     return None
 
 
