@@ -140,6 +140,12 @@ SHORTCUT = chain(
 """At alpha = 2 mass goes from i to j through k for nothing: s and t are at distance 1/3, not 7/20."""
 
 
+AROUND = {
+    "forward": {"moves": [["j", "i", "1/6"]], "given_up": [["j", "7/30"]]},
+    "backward": {"moves": [["i", "k", "1/6"], ["k", "j", "1/3"]], "given_up": [["v", "1/3"]]},
+}
+
+
 def shortcut(st: int, lower: int, flags: int = 1, basis: bytes = b"") -> Packed:
     """Say in sixtieths that s and t are at most and at least so far apart."""
     rows = [
@@ -152,6 +158,8 @@ def shortcut(st: int, lower: int, flags: int = 1, basis: bytes = b"") -> Packed:
         NONE,
     ]
     upper = codes(1, 0, 0, 0) + codes(1, 0, 0, 0)
+    if flags & 4:
+        upper, basis = text(AROUND), text({"witness": {"v": "1"}})
     records = [
         bytes([flags]) + upper + basis + numeral(1),
         bytes([0]) + codes(0) + codes(0, 0),
@@ -194,21 +202,6 @@ def merged(alpha: str = "1", **stands: str) -> Packed:
     return replace(EXACT, model=ALIKE, head={"merged": stands}, alpha=alpha)
 
 
-BY_TEXT = numeral(0) + text({"common": "u"})
-CORRECT: dict[str, Packed] = {
-    "exact": EXACT,
-    "from-above": above(1, 2, bytes([0]) + codes(1, 0)),
-    "coupled": coupled(2, ("w", "1/2")),
-    "witnessed": told(8, {"witness": {"w": "1"}}, 4, 1),
-    "reason-in-words": replace(
-        EXACT, records=bytes([0]) + codes(1, 0) + BY_TEXT + bytes([0]) + codes(0, 0) + numeral(1)
-    ),
-    "merged": replace(merged(z="x"), claims=[("s", "t"), ("x", "z")]),
-    "no-pairs": Packed(HALVES, [("s", "s"), ("s", "u")], [NONE] * 6, b""),
-    "shortcut": shortcut(21, 20, 9, text({"witness": {"v": "1"}})),
-}
-"""Certificates that must be accepted."""
-
 TWINS = chain(
     "s:a t:a u:b v:b w:b x:c y:d",
     s={"u": "2/3", "w": "1/3"},
@@ -223,6 +216,56 @@ EMPTY = chain(THREE, s={"u": "1/2", "x": "1/2"}, t={"v": "1/2", "y": "1/2"}, u=W
 ROOMY = chain(
     STATES, s={"u": "3/4", "w": "1/4"}, t={"u": "1/4", "v": "1/4", "w": "1/4", "x": "1/4"}, u=WHOLE, v=HALF
 )
+APART = chain(THREE, s={"u": "1/2", "y": "1/2"}, t={"v": "1"}, u=WHOLE, v=WHOLE, y=HALF)
+BY_TEXT = numeral(0) + text({"common": "u"})
+CORRECT: dict[str, Packed] = {
+    "exact": EXACT,
+    "from-above": above(1, 2, bytes([0]) + codes(1, 0)),
+    "coupled": coupled(2, ("w", "1/2")),
+    "witnessed": told(8, {"witness": {"w": "1"}}, 4, 1),
+    "reason-in-words": replace(
+        EXACT, records=bytes([0]) + codes(1, 0) + BY_TEXT + bytes([0]) + codes(0, 0) + numeral(1)
+    ),
+    "merged": replace(merged(z="x"), claims=[("s", "t"), ("x", "z")]),
+    "no-pairs": Packed(HALVES, [("s", "s"), ("s", "u")], [NONE] * 6, b""),
+    "unlisted": replace(
+        EXACT,
+        rows=[NONE, pair(2, 2), *[NONE] * 4],
+        records=bytes([0]) + codes(1, 0),
+        gap=1,
+        ranks=0,
+    ),
+    "unlisted-lbd": Packed(
+        chain(
+            THREE,
+            s={"v": "1/2", "w": "1/2"},
+            t={"y": "1/2", "w": "1/2"},
+            u=WHOLE,
+            v=HALF,
+            y=WHOLE,
+        ),
+        [("s", "t"), ("t", "s")],
+        [Row(((1, 1),), (2,), (2,)), NONE, NONE, Row(((0, 1),), (2,), (2,)), NONE, NONE, NONE],
+        bytes([0]) + codes(1, 0) + bytes([0]) + codes(0, 0),
+        distance="lbd",
+        gap=1,
+    ),
+    "around": shortcut(20, 20, 13),
+    "sources-apart-at-one": replace(
+        three(APART, (0, 1, 1), 3, bytes([2]) + codes(1, 0, 1)),
+        rows=[NONE, pair(16, 13), NONE, pair(0), Row(((0, 2),), (8, 8), (8, 1)), NONE, NONE],
+    ),
+    "roomy": replace(
+        EXACT,
+        model=ROOMY,
+        rows=[NONE, pair(3, rank=1), NONE, pair(4, rank=1), NONE, NONE],
+        records=bytes([0]) + codes(0, 1, 0) + numeral(1) + bytes([0]) + codes(0, 0) + numeral(1),
+        denominator=8,
+    ),
+    "shortcut": shortcut(21, 20, 9, text({"witness": {"v": "1"}})),
+}
+"""Certificates that must be accepted."""
+
 INCORRECT: dict[str, tuple[Packed, str]] = {
     "G1-row-sum": (
         replace(EXACT, model=chain(STATES, **{**HALVES["transitions"], "x": {"x": "1/2"}})),
@@ -298,6 +341,96 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
     ),
     "U3-nothing-moves": (coupled(1), "that u and v are at most 1/4 apart; it is 1/2"),
     "U4-costs-more": (coupled(1, ("w", "1/2")), "that u and v are at most 1/4 apart; it is 1/2"),
+    "B3-between-two-that-are-listed": (
+        Packed(
+            chain(
+                "s:a t:a u:b v:b y:b z:b w:c x:d",
+                s={"v": "1/2", "w": "1/2"},
+                t={"z": "1/2", "w": "1/2"},
+                u=WHOLE,
+                v=HALF,
+                y=WHOLE,
+                z=WHOLE,
+            ),
+            [("s", "t")],
+            [NONE, pair(0), NONE, NONE, NONE, Row(((0, 1), (1, 1)), (0, 0)), NONE, NONE],
+            bytes([0]) + codes(1, 0) + bytes(2),
+        ),
+        "that s and t are at distance 0; it is 1/4",
+    ),
+    "B4-at-more-than-one": (
+        replace(
+            three(DEEP, (1, 0, 1), 6, b""),
+            alpha="3/2",
+            records=bytes([2]) + codes(1, 0, 0) + bytes([1, 0, 0]) + bytes(3) + bytes(3),
+        ),
+        "that s and t are at least 3/8 apart at alpha = 3/2; it is 1/4",
+    ),
+    "B4-of-one-unit": (
+        three(
+            chain(THREE, s={"u": "1/2", "x": "1/2"}, t={"v": "1/2", "y": "1/2"}, u=WHOLE, v=HALF, y=WHOLE),
+            (1, 0, 1),
+            10,
+            bytes([2]) + codes(1, 0, 0, 0),
+        ),
+        "that s and t are at least 5/8 apart; it is 1/2",
+    ),
+    "U4-at-the-lower-table": (
+        replace(
+            EXACT,
+            rows=[NONE, pair(0), NONE, pair(2, 2), NONE, NONE],
+            records=bytes([4])
+            + text({"forward": {"moves": [["u", "v", "1/2"]], "given_up": []}})
+            + bytes([0])
+            + codes(0, 0),
+            gap=1,
+            ranks=0,
+        ),
+        "that s and t are at distance 0; it is 1/4",
+    ),
+    "U4-backward": (shortcut(19, 15, 13), "that s and t are at most 19/60 apart; it is 1/3"),
+    "B4-a-sink-below": (
+        replace(
+            three(EMPTY, (0, 1, 1), 10, bytes([2]) + codes(1, 0, 1, 0)),
+            alpha="3/2",
+            records=bytes([2]) + codes(1, 0, 1, 0) + bytes(1) + bytes(2) + bytes(1) + bytes(2),
+        ),
+        "that s and t are at least 5/8 apart at alpha = 3/2; it is 1/2",
+    ),
+    "B6-at-more-than-one": (
+        Packed(
+            HALVES,
+            [("u", "v")],
+            [NONE, NONE, NONE, pair(16, 6), NONE, NONE],
+            bytes([3]) + codes(0, 0),
+            "3/2",
+            gap=1,
+            denominator=16,
+        ),
+        "that u and v are at least 5/8 apart at alpha = 3/2; it is 1/2",
+    ),
+    "B6-a-sink-counts": (
+        replace(
+            above(16, 8, b""),
+            model=ROOMY,
+            rows=[NONE, pair(16, 9), NONE, pair(8, 0), NONE, NONE],
+            records=bytes([2]) + codes(0, 1, 0) + bytes([0]) + codes(0, 0) + b"",
+            denominator=16,
+        ),
+        "that s and t are at least 7/16 apart; it is 3/8",
+    ),
+    "B6-a-sink-counts-at-more-than-one": (
+        Packed(
+            ROOMY,
+            [("s", "t")],
+            [NONE, pair(32, 23), NONE, pair(17, 2), NONE, NONE],
+            bytes([2]) + codes(0, 1, 0, 0) + bytes([1]) + codes(0, 0) + codes(0, 0),
+            "3/2",
+            gap=1,
+            denominator=32,
+        ),
+        "that s and t are at least 9/32 apart at alpha = 3/2; it is 1/4",
+    ),
     "L6-gains-less": (
         replace(
             EXACT,
@@ -347,6 +480,14 @@ MALFORMED: dict[str, Packed] = {
     "witness-of-nothing": above(1, 2, bytes([8]) + codes(1, 0)),
     "coupled-at-one": told(4, {"forward": {"moves": [], "given_up": []}}, 4, 1),
     "no-basis-below": told(4, {"forward": {"moves": [], "given_up": [["w", "1/2"]]}}, 2, 1),
+    "bare-number": told(8, {"witness": {"w": 1}}, 4, 1),
+    "second-more-than-one": replace(
+        three(DEEP, (1, 0, 1), 3, b""),
+        rows=[NONE, pair(16, 13), NONE, pair(8, 1), Row(((0, 2),), (0, 17), (0, 1)), NONE, NONE],
+    ),
+    "both-ways-lbd": replace(
+        CORRECT["unlisted-lbd"], records=bytes([1]) + CORRECT["unlisted-lbd"].records[1:]
+    ),
     "half-a-byte": three(DEEP, (1, 0, 1), 3, bytes([2, 1, 16])),
     "stuck-is-no-node": replace(EXACT, records=bytes([0]) + codes(1, 0) + numeral(3)),
     "text-of-nothing": going_round(1, numeral(0) + numeral(0)),
@@ -374,7 +515,11 @@ def main() -> None:
     for name, packed in MALFORMED.items():
         (FOLDER / "malformed" / "compact" / f"{name}.compact").write_bytes(packed.content())
     lines = [f"{name}: {falsehood}\n" for name, (_, falsehood) in INCORRECT.items()]
-    (FOLDER / "incorrect" / "compact" / "falsehoods.txt").write_text("".join(lines), encoding="utf-8")
+    said = FOLDER / "incorrect" / "compact" / "falsehoods.txt"
+    lines += [
+        line for line in said.read_text(encoding="utf-8").splitlines(keepends=True) if "-drawn-" in line
+    ]
+    said.write_text("".join(lines), encoding="utf-8")
     model = FOLDER / "incorrect" / "compact" / "G2-another-model.model"
     model.write_text(json.dumps(OTHER) + "\n", encoding="utf-8")
 

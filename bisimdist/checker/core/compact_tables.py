@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import repeat
 from operator import le
@@ -68,19 +69,23 @@ class Numbered:
         return {x: c[x] for x in sorted(c) if c[x]}, unit
 
 
-class _Absent(dict[int, int]):
+class _Some:
     """The numbers of the pairs of a row of which some are listed; the others have one number."""
 
-    def __init__(self, places: Iterable[int], numbers: Iterable[int], other: int) -> None:
-        super().__init__(zip(places, numbers, strict=True))
-        self.other = other
+    __slots__ = ("numbers", "other", "places")
 
-    def __missing__(self, place: int) -> int:
+    def __init__(self, places: Sequence[int], numbers: Sequence[int], other: int) -> None:
+        self.places, self.numbers, self.other = places, numbers, other
+
+    def __getitem__(self, place: int) -> int:
+        at = bisect_left(self.places, place)
+        if at < len(self.places) and self.places[at] == place:
+            return self.numbers[at]
         return self.other
 
 
 Lookup = Callable[[int, int], int]
-Packed = Sequence[int] | _Absent
+Packed = Sequence[int] | _Some
 """By the place of the second state in its class."""
 
 
@@ -115,10 +120,10 @@ class Tables:
             if ranked:
                 self.ranks.append([stream.number() for _ in partners])
             self.partners.append(partners)
-            whole = isinstance(partners, range) and len(partners) == self.states.place[x] and not self.ordered
+            whole = partners == range(self.states.place[x]) and not self.ordered
             one = self.denominator
-            self.upper.append(upper if whole else _Absent(partners, upper, one))
-            self.gap.append(below if whole else _Absent(partners, below, one))
+            self.upper.append(upper if whole else _Some(partners, upper, one))
+            self.gap.append(below if whole else _Some(partners, below, one))
 
     def _partners(self, stream: Stream, x: int) -> Sequence[int]:
         """Read which states a state is listed with, as runs: how many are left out, how many are not."""
@@ -135,7 +140,7 @@ class Tables:
             raise MalformedCertificate("a row lists a state with itself")
         if len(runs) == 1:
             return runs[0]
-        return [place for run in runs for place in run]
+        return array("I", (place for run in runs for place in run))
 
     @staticmethod
     def _numbers(stream: Stream, count: int, width: int) -> Sequence[int]:

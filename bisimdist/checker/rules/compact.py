@@ -287,9 +287,9 @@ class _Check:
     def _couplings(self, ends: tuple[int, int], above: int) -> None:
         """Check couplings as format 1 does."""
         upper, pair = Said(self.tables, upper=True), self._named(ends)
-        directions = ("forward", "backward")[: 2 if self.both else 1]
-        data = record(self._text(), "what a pair says", directions)
-        for direction, way in zip(directions, (pair, pair[::-1]), strict=False):
+        ways = {"forward": pair, "backward": pair[::-1]} if self.both else {"forward": pair}
+        data = record(self._text(), "what a pair says", tuple(ways))
+        for direction, way in ways.items():
             coupling = Coupling.read(data[direction], direction)
             check_coupling(self.setting, upper, self.setting.difference(way, ONLY), above, coupling)
 
@@ -370,11 +370,11 @@ class _Check:
             u = parent[v]
             if excess[v] > 0:
                 f[v] = value = one if u < 0 else f[u] + below(nodes[v], nodes[u])
-                inside = 0 <= value <= one
+                inside = value <= one  # and not below 0, as that from which it hangs is not
                 total += p * value * excess[v]
             else:
                 f[v] = value = 0 if u < 0 else f[u] - below(nodes[u], nodes[v])
-                inside = 0 <= q * value <= p * one
+                inside = value >= 0  # and f not above 1
                 total += q * value * excess[v]
             if not inside:
                 name = shown(self.states.names[nodes[v]])
