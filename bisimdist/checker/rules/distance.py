@@ -286,14 +286,13 @@ def evaluate(
 def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) -> Costs | None:
     """Return L inside a class, refined for `extends`; None if L(i,j) <= L(i,k) + alpha L(k,j) throughout.
 
-    In that case there is no shortcut, and every f extends.
+    In that case there is no shortcut, and every f extends. No third state is nearer than the nearest.
     """
     near = {i: [setting.q * lower.at(i, k) for k in members] for i in members}
     far = {j: [setting.p * lower.at(k, j) for k in members] for j in members}
-    # no third state is nearer than the nearest one
-    least = [min(far[j][:m] + far[j][m + 1 :], default=0) for m, j in enumerate(members)]
-    for m, here in enumerate(near.values()):
-        first = min(here[:m] + here[m + 1 :], default=0)
+    least = [sorted(there)[:2][-1] for there in far.values()]  # but for 0, of a state and itself
+    for here in near.values():
+        first = sorted(here)[:2][-1]
         for there, second, direct in zip(far.values(), least, here, strict=True):
             if first + second < direct and min(map(add, here, there)) < direct:
                 fine = setting.p ** len(members)
