@@ -34,7 +34,7 @@ def test_all_commands_that_print_pairs_have_tables() -> None:
     """Those left have no pairs, or (profile, report, audit, classes, show) something else in their place."""
     assert set(HOMES) - set(TABLED) == {
         *("audit", "budget", "classes", "convert", "distance", "example", "export", "formula"),
-        *("learn", "profile", "report", "satisfies", "show", "traces"),
+        *("learn", "minimise", "profile", "report", "satisfies", "show", "traces"),
     }
 
 
