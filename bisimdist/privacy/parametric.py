@@ -152,10 +152,10 @@ class ParametricGraph:
                         _, before = parts.get((depth, str(reduced)), (reduced, fmpq(0)))
                         parts[depth, str(reduced)] = reduced, before + weight * scale
                     continue
-                if depth > len(self.first):
+                if depth >= len(self.first):
                     names = " and ".join(repr(self.model.states[self.first[b]]) for b, _, _ in vector[:2])
                     raise UsageError(
-                        f"runs through states like {names} go on for ever, and delta is no finite sum of "
+                        f"runs through states like {names} may go on for ever, and delta is no finite sum of "
                         "polynomials; --for-all with --threshold bounds it on intervals of the parameters"
                     )
                 for after in self._steps(vector):

@@ -25,6 +25,7 @@ from bisimdist.models.parametric import ParametricChain, bounding
 from bisimdist.models.polynomial import RationalFunction, evaluate_entry, parameter_ring
 from bisimdist.models.roots import factors_of, isolated
 from bisimdist.progress import Deadline
+from tests.checker.corpus import FOLDER
 from tests.strategies import alphas, parametric_chains
 
 POINTS = st.fractions("1/20", "19/20", max_denominator=40).map(lambda x: fmpq(x.numerator, x.denominator))
@@ -305,3 +306,21 @@ def test_a_picture() -> None:
     assert len(points.get_xdata()) == 4
     assert list(points.get_ydata()) == pytest.approx([0.0245, 0, 0, 0.0245], abs=1e-3)
     assert max(curve.get_ydata()) == pytest.approx(0.99, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "followed"),
+    [("correct/for-all-of-as-many-steps-as-classes", True), ("incorrect/R4-more-steps-than-classes", False)],
+)
+def test_runs_are_followed_as_far_as_the_checker_follows_them(name: str, followed: bool) -> None:
+    folder, _, stem = name.partition("/")
+    text = (FOLDER / folder / "parametric" / f"{stem}.json").read_text(encoding="utf-8")
+    document = json.loads(text)["model"]
+    model = ParametricChain.from_mappings(
+        document["states"], document["transitions"], document["parameters"], pairs=[("s0x", "t0x")]
+    )
+    if followed:
+        assert_proved(delta_over(model, 1).certificate(), model)
+    else:
+        with pytest.raises(UsageError, match="may go on for ever"):
+            delta_over(model, 1)

@@ -112,8 +112,7 @@ class ParametricChain:
                 for k, above in enumerate(Bernstein.of(entry, box, shape).entries):
                     if above < 0:
                         raise RuleViolation("R8: a Bernstein coefficient of a probability is negative")
-                    if above:
-                        moves[state][k][target] = above / below[k]
+                    moves[state][k][target] = above / below[k]
         moving = {self.labels[state] for state, found in moves.items() if any(m != found[0] for m in found)}
         transitions = {
             state: {
@@ -171,13 +170,13 @@ class _Walk:
                     total: Polynomial = {}
                     for mass, _ in vector.values():
                         total = add(total, mass, weight)
-                    if total and signs != {-1}:
+                    if signs != {-1}:
                         found.append((depth, total))
                 else:
                     following += [(after, weight) for after in self._after(vector)]
             layer = _merged(following)
         if layer:
-            raise RuleViolation("R4: runs of the pair go on for ever")
+            raise RuleViolation("R4: runs of the pair may go on for ever")
         return found
 
     def _after(self, vector: Vector) -> Iterable[Vector]:
@@ -192,7 +191,7 @@ def _lumped(row: Row, of: Mapping[str, int]) -> dict[int, Polynomial]:
     result: dict[int, Polynomial] = {}
     for target, mass in row.items():
         result[of[target]] = add(result.get(of[target], {}), mass)
-    return {block: mass for block, mass in result.items() if mass}
+    return result
 
 
 def _joined(entries: Iterable[tuple[int, Polynomial, int]]) -> Vector:
@@ -248,7 +247,5 @@ def embedded(document: object, digest: object, given: object | None, factors: ob
             raise RuleViolation("G2: the certificate is about another model than the one that is given")
     known = read_factors(factors, len(chain.names))
     for state, entries in chain.rows.items():
-        if not entries:
-            raise RuleViolation(f"R1: state {shown(state)} has no transitions")
         check_row(entries, chain.box, state, known)
     return chain
