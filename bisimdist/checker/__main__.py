@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from errno import EFBIG
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from bisimdist.checker.core.reading import MalformedCertificate, shown, text_of
 from bisimdist.checker.core.shape import CheckReport, Claim
@@ -36,21 +38,23 @@ def listed(claim: Mapping[str, object]) -> str:
     return ", ".join(f"{ascii(key)[1:-1]} {json.dumps(value)}" for key, value in claim.items())
 
 
-def content(name: str) -> bytes:
+def content(file: BinaryIO) -> bytes:
     """Read a file: part by part, since one read of all it may hold would take the memory for that at once."""
-    with Path(name).open("rb") as file:
-        parts = list(islice(iter(lambda: file.read(1 << 20), b""), MAX_MEBIBYTES + 1))
+    parts = list(islice(iter(lambda: file.read(1 << 20), b""), MAX_MEBIBYTES + 1))
     if len(parts) > MAX_MEBIBYTES:
-        raise OSError(EFBIG, f"the file is larger than the {MAX_MEBIBYTES} MiB allowed", name)
+        raise OSError(EFBIG, f"the file is larger than the {MAX_MEBIBYTES} MiB allowed", file.name)
     return b"".join(parts)
 
 
 def checked(name: str, *model: str) -> CheckReport:
-    """Check a certificate, perhaps about a model file; one in format 2 is read while it is checked."""
-    with Path(name).open("rb") as file:
-        compact = file.read(len(MAGIC)) == MAGIC
-        file.seek(0)
-        return check_certificate(file if compact else content(name), *map(content, model))
+    """Check a certificate, perhaps about a model file; one in format 2 is read while it is checked.
+
+    Nothing is read twice, as what comes through a pipe cannot be.
+    """
+    with ExitStack() as stack:
+        file, *others = (stack.enter_context(Path(path).open("rb")) for path in (name, *model))
+        compact = file.peek(len(MAGIC)).startswith(MAGIC)
+        return check_certificate(file if compact else content(file), *map(content, others))
 
 
 def main(arguments: list[str]) -> int:
@@ -65,7 +69,7 @@ def main(arguments: list[str]) -> int:
         err.write(f"{ascii(arguments[0])[1:-1]}: {error}\n")
         return 2
     except OSError as error:
-        err.write(f"{ascii(error.filename)[1:-1]}: {error.strerror}\n")
+        err.write(f"{ascii(error.filename or arguments[0])[1:-1]}: {error.strerror}\n")
         return 2
     except (KeyboardInterrupt, MemoryError, Exception) as error:  # a traceback would end with 1: not valid
         err.write(f"{ascii(arguments[0])[1:-1]}: not checked: {type(error).__name__} {shown(str(error))}\n")

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import threading
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,7 @@ from bisimdist import bound
 from bisimdist.certificates.compact import compact_certificate
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
+from bisimdist.checker.core import reading, stream
 from bisimdist.errors import UsageError
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
@@ -139,6 +144,82 @@ def test_it_is_read_part_by_part(tmp_path: Path, capsys: pytest.CaptureFixture[s
             return self.inner.read(min(size, 7))
 
     assert check_certificate(Trickle()).valid  # type: ignore[arg-type]
+
+
+def crowd(count: int, alpha: str) -> packed.Packed:
+    """Say of many states of one class that any two are at most 3/4 apart, and prove nothing of it."""
+    rows = {f"s{k}": {"v": f"{k + 1}/{count + 1}", "w": f"{count - k}/{count + 1}"} for k in range(count)}
+    model = packed.chain(" ".join([*(f"{name}:a" for name in rows), "v:b", "w:c"]), **rows)
+    table = [packed.Row(((0, k),), (3,) * k, (0,) * k) for k in range(1, count)]
+    table = [packed.NONE, *table, packed.NONE, packed.NONE]
+    return packed.Packed(model, [("s0", "s1")], table, b"", alpha, gap=1)
+
+
+def held() -> packed.Packed:
+    """Make a class with a shortcut, of which all costs would be held in units of powers of alpha."""
+    said = crowd(60, "0x1" + "0" * 5000)
+    table = [packed.NONE, packed.pair(4, 4), packed.Row(((0, 2),), (4, 4), (4, 1)), *said.rows[3:]]
+    return replace(said, rows=table, records=bytes([0, 0, 8]) + packed.text({"witness": {"s0": "0"}}))
+
+
+def roots(said: packed.Packed) -> packed.Packed:
+    """Give up everything: of each pair no flags, and two bases of roots."""
+    table = [replace(row, gap=row.upper) for row in said.rows]
+    return replace(said, rows=table, records=bytes(3 * sum(len(row.upper) for row in table)))
+
+
+def sums(count: int) -> packed.Packed:
+    """Make a row whose entries have no common denominator that is short, until all are added up."""
+    parts = [f"{above}/{count * d}" for above in (1, 0) for d in range(10**3000, 10**3000 + count)]
+    parts = [part if k < count else f"{10**3000 + k - count - 1}/{part[2:]}" for k, part in enumerate(parts)]
+    row = {f"v{k}": part for k, part in enumerate(parts)}
+    model = packed.chain(" ".join(["s:b", *(f"{name}:b" for name in row)]), s=row)
+    return packed.Packed(model, [("s", "s")], [packed.NONE] * (2 * count + 1), b"")
+
+
+LONG = "f" * 20_000
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        held(),
+        roots(crowd(60, f"0x{LONG}/0x1{LONG[1:]}")),
+        crowd(2, f"0x{LONG * 20}/0x1{LONG * 19}"),
+        sums(100),
+    ],
+    ids=["held", "alpha", "lowest terms", "sum of a row"],
+)
+def test_long_numbers_are_counted_before_they_are_made(
+    said: packed.Packed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "WORK_OF_A_BYTE", 1000)
+    monkeypatch.setattr(reading, "LEAST_WORK", 10**9)
+    begun = time.process_time()
+    with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
+        check_certificate(said.content())
+    assert time.process_time() - begun < 3
+
+
+def test_units_of_rows_are_compared_no_further_than_needed() -> None:
+    units = range(10**3000, 10**3000 + 300)
+    rows = {f"s{unit % 1000}": {"v": f"1/{unit}", "w": f"{unit - 1}/{unit}"} for unit in units}
+    model = packed.chain(" ".join([*(f"{name}:a" for name in rows), "v:b", "w:c"]), **rows)
+    said = packed.Packed(model, [("s0", "s0")], [packed.NONE] * 302, b"").content()
+    begun = time.process_time()
+    assert check_certificate(said).valid
+    assert time.process_time() - begun < 6
+
+
+@pytest.mark.parametrize("name", ["compact/exact.compact", "at-two.json"])
+def test_it_may_come_through_a_pipe(name: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = (FOLDER / "correct" / name).read_bytes()
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    assert main([str(pipe)]) == 0
+    writer.join()
 
 
 def test_a_file_that_is_no_certificate() -> None:

@@ -45,8 +45,12 @@ class Numbered:
             self.size += [len(members)] * len(members)
         rows = [setting.chain.rows[state] for state in self.names]
         self.whole = [math.lcm(*(part.denominator for part in row.values())) for row in rows]
-        shared = math.lcm(*self.whole)
-        if shared.bit_length() <= SHORT:
+        shared = 1
+        for whole in self.whole:
+            shared = math.lcm(shared, whole)
+            if shared.bit_length() > SHORT:
+                break
+        else:
             self.whole = [shared] * len(rows)
         self.rows = [
             [(self.number[x], part.numerator * (whole // part.denominator)) for x, part in row.items()]
@@ -61,8 +65,8 @@ class Numbered:
             unit = math.lcm(unit, self.whole[t])
             here *= unit // self.whole[s]
             there *= unit // self.whole[t]
-        work = MOVE * (len(self.rows[s]) + len(self.rows[t])) * (1 + unit.bit_length() // 30)
-        spend(work)
+        digits = 1 + (unit.bit_length() + here.bit_length() + there.bit_length()) // 30
+        spend(MOVE * (len(self.rows[s]) + len(self.rows[t])) * digits)
         c = {x: here * mass for x, mass in self.rows[s]}
         for x, mass in self.rows[t]:
             c[x] = c.get(x, 0) - there * mass

@@ -194,7 +194,9 @@ def rational(value: object, where: str) -> Fraction:
     denominator = integer(below, where) if slash else 1
     if denominator <= 0:
         raise MalformedCertificate(f"{where} is {shown(value)}; expected a positive denominator")
-    return Fraction(integer(above, where), denominator)
+    numerator = integer(above, where)
+    spend((numerator.bit_length() // 30) * (denominator.bit_length() // 30))  # lowest terms
+    return Fraction(numerator, denominator)
 
 
 def model_number(value: object, where: str) -> Fraction:

@@ -60,9 +60,10 @@ or a potential, stand there as in format 1."""
 
 PAIR, NODE, COMPARED, TRIPLE = 2_000, 2_000, 500, 50
 """What it costs to look at a pair, at a node of a basis, at two potentials, and at three states of a class,
-with numbers of one digit; each further digit costs `DIGIT`."""
+with numbers of one digit."""
 
-DIGIT = 5
+DIGIT, HELD = 5, 20
+"""What a digit costs, and what one that is held in memory. A product of long numbers costs both lengths."""
 
 NIBBLES, BYTES, PAIRS = 1 << 4, 1 << 8, 1 << 16
 """Codes of fewer nodes than this take half a byte, a byte, or two; of more, four."""
@@ -208,7 +209,10 @@ class _Check:
         self.states = tables.states
         self.p, self.q = setting.p, setting.q
         self.one = tables.denominator
-        self.longer = DIGIT * (self.one.bit_length() // 30)
+        self.digits = self.one.bit_length() // 30
+        self.skew = (self.p.bit_length() + self.q.bit_length()) // 30
+        self.longer = DIGIT * (self.digits + self.skew)
+        self.products = self.longer + self.skew * (self.skew + self.digits)
         self.lower = Said(tables)
         self.both = not tables.ordered and self.p > self.q  # at alpha = 1 directions are mirror images
         self.costs: dict[int, Costs | None] = {}
@@ -236,7 +240,7 @@ class _Check:
 
     def _pair(self, s: int, t: int, above: int, below: int, rank: int) -> None:
         """Check what is said of one pair: first why it is not more, then why it is not less."""
-        spend(PAIR + self.longer)
+        spend(PAIR + self.products)
         flags = self.stream.take(1)[0]
         known = (COUPLED if above < self.one else 0) | (WITNESSED | OWN if below else 0)
         known |= TURNED if below and self.both else 0
@@ -307,7 +311,7 @@ class _Check:
         """Check a potential as format 1 does; return whether it gains more than the lower bound."""
         data = record(self._text(), "what a pair says", ("witness",))
         entry = self._entry(ends, witness=data["witness"])
-        spend(len(entry.witness) ** 2 * (COMPARED + self.longer))
+        spend(len(entry.witness) ** 2 * (COMPARED + self.products))
         for x in entry.witness:
             if x in self.states.number and self.p > self.q:
                 self._shortcuts(self.setting.kind[x])
@@ -328,8 +332,9 @@ class _Check:
 
     def _basis(self, program: Program) -> Basis:
         """Read a basis: a code for each node."""
-        count = len(program.nodes)
-        spend(count * (NODE + self.longer + count * (COMPARED + self.longer)))
+        count, unit = len(program.nodes), program.unit.bit_length() // 30
+        whole = unit * (unit + self.skew + self.digits)
+        spend(count * (NODE + whole + self.products + count * (COMPARED + self.products)))
         if count < NIBBLES:
             packed = self.stream.take((count + 1) // 2)
             codes = [half for byte in packed for half in (byte & 15, byte >> 4)]
@@ -420,11 +425,12 @@ class _Check:
     def _shortcuts(self, kind: int) -> Costs | None:
         """Return what `extends` needs of a class, or None where every potential extends."""
         members = self.setting.classes[kind]
+        finer = len(members) * self.p.bit_length() // 30
         if kind not in self.costs:
-            spend(len(members) ** 2 * (NODE + len(members) * (TRIPLE + self.longer)))
+            fine = self.products + finer * (HELD + self.digits)
+            spend(len(members) ** 2 * (NODE + fine + len(members) * (TRIPLE + self.longer)))
             self.costs[kind] = costs_with_shortcuts(self.setting, self.lower, members)
         costs = self.costs[kind]
         if costs is not None:
-            finer = DIGIT * (len(members) * self.p.bit_length() // 30)
-            spend(len(members) ** 2 * (COMPARED + self.longer + finer))
+            spend(len(members) ** 2 * (COMPARED + self.products + finer * (DIGIT + self.skew)))
         return costs
