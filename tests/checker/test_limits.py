@@ -108,10 +108,28 @@ def distinct(length: str) -> str:
     return json.dumps(result)
 
 
+def refined(states: int, alpha: str) -> str:
+    """Speak of one pair of a class of many, so that there is a shortcut."""
+    result = document("at-two")
+    labels = {f"a{k}": "a" for k in range(states)} | {"v": "b", "w": "c"}
+    half = {"v": "1/2", "w": "1/2"}
+    rows = {name: half if label == "a" else {name: "1"} for name, label in labels.items()}
+    result["model"] |= {"states": labels, "transitions": rows}
+    lower = {"pair": ["a0", "a2"], "value": "1/2", "witness": {"a0": "1/2"}}
+    claim = {"from": "a0", "to": "a1", "upper": "1"}
+    result |= {"alpha": alpha, "claims": [claim], "upper": {"pairs": []}, "lower": {"pairs": [lower]}}
+    return about(result)
+
+
 @pytest.mark.parametrize(
     "text",
-    [parametric(length="100000", transitions=LOOPS), distinct("300"), rounds(99_999)],
-    ids=["length", "distinct masses", "rounds"],
+    [
+        parametric(length="100000", transitions=LOOPS),
+        distinct("300"),
+        rounds(99_999),
+        refined(100, "0x1" + "0" * 5000),
+    ],
+    ids=["length", "distinct masses", "rounds", "powers of alpha"],
 )
 def test_a_short_document_takes_seconds(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LEAST_WORK", reading.LEAST_WORK // 10)

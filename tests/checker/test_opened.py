@@ -18,7 +18,7 @@ MORE = {
     "": 1850,  # 1600 where all probabilities are known
     "compact": 2400,
     "hmm-budget": 2000,
-    "hmm-all-lengths": 2800,  # with a certificate of a distance inside
+    "hmm-all-lengths": 2850,  # with a certificate of a distance inside
     "hmm-no-budget": 1900,
     "hmm-parametric": 2000,
     "hmm-several": 2250,

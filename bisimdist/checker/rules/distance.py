@@ -25,6 +25,7 @@ from bisimdist.checker.core.reading import (
     natural,
     rational,
     shown,
+    spend,
 )
 from bisimdist.checker.core.shape import (
     Between,
@@ -50,6 +51,9 @@ from bisimdist.checker.core.tables import (
     read_table,
     read_upper_table,
 )
+
+LONG = 128
+"""Powers of alpha are counted if its numerator has so many bits."""
 
 
 class _Said(Between):
@@ -295,9 +299,16 @@ def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) ->
         first = sorted(here)[:2][-1]
         for there, second, direct in zip(far.values(), least, here, strict=True):
             if first + second < direct and min(map(add, here, there)) < direct:
+                count_refined(setting, len(members))
                 fine = setting.p ** len(members)
                 return {x: {k: lower.at(x, k) * fine for k in members} for x in members}
     return None
+
+
+def count_refined(setting: Setting, count: int) -> None:
+    """Count the work on a class whose numbers are finer by p to the number of states, where p is long."""
+    bits = setting.p.bit_length()
+    spend(count**2 * (count * bits // 30) * (bits // LONG))
 
 
 def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) -> bool:
@@ -306,6 +317,7 @@ def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) ->
     All numbers are finer by p to the number of states, so that every division is exact: no path is longer.
     """
     p, q = setting.p, setting.q
+    count_refined(setting, len(costs))
     F = {k: f.get(k, 0) * p ** len(costs) for k in costs}
     waiting = dict.fromkeys(costs)
     while waiting:
