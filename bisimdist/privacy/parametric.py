@@ -7,7 +7,7 @@ of the parameters, over powers of one denominator. See docs/theory/parameters.md
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from flint import fmpq, fmpq_mpoly, fmpz
@@ -130,14 +130,13 @@ class ParametricGraph:
 
     def _parts(self, alpha: fmpq, s: int, t: int, deadline: Deadline) -> Parts:
         parts: Parts = {}
-        start = _joined(
-            [
-                (self.blocks[s], self.ring.constant(alpha.q), 1),
-                (self.blocks[t], self.ring.constant(-alpha.p), -1),
-            ]
-        )
+        start = [
+            (self.blocks[s], self.ring.constant(alpha.q), 1),
+            (self.blocks[t], self.ring.constant(-alpha.p), -1),
+        ]
         layer: dict[str, tuple[Vector, fmpq]] = {}
-        _add(layer, start, fmpq(1))
+        for vector in self._seen(start):
+            _add(layer, vector, fmpq(1))
         depth = 0
         while layer:
             following: dict[str, tuple[Vector, fmpq]] = {}
@@ -166,12 +165,18 @@ class ParametricGraph:
 
     def _steps(self, vector: Vector) -> list[Vector]:
         """Return what a vector becomes with each label that can follow."""
+        return self._seen(
+            (target, mass * weight, sign)
+            for block, mass, sign in vector
+            for target, weight in self._masses(self.first[block], self.blocks).items()
+        )
+
+    def _seen(self, entries: Iterable[tuple[int, fmpq_mpoly, int]]) -> list[Vector]:
+        """Return the vectors that labels tell apart, also those of the states that runs begin in."""
         seen: dict[str, list[tuple[int, fmpq_mpoly, int]]] = {}
-        for block, mass, sign in vector:
-            for target, weight in self._masses(self.first[block], self.blocks).items():
-                label = self.model.labels[self.first[target]]
-                seen.setdefault(label, []).append((target, mass * weight, sign))
-        return [_joined(entries) for _, entries in sorted(seen.items())]
+        for entry in entries:
+            seen.setdefault(self.model.labels[self.first[entry[0]]], []).append(entry)
+        return [_joined(found) for _, found in sorted(seen.items())]
 
 
 def _joined(entries: Sequence[tuple[int, fmpq_mpoly, int]]) -> Vector:

@@ -73,6 +73,18 @@ def test_pieces_are_the_deltas_of_all_chains(model: ParametricChain, alpha: fmpq
             assert pair.pieces.at(point) == exactly(model, alpha, point)
 
 
+@settings(max_examples=15)
+@given(parametric_chains(2), alphas(), POINTS, st.sampled_from([("s0", "s2"), ("s2", "s3"), ("s0", "s5")]))
+def test_any_two_states_are_compared_also_of_other_labels(
+    model: ParametricChain, alpha: fmpq, point: fmpq, names: tuple[str, str]
+) -> None:
+    answer = delta_over(model, alpha, pairs=[names])
+    (known,) = delta(at(model, point), alpha, pairs=[names]).pairs
+    assert known.exact
+    assert answer.pairs[0].pieces.at(point) == known.upper
+    assert_proved(answer.certificate(), model)
+
+
 @settings(max_examples=8)
 @given(parametric_chains(3), alphas())
 def test_the_proof_of_pieces_is_accepted_and_no_other_piece_is(model: ParametricChain, alpha: fmpq) -> None:

@@ -160,8 +160,8 @@ class _Walk:
     def leaves(self, alpha: Fraction, source: str, target: str) -> list[tuple[int, Polynomial]]:
         """Return what is gained on every trace, with its number of steps, where it may be gained."""
         none = (0,) * self.size
-        start = _joined([(self.of[source], {none: Fraction(1)}, 1), (self.of[target], {none: -alpha}, -1)])
-        layer, found = _merged([(start, Fraction(1))]), []
+        start = [(self.of[source], {none: Fraction(1)}, 1), (self.of[target], {none: -alpha}, -1)]
+        layer, found = _merged((vector, Fraction(1)) for vector in self._seen(start)), []
         for depth in range(len(self.labels) + 1):
             following: list[tuple[Vector, Fraction]] = []
             for vector, weight in layer:
@@ -180,10 +180,17 @@ class _Walk:
         return found
 
     def _after(self, vector: Vector) -> Iterable[Vector]:
+        return self._seen(
+            (target, multiply(mass, weight), sign)
+            for block, (mass, sign) in vector.items()
+            for target, weight in self.rows[block].items()
+        )
+
+    def _seen(self, entries: Iterable[tuple[int, Polynomial, int]]) -> Iterable[Vector]:
+        """Return the vectors that labels tell apart, also those of the states that runs begin in."""
         seen: dict[str, list[tuple[int, Polynomial, int]]] = {}
-        for block, (mass, sign) in vector.items():
-            for target, weight in self.rows[block].items():
-                seen.setdefault(self.labels[target], []).append((target, multiply(mass, weight), sign))
+        for entry in entries:
+            seen.setdefault(self.labels[entry[0]], []).append(entry)
         return map(_joined, seen.values())
 
 

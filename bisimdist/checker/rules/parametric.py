@@ -210,11 +210,13 @@ def _check_pieces(work: _Work, claim: _Pieces, proof: object) -> None:
             cells.append((*zeros[number - 1][1:3], zeros[number - 1][0], -zeros[number - 1][3]))
         if number < len(zeros):
             cells.append((*zeros[number][1:3], zeros[number][0], zeros[number][3]))
-        for cell in cells:
-            if cell[0] < cell[1]:
-                best = _best_on(work, gains, cell)
-                if multiply(above, gains.below) != multiply(best, below):
-                    raise RuleViolation(f"R5: piece {number} is not what the best event gains")
+        wide = [cell for cell in cells if cell[0] < cell[1]]
+        if not wide:
+            raise RuleViolation(f"R5: piece {number} is between breaks that are one number")
+        for cell in wide:
+            best = _best_on(work, gains, cell)
+            if multiply(above, gains.below) != multiply(best, below):
+                raise RuleViolation(f"R5: piece {number} is not what the best event gains")
 
 
 def _zero(found: _Break, parameter: str) -> tuple[Polynomial, Fraction, Fraction, int]:
