@@ -133,7 +133,9 @@ class LeakageGraph:
         seen: dict[str, dict[str, list[int]]] = {}
         rows = self.chain.rows_of(action)
         for state, column in node.rows.items():
-            for target, p in rows.get(state, {}).items():
+            if state not in rows:
+                raise RuleViolation(f"{node.where}: V3: there is no action {shown(action)}")
+            for target, p in rows[state].items():
                 weight = p.numerator * (self.denominator // p.denominator)
                 image = seen.setdefault(self.chain.labels[target], {})
                 before = image.get(target, [0] * self.width)
