@@ -354,9 +354,10 @@ def _check_best(work: _Work, claim: _Best, proof: object) -> None:
                 raise RuleViolation("R11: the expression is not shown to be at most the upper bound")
             covered |= set(ends_of)
         else:
-            covered |= _exceeded(gains, claim.at_most, ends_of)
-    if not covered.issuperset(end for end in ends if work.chain.inside([end])):
-        raise RuleViolation("R11: an end of cells is in none that says something of it")
+            _check_exceeded(gains, claim.at_most, ends_of)
+    for end in {end for end in ends if work.chain.inside([end])} - covered:
+        if gains.at([end]) <= claim.at_most:
+            raise RuleViolation("R11: an end of cells is in none that says something of it")
     _check_witness(work, claim, gains, (above, below))
 
 
@@ -376,8 +377,8 @@ def _check_witness(work: _Work, claim: _Best, gains: Gains, expression: Quotient
         raise RuleViolation("R11: the expression is less than the lower bound at the point")
 
 
-def _exceeded(gains: Gains, level: Fraction, ends: tuple[Fraction, Fraction]) -> set[Fraction]:
-    """Check that delta is more than a number inside of an interval; return which ends have that, too."""
+def _check_exceeded(gains: Gains, level: Fraction, ends: tuple[Fraction, Fraction]) -> None:
+    """Check that delta is more than a number inside of an interval."""
     middle = [(ends[0] + ends[1]) / 2]
     for terms in gains.both:
         least: Polynomial = add({}, gains.below, -level)
@@ -385,5 +386,5 @@ def _exceeded(gains: Gains, level: Fraction, ends: tuple[Fraction, Fraction]) ->
             if value(term, middle) > 0:
                 least = add(least, term)
         if least and all(entry >= 0 for entry in Bernstein.of(least, [ends]).entries):
-            return {end for end in ends if value(least, [end]) > 0}
+            return
     raise RuleViolation("R11: delta is not shown to be more than the number in a cell")
