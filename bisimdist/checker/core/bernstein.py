@@ -181,8 +181,8 @@ def shown_nonnegative(polynomial: Polynomial, box: Box) -> bool:
         coefficients, axis = stack.pop()
         if all(entry >= 0 for entry in coefficients.entries):
             continue
-        if not box or coefficients.entries[0] < 0 or coefficients.entries[-1] < 0:
-            return False  # it is negative at a corner
+        if coefficients.entries[0] < 0 or coefficients.entries[-1] < 0:
+            return False  # it is negative at a corner, or everywhere
         axis %= len(box)
         stack += [(half, axis + 1) for half in coefficients.cut(axis, Fraction(1, 2))]
     return True
