@@ -132,10 +132,10 @@ class LeakageGraph:
         """Yield what follows a node and an action, once it is known to be all that follows (rule V3)."""
         seen: dict[str, dict[str, list[int]]] = {}
         rows = self.chain.rows_of(action)
+        if not rows:
+            raise RuleViolation(f"{node.where}: V3: there is no action {shown(action)}")
         for state, column in node.rows.items():
-            if state not in rows:
-                raise RuleViolation(f"{node.where}: V3: there is no action {shown(action)}")
-            for target, p in rows[state].items():
+            for target, p in rows.get(state, {}).items():
                 weight = p.numerator * (self.denominator // p.denominator)
                 image = seen.setdefault(self.chain.labels[target], {})
                 before = image.get(target, [0] * self.width)
