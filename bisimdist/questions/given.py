@@ -28,6 +28,7 @@ from bisimdist.questions.reading_options import (
     ENCLOSE,
     HIDE_SILENT,
     INITIAL_PAIRS,
+    MODEL_OPTIONS,
     OBSERVE_LABELS,
     OBSERVE_VARIABLES,
     RATIONALISE,
@@ -87,6 +88,18 @@ class Given:
         """MODEL, or what stands in its place."""
         given = self.values["argument"]
         return str(given[-1] if isinstance(given, tuple) else given)
+
+    def typed(self) -> list[str]:
+        """Return the words that give the argument and the options again; files to be written are left out."""
+        words = [*self.before, self.argument]
+        for option in {option.name: option for option in (*MODEL_OPTIONS, *self.options)}.values():
+            value = self.values.get(option.name)
+            if option.writes or value in (None, False, (), option.default):
+                continue
+            for part in value if option.repeatable else (value,):
+                parts = () if part is True else part if option.parts > 1 else (part,)
+                words += [option.flag, *map(str, parts)]
+        return words
 
     @property
     def before(self) -> tuple[str, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.questions.delta import Delta
 from bisimdist.questions.given import Given
 from bisimdist.questions.option import Option
-from bisimdist.questions.options import NATURE, OUTPUT
+from bisimdist.questions.options import OUTPUT
 from bisimdist.questions.question import Group, Plain, Question, Settled
 
 if TYPE_CHECKING:
@@ -43,12 +44,14 @@ class PageReport(Question["Decision"]):
     asked: Delta
     model: System | IntervalChain
     named: str
+    typed: list[str]
     output: str | None
 
     @classmethod
     def read(cls, given: Given) -> PageReport:
         asked = Delta.of(given, alpha="1")
-        return cls(asked=asked, model=asked.model, named=given.argument, output=given[OUTPUT])
+        about = {"named": given.argument, "typed": given.typed(), "output": given[OUTPUT]}
+        return cls(asked=asked, model=asked.model, **about)  # type: ignore[arg-type]
 
     def ask(self, limits: Limits) -> Decision:
         from bisimdist.analysis.decision_page import decision
@@ -80,9 +83,6 @@ class PageReport(Question["Decision"]):
     def _page(self, answer: Decision) -> str:
         from bisimdist.analysis.decision_page import decision_page
 
-        skew = self.asked.skew
-        level = f"--epsilon {skew.shown_epsilon}" if skew.alpha is None else f"--alpha {skew.alpha}"
-        pairs = "".join(f" --pair {source} {target}" for source, target in self.asked.pairs)
-        nature = "" if self.asked.nature == NATURE.default else f" --nature {self.asked.nature}"
-        reproduce = f"bisimdist report {self.named} {level}{pairs}{nature} -o {self.output or 'report.html'}"
+        words = ("bisimdist", self.command, *self.typed, "-o", self.output or "report.html")
+        reproduce = shlex.join(words)
         return decision_page(answer, self.asked.report(answer.delta), named=self.named, reproduce=reproduce)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -39,6 +40,23 @@ def test_without_alpha_it_is_about_telling_at_all(command: Command, tmp_path: Pa
     page = page_of(command, tmp_path, "example:figure1")
     assert "alpha = 1<" in page
     assert "3/5" in page
+
+
+def test_it_says_how_to_make_it_again(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    ring = "example:dining-cryptographers,bias=p"
+    program = tmp_path / "coin toss.py"
+    program.write_text("def told(x, rng):\n    return x if rng.flip('3/4') else 1 - x\n")
+    for words in (
+        (ring, "--constants", "p=1/3", "--alpha", "1"),
+        (f"{program}:told", "--input", "0", "--input", "1", "--pair", "0", "1", "--epsilon", "1"),
+    ):
+        page = page_of(command, tmp_path, *words)
+        (again,) = re.findall(r"<h2>Again</h2>\n?<pre>(.*?)</pre>", page, re.DOTALL)
+        name, asked, *typed = shlex.split(unescape(again))
+        assert (name, asked) == ("bisimdist", "report")
+        assert {*words} <= {*typed}
+        once_more = page_of(command, tmp_path, *typed[:-2])
+        assert once_more[once_more.index("<h2>Proof") :] == page[page.index("<h2>Proof") :]
 
 
 def test_it_goes_to_standard_output_too(command: Command, tmp_path: Path) -> None:  # noqa: F811
