@@ -8,17 +8,15 @@ times.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from enum import Enum
 from itertools import product
-from math import comb
 
 from flint import fmpq, fmpq_mpoly
 
-__all__ = ["Box", "Sign", "bernstein_coefficients", "sign_on_box"]
+from bisimdist.exact.bernstein import Box, Tensor, coefficient_count, tensor_of
+from bisimdist.models.polynomial import monomials_of
 
-Box = Sequence[tuple[fmpq, fmpq]]
-"""For each variable of the ring the two ends of an interval, in the order of the ring."""
+__all__ = ["Sign", "sign_on_box"]
 
 MAX_COEFFICIENTS = 200_000
 MAX_BOXES = 256
@@ -34,63 +32,6 @@ class Sign(Enum):
     NOT_POSITIVE = "not positive"
     BOTH = "both"
     UNKNOWN = "unknown"
-
-
-def bernstein_coefficients(polynomial: fmpq_mpoly, box: Box) -> dict[tuple[int, ...], fmpq] | None:
-    """Return the Bernstein coefficients of a polynomial on a box, by multi-index.
-
-    Parameters
-    ----------
-    polynomial
-        The polynomial.
-    box
-        An interval for each variable.
-
-    Returns
-    -------
-    dict or None
-        For each index up to the degrees its coefficient; None where there are more than `MAX_COEFFICIENTS`.
-
-    References
-    ----------
-    .. [1] Garloff, "The Bernstein algorithm", Interval Computations 2, 1993.
-
-    Examples
-    --------
-    >>> from bisimdist.models.polynomial import parameter_ring
-    >>> (p,) = parameter_ring(["p"]).gens()
-    >>> bernstein_coefficients(p * p, [(fmpq(0), fmpq(1))])
-    {(0,): 0, (1,): 0, (2,): 1}
-    """
-    degrees = tuple(int(d) for d in polynomial.degrees()) if polynomial else (0,) * len(box)
-    count = 1
-    for degree in degrees:
-        count *= degree + 1
-    if count > MAX_COEFFICIENTS:
-        return None
-    ring = polynomial.context()
-    moved = polynomial.compose(
-        *(
-            ring.constant(low) + generator * ring.constant(high - low)
-            for generator, (low, high) in zip(ring.gens(), box, strict=True)
-        ),
-        ctx=ring,
-    )
-    table = {tuple(int(e) for e in exponents): fmpq(c) for exponents, c in moved.to_dict().items()}
-    for axis, degree in enumerate(degrees):
-        table = _along(table, axis, degree)
-    return {index: table.get(index, fmpq(0)) for index in product(*(range(d + 1) for d in degrees))}
-
-
-def _along(table: dict[tuple[int, ...], fmpq], axis: int, degree: int) -> dict[tuple[int, ...], fmpq]:
-    """Change the basis of one variable from powers to Bernstein polynomials of the degree."""
-    result: dict[tuple[int, ...], fmpq] = {}
-    for index, value in table.items():
-        power = index[axis]
-        for k in range(power, degree + 1):
-            target = (*index[:axis], k, *index[axis + 1 :])
-            result[target] = result.get(target, fmpq(0)) + value * fmpq(comb(k, power), comb(degree, power))
-    return result
 
 
 def sign_on_box(polynomial: fmpq_mpoly, box: Box) -> Sign:
@@ -113,7 +54,7 @@ def sign_on_box(polynomial: fmpq_mpoly, box: Box) -> Sign:
     --------
     >>> from bisimdist.models.polynomial import parameter_ring
     >>> (p,) = parameter_ring(["p"]).gens()
-    >>> sign_on_box((2 * p - 1) ** 2 * p, [(fmpq(0), fmpq(1))])
+    >>> sign_on_box((2 * p - 1) ** 2 * p, ((fmpq(0), fmpq(1)),))
     <Sign.NOT_NEGATIVE: 'not negative'>
     """
     if polynomial.is_zero():
@@ -143,6 +84,9 @@ def _factor_sign(polynomial: fmpq_mpoly, box: Box) -> Sign:
         value = fmpq(polynomial(*point))
         if value != 0:
             break
+    monomials = monomials_of(polynomial)
+    if coefficient_count(monomials, len(box)) > MAX_COEFFICIENTS:
+        return Sign.UNKNOWN
     wanted = 1 if value >= 0 else -1
     strict = True
     waiting: deque[tuple[Box, int]] = deque([(tuple(box), 0)])
@@ -150,11 +94,11 @@ def _factor_sign(polynomial: fmpq_mpoly, box: Box) -> Sign:
     while waiting:
         part, axis = waiting.popleft()
         boxes += 1
-        table = bernstein_coefficients(polynomial, part) if boxes <= MAX_BOXES else None
-        if table is None:
+        if boxes > MAX_BOXES:
             return Sign.UNKNOWN
-        if all(c * wanted >= 0 for c in table.values()):
-            strict = strict and _no_zero_inside(table, part, box)
+        tensor = tensor_of(monomials, part)
+        if all(c * wanted >= 0 for c in tensor.entries):
+            strict = strict and _no_zero_inside(tensor, part, box)
             continue
         inner = fmpq(polynomial(*((low + high) / 2 for low, high in part)))
         if inner * wanted < 0:
@@ -173,23 +117,18 @@ def _factor_sign(polynomial: fmpq_mpoly, box: Box) -> Sign:
     return Sign.NOT_NEGATIVE if wanted > 0 else Sign.NOT_POSITIVE
 
 
-def _no_zero_inside(table: dict[tuple[int, ...], fmpq], part: Box, box: Box) -> bool:
+def _no_zero_inside(tensor: Tensor, part: Box, box: Box) -> bool:
     """Tell whether coefficients of one sign exclude zeros at the points of a part that lie inside the box.
 
     Each such point lies inside a face of the part that is not within the boundary of the box; there the
     polynomial is a combination with positive weights of the coefficients of that face.
     """
-    top = tuple(max(index[axis] for index in table) for axis in range(len(box)))
     choices = []
-    for axis, ((low, high), (bottom, ceiling)) in enumerate(zip(part, box, strict=True)):
+    for (low, high), (bottom, ceiling) in zip(part, box, strict=True):
         faces: list[int | None] = [None]
         if low > bottom:
             faces.append(0)
         if high < ceiling:
-            faces.append(top[axis])
+            faces.append(1)
         choices.append(faces)
-    present = [index for index, value in table.items() if value != 0]
-    return all(
-        any(all(f is None or i == f for i, f in zip(index, face, strict=True)) for index in present)
-        for face in product(*choices)
-    )
+    return not any(tensor.face_is_zero(face) for face in product(*choices))

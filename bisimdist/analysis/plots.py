@@ -31,31 +31,7 @@ def profile_figure(
     kinks: bool = False,
     named: str = "",
 ) -> Any:
-    """Draw a profile, and beside it, where asked for, the trade-off curve.
-
-    Parameters
-    ----------
-    answer
-        The profile.
-    logarithmic
-        Whether both axes are logarithmic.
-    trade_off
-        Whether the trade-off (f-DP) curve is drawn too.
-    kinks
-        Whether the kinks of an exact curve are marked.
-    named
-        What to call the model; by default the pair stands for it.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        The picture.
-
-    Raises
-    ------
-    UsageError
-        If matplotlib is not installed.
-    """
+    """Draw a profile, and beside it, where asked for, the trade-off curve. See `ProfileAnswer.plot`."""
     figure = figure_class()(figsize=(10.5 if trade_off else 6.4, 4.4), layout="constrained")
     axes = figure.subplots(1, 2 if trade_off else 1, squeeze=False)[0]
     (source, target) = answer.pairs[0]

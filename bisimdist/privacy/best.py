@@ -106,7 +106,7 @@ def best_of(  # noqa: PLR0913
     (3/4, 3/4, 3/4)
     """
     low, high = pieces.low, pieces.high
-    if sign_on_box(expression.denominator, [(low, high)]) not in {Sign.POSITIVE, Sign.NEGATIVE}:
+    if sign_on_box(expression.denominator, ((low, high),)) not in {Sign.POSITIVE, Sign.NEGATIVE}:
         raise UsageError(f"the denominator of {expression} is not shown to have no zero; expected none")
     excess = [value.numerator - level * value.denominator for value in pieces.values]
     above, below = expression.numerator, expression.denominator
