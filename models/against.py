@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.conversions import hmm_as_lmc
-from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.hmm import HMM, SparseRow, read_entry
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
+from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.transform import disjoint_union
 
 __all__ = ["PREFIXES", "side_by_side"]
@@ -20,9 +22,10 @@ PREFIXES = ("first:", "second:")
 """What is put before the names of the states."""
 
 Start = TypeVar("Start")
+Chain: TypeAlias = LMC | IntervalChain | ParametricChain
 
 
-def side_by_side(first: AnyModel, second: AnyModel) -> LMC | PA | HMM:
+def side_by_side(first: AnyModel, second: AnyModel) -> Chain | PA | HMM:
     """Put two models beside each other, paired by the first states of their pairs, in order.
 
     Parameters
@@ -32,9 +35,9 @@ def side_by_side(first: AnyModel, second: AnyModel) -> LMC | PA | HMM:
 
     Returns
     -------
-    LMC, PA or HMM
-        The states of both (and distributions), with `PREFIXES` before their names; an automaton if one of the
-        two is, a hidden Markov model if both are.
+    LMC, IntervalChain, ParametricChain, PA or HMM
+        The states of both (and distributions), with `PREFIXES` before their names; an automaton, or a chain in
+        intervals or with parameters, if one of the two is, a hidden Markov model if both are.
 
     Raises
     ------
@@ -52,9 +55,37 @@ def side_by_side(first: AnyModel, second: AnyModel) -> LMC | PA | HMM:
         return _hidden(first, second)
     if isinstance(first, PA) or isinstance(second, PA):
         return _automata(_automaton(first), _automaton(second))
-    left, right = _chain(first), _chain(second)
-    union = disjoint_union(left, right, prefixes=PREFIXES)
-    return LMC(union.states, union.labels, union.rows, _pairs(left, right))
+    return _chains(_chain(first), _chain(second))
+
+
+def _chains(left: Chain, right: Chain) -> Chain:
+    """Return the union of two chains, over the parameters of both, or in intervals where one of them is."""
+    both = left, right
+    about = (
+        tuple(prefix + name for prefix, half in zip(PREFIXES, both, strict=True) for name in half.states),
+        (*left.labels, *right.labels),
+    )
+    pairs = _pairs(left, right)
+    rough = [half for half in both if isinstance(half, IntervalChain)]
+    opened = {p.name: p for half in both if isinstance(half, ParametricChain) for p in half.parameters}
+    if not rough and not opened:
+        union = disjoint_union(left, right, prefixes=PREFIXES)  # type: ignore[arg-type]
+        return LMC(*about, union.rows, pairs)
+    if rough and opened:
+        raise UsageError("one of the two models has parameters, the other intervals; expected values (--set)")
+    names = sorted(opened)
+
+    def moved(half: Chain, shift: int) -> list[tuple[tuple[Any, ...], ...]]:
+        if isinstance(half, IntervalChain):
+            return [tuple((t + shift, low, high) for t, low, high in row) for row in half.rows]
+        if rough:
+            return [tuple((t + shift, p, p) for t, p in row) for row in half.rows]
+        return [tuple((t + shift, read_entry(str(p), names)) for t, p in row) for row in half.rows]
+
+    rows: Any = (*moved(left, 0), *moved(right, len(left)))
+    if rough:
+        return IntervalChain(*about, rows, pairs)
+    return ParametricChain(*about, rows, tuple(opened[name] for name in names), pairs)
 
 
 def _hidden(left: HMM, right: HMM) -> HMM:
@@ -101,7 +132,7 @@ def _automata(left: PA, right: PA) -> PA:
     return PA(names, (*left.transitions, *moved), _pairs(left, right))
 
 
-def _pairs(left: LMC | PA, right: LMC | PA) -> tuple[tuple[int, int], ...]:
+def _pairs(left: Chain | PA, right: Chain | PA) -> tuple[tuple[int, int], ...]:
     starts = [list(dict.fromkeys(s for s, _ in model.pairs)) or [0] for model in (left, right)]
     return tuple((s, t + len(left)) for s, t in _paired(*starts))
 
@@ -115,10 +146,10 @@ def _paired(left: list[Start], right: list[Start]) -> Iterable[tuple[Start, Star
     return zip(left, right, strict=True)
 
 
-def _chain(model: AnyModel) -> LMC:
+def _chain(model: AnyModel) -> Chain:
     if isinstance(model, HMM):
         return hmm_as_lmc(model)
-    if isinstance(model, LMC):
+    if isinstance(model, LMC | IntervalChain | ParametricChain):
         return model
     raise ModelError("this is an interactive model; expected a chain, a hidden Markov model or an automaton")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from flint import fmpq
+
 from bisimdist.errors import ModelError, NumberError, NumberTypeError
 from bisimdist.exact.bernstein import Box, bernstein_coefficients
-from bisimdist.exact.rational import ExactNumber, format_rational
+from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
 from bisimdist.models.hmm import (
     EntryText,
     Parameter,
@@ -18,6 +20,7 @@ from bisimdist.models.hmm import (
     read_parameter,
 )
 from bisimdist.models.interactive import Interactive
+from bisimdist.models.intervals import IntervalChain, rough_or_exact
 from bisimdist.models.labelled import (
     Named,
     Row,
@@ -30,11 +33,13 @@ from bisimdist.models.labelled import (
 )
 from bisimdist.models.lmc import LMC
 from bisimdist.models.polynomial import (
+    Entry,
     cleared,
     common_denominator,
     format_entry,
     monomials_of,
     parameter_ring,
+    range_of,
     substituted,
 )
 
@@ -151,6 +156,45 @@ class ParametricChain(Named):
         if left:
             return ParametricChain(self.states, self.labels, rows, left, self.pairs)
         return LMC(self.states, self.labels, rows, self.pairs)
+
+    def within(self, ends: Mapping[str, tuple[fmpq, fmpq]]) -> IntervalChain | LMC:
+        """Return the chain in intervals that has those of all values in a box; one chain, if there is one value.
+
+        Raises
+        ------
+        ModelError
+            If a parameter has no interval, or one that is not within its own.
+        UsageError
+            If the box is too large to say how large an entry may be.
+
+        Examples
+        --------
+        >>> chain = ParametricChain.from_mappings(
+        ...     {"s": "a", "t": "b"}, {"s": {"s": "1-p^2", "t": "p^2"}, "t": {"t": 1}}, {"p": (0, 1)})
+        >>> chain.within({"p": (fmpq(1, 2), fmpq(3, 4))}).rows[0]
+        ((0, 7/16, 3/4), (1, 1/4, 9/16))
+        """
+        for name in ends:
+            if name not in self.parameter_names:
+                raise ModelError("the model has no such parameter", place=f"parameter {name!r}")
+        for parameter in self.parameters:
+            low, high = ends.get(parameter.name, (fmpq(1), fmpq(0)))
+            if not parameter.low <= low <= high <= parameter.high:
+                raise ModelError(
+                    f"expected an interval from {shorten_rational(parameter.low)} to "
+                    f"{shorten_rational(parameter.high)}, such as --set "
+                    f"{parameter.name}=[{shorten_rational(parameter.low)},{shorten_rational(parameter.high)}]",
+                    place=f"parameter {parameter.name!r}",
+                )
+        box = tuple(ends[name] for name in self.parameter_names)
+        found: dict[Entry, tuple[fmpq, fmpq]] = {}
+        rows = []
+        for row in self.rows:
+            for _, entry in row:
+                if entry not in found:
+                    found[entry] = range_of(entry, box)
+            rows.append(tuple((t, *found[entry]) for t, entry in row))
+        return rough_or_exact(IntervalChain(self.states, self.labels, tuple(rows), self.pairs))
 
     def canonical(self) -> dict[str, object]:
         """Return the model as plain data in canonical form, without its pairs: what `digest` hashes."""

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
 
 from bisimdist.errors import NumberError, UsageError
-from bisimdist.exact.bernstein import Monomials
+from bisimdist.exact.bernstein import Box, Monomials, bernstein_coefficients
 from bisimdist.exact.rational import format_rational
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "format_entry",
     "monomials_of",
     "parameter_ring",
+    "range_of",
     "simplified",
     "substituted",
 ]
@@ -337,6 +338,31 @@ def substituted(entry: Entry, values: Mapping[str, fmpq]) -> Entry:
     arguments = [kept[name] if name in kept else ring.constant(values[name]) for name in entry.names]
     above, below = (part.compose(*arguments, ctx=ring) for part in (entry.numerator, entry.denominator))
     return simplified(RationalFunction(above, below))
+
+
+def range_of(entry: Entry, box: Box) -> tuple[fmpq, fmpq]:
+    """Return ends of an interval within 0 and 1 that has all values of a probability in a closed box.
+
+    Raises
+    ------
+    UsageError
+        If the box is too large to tell that its denominator has no zero.
+
+    Examples
+    --------
+    >>> (p,) = (RationalFunction.of(x) for x in parameter_ring(["p"]).gens())
+    >>> range_of(p * (1 - p), ((fmpq(1, 4), fmpq(1, 2)),))
+    (3/16, 1/4)
+    """
+    if not isinstance(entry, RationalFunction):
+        return entry, entry
+    parts = [monomials_of(part) for part in (entry.numerator, entry.denominator)]
+    degrees = [max(key[axis] for part in parts for key in part) for axis in range(len(box))]
+    above, below = (bernstein_coefficients(part, box, degrees) for part in parts)
+    if len({b > 0 for b in below}) > 1 or not all(below):
+        raise UsageError(f"{entry}: the interval is too wide to tell how large it may be; expected less")
+    values = [a / b for a, b in zip(above, below, strict=True)]
+    return max(min(values), fmpq(0)), min(max(values), fmpq(1))
 
 
 def format_entry(entry: Entry) -> str:

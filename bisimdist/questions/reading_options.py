@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from bisimdist.exact.rational import ExactNumber
 
 
+_PARTS = re.compile(r",(?![^\[]*\])")
+
+
 def _listed(flag: str, text: str | None) -> tuple[str, ...] | None:
     if text is None:
         return None
@@ -23,12 +27,18 @@ def _listed(flag: str, text: str | None) -> tuple[str, ...] | None:
     return names
 
 
-def _constants(flag: str, text: str | None) -> Mapping[str, ExactNumber | bool]:
-    found: dict[str, ExactNumber | bool] = {}
-    for part in () if text is None else text.split(","):
+def _constants(flag: str, text: str | None) -> Mapping[str, Any]:
+    found: dict[str, ExactNumber | bool | tuple[ExactNumber, ExactNumber]] = {}
+    for part in () if text is None else _PARTS.split(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not (name and equals) or name in found:
             raise UsageError(f"{flag} {text}: expected values such as N=5,p=1/2, each constant once")
+        if value.startswith("["):
+            ends = [numbers.numbered(flag, end.strip()) for end in value[1:-1].split(",")]
+            if len(ends) != 2 or not value.endswith("]"):
+                raise UsageError(f"{flag} {text}: expected two ends of an interval, such as p=[1/4,1/2]")
+            found[name] = ends[0], ends[1]
+            continue
         found[name] = value == "true" if value in {"true", "false"} else numbers.numbered(flag, value)
     return found
 
@@ -36,7 +46,7 @@ def _constants(flag: str, text: str | None) -> Mapping[str, ExactNumber | bool]:
 CONSTANTS = option(
     "--constants",
     "N=5,...",
-    "What a model leaves open: parameters, or constants of a PRISM or JANI model.",
+    "What a model leaves open, parameters or constants of a PRISM or JANI model: N=5,p=[1/4,1/2].",
     flags=("--set", "--constants"),
     read=_constants,
 )

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import TypeVar
 
 from flint import fmpq
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
-from bisimdist.models.hmm import HMM
+from bisimdist.models.hmm import HMM, Parameter
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.reading import Reading
@@ -29,6 +30,8 @@ __all__ = ["OWN_LABELS", "Choice", "Explicit", "observed", "taken"]
 
 OWN_LABELS = frozenset({"init", "deadlock"})
 """What PRISM and Storm declare themselves."""
+
+M = TypeVar("M", bound=AnyModel)
 
 LISTED = 5
 """How many names an error lists."""
@@ -64,6 +67,10 @@ class Explicit:
         The initial states, ascending.
     neighbours
         Pairs that the file itself names, by index.
+    parameters
+        Over which constants the probabilities are expressions; each is between 0 and 1.
+    around
+        By probability the ends of the interval that it stands for, where it does.
     """
 
     names: tuple[str, ...]
@@ -74,6 +81,8 @@ class Explicit:
     variables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     initial: tuple[int, ...] = ()
     neighbours: tuple[tuple[int, int], ...] = ()
+    parameters: tuple[str, ...] = ()
+    around: Mapping[fmpq, tuple[fmpq, fmpq]] = field(default_factory=dict)
 
     def state(self, text: str) -> int:
         """Return the state that a text means: by its name, ``#number``, a valuation or a label.
@@ -191,7 +200,7 @@ def _numbered(text: str, count: int, place: str) -> int:
 
 def observed(
     model: Explicit, reading: Reading, doubles: Rationaliser | None = None
-) -> LMC | PA | Interactive | IntervalChain:
+) -> LMC | PA | Interactive | IntervalChain | ParametricChain:
     """Return what an observer sees of a model of another tool.
 
     A model in which every state has one choice becomes a chain of the labels of its states. With choices it
@@ -216,16 +225,30 @@ def observed(
     """
     labels = model.labels(reading)
     pairs = model.pairs(reading)
+    if not model.parameters and reading.ends() and not reading.shared:
+        raise UsageError("constants: intervals are for real ones that a Markov chain leaves open; it has none")
     if doubles is not None and reading.enclose:
+        reading.note(
+            f"{len(doubles.around)} different doubles became intervals of one unit in the last place on "
+            "either side"
+        )
         return _enclosed(model, reading, labels, pairs, doubles.around)
+    if model.around:
+        return _enclosed(model, reading, labels, pairs, model.around)
     if doubles is not None and doubles.changed:
         reading.note(doubles.remark())
     if not model.nondeterministic:
         if reading.choices != "automaton":
             raise UsageError("there is no choice in this model; expected one, such as an MDP")
         rows = tuple(choices[0].row if choices else () for choices in model.choices)
-        chain = LMC(model.names, tuple(labels), rows, pairs)
-        return without_silent_steps(chain, model.initial) if reading.hide_silent else chain
+        if not model.parameters:
+            chain = LMC(model.names, tuple(labels), rows, pairs)
+            return without_silent_steps(chain, model.initial) if reading.hide_silent else chain
+        box = tuple(Parameter(name, fmpq(0), fmpq(1)) for name in model.parameters)
+        open_chain = ParametricChain(model.names, tuple(labels), rows, box, pairs)
+        if reading.hide_silent:
+            open_chain = without_silent_steps(open_chain, model.initial)
+        return _within(open_chain, reading)
     if reading.hide_silent:
         raise UsageError("silent steps are left out of Markov chains only, and this model has choices")
     if reading.choices == "interactive":
@@ -249,7 +272,7 @@ def _enclosed(
     """Return all chains whose probabilities round to the doubles of a model."""
     if model.nondeterministic or reading.hide_silent:
         raise UsageError(
-            "doubles are enclosed in Markov chains all of whose steps are seen; this is another model"
+            "intervals are read in Markov chains all of whose steps are seen; this is another model"
         )
     rows = tuple(
         tuple(
@@ -258,9 +281,6 @@ def _enclosed(
             for low, high in [around.get(p, (p, p))]
         )
         for choices in model.choices
-    )
-    reading.note(
-        f"{len(around)} different doubles became intervals of one unit in the last place on either side"
     )
     return IntervalChain(model.names, tuple(labels), rows, pairs)
 
@@ -276,11 +296,22 @@ def taken(model: AnyModel, reading: Reading) -> AnyModel:
         If silent steps are to be left out of what is no chain.
     """
     found = _settled(with_pairs(model, reading.pairs), reading)
-    if not reading.hide_silent:
+    if reading.hide_silent:
+        if not isinstance(found, LMC | ParametricChain):
+            raise UsageError("silent steps are left out of Markov chains only; 'bisimdist convert' makes one")
+        found = without_silent_steps(found.whole())
+    return _within(found, reading)
+
+
+def _within(found: M, reading: Reading) -> M | IntervalChain | LMC:
+    """Return a model with the intervals of its parameters that are given."""
+    names = found.parameter_names if isinstance(found, ParametricChain) else ()
+    ends = {name: both for name, both in reading.ends().items() if name in names or not reading.shared}
+    if not ends:
         return found
-    if not isinstance(found, LMC):
-        raise UsageError("silent steps are left out of Markov chains only; 'bisimdist convert' makes one")
-    return without_silent_steps(found.whole())
+    if not isinstance(found, ParametricChain):
+        raise UsageError("constants: intervals are for real ones that a Markov chain leaves open; this is none")
+    return found.within(ends)
 
 
 def _settled(model: AnyModel, reading: Reading) -> AnyModel:
@@ -292,7 +323,7 @@ def _settled(model: AnyModel, reading: Reading) -> AnyModel:
     wanted = {
         name: value
         for name, value in reading.constants.items()
-        if name in model.parameter_names or not reading.shared
+        if not isinstance(value, tuple) and (name in model.parameter_names or not reading.shared)
     }
     return model.at(wanted) if wanted else model
 

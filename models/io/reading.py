@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from flint import fmpq
+
 from bisimdist.errors import UsageError
-from bisimdist.exact.rational import ExactNumber
+from bisimdist.exact.rational import ExactNumber, to_fmpq
 
 __all__ = ["CHOICES", "INITIAL_PAIRS", "Reading"]
 
@@ -33,7 +35,8 @@ class Reading:
         The neighbouring states, in place of those of the model: by name, or by number (``"#3"``); in models
         of other tools also by a valuation that only one state has (``"x=1,y=0"``), or such a label.
     constants
-        Values of the constants that a model in PRISM's language, or JANI, leaves open.
+        Values of the constants that a model in PRISM's language, or JANI, leaves open, and of parameters; two
+        numbers for an interval, which makes a chain in intervals.
     observe_variables, observe_labels
         Which variables and labels of a model of another tool an observer sees; None for all labels if no
         variables are named, and else for none.
@@ -73,7 +76,7 @@ class Reading:
     state_limit: int | None = None
     prism_labels: bool = False
     pairs: Sequence[tuple[str, str]] = ()
-    constants: Mapping[str, ExactNumber | bool] = field(default_factory=dict)
+    constants: Mapping[str, ExactNumber | bool | tuple[ExactNumber, ExactNumber]] = field(default_factory=dict)
     observe_variables: Sequence[str] | None = None
     observe_labels: Sequence[str] | None = None
     hide_silent: bool = False
@@ -92,6 +95,14 @@ class Reading:
         ):
             if value not in words:
                 raise UsageError(f"{name} are {value!r}; expected {' or '.join(words)}")
+
+    def ends(self) -> dict[str, tuple[fmpq, fmpq]]:
+        """Return the intervals of the constants that have some."""
+        return {
+            name: (to_fmpq(value[0]), to_fmpq(value[1]))
+            for name, value in self.constants.items()
+            if isinstance(value, tuple)
+        }
 
     def unused(self) -> str | None:
         """Return what was asked that only models of other tools understand; None where nothing was."""

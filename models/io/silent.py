@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, TypeVar, cast
 
 from flint import fmpq
 
 from bisimdist.models.elimination import FOREVER, eliminated
-from bisimdist.models.lmc import LMC, Row
+from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import free_name
+from bisimdist.models.parametric import ParametricChain
+from bisimdist.models.polynomial import simplified
 from bisimdist.models.reach import all_reached
 
 __all__ = ["without_silent_steps"]
 
 ONE = fmpq(1)
 
+C = TypeVar("C", LMC, ParametricChain)
 
-def without_silent_steps(chain: LMC, starts: Collection[int] = ()) -> LMC:
+
+def without_silent_steps(chain: C, starts: Collection[int] = ()) -> C:
     """Return the chain in which a step is a change of what is seen.
 
     An observer of it sees the labels that a run passes through, each once in a row, and that nothing changes
@@ -25,7 +31,7 @@ def without_silent_steps(chain: LMC, starts: Collection[int] = ()) -> LMC:
     Parameters
     ----------
     chain
-        The chain.
+        The chain; it may have parameters.
     starts
         States to keep beside those of the pairs; without any all states are kept.
 
@@ -60,7 +66,7 @@ def without_silent_steps(chain: LMC, starts: Collection[int] = ()) -> LMC:
         if chain.labels[target] != chain.labels[state]
     }
     # State s is itself as it is entered, and count + s as it is passed through without anything to be seen.
-    rows: dict[int, dict[int, fmpq]] = {}
+    rows: dict[int, dict[int, Any]] = {}
     for state in seen:
         row = {
             target + (count if chain.labels[target] == chain.labels[state] else 0): p
@@ -70,27 +76,27 @@ def without_silent_steps(chain: LMC, starts: Collection[int] = ()) -> LMC:
         if state in wanted or state in entered:
             rows[state] = row
     found = eliminated(rows, [state for state in rows if state >= count])
-    return _Shown(chain, wanted).of(found)
+    return cast(C, _Shown(chain, wanted).of(found))
 
 
 class _Shown:
     """Numbers the states that stay, and adds those in which nothing changes any more."""
 
-    def __init__(self, chain: LMC, wanted: Collection[int]) -> None:
+    def __init__(self, chain: LMC | ParametricChain, wanted: Collection[int]) -> None:
         self.chain = chain
         self.wanted = wanted
         self.ends: dict[str, int] = {}
 
-    def of(self, found: dict[int, dict[int, fmpq]]) -> LMC:
+    def of(self, found: dict[int, dict[int, Any]]) -> LMC | ParametricChain:
         chain = self.chain
         reached = all_reached(self.wanted, lambda state: (t for t in found[state] if t != FOREVER))
         kept = sorted(reached)
         position = {state: index for index, state in enumerate(kept)}
         names = [chain.states[state] for state in kept]
         labels = [chain.labels[state] for state in kept]
-        rows: list[Row] = []
+        rows: list[Any] = []
         for index, state in enumerate(kept):
-            row = found[state]
+            row = {t: simplified(p) for t, p in found[state].items()}
             if row.get(FOREVER) == ONE:
                 rows.append(((index, ONE),))
                 continue
@@ -105,7 +111,9 @@ class _Shown:
             labels.append(label)
             rows.append(((index, ONE),))
         pairs = tuple((position[s], position[t]) for s, t in chain.pairs)
-        return LMC(tuple(names), tuple(labels), tuple(rows), pairs)
+        return replace(
+            chain, states=tuple(names), labels=tuple(labels), rows=tuple(rows), pairs=pairs
+        )
 
     def _end(self, label: str, count: int) -> int:
         return self.ends.setdefault(label, count + len(self.ends))

@@ -143,6 +143,7 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
     else:
         program = stormpy.parse_prism_program(path, prism_compatibility=True)
     undefined = {constant.name for constant in program.constants if not constant.defined}
+    real = {constant.name for constant in program.constants if constant.type.is_rational}
     constants = {
         name: exact(value) if isinstance(value, str) else value
         for name, value in request["constants"].items()
@@ -151,7 +152,7 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
         constants = {name: value for name, value in constants.items() if name in undefined}
     for name in sorted(constants.keys() - undefined):
         raise RefusedError(f"there is no constant {name!r} to give a value to; open are {_listed(undefined)}")
-    missing = sorted(undefined - constants.keys())
+    missing = sorted(undefined - constants.keys() - real)
     if missing:
         raise RefusedError(
             f"the constants {_listed(missing)} have no value; give one, such as --constants {missing[0]}=5"
@@ -162,7 +163,14 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
     options.set_build_all_labels()
     options.set_build_state_valuations()
     options.set_build_choice_labels()
-    return stormpy.build_model[exact](program, options=options)
+    if undefined - constants.keys():
+        return stormpy.build_model[stormpy.RationalFunction](program, options=options)
+    try:
+        return stormpy.build_model[exact](program, options=options)
+    except Exception as error:
+        if "interval updates" not in str(error):
+            raise
+    return stormpy.build_model[stormpy.RationalInterval](program, options=options)
 
 
 def _listed(names: Any) -> str:
@@ -197,8 +205,18 @@ def _data(model: Any, limit: int) -> dict[str, Any]:
         "values": list(values),
         "initial": list(model.initial_states),
         "labels": {name: list(labels.get_states(name)) for name in sorted(labels.get_labels())},
+        "parameters": _parameters(model),
         "variables": _valuations(model) if model.has_state_valuations() else {},
     }
+
+
+def _parameters(model: Any) -> list[str]:
+    """Return the constants that were left open and that probabilities depend on."""
+    if not hasattr(model, "collect_probability_parameters"):
+        return []
+    if model.model_type.name != "DTMC":
+        raise RefusedError("constants are left open in Markov chains (dtmc) only; give values (--constants)")
+    return sorted(variable.name for variable in model.collect_probability_parameters())
 
 
 def _valuations(model: Any) -> dict[str, list[str]]:

@@ -40,7 +40,9 @@ from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.explicit import Choice, Explicit, observed
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.labelled import Row
+from bisimdist.models.hmm import read_entry
 from bisimdist.models.lmc import LMC
+from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.pa import PA
 
 __all__ = ["looks_like_drn", "looks_like_jani", "looks_like_prism_language", "looks_like_umb", "read_by_tool"]
@@ -91,7 +93,9 @@ def looks_like_umb(content: bytes) -> bool:
     return content.startswith((b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh")) or content[257:262] == b"ustar"
 
 
-def read_by_tool(content: bytes, language: str, reading: Reading) -> LMC | PA | Interactive | IntervalChain:
+def read_by_tool(
+    content: bytes, language: str, reading: Reading
+) -> LMC | PA | Interactive | IntervalChain | ParametricChain:
     """Return the model that the content of a file stands for.
 
     Parameters
@@ -101,7 +105,8 @@ def read_by_tool(content: bytes, language: str, reading: Reading) -> LMC | PA | 
     language
         ``"prism"``, ``"jani"``, ``"drn"`` or ``"umb"``.
     reading
-        How it is to be taken. A CTMC is taken as the chain of its jumps.
+        How it is to be taken. A CTMC is taken as the chain of its jumps; real constants of a chain that are
+        left open become parameters between 0 and 1.
 
     Raises
     ------
@@ -119,7 +124,9 @@ def read_by_tool(content: bytes, language: str, reading: Reading) -> LMC | PA | 
         content = _unpacked(content)
     request = {
         "language": language,
-        "constants": {name: _constant(value) for name, value in reading.constants.items()},
+        "constants": {
+            name: _constant(value) for name, value in reading.constants.items() if not isinstance(value, tuple)
+        },
         "shared": reading.shared,
         "state_limit": reading.state_limit or STATES,
         "memory": MEMORY,
@@ -215,7 +222,16 @@ def _ending(code: int) -> str:
 
 
 def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool) -> Explicit:
-    values = [parse_rational(text) for text in data["values"]]
+    parameters = tuple(data.get("parameters", ()))
+    around: dict[fmpq, tuple[fmpq, fmpq]] = {}
+    values: list[Any] = []
+    for number, text in enumerate(data["values"]):
+        if text.startswith("["):
+            low, high = (parse_rational(end.strip()) for end in text[1:-1].split(","))
+            around[fmpq(number + 1)] = low, high
+            values.append(fmpq(number + 1))  # stands for the interval
+        else:
+            values.append(read_entry(text, parameters))
     if data.get("doubles") and rationaliser is None:
         raise ModelError(
             "the probabilities are doubles; expected rationals, or --rationalise for the simplest ones "
@@ -245,10 +261,12 @@ def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool) ->
         propositions={name: frozenset(states) for name, states in data["labels"].items()},
         variables=variables,
         initial=tuple(data["initial"]),
+        parameters=parameters,
+        around=around,
     )
 
 
-def _row(row: list[tuple[int, int]], values: list[fmpq]) -> Row:
+def _row(row: list[tuple[int, int]], values: list[Any]) -> Row:
     """Return a row with one entry for each state, where a file may list several."""
     made: dict[int, fmpq] = {}
     for target, number in row:
