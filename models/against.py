@@ -36,8 +36,8 @@ def side_by_side(first: AnyModel, second: AnyModel) -> Chain | PA | HMM:
     Returns
     -------
     LMC, IntervalChain, ParametricChain, PA or HMM
-        The states of both (and distributions), with `PREFIXES` before their names; an automaton, or a chain in
-        intervals or with parameters, if one of the two is, a hidden Markov model if both are.
+        The states of both (and distributions), with `PREFIXES` before their names; an automaton, or a chain
+        in intervals or with parameters, if one of the two is, a hidden Markov model if both are.
 
     Raises
     ------

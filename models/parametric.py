@@ -158,7 +158,7 @@ class ParametricChain(Named):
         return LMC(self.states, self.labels, rows, self.pairs)
 
     def within(self, ends: Mapping[str, tuple[fmpq, fmpq]]) -> IntervalChain | LMC:
-        """Return the chain in intervals that has those of all values in a box; one chain, if there is one value.
+        """Return the chain in intervals that has those of all values in a box; a chain, if it is a point.
 
         Raises
         ------

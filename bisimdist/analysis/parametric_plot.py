@@ -13,6 +13,9 @@ from bisimdist.report.pictures import figure_class
 __all__ = ["pieces_figure"]
 
 SAMPLES = 400
+WIDTH = 44
+"""How many characters names of a pair have at most."""
+
 SHOWN = 8
 """How many pairs have a line of the legend each."""
 
@@ -36,7 +39,7 @@ def pieces_figure(answer: PiecesAnswer) -> Any:
     points = [low + (high - low) * fmpq(k, SAMPLES) for k in range(1, SAMPLES)]
     for number, pair in enumerate(answer.pairs):
         merged = pair.pieces.merged()
-        name = f"({pair.source}, {pair.target})" if number < SHOWN else None
+        name = _short(f"({pair.source}, {pair.target})") if number < SHOWN else None
         values = [_float(merged.at(point)) for point in points]
         (line,) = axis.plot([_float(point) for point in points], values, linewidth=1.6, label=name)
         breaks = [(root.low + root.high) / 2 for root in merged.breaks]
@@ -55,10 +58,15 @@ def pieces_figure(answer: PiecesAnswer) -> Any:
     axis.grid(visible=True, alpha=0.3)
     if len(answer.pairs) > 1:
         axis.legend(frameon=False, fontsize="small")
-    pairs = f"pair ({answer.pairs[0].source}, {answer.pairs[0].target})"
-    who = pairs if len(answer.pairs) == 1 else f"{len(answer.pairs)} pairs"
+    pairs = _short(f"({answer.pairs[0].source}, {answer.pairs[0].target})")
+    who = f"pair {pairs}" if len(answer.pairs) == 1 else f"{len(answer.pairs)} pairs"
     figure.suptitle(f"delta at alpha = {shorten_rational(answer.alpha)}, {who}")
     return figure
+
+
+def _short(name: str) -> str:
+    """Return a name that fits the width of the picture."""
+    return name if len(name) <= WIDTH else f"{name[: WIDTH // 2]}…{name[-WIDTH // 2 :]}"
 
 
 def _float(value: fmpq) -> float:

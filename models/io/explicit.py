@@ -226,7 +226,9 @@ def observed(
     labels = model.labels(reading)
     pairs = model.pairs(reading)
     if not model.parameters and reading.ends() and not reading.shared:
-        raise UsageError("constants: intervals are for real ones that a Markov chain leaves open; it has none")
+        raise UsageError(
+            "constants: intervals are for real ones that a Markov chain leaves open; it has none"
+        )
     if doubles is not None and reading.enclose:
         reading.note(
             f"{len(doubles.around)} different doubles became intervals of one unit in the last place on "
@@ -310,7 +312,9 @@ def _within(found: M, reading: Reading) -> M | IntervalChain | LMC:
     if not ends:
         return found
     if not isinstance(found, ParametricChain):
-        raise UsageError("constants: intervals are for real ones that a Markov chain leaves open; this is none")
+        raise UsageError(
+            "constants: intervals are for real ones that a Markov chain leaves open; this is none"
+        )
     return found.within(ends)
 
 

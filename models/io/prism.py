@@ -30,6 +30,7 @@ from bisimdist.models.io.explicit import OWN_LABELS, Choice, Explicit, observed
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, transition_place
+from bisimdist.models.parametric import ParametricChain
 
 __all__ = ["looks_like_prism", "read_prism"]
 
@@ -61,7 +62,7 @@ def read_prism(  # noqa: PLR0913
     source: str = "",
     own_labels: bool = False,
     reading: Reading | None = None,
-) -> LMC | PA | Interactive | IntervalChain:
+) -> LMC | PA | Interactive | IntervalChain | ParametricChain:
     """Read a Markov chain, or an MDP as an automaton, from the texts of PRISM's explicit files.
 
     Parameters

@@ -76,7 +76,9 @@ class Reading:
     state_limit: int | None = None
     prism_labels: bool = False
     pairs: Sequence[tuple[str, str]] = ()
-    constants: Mapping[str, ExactNumber | bool | tuple[ExactNumber, ExactNumber]] = field(default_factory=dict)
+    constants: Mapping[str, ExactNumber | bool | tuple[ExactNumber, ExactNumber]] = field(
+        default_factory=dict
+    )
     observe_variables: Sequence[str] | None = None
     observe_labels: Sequence[str] | None = None
     hide_silent: bool = False

@@ -19,7 +19,7 @@ __all__ = ["without_silent_steps"]
 
 ONE = fmpq(1)
 
-C = TypeVar("C", LMC, ParametricChain)
+C = TypeVar("C", bound=LMC | ParametricChain)
 
 
 def without_silent_steps(chain: C, starts: Collection[int] = ()) -> C:
@@ -111,9 +111,7 @@ class _Shown:
             labels.append(label)
             rows.append(((index, ONE),))
         pairs = tuple((position[s], position[t]) for s, t in chain.pairs)
-        return replace(
-            chain, states=tuple(names), labels=tuple(labels), rows=tuple(rows), pairs=pairs
-        )
+        return replace(chain, states=tuple(names), labels=tuple(labels), rows=tuple(rows), pairs=pairs)
 
     def _end(self, label: str, count: int) -> int:
         return self.ends.setdefault(label, count + len(self.ends))

@@ -35,15 +35,15 @@ from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, to_fmpq
 from bisimdist.extras import needed
+from bisimdist.models.hmm import read_entry
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.explicit import Choice, Explicit, observed
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.labelled import Row
-from bisimdist.models.hmm import read_entry
 from bisimdist.models.lmc import LMC
-from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.pa import PA
+from bisimdist.models.parametric import ParametricChain
 
 __all__ = ["looks_like_drn", "looks_like_jani", "looks_like_prism_language", "looks_like_umb", "read_by_tool"]
 
@@ -125,7 +125,9 @@ def read_by_tool(
     request = {
         "language": language,
         "constants": {
-            name: _constant(value) for name, value in reading.constants.items() if not isinstance(value, tuple)
+            name: _constant(value)
+            for name, value in reading.constants.items()
+            if not isinstance(value, tuple)
         },
         "shared": reading.shared,
         "state_limit": reading.state_limit or STATES,

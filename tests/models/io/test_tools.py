@@ -11,7 +11,20 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist import LMC, PA, LimitError, ModelError, UsageError, bound, delta, load_model, parse_model
+from bisimdist import (
+    LMC,
+    PA,
+    IntervalChain,
+    LimitError,
+    ModelError,
+    ParametricChain,
+    UsageError,
+    bound,
+    delta,
+    delta_over,
+    load_model,
+    parse_model,
+)
 from bisimdist.models.against import side_by_side
 from bisimdist.models.io.formats import format_of_content
 from bisimdist.models.io.tools import looks_like_prism_language
@@ -143,7 +156,13 @@ class TestWithStorm:
     @pytest.mark.parametrize(
         ("text", "options", "expected"),
         [
-            (COIN, {}, "the constants p have no value; give one, such as --constants p=5"),
+            (
+                COIN.replace("N = 3", "N"),
+                {},
+                "the constants N have no value; give one, such as --constants N=5",
+            ),
+            (COIN.replace("dtmc", "mdp"), {}, "left open in Markov chains"),
+            (COIN, {"constants": {"p": ("1/2", 2)}}, "expected an interval from 0 to 1"),
             (
                 COIN,
                 {"constants": {"p": 1, "q": 2}},
@@ -158,7 +177,7 @@ class TestWithStorm:
             (DRN.replace("1 : 2/3", "1 : 1/3"), {}, "the probabilities sum to 2/3"),
             ('{"jani-version": 1, "name": ' + "[" * 100_000, {}, "."),
         ],
-        ids=range(10),
+        ids=range(12),
     )
     def test_what_is_refused(self, text: str, options: dict[str, Any], expected: str) -> None:
         begun = time.monotonic()
@@ -167,6 +186,62 @@ class TestWithStorm:
         assert time.monotonic() - begun < 60
         assert str(caught.value).isprintable()
         assert len(str(caught.value)) < 1500
+
+    def test_real_constants_left_open_are_parameters(self) -> None:
+        model = parse_model(COIN, pairs=[("s=0", "s=1")])
+        assert isinstance(model, ParametricChain)
+        assert model.parameter_names == ("p",)
+        assert model.at({"p": "1/3"}) == parse_model(COIN, constants={"p": "1/3"}, pairs=[("s=0", "s=1")])
+
+    def test_silent_steps_are_left_out_with_parameters(self) -> None:
+        text = COIN.replace("N = 3", "N = 3;\nconst double q").replace(
+            "1-p : (s'=0)", "(1-p)*q : (s'=0) + (1-p)*(1-q) : (s'=2)"
+        )
+        options: dict[str, Any] = {"observe_variables": ["done"], "hide_silent": True}
+        opened = parse_model(text.replace("[] s=1", "[] s>0"), **options)
+        assert isinstance(opened, ParametricChain)
+        for p, q in (("1/3", "1/5"), ("2/3", "6/7")):
+            known = parse_model(text.replace("[] s=1", "[] s>0"), constants={"p": p, "q": q}, **options)
+            assert opened.at({"p": p, "q": q}) == known
+
+    def test_constants_have_intervals(self) -> None:
+        rough = parse_model(COIN, constants={"p": ("1/4", "1/3")})
+        assert isinstance(rough, IntervalChain)
+        assert rough.rows[0] == ((0, fmpq(2, 3), fmpq(3, 4)), (1, fmpq(1, 4), fmpq(1, 3)))
+        assert parse_model(COIN, constants={"p": ("1/4", "1/4")}) == parse_model(COIN, constants={"p": "1/4"})
+        with pytest.raises(UsageError, match="it has none"):
+            parse_model(CTMC, constants={"p": ("1/4", "1/4")})
+
+    def test_intervals_of_the_language(self) -> None:
+        text = COIN.replace("1-p :", "[0.6,0.75] :").replace("-> p :", "-> [1/4,1/3] :")
+        rough = parse_model(text.replace("const double p;", ""))
+        assert isinstance(rough, IntervalChain)
+        assert rough.rows[0] == ((0, fmpq(2, 3), fmpq(3, 4)), (1, fmpq(1, 4), fmpq(1, 3)))
+
+    @pytest.mark.slow
+    @pytest.mark.skipif(not DATA.exists(), reason="needs models of PRISM")
+    def test_retransmission_over_its_reliability(self) -> None:
+        """One chunk more is seen by more errors: delta at alpha = 1 is what their probabilities differ by."""
+        options: dict[str, Any] = {"observe_labels": ["error"], "hide_silent": True, "initial_pairs": "self"}
+        sizes = ({"N": 4, "MAX": 2}, {"N": 5, "MAX": 2})
+        both = side_by_side(*(load_model(DATA / "brpp.pm", constants=size, **options) for size in sizes))
+        assert isinstance(both, ParametricChain)
+        pieces = delta_over(both, 1).pairs[0].pieces
+
+        def errors(size: dict[str, int], pk: str) -> fmpq:
+            model = load_model(DATA / "brpp.pm", constants={**size, "pk": pk}, **options)
+            assert isinstance(model, LMC)
+            return sum((p for t, p in model.rows[0] if model.labels[t] == "error"), fmpq(0))
+
+        for pk in ("0.9", "0.98"):
+            assert pieces.at(fmpq(int(float(pk) * 100), 100)) == errors(sizes[1], pk) - errors(sizes[0], pk)
+        ends = [
+            load_model(DATA / "brpp.pm", constants={**size, "pk": ("0.9", "0.98")}, **options)
+            for size in sizes
+        ]
+        rough = side_by_side(*ends)
+        assert isinstance(rough, IntervalChain)
+        assert delta(rough, 1).pairs[0].upper >= max(pieces.at(fmpq(9, 10)), pieces.at(fmpq(49, 50)))
 
     def test_a_tool_that_takes_too_long(self) -> None:
         with pytest.raises(LimitError, match=r"the model was not built within 0.01 s"):
