@@ -24,7 +24,7 @@ from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tabl
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
-from tests.checker import packed
+from tests.checker import packed, packed_files
 from tests.checker.corpus import FOLDER, entries
 from tests.strategies import alphas, lmcs
 
@@ -48,8 +48,8 @@ def flat(model: LMC, alpha: fmpq, width: fmpq = PRECISE) -> FlatTables | None:
 
 @pytest.mark.parametrize("folder", ["correct", "incorrect", "malformed"])
 def test_the_files_are_those_that_are_put_together(folder: str) -> None:
-    made = {"correct": packed.CORRECT, "malformed": packed.MALFORMED}
-    made["incorrect"] = {name: said for name, (said, _) in packed.INCORRECT.items()}
+    made = {"correct": packed_files.CORRECT, "malformed": packed_files.MALFORMED}
+    made["incorrect"] = {name: said for name, (said, _) in packed_files.INCORRECT.items()}
     for name, said in made[folder].items():
         path = FOLDER / folder / "compact" / f"{name}.compact"
         assert path.read_bytes() == said.content(), name

@@ -74,11 +74,6 @@ class Chain:
         """Return the states that stand for two states of the model that is asked about."""
         return source, target
 
-    def member(self, rows: Rows) -> Chain:
-        """Return the chain that nature has picked, by its rows; where it has no say, this one."""
-        del rows
-        return self
-
     def digest(self) -> str:
         """Return the SHA-256 of the model as canonical JSON: sorted keys, lowest terms, no zero entries."""
         by_action = {

@@ -18,9 +18,6 @@ from bisimdist.checker.core.tables import Bounds, Setting
 ARRAYS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 """The arrays of Python that hold numbers of so many bytes."""
 
-ROW = 1 << 12
-"""Numbers of a row are read so many at a time."""
-
 SHORT = 128
 """All rows have one denominator, where that has no more bits."""
 
@@ -151,9 +148,7 @@ class Tables:
         """Read numbers of `width` bytes, the lowest first."""
         if width not in ARRAYS:
             return [int.from_bytes(stream.take(width), "little") for _ in range(count)]
-        result = array(ARRAYS[width])
-        for done in range(0, count, ROW):
-            result.frombytes(stream.take(width * min(ROW, count - done)))
+        result = array(ARRAYS[width], stream.take(width * count))
         if sys.byteorder != "little":
             result.byteswap()
         return result

@@ -326,8 +326,10 @@ class _Check:
         entry = self._entry(ends, rank, progress=said)
         progress, partners = entry.progress, self.equals[below]
         if progress is not None:
-            held = [progress.stuck] if progress.stuck is not None else progress.states or ()
-            spend(COMPARED * sum(len(partners.get(x, ())) for x in held))
+            spend(
+                COMPARED
+                * sum(len(partners.get(x, ())) for x in (progress.stuck or "", *(progress.states or ())))
+            )
             check_progress(self.setting, entry, progress, partners)
 
     def _basis(self, program: Program) -> Basis:
@@ -414,8 +416,8 @@ class _Check:
                     if x != y and q * first - p * second > p * q * below(x, y):
                         self._refuse(x, y)
             costs = self._shortcuts(number)
-            names = {self.states.names[x]: value for x, value in known} if costs is not None else {}
-            if costs is not None and not extends(self.setting, costs, names, p):
+            f_of = {self.states.names[x]: value for x, value in known}
+            if costs is not None and not extends(self.setting, costs, f_of, p):
                 raise RuleViolation("B5: the potential does not extend to the other states of a class")
 
     def _refuse(self, x: int, y: int) -> NoReturn:

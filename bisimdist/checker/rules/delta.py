@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bisimdist.checker.core.chain import Chain, given_chain, own_chain, reader
 from bisimdist.checker.core.information import RATIOS, check_cover, check_merged, check_ratios, merge
@@ -30,6 +30,7 @@ from bisimdist.checker.rules.delta_document import (
 )
 
 if TYPE_CHECKING:
+    from bisimdist.checker.core.worlds import Worlds
     from bisimdist.checker.rules.delta_ceiling import Ceiling
 
 ACCEPT = "accept"
@@ -359,7 +360,7 @@ class DeltaGraph:
         if isinstance(claim, MemberClaim):
             if claim.member is None or claim.event is None:
                 raise RuleViolation(f"{where}: D12: no chain in the intervals is named that gains so much")
-            chain = chain.member(claim.member)
+            chain = cast("Worlds", chain).member(claim.member)
         if claim.event is None:
             return self.lower(pair)
         return _event_gain(self, chain, claim, claim.event, pair, where)
