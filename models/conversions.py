@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 from flint import fmpq
 
@@ -23,6 +24,7 @@ from bisimdist.models.transform import reached_hidden_states
 __all__ = [
     "KINDS",
     "Conversion",
+    "RoughHMM",
     "automaton_as_hmm",
     "convert",
     "hmm_as_automaton",
@@ -209,7 +211,23 @@ def hmm_as_lmc(model: HMM, *, unfold: bool = False) -> LMC:
             "the hidden Markov model has entries that depend on parameters; expected numbers "
             f"(give values to {', '.join(model.parameter_names)})"
         )
-    return _Unrolling(model, unfold=unfold).chain()
+    return LMC.from_mappings(*_Unrolling(model, unfold=unfold).mappings())
+
+
+@dataclass(frozen=True, slots=True)
+class RoughHMM:
+    """A hidden Markov model with intervals in place of probabilities, as it is read."""
+
+    states: tuple[str, ...]
+    observations: tuple[str, ...]
+    emissions: tuple[Any, ...]
+    rows: tuple[Any, ...]
+    distributions: tuple[tuple[str, Any], ...]
+    pairs: tuple[tuple[str, str], ...]
+
+    def chain(self) -> IntervalChain:
+        """Return the chain in intervals whose traces are what is observed (`hmm_as_lmc`, unfolded)."""
+        return IntervalChain.from_mappings(*_Unrolling(self, unfold=True).mappings())
 
 
 def observed_chain(model: AnyModel) -> LMC:
@@ -256,7 +274,7 @@ def _somebody_chooses(model: Interactive | IntervalChain | ParametricChain) -> M
 class _Unrolling:
     """Makes the chain of a hidden Markov model from names."""
 
-    def __init__(self, model: HMM, *, unfold: bool) -> None:
+    def __init__(self, model: HMM | RoughHMM, *, unfold: bool) -> None:
         self.model = model
         self.unfold = unfold
         self.reached = reached_hidden_states(model, [s for _, row in model.distributions for s, _ in row])
@@ -277,29 +295,29 @@ class _Unrolling:
                 taken.add(self.made[s, x])
         self.end = free_name("(end)", taken)
 
-    def chain(self) -> LMC:
-        """Return the chain."""
+    def mappings(self) -> tuple[Mapping[str, str], Mapping[str, Mapping[str, Any]], Any]:
+        """Return labels, rows and pairs of the chain."""
         model = self.model
         labels: dict[str, str] = {}
-        rows: dict[str, Mapping[str, fmpq]] = {}
+        rows: dict[str, Mapping[str, Any]] = {}
         for name, row in model.distributions:
             labels[name] = self.start_label
             rows[name] = self._spread(row)
         for s in self.reached:
             if self.unfold:
                 labels[self.hidden[s]] = self.step_label
-                rows[self.hidden[s]] = {self.made[s, x]: p for x, p in _numbers(model.emissions[s])}
+                rows[self.hidden[s]] = {self.made[s, x]: p for x, p in model.emissions[s]}
             for x, _ in model.emissions[s]:
                 labels[self.made[s, x]] = model.observations[x]
                 rows[self.made[s, x]] = self._spread(model.rows[s]) or {self.end: fmpq(1)}
         if any(not model.rows[s] for s in self.reached):
             labels[self.end] = self.end_label
             rows[self.end] = {self.end: fmpq(1)}
-        return LMC.from_mappings(labels, rows, model.pairs)
+        return labels, rows, model.pairs
 
-    def _spread(self, row: SparseRow) -> dict[str, fmpq]:
+    def _spread(self, row: SparseRow) -> dict[str, Any]:
         if self.unfold:
-            return {self.hidden[s]: p for s, p in _numbers(row)}
+            return {self.hidden[s]: p for s, p in row}
         return {
             self.made[s, x]: p * seen
             for s, p in _numbers(row)

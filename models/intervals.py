@@ -21,7 +21,7 @@ from bisimdist.models.labelled import (
 )
 from bisimdist.models.lmc import LMC
 
-__all__ = ["IntervalChain", "IntervalRow", "rough_or_exact", "shorten_interval", "vertices"]
+__all__ = ["IntervalChain", "IntervalRow", "narrowed", "rough_or_exact", "shorten_interval", "vertices"]
 
 IntervalRow = tuple[tuple[int, fmpq, fmpq], ...]
 """The successors of a state: (index of a state, least probability, most), by ascending index."""
@@ -75,7 +75,7 @@ class IntervalChain(Named):
         object.__setattr__(self, "_position", check_states("chain", self.states))
         check_labels(self.states, self.labels, self.rows)
         narrow = tuple(
-            _narrowed(row, self.states, f"state {name!r}", f"transition {name}")
+            narrowed(row, self.states, f"state {name!r}", f"transition {name}")
             for name, row in zip(self.states, self.rows, strict=True)
         )
         object.__setattr__(self, "rows", narrow)
@@ -171,7 +171,7 @@ def rough_or_exact(model: IntervalChain) -> IntervalChain | LMC:
     return LMC(model.states, model.labels, rows, model.pairs)
 
 
-def _narrowed(row: IntervalRow, states: Sequence[str], place: str, transition: str) -> IntervalRow:
+def narrowed(row: IntervalRow, states: Sequence[str], place: str, transition: str) -> IntervalRow:
     """Return a row with all ends of intervals within reach, without successors that nothing leads to."""
     previous = -1
     for target, low, high in row:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bisimdist.errors import ModelError
+from bisimdist.models.contested import Contested
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
@@ -46,7 +47,8 @@ def with_pairs(model: AnyModel, pairs: Sequence[tuple[str, str]]) -> AnyModel:
         for name in (name for pair in pairs for name in pair):
             model.distribution(name)
         return replace(model, pairs=tuple((s, t) for s, t in pairs))
-    return replace(model, pairs=tuple((_index(model, s), _index(model, t)) for s, t in pairs))
+    named = tuple((_index(model, s), _index(model, t)) for s, t in pairs)
+    return replace(model, pairs=tuple(map(model.placed, named)) if isinstance(model, Contested) else named)
 
 
 def _index(model: LMC | PA | Interactive | IntervalChain | ParametricChain, name: str) -> int:

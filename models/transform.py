@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from bisimdist.errors import ModelError
-from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
@@ -101,7 +101,7 @@ def reached_states(automaton: PA, starts: Iterable[int]) -> list[int]:
     return sorted(all_reached(starts, lambda state: successors.get(state, ())))
 
 
-def reached_hidden_states(model: HMM, starts: Iterable[int]) -> list[int]:
+def reached_hidden_states(model: Any, starts: Iterable[int]) -> list[int]:
     """Return the states of a hidden Markov model that can be entered from some, these included, ascending."""
     return sorted(all_reached(starts, lambda state: (target for target, _ in model.rows[state])))
 

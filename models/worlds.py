@@ -14,6 +14,7 @@ from itertools import product
 from math import prod
 
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.models.contested import unused
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.interactive import Interactive, Moves, System
 from bisimdist.models.intervals import IntervalChain, rough_or_exact, vertices
@@ -179,9 +180,6 @@ def worlds(chain: IntervalChain, *, apart: bool) -> Worlds:
     second = list(range(size))
     for number, state in enumerate(copied):
         second[state] = size + number
-    mark = "'"
-    while not {chain.states[state] + mark for state in copied}.isdisjoint(chain.states):
-        mark += "'"
 
     def moves(state: int, where: Sequence[int]) -> Moves:
         return tuple(
@@ -191,7 +189,7 @@ def worlds(chain: IntervalChain, *, apart: bool) -> Worlds:
 
     origin = (*range(size), *copied)
     return Worlds(
-        (*chain.states, *(chain.states[state] + mark for state in copied)),
+        (*chain.states, *(name + "'" for name in unused([chain.states[s] for s in copied], chain.states))),
         tuple(chain.labels[state] for state in origin),
         (*(moves(state, range(size)) for state in range(size)), *(moves(state, second) for state in copied)),
         tuple((s, second[t]) for s, t in chain.pairs),

@@ -8,6 +8,7 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.models.contested import Contested
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
@@ -34,7 +35,7 @@ def asked_states(
     asked = model.pairs if pairs is None else tuple((model.index(s), model.index(t)) for s, t in pairs)
     if not asked:
         raise UsageError("the model has no pairs of its own; say which states to compare")
-    return asked
+    return tuple(map(model.placed, asked)) if isinstance(model, Contested) else asked
 
 
 def asked_distributions(model: HMM, pairs: Names | None) -> tuple[tuple[str, str], ...]:

@@ -158,7 +158,11 @@ def with_line(error: ModelError, lines: Iterable[tuple[str, int]]) -> ModelError
 def only_chains(node: Node) -> str:
     """Return what to say of an interval that stands where there is none."""
     pair = isinstance(node, ListNode) and len(node.items) == 2
-    return " (intervals are there for chains only, kind lmc)" if pair else ""
+    return (
+        " (intervals are there for chains, hidden Markov models and interactive models, without parameters)"
+        if pair
+        else ""
+    )
 
 
 class ProbabilityReader:

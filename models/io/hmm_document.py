@@ -9,9 +9,12 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import parse_rational
+from bisimdist.models.conversions import RoughHMM
 from bisimdist.models.hmm import HMM, Parameter, SparseRow, read_entry
+from bisimdist.models.intervals import IntervalChain, rough_or_exact
 from bisimdist.models.io.document import MapNode, Node, Scalar, ScalarKind
 from bisimdist.models.io.expect import (
+    ProbabilityReader,
     check_keys,
     expect_list,
     expect_map,
@@ -20,6 +23,8 @@ from bisimdist.models.io.expect import (
     only_chains,
     with_line,
 )
+from bisimdist.models.io.interval_document import any_interval, interval_row
+from bisimdist.models.lmc import LMC
 from bisimdist.models.polynomial import Entry, format_entry
 
 __all__ = ["EntryReader", "hmm_from_document", "hmm_text", "read_parameters"]
@@ -82,8 +87,8 @@ class EntryReader:
         return tuple(entries)
 
 
-def hmm_from_document(root: MapNode) -> HMM:
-    """Return the hidden Markov model that a document describes.
+def hmm_from_document(root: MapNode) -> HMM | IntervalChain | LMC:
+    """Return the hidden Markov model that a document describes; with intervals the chain of what is observed.
 
     Raises
     ------
@@ -116,6 +121,8 @@ def hmm_from_document(root: MapNode) -> HMM:
     distributions = _mapping(parts["distributions"], "distributions", "{pi: {s: 1}}")
     position = {name: index for index, name in enumerate(states.entries)}
     symbol = {name: index for index, name in enumerate(symbols)}
+    if not parameters and any_interval([*states.entries.values(), *rows.values(), *distributions.values()]):
+        return _rough(parts, (symbols, symbol, position), states.entries, rows, distributions)
     reader = EntryReader([parameter.name for parameter in parameters])
     emissions = tuple(
         reader.row(node, symbol, f"state {name!r}", "observation") for name, node in states.entries.items()
@@ -153,6 +160,47 @@ def hmm_from_document(root: MapNode) -> HMM:
         if error.line is not None:
             raise
         raise with_line(error, _lines(root, states.entries, rows, distributions)) from None
+
+
+def _rough(
+    parts: Mapping[str, Node],
+    known: tuple[tuple[str, ...], Mapping[str, int], Mapping[str, int]],
+    states: Mapping[str, Node],
+    rows: Mapping[str, Node],
+    distributions: Mapping[str, Node],
+) -> IntervalChain | LMC:
+    """Return the chain in intervals of a hidden Markov model with some."""
+    symbols, symbol, position = known
+    numbers = ProbabilityReader()
+
+    def read(
+        node: Node, index: Mapping[str, int], place: str, kind: str
+    ) -> list[tuple[int, tuple[fmpq, fmpq]]]:
+        row = expect_map(node, place, f"a mapping from {kind}s to probabilities, such as {{x: [0.4, 0.6]}}")
+        return [(k, (low, high)) for k, low, high in interval_row(row, index, place, numbers, kind) if high]
+
+    for name, node in rows.items():
+        if name not in position:
+            raise ModelError(
+                "transitions are given for a state that is not declared",
+                place=f"state {name!r}",
+                line=node.line,
+            )
+    chain = RoughHMM(
+        tuple(position),
+        symbols,
+        tuple(read(node, symbol, f"state {name!r}", "observation") for name, node in states.items()),
+        tuple(
+            read(rows[name], position, f"transitions of {name!r}", "state") if name in rows else ()
+            for name in position
+        ),
+        tuple(
+            (name, read(node, position, f"distribution {name!r}", "state"))
+            for name, node in distributions.items()
+        ),
+        expect_name_pairs(parts.get("pairs"), distributions, "distribution", "[pi, tau]"),
+    ).chain()
+    return rough_or_exact(chain)
 
 
 def _lines(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from flint import fmpq
 
@@ -12,14 +12,19 @@ from bisimdist.models.io.document import ListNode, MapNode, Node
 from bisimdist.models.io.expect import ProbabilityReader
 from bisimdist.models.lmc import LMC
 
-__all__ = ["holds_intervals", "intervals_from"]
+__all__ = ["any_interval", "holds_intervals", "interval_row", "intervals_from"]
 
 
 def holds_intervals(root: MapNode, rows: Sequence[tuple[str, Node]]) -> bool:
     """Tell whether a document says that probabilities are only known to lie in intervals."""
-    return "confidence" in root.entries or any(
+    return "confidence" in root.entries or any_interval(row for _, row in rows)
+
+
+def any_interval(rows: Iterable[Node]) -> bool:
+    """Tell whether an interval stands in some row."""
+    return any(
         isinstance(value, ListNode)
-        for _, row in rows
+        for row in rows
         if isinstance(row, MapNode)
         for value in row.entries.values()
     )
@@ -54,23 +59,40 @@ def intervals_from(
     numbers = ProbabilityReader()
     found: list[IntervalRow] = [()] * len(names)
     for name, row in rows:
-        entries = [
-            _entry(node, target, position, f"transition {name} -> {target}", numbers)
-            for target, node in row.entries.items()
-        ]
-        found[position[name]] = tuple(sorted(entries, key=lambda entry: entry[0]))
+        found[position[name]] = interval_row(row, position, f"transition {name}", numbers)
     said = root.entries.get("confidence")
     confidence = None if said is None else numbers.from_node(said, "confidence")
     model = IntervalChain(names, labels, tuple(found), pairs, confidence)
     return model if confidence is not None else rough_or_exact(model)
 
 
-def _entry(
-    node: Node, target: str, position: dict[str, int], place: str, numbers: ProbabilityReader
+def interval_row(
+    row: MapNode,
+    position: Mapping[str, int],
+    transition: str,
+    numbers: ProbabilityReader,
+    what: str = "state",
+) -> IntervalRow:
+    """Return the successors that a mapping lists, with the ends of their intervals.
+
+    Raises
+    ------
+    ModelError
+        If a target is not declared, or an interval is none.
+    """
+    entries = [
+        _entry(node, target, position, f"{transition} -> {target}", numbers, what)
+        for target, node in row.entries.items()
+    ]
+    return tuple(sorted(entries, key=lambda entry: entry[0]))
+
+
+def _entry(  # noqa: PLR0913, PLR0917
+    node: Node, target: str, position: Mapping[str, int], place: str, numbers: ProbabilityReader, what: str
 ) -> tuple[int, fmpq, fmpq]:
     index = position.get(target)
     if index is None:
-        raise ModelError(f"the target {target!r} is not a declared state", place=place, line=node.line)
+        raise ModelError(f"the target {target!r} is not a declared {what}", place=place, line=node.line)
     ends = node.items if isinstance(node, ListNode) else [node, node]
     if len(ends) != 2:
         raise ModelError(

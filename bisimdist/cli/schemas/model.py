@@ -49,6 +49,8 @@ def _model(kind: str, says: str, required: str, **properties: Schema) -> Schema:
 
 
 ROW = _map(_ref("number"))
+ROUGH = _map({"anyOf": [_ref("number"), _list(_ref("number"))]})
+"""Of a row that may have intervals [lower, upper]."""
 PARAMETERS = _map(_list(_ref("number")), "Open intervals, such as {p: [0, 1]}.")
 
 KINDS: dict[str, Schema] = {
@@ -58,7 +60,7 @@ KINDS: dict[str, Schema] = {
         "states transitions",
         states=_map(NAME, "By state its label."),
         transitions=_map(
-            _map({"anyOf": [_ref("number"), _list(_ref("number"))]}),
+            ROUGH,
             "By state its successors with their probabilities, or intervals [lower, upper] of them.",
         ),
         pairs=PAIRS,
@@ -79,7 +81,7 @@ KINDS: dict[str, Schema] = {
         "Somebody chooses an action after each label.",
         "states transitions",
         states=_map(NAME, "By state its label."),
-        transitions=_map(_map(ROW), "By state and action the successors with their probabilities."),
+        transitions=_map(_map(ROUGH), "By state and action the successors with their probabilities."),
         pairs=PAIRS,
         program=PROGRAM,
     ),
@@ -88,9 +90,9 @@ KINDS: dict[str, Schema] = {
         "A hidden Markov model; entries may be expressions over the parameters.",
         "observations states distributions",
         observations=_list(NAME),
-        states=_map(ROW, "By state the probabilities of what is observed there."),
-        transitions=_map(ROW, "A state without a row ends the sequence."),
-        distributions=_map(ROW, "Where a sequence may begin."),
+        states=_map(ROUGH, "By state the probabilities of what is observed there."),
+        transitions=_map(ROUGH, "A state without a row ends the sequence."),
+        distributions=_map(ROUGH, "Where a sequence may begin."),
         parameters=PARAMETERS,
         pairs=PAIRS,
     ),
