@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from bisimdist.analysis.profile_answer import ProfilePoint as ProfilePoint
     from bisimdist.analysis.program_budget import ProgramBudget as ProgramBudget
     from bisimdist.analysis.program_budget import program_budget as program_budget
+    from bisimdist.analysis.proof_pictures import Picture as Picture
     from bisimdist.analysis.robustness import RobustnessAnswer as RobustnessAnswer
     from bisimdist.analysis.robustness import robustness as robustness
     from bisimdist.analysis.satisfaction import SatisfactionAnswer as SatisfactionAnswer
@@ -272,6 +273,7 @@ _HOMES = {
         "ProgramBudget",
         "program_budget",
     ),
+    "bisimdist.analysis.proof_pictures": ("Picture",),
     "bisimdist.analysis.robustness": (
         "RobustnessAnswer",
         "robustness",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from html import escape
+from math import ceil
 
 from bisimdist.errors import visible
 
@@ -19,6 +21,10 @@ LETTER = 7.4
 FITS = 34
 """So many characters fit into a box or beside a curve."""
 PASSES = 12
+WIDEST = 1400
+"""Layers that are wider are folded to several rows."""
+LEAST = 0.75
+"""How far a picture shrinks with its surroundings: what is larger is scrolled, and can be read."""
 AWAY = 30
 """How far curves at the side of a box go."""
 TEXT_AT = (0.6, 0.42)
@@ -137,8 +143,24 @@ def abridged(
     return [*kept, rest], inside + [Edge(source, rest.name) for source in sorted(cut)]
 
 
+def _folded(nodes: Iterable[Node], layers: Mapping[str, int]) -> dict[str, int]:
+    """Return the row of each node: its layer, or one of several that a wide layer becomes."""
+    members: dict[int, list[Node]] = defaultdict(list)
+    for node in nodes:
+        members[layers[node.name]].append(node)
+    rows: dict[str, int] = {}
+    first = 0
+    for level in sorted(members):
+        row = members[level]
+        parts = ceil(sum(node.width + SPACE for node in row) / WIDEST)
+        size = ceil(len(row) / parts)
+        rows |= {node.name: first + place // size for place, node in enumerate(row)}
+        first += ceil(len(row) / size)
+    return rows
+
+
 def _columns(
-    nodes: Mapping[str, Node], edges: Iterable[Edge], layers: Mapping[str, int], beside: Mapping[str, float]
+    widths: Mapping[str, float], edges: Iterable[Edge], layers: Mapping[str, int], beside: Mapping[str, float]
 ) -> dict[str, float]:
     """Return the middle of each node: near what it is connected with, in rows without overlap."""
     near: dict[str, list[str]] = defaultdict(list)
@@ -147,11 +169,11 @@ def _columns(
             near[edge.source].append(edge.target)
             near[edge.target].append(edge.source)
     rows: dict[int, list[str]] = defaultdict(list)
-    for name in nodes:
+    for name in widths:
         rows[layers[name]].append(name)
     place: dict[str, float] = {}
     for row in rows.values():
-        _set(row, dict.fromkeys(row, 0.0), nodes, beside, place)
+        _set(row, dict.fromkeys(row, 0.0), widths, beside, place)
     for number in range(PASSES):
         for level in sorted(rows, reverse=bool(number % 2)):
             side = [1, -1][number % 2]  # downwards a row follows the one above it, upwards the one below
@@ -160,21 +182,21 @@ def _columns(
                 others = [n for n in near[name] if (layers[name] - layers[n]) * side > 0] or near[name]
                 wanted[name] = sum(place[n] for n in others) / len(others) if others else place[name]
             rows[level].sort(key=lambda name: (wanted[name], place[name]))
-            _set(rows[level], wanted, nodes, beside, place)
+            _set(rows[level], wanted, widths, beside, place)
     return place
 
 
 def _set(
     row: Sequence[str],
     wanted: Mapping[str, float],
-    nodes: Mapping[str, Node],
+    widths: Mapping[str, float],
     beside: Mapping[str, float],
     place: dict[str, float],
 ) -> None:
     """Place a row from left to right as near to what is wanted as the widths allow, on average."""
     at = 0.0
     for number, name in enumerate(row):
-        half = nodes[name].width / 2
+        half = widths[name] / 2
         at = wanted[name] if number == 0 else max(wanted[name], at + SPACE + half)
         place[name] = at
         at += half + beside.get(name, 0)
@@ -212,7 +234,7 @@ def drawing(
     >>> drawing([Node("s", "s"), Node("t", "t")], [Edge("s", "t", "1")], label="one step").count("<rect")
     2
     """
-    layers = layers or depths(nodes, edges)
+    layers = _folded(nodes, layers or depths(nodes, edges))
     by_name = {node.name: node for node in nodes}
     texts: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
     for edge in edges:
@@ -221,38 +243,46 @@ def drawing(
         key: ", ".join(dict.fromkeys(text for text in several if text)) for key, several in texts.items()
     }
     beside: dict[str, float] = {}
-    for (source, target, _), text in whole.items():
+    arriving: dict[str, list[float]] = defaultdict(list)
+    for (source, target, dashed), text in whole.items():
+        if not dashed:  # two texts have room side by side
+            arriving[target].append(LETTER * len(_fitted(text)))
         if source == target or layers[source] > layers[target]:
             room = AWAY + LETTER * len(_fitted(text))
             beside |= {name: max(room, beside.get(name, 0)) for name in (source, target)}
-    middle = _columns(by_name, edges, layers, beside)
-    left = min(middle[n.name] - n.width / 2 for n in nodes)
-    right = max(middle[n.name] + n.width / 2 + beside.get(n.name, 0) for n in nodes)
-    middle = {name: x - left + MARGIN for name, x in middle.items()}
-    top = MARGIN + HEIGHT / 2 + (AWAY if any(edge.dashed for edge in edges) else 0)
-    rows = {node.name: top + layers[node.name] * (HEIGHT + RISE) for node in nodes}
-    width = right - left + 2 * MARGIN
-    level = any(layers[e.source] == layers[e.target] == max(layers.values()) for e in edges)
-    height = max(rows.values()) + HEIGHT / 2 + MARGIN + (RISE / 2 if level else 0)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="bd" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{_shown(label)}">'
-        f"<style>{_style()}</style>"
-        '<defs><marker id="bd-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-        'orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
-    ]
+    widths = {node.name: max(node.width, sum(nlargest(2, arriving[node.name]))) for node in nodes}
+    middle = _columns(widths, edges, layers, beside)
+    rows = {node.name: layers[node.name] * (HEIGHT + RISE) for node in nodes}
+    parts, boxes = [], [_box(node, middle[node.name], rows[node.name]) for node in nodes]
     leaving: Counter[str] = Counter()
     for (source, target, dashed), text in whole.items():
         start, end = ((middle[name], rows[name], by_name[name]) for name in (source, target))
         leaving[source] += not dashed
         parts.append(_curve(start, end, text, dashed, at=TEXT_AT[leaving[source] % len(TEXT_AT)]))
-    parts += [_box(node, middle[node.name], rows[node.name]) for node in nodes]
-    return "".join(parts) + "</svg>"
+    extents = [extent for _, extent in (*parts, *boxes)]
+    left, top = (min(extent[side] for extent in extents) - MARGIN for side in (0, 1))
+    width, height = (
+        max(extent[side] for extent in extents) + MARGIN - least for side, least in ((2, left), (3, top))
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="bd" role="img" aria-label="{_shown(label)}" '
+        f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
+        f'style="max-width:100%;height:auto;min-width:{LEAST * width:.0f}px"><style>{_style()}</style>'
+        '<defs><marker id="bd-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+        'orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
+        f"{''.join(drawn for drawn, _ in (*parts, *boxes))}</svg>"
+    )
 
 
-def _box(node: Node, x: float, y: float) -> str:
+Extent = tuple[float, float, float, float]
+"""What something takes up: left, top, right, bottom."""
+
+
+def _box(node: Node, x: float, y: float) -> tuple[str, Extent]:
+    wide, high = node.drawn / 2, node.height / 2
+    extent = x - wide, y - high, x + wide, y + high
     if node.title is None:
-        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{POINT / 2:g}"/>'
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{POINT / 2:g}"/>', extent
     whole = _shown(" ".join(text for text in (node.title, node.note) if text))
     colour = "" if node.colour is None else f" c{node.colour % len(LIGHT)}"
     kind = f'class="{"marked" if node.marked else "box"}{colour}"'
@@ -262,15 +292,15 @@ def _box(node: Node, x: float, y: float) -> str:
         for down, style, text in lines
     )
     return (
-        f'<g><title>{whole}</title><rect {kind} x="{x - node.width / 2:.1f}" y="{y - HEIGHT / 2:.1f}" '
+        f'<g><title>{whole}</title><rect {kind} x="{extent[0]:.1f}" y="{extent[1]:.1f}" '
         f'width="{node.width:.1f}" height="{HEIGHT}" rx="9"/>{texts}</g>'
-    )
+    ), extent
 
 
 Place = tuple[float, float, Node]
 
 
-def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> str:
+def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> tuple[str, Extent]:
     """Draw an edge: downwards from box to box; level, upwards and round loops at the side."""
     (x1, y1, first), (x2, y2, second) = source, target
     anchor = ""
@@ -278,6 +308,8 @@ def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> 
         y1, y2 = y1 + first.height / 2, y2 - second.height / 2
         bend = (y2 - y1) / 2
         points = (x1, y1), (x1, y1 + bend), (x2, y2 - bend), (x2, y2)
+        if y2 - y1 > RISE + HEIGHT:  # boxes may stand in the way further down
+            at *= 0.75 * RISE / (y2 - y1)
     elif y1 == y2 and x1 != x2:
         side = -1 if dashed else 1
         y1, y2, bend = y1 + side * first.height / 2, y2 + side * second.height / 2, side * RISE / 2
@@ -292,11 +324,22 @@ def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> 
     path = "M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}".format(
         *(c for point in points for c in point)
     )
+    middle = _on_curve(points, 0.5)
+    corners = [points[0], middle, points[-1]]
     kind = ' class="dashed"' if dashed else ' marker-end="url(#bd-tip)"' if second.title is not None else ""
     drawn = f'<path d="{path}"{kind}/>'
-    if not text:
-        return drawn
-    weights = ((1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3)  # of a cubic curve
+    if text:
+        x, y = _on_curve(points, at)
+        room = LETTER * len(_fitted(text)) / 2
+        corners += [(x - (0 if anchor else room), y - 8), (x + room * (2 if anchor else 1) + 5, y + 8)]
+        shown = f"<title>{_shown(text)}</title>{_shown(_fitted(text))}"
+        drawn += f'<text class="edge"{anchor} x="{x:.1f}" y="{y + 4:.1f}">{shown}</text>'
+    (left, right), (top, bottom) = ((min(axis), max(axis)) for axis in zip(*corners, strict=True))
+    return drawn, (left, top, right, bottom)
+
+
+def _on_curve(points: Sequence[tuple[float, float]], at: float) -> tuple[float, float]:
+    """Return a point of a cubic curve."""
+    weights = ((1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3)
     x, y = (sum(w * p[axis] for w, p in zip(weights, points, strict=True)) for axis in (0, 1))
-    shown = f"<title>{_shown(text)}</title>{_shown(_fitted(text))}"
-    return f'{drawn}<text class="edge"{anchor} x="{x:.1f}" y="{y + 4:.1f}">{shown}</text>'
+    return x, y

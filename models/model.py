@@ -34,6 +34,10 @@ KINDS = {
 """By class what it is called, the name for `bisimdist.convert`, and what such a model is asked for first."""
 
 
+GLANCE = 40
+"""How many states and steps of a model are drawn where somebody looks at it; a file has more."""
+
+
 def called(kind: type) -> str:
     """Say what models of a class are called."""
     own = [KINDS[base.__name__][0] for base in kind.__mro__ if base.__name__ in KINDS]
@@ -53,7 +57,7 @@ class Model:
     def _repr_svg_(self) -> str:
         from bisimdist.models.io.svg import write_svg  # noqa: PLC0415 (the models are below their formats)
 
-        return write_svg(cast("AnyModel", self))
+        return write_svg(cast("AnyModel", self), limit=GLANCE)
 
     if not TYPE_CHECKING:  # for attributes that are not there
 

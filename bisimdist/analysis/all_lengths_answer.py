@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from flint import fmpq
@@ -11,6 +12,7 @@ from bisimdist.analysis.proved import Proved
 from bisimdist.certificates.hmm_proofs import (
     several_certificate,
 )
+from bisimdist.errors import BisimdistError
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.numbers import at_least, at_most
@@ -153,6 +155,16 @@ class AllLengthsAnswer(Verdicts[LengthVerdict]):
             rows=tuple(pair.row for pair in self.pairs),
             remarks=tuple(pair.remark for pair in self.pairs),
         )
+
+    def picture(self) -> str:
+        from bisimdist.analysis.proof_pictures import invariant_svg  # noqa: PLC0415 (most answers are not drawn)
+        from bisimdist.analysis.witness_pictures import first_trace  # noqa: PLC0415
+
+        for pair in self.pairs:
+            with suppress(BisimdistError):
+                if drawn := invariant_svg(pair.certificate()):
+                    return drawn
+        return first_trace((p.source, p.target, p.counterexample, p.probabilities) for p in self.pairs)
 
     def certificate(self) -> dict[str, object]:
         """Return the proof, as plain data that ``json.dumps`` writes.

@@ -21,6 +21,7 @@ from bisimdist.analysis.delta import DeltaAnswer
 from bisimdist.analysis.delta_answer import DeltaBound
 from bisimdist.analysis.event_page import event_svg
 from bisimdist.analysis.profile import ProfileAnswer, profile
+from bisimdist.analysis.proof_pictures import states_svg
 from bisimdist.errors import BisimdistError, UsageError, visible
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
@@ -297,5 +298,19 @@ def _proof(found: Decision) -> str:
         f"<pre>{escape(found.checked)}</pre>"
         f"<details><summary>The certificate, {len(found.proof)} characters: "
         "saved as proof.json it is checked by <code>bisimdist check proof.json</code></summary>"
-        f'<pre id="certificate">{escape(found.proof)}</pre></details>'
+        f'<pre id="certificate">{escape(found.proof)}</pre></details>{_graph(found)}'
     )
+
+
+def _graph(found: Decision) -> str:
+    try:
+        drawn = states_svg(json.loads(found.proof))
+    except UsageError:  # there is no graph
+        return ""
+    caption = (
+        "What an observer still has to decide after what was seen: in a box the difference of the two "
+        "worlds, state by state, scaled, and what the best bet gains on it; colours mark where nothing "
+        "more counts."
+    )
+    summary = "<summary>What the bounds rest on: the graph of information states</summary>"
+    return f"<details>{summary}<figure>{drawn}<figcaption>{_text(caption)}</figcaption></figure></details>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from flint import fmpq
 
@@ -20,6 +20,9 @@ from bisimdist.privacy.event import ACCEPT, Event
 from bisimdist.report.bounds import bounds_table, long_hint, privacy_level
 from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.tables import Report
+
+if TYPE_CHECKING:
+    from bisimdist.analysis.proof_pictures import Picture
 
 __all__ = ["DeltaAnswer", "DeltaBound", "WitnessEvent"]
 
@@ -246,6 +249,18 @@ class DeltaAnswer(Shown):
         from bisimdist.analysis.event_page import event_svg  # noqa: PLC0415  (it asks for this module)
 
         return event_svg(self.worst.witness)
+
+    def graph(self) -> Picture:
+        """Draw the graph of information states that the bounds rest on.
+
+        Raises
+        ------
+        UsageError
+            If they need none: the labels or the classes of the pairs decide.
+        """
+        from bisimdist.analysis.proof_pictures import Picture, states_svg  # noqa: PLC0415 (most answers are not drawn)
+
+        return Picture(states_svg(self.certificate()))
 
     def certificate(self) -> dict[str, object]:
         """Return the proof of all bounds, as plain data that ``json.dumps`` writes."""

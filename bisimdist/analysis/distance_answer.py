@@ -7,14 +7,15 @@ them directly; `PairBound.bracket` gives them with their direction in their type
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import OnlyHere, Proved, Shown, no_parts
-from bisimdist.errors import UsageError
+from bisimdist.errors import BisimdistError, UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
 from bisimdist.exact.number import Numbers, Unreduced
 from bisimdist.exact.rational import format_rational
@@ -26,6 +27,9 @@ from bisimdist.report.numbers import at_most, interval, short_rational
 from bisimdist.report.tables import Report
 from bisimdist.verdicts import verdict_word
 
+if TYPE_CHECKING:
+    from bisimdist.analysis.proof_pictures import Picture
+
 __all__ = [
     "DISTANCES",
     "DistanceAnswer",
@@ -36,6 +40,9 @@ __all__ = [
 
 DISTANCES = ("bd", "lbd")
 """The skewed bisimilarity distance (ATVA 2018), and the asymmetric one (CONCUR 2019)."""
+
+MAX_DRAWN = 2_000
+"""Where a distance rests on more pairs, a coupling is drawn only for who asks for it."""
 
 MAX_DIRECTIONS = 10
 """For so many pairs a person is told both directions of an asymmetric distance; JSON has all."""
@@ -192,6 +199,32 @@ class DistanceAnswer(Shown, Proved):
             If there is none, or the answer comes from another process.
         """
         return self.make_parts()
+
+    def coupling(self, source: str | None = None, target: str | None = None) -> Picture:
+        """Draw the coupling behind the bound on a pair: what its cost is made of.
+
+        Parameters
+        ----------
+        source, target
+            Two states that the proof speaks of; by default the pair with the largest bound.
+
+        Raises
+        ------
+        UsageError
+            If there is no coupling: nothing has to be moved, or nothing may be.
+        """
+        from bisimdist.analysis.proof_pictures import Picture, coupling_svg  # noqa: PLC0415 (most answers are not drawn)
+
+        worst = max(self.pairs, key=lambda pair: pair.upper)
+        return Picture(coupling_svg(self.certificate(), source or worst.source, target or worst.target))
+
+    def picture(self) -> str:
+        pairs = self.statistics.get("pairs", MAX_DRAWN + 1)
+        if not isinstance(pairs, int) or pairs > MAX_DRAWN:
+            return ""
+        with suppress(BisimdistError):
+            return self.coupling().svg
+        return ""
 
     def named(self, asked: Names | None) -> Named:
         """Return the bounds with the names by which the pairs were asked, by default their own."""

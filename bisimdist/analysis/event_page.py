@@ -14,9 +14,11 @@ from bisimdist.report.tables import Report
 __all__ = ["answer_as_html", "delta_page", "event_svg"]
 
 CONVINCED = "in the event"
+ENDS = 4
+"""From so many situations arrows lead into the event; where there are more, boxes say which labels do."""
 
 
-def event_svg(witness: WitnessEvent, *, limit: int = 60) -> str:
+def event_svg(witness: WitnessEvent, *, limit: int = 30) -> str:
     """Draw an event: situations, what is asked in them, and by which labels they follow each other.
 
     Labels that are not drawn lead out of the event. In a chain nothing is asked, and situations are numbered.
@@ -40,21 +42,23 @@ def event_svg(witness: WitnessEvent, *, limit: int = 60) -> str:
     both = (witness.probability_from, witness.source), (witness.probability_to, witness.target)
     chances = " and ".join(f"{chance} from {name}" for chance, name in both)
     asks = event.asks or (None,) * len(event.nodes)
+    accepting = [[label for label, t in targets.items() if t == ACCEPT] for targets in event.nodes]
+    drawn = sum(map(bool, accepting)) <= ENDS
+    inside = ["" if drawn or not labels else f"{CONVINCED}: {', '.join(labels)}" for labels in accepting]
     nodes = [
-        Node(f"n{k}", f"({k})" if k else "start", marked=k == event.root)
+        Node(f"n{k}", f"({k})" if k else "start", note, marked=k == event.root)
         if action is None
-        else Node(f"n{k}", f"ask {action}", f"({k})", 0)
-        for k, action in enumerate(asks)
+        else Node(f"n{k}", f"ask {action}", f"({k}) {note}".rstrip(), 0)
+        for k, (action, note) in enumerate(zip(asks, inside, strict=True))
     ]
-    accept = Node("accept", CONVINCED, marked=True)
     edges = [
         Edge(f"n{k}", "accept" if target == ACCEPT else f"n{target}", label)
         for k, targets in enumerate(event.nodes)
         for label, target in targets.items()
-        if target == ACCEPT or target >= 0
+        if target >= 0 or (target == ACCEPT and drawn)
     ]
     if any(edge.target == "accept" for edge in edges) or event.root == ACCEPT:
-        nodes.append(accept)
+        nodes.append(Node("accept", CONVINCED, marked=True))
     if not nodes:
         nodes = [Node("empty", "the empty event")]
     roots = [nodes[0].name]

@@ -206,6 +206,11 @@ class VerifyAnswer(Verdicts[PairVerdict]):
     length: int
     up_to: bool
 
+    def picture(self) -> str:
+        from bisimdist.analysis.witness_pictures import first_trace  # noqa: PLC0415 (most answers are not drawn)
+
+        return first_trace((p.source, p.target, p.counterexample, p.probabilities) for p in self.pairs)
+
     def report(self) -> Report:
         values = " for all values of the parameters" if self.model.parametric else ""
         conclusion = {
@@ -366,6 +371,11 @@ class BudgetAnswer(Shown):
     length: int
     up_to: bool
     pairs: tuple[PairBudget, ...]
+
+    def picture(self) -> str:
+        from bisimdist.analysis.witness_pictures import first_trace  # noqa: PLC0415 (most answers are not drawn)
+
+        return first_trace((p.source, p.target, p.witness, p.probabilities) for p in self.pairs)
 
     @property
     def exact(self) -> bool:

@@ -127,6 +127,11 @@ class TraceEquivalenceAnswer(AboutTraces):
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
 
+    def picture(self) -> str:
+        from bisimdist.analysis.witness_pictures import first_trace  # noqa: PLC0415 (most answers are not drawn)
+
+        return first_trace((pair.source, pair.target, pair.trace, pair.probabilities) for pair in self.pairs)
+
     @property
     def equivalent(self) -> bool | None:
         """Whether every pair is equivalent; None where that is not known."""

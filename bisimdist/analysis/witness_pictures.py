@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from flint import fmpq
 
@@ -20,7 +20,10 @@ from bisimdist.logic.formula import (
 from bisimdist.models.pa import PA
 from bisimdist.report.numbers import short_rational
 
-__all__ = ["formula_svg", "play_svg", "trace_svg"]
+__all__ = ["first_trace", "formula_svg", "play_svg", "trace_svg"]
+
+Measured = tuple[str, str, Sequence[str] | None, tuple[fmpq, fmpq] | None]
+"""Two names, a trace, and its probabilities, where there are any."""
 
 
 def play_svg(model: PA, play: Play) -> str:
@@ -104,3 +107,15 @@ def trace_svg(names: tuple[str, str], trace: Sequence[str], probabilities: Seque
     edges = [Edge(f"n{k}", f"n{k + 1}", action) for k, action in enumerate(trace)]
     kept, between = abridged(nodes, edges)
     return drawing(kept, between, label=f"the trace {' '.join(trace)}: {here}, {there}")
+
+
+def first_trace(pairs: Iterable[Measured]) -> str:
+    """Draw the trace of the first pair that has one; empty where none has.
+
+    Examples
+    --------
+    >>> first_trace([("s", "t", None, None)])
+    ''
+    """
+    known = ((s, t, trace, chances) for s, t, trace, chances in pairs if trace and chances)
+    return next((trace_svg((s, t), trace, chances) for s, t, trace, chances in known), "")

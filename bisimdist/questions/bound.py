@@ -11,7 +11,7 @@ from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.options import PRECISION, SKEWED_DISTANCE, UNIT_THRESHOLD
 from bisimdist.questions.parameter_options import FOR_ALL
-from bisimdist.questions.question import Content, Group, Plain, Question, identity
+from bisimdist.questions.question import Content, Group, Plain, Question, drawn_or_said, identity
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
 
@@ -57,6 +57,7 @@ class Bound(Question["DistanceAnswer"]):
         options.MEMORY,
         options.CERTIFICATE,
         options.CERTIFICATE_FORMAT,
+        options.SVG,
         options.JSON,
     )
     sources = ("CMP18 Definition 12", "CMP18 Lemma 2", "CMP18 Theorem 2")
@@ -166,6 +167,8 @@ class Bound(Question["DistanceAnswer"]):
             many = int(answer.statistics.get("pairs", 0)) > MAX_PAIRS
             if self.certificate_format == "2" or (self.certificate_format == "auto" and many):
                 return answer.compact_certificate()
+        if option.name == options.SVG.name:
+            return drawn_or_said(lambda: answer.coupling().svg)
         return super(Bound, self).content(option, path, answer)
 
     def report(self, answer: DistanceAnswer) -> Report:

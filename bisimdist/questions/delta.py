@@ -11,7 +11,7 @@ from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.option import Option
 from bisimdist.questions.parameter_options import FOR_ALL, OVER
-from bisimdist.questions.question import Content, Group, Question
+from bisimdist.questions.question import Content, Group, Question, drawn_or_said
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
 
@@ -53,6 +53,7 @@ class Delta(Question["DeltaAnswer"]):
         options.MEMORY,
         options.CERTIFICATE,
         options.SVG,
+        options.GRAPH,
         options.HTML.but(help="Write the bounds and the event behind them, drawn, as one page."),
         OVER,
         FOR_ALL,
@@ -134,6 +135,8 @@ class Delta(Question["DeltaAnswer"]):
             from bisimdist.analysis.event_page import delta_page
 
             return delta_page(answer, self.report(answer), self.named)
+        if option.name == options.GRAPH.name:
+            return drawn_or_said(lambda: answer.graph().svg)
         return super(Delta, self).content(option, path, answer)
 
 

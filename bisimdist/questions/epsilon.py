@@ -38,6 +38,7 @@ class Epsilon(Question["BudgetAnswer"]):
         PRECISION.but(help="With parameters: how narrow the bounds are to be (1/1000).", default="1/1000"),
         options.TIMEOUT.but(help="Stop after so many seconds with a lower bound."),
         options.CERTIFICATE,
+        options.SVG,
         options.JSON,
     )
 

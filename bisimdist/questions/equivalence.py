@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bisimdist.questions.options import CERTIFICATE, ENDS, JSON, PAIR, STATE_LIMIT, TIMEOUT
+from bisimdist.questions.options import CERTIFICATE, ENDS, JSON, PAIR, STATE_LIMIT, SVG, TIMEOUT
 from bisimdist.questions.question import (
     Group,
     Plain,
@@ -35,7 +35,7 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
     tabled = "listed"
     group = Group.TRACES
     example = "example:randomised-response-pa"
-    options = (PAIR, ENDS, STATE_LIMIT, TIMEOUT, CERTIFICATE, JSON)
+    options = (PAIR, ENDS, STATE_LIMIT, TIMEOUT, CERTIFICATE, SVG, JSON)
     sources = ("CCP18 Definition 2",)
 
     model: PA

@@ -205,8 +205,9 @@ FORMULA = option(
 )
 HTML = option("--html", "FILE", "Write the table and a diagram of the order as one page.", writes=True)
 SVG = option(
-    "--svg", "FILE", "Draw what stands behind the answer: an event, a play, a formula, ...", writes=True
+    "--svg", "FILE", "Draw what stands behind the answer: an event, a play, a coupling, ...", writes=True
 )
+GRAPH = option("--graph", "FILE", "Draw the graph of information states behind the bounds.", writes=True)
 TRACE_KIND = choice(
     "--kind",
     "KIND",

@@ -45,6 +45,7 @@ class Prove(Question["AllLengthsAnswer"]):
         options.DISTRIBUTIONS,
         options.TIMEOUT,
         options.CERTIFICATE,
+        options.SVG,
         options.JSON,
     )
     start: ClassVar = {

@@ -26,6 +26,7 @@ __all__ = [
     "Plain",
     "Question",
     "Settled",
+    "drawn_or_said",
     "identity",
     "joint",
     "nothing_known",
@@ -84,6 +85,19 @@ class Plain:
     data: dict[str, object]
     report: Report
     settled: Settled = None
+
+
+def drawn_or_said(draw: Callable[[], str]) -> str:
+    """Return a picture: where there is nothing to draw, of the words that say so."""
+    from bisimdist.drawing import Node, drawing
+    from bisimdist.errors import UsageError
+
+    nothing = "nothing to draw"
+    try:
+        found = draw()
+    except UsageError as error:
+        found, nothing = "", str(error)
+    return found or drawing([Node("nothing", "nothing to draw")], [], label=nothing)
 
 
 def nothing_known(
@@ -242,11 +256,8 @@ class Question(ABC, Generic[A]):
 
     @staticmethod
     def _picture(answer: A) -> str:
-        from bisimdist.drawing import Node, drawing
-
         shown: Shown = answer  # type: ignore[assignment]
-        nothing = "nothing to draw"
-        return shown.picture() or drawing([Node("nothing", nothing)], [], label=nothing)
+        return drawn_or_said(shown.picture)
 
     def _table(self, option: Option[Any], path: str, answer: A) -> str | bytes:
         from bisimdist.report.matrix import Matrix

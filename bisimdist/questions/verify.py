@@ -49,6 +49,7 @@ class Verify(Question["VerifyAnswer"]):
         ENGINE,
         options.TIMEOUT.but(help="Stop after so many seconds; what is left is unknown."),
         options.CERTIFICATE,
+        options.SVG,
         options.JSON,
     )
     sources = ("LWZ22 Definition 3", "LWZ22 Algorithm 1")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 import bisimdist
+from bisimdist.drawing import WIDEST, Edge, Node, drawing
 from bisimdist.models.library.pin_checking import pin_checking
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
@@ -29,6 +31,16 @@ def texts(picture: str) -> list[str]:
         ("explain example:pin-checking --pair s1 s1", {"nothing to draw"}),
         ("trace example:randomised-response-pa", {"s_y or s_n", "tau", "3/4 from s_y", "1/4 from s_n"}),
         ("metric example:mimicking --kind additive", {"nothing to draw"}),
+        ("bound example:figure1 --alpha 1", {"s2", "s3", "given up", "1/5"}),
+        ("bound example:two-questions --alpha 1", {"X: 1/4", "given up"}),
+        ("bound example:dining-cryptographers,n=2 --alpha 1.0002", {"payer1_t", "1/50, 1/50 apart"}),
+        ("prove example:contagious-disease,together=9/10", {"start", "4/7 0 + 2/7 1 + 1/7 2", "1: 2/3"}),
+        ("prove example:contagious-disease,together=9/10 --method factors", {"(0, 1)", "at most 1 times"}),
+        (
+            "prove example:contagious-disease,together=9/10 --method coupling --ratio 4",
+            {'["0", "0"]', "11/60"},
+        ),
+        ("epsilon example:contagious-disease,together=9/10 --length 1", {"0", "11/60 from couple|sick"}),
     ],
 )
 def test_a_command_draws_it(command: Command, tmp_path: Path, words: str, shown: set[str]) -> None:  # noqa: F811
@@ -47,5 +59,96 @@ def test_a_play_that_goes_on_for_ever_leads_back() -> None:
 
 
 def test_where_nothing_differs_nothing_is_drawn() -> None:
-    chain = bisimdist.build_example("figure1")
-    assert bisimdist.bound(chain, 1)._repr_svg_() is None
+    assert bisimdist.explain(pin_checking(), pairs=[("s1", "s1")])._repr_svg_() is None
+
+
+def test_the_graph_of_information_states_is_drawn(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    path = tmp_path / "graph.svg"
+    ring = "example:dining-cryptographers,n=2"
+    assert command("delta", ring, "--alpha", "1.0002", "--graph", path).code == 0
+    shown = set(texts(path.read_text()))
+    assert {"5000 payer0 - 5001 payer1", "9951 payer0_h - 10051 payer0_t", "flipped", "agree"} <= shown
+    assert path.read_text() == bisimdist.delta(bisimdist.build_example(ring[8:]), "1.0002").graph().svg
+    same = bisimdist.delta(bisimdist.build_example("figure1"), 1, pairs=[("s0", "s2")])
+    with pytest.raises(bisimdist.UsageError, match="labels or classes"):
+        same.graph()
+
+
+def test_a_coupling_is_drawn_from_either_side_and_not_where_there_is_none() -> None:
+    chain = bisimdist.build_example("dining-cryptographers,n=2")
+    answer = bisimdist.bound(chain, "1.0002")
+    there, back = (
+        set(texts(answer.coupling(*pair).svg))
+        for pair in (("payer0_h", "payer1_t"), ("payer1_t", "payer0_h"))
+    )
+    assert {"said1_ht_agree", "said1_tt_agree_payer1", "49/100", "51/100"} <= there & back
+    with pytest.raises(bisimdist.UsageError, match="no coupling of done and done"):
+        answer.coupling("done", "done")
+
+
+def test_what_is_pumped_leads_back() -> None:
+    model = bisimdist.parse_model(GROWS)
+    assert isinstance(model, bisimdist.HMM)
+    (picture,) = {bisimdist.for_all_lengths(model).picture()}
+    assert "again and again" in texts(picture)
+    assert "a round: times" in picture
+
+
+GROWS = """
+kind: hmm
+observations: [x, y]
+states: {s: {x: 2/3, y: 1/3}, t: {x: 1/3, y: 2/3}}
+transitions: {s: {s: 1}, t: {t: 1}}
+distributions: {first: {s: 1}, second: {t: 1}}
+pairs: [[first, second]]
+"""
+
+
+def extents(picture: str) -> tuple[float, float, float, float]:
+    root = ElementTree.fromstring(picture)
+    left, top, width, height = map(float, root.attrib["viewBox"].split())
+    return left, top, left + width, top + height
+
+
+@pytest.mark.parametrize("text", ["a label that is not short at all", "l"])
+@pytest.mark.parametrize("back", ["s0", "s7"])
+def test_nothing_is_cut_off(text: str, back: str) -> None:
+    nodes = [Node(f"s{k}", f"s{k}") for k in range(9)]
+    edges = [Edge(f"s{k}", f"s{k + 1}", text) for k in range(8)]
+    edges += [Edge("s8", back, text), Edge("s8", "s8", text), Edge("s0", "s1", dashed=True)]
+    picture = drawing(nodes, edges, label="a long way back")
+    left, top, right, bottom = extents(picture)
+    for drawn in ElementTree.fromstring(picture).iter(f"{SVG}text"):
+        x, wide = float(drawn.attrib["x"]), 6 * len(drawn.text or drawn[0].text or "")
+        start = x if "start" in drawn.attrib.get("style", "") else x - wide / 2
+        assert left <= start
+        assert start + wide <= right
+    paths = re.findall(r' d="M([-.\d]+) ([-.\d]+)C', picture)
+    assert all(left <= float(x) <= right and top <= float(y) <= bottom for x, y in paths)
+
+
+def test_wide_layers_are_folded_and_texts_do_not_shrink_away() -> None:
+    names = [f"a state with a name {k}" for k in range(50)]
+    picture = drawing(
+        [Node("root", "root"), *(Node(name, name) for name in names)],
+        [Edge("root", name, "1/50") for name in names],
+        label="wide",
+    )
+    left, _, right, _ = extents(picture)
+    assert right - left < 2 * WIDEST
+    (least,) = re.findall(r"min-width:(\d+)px", picture)
+    assert float(least) >= 0.7 * (right - left)
+
+
+def test_an_event_with_many_ends_says_them_in_its_boxes() -> None:
+    chain = bisimdist.build_example("random,states=12")
+    answer = bisimdist.delta(chain, "11/10", pairs=[("s0", "s1")], gap="1/100")
+    shown = texts(answer.picture())
+    assert "in the event" not in shown
+    assert any(text.startswith("in the event: ") for text in shown)
+
+
+def test_a_model_at_a_glance_is_shorter_than_in_a_file() -> None:
+    model = bisimdist.build_example("random,states=80")
+    assert model._repr_svg_().count("<rect") == 41
+    assert f"{80 - 40} more" in texts(model._repr_svg_())
