@@ -12,6 +12,7 @@ from bisimdist.errors import LimitError
 from bisimdist.fixpoint.improvement import (
     ExactFixedPoint,
     improve_exactly,
+    improve_nearly,
     improve_roughly,
     tied_sides,
 )
@@ -28,6 +29,12 @@ from bisimdist.lp.compiled import Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["approximate", "prove_above", "prove_exactly"]
+
+LARGE = 500
+"""Of so many pairs exact values take longer than leading digits, which are therefore looked at first:"""
+
+PLACES = 192
+"""so many of them, which tell apart what doubles cannot."""
 
 
 def approximate(  # noqa: PLR0913
@@ -116,6 +123,11 @@ def _fixed_point(
         strategy = _strategy(question, guess)
         with suppress(SingularSystemError):
             improve_roughly(strategy, deadline=deadline, progress=progress)
+        if question.functional.size > LARGE:
+            try:
+                improve_nearly(strategy, PLACES, deadline=deadline, progress=progress)
+            except LimitError:
+                deadline.check()
         return strategy, improve_exactly(strategy, deadline=deadline, progress=progress)
     except (LimitError, SingularSystemError):
         deadline.check()

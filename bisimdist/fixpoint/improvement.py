@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from flint import fmpq, fmpz
@@ -15,7 +16,17 @@ from bisimdist.lp.compiled import BoolArray, Int64Array
 from bisimdist.lp.transport import improve
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["ExactFixedPoint", "improve_exactly", "improve_roughly", "tied_sides"]
+__all__ = [
+    "ExactFixedPoint",
+    "cheapen",
+    "excess",
+    "improve_by_detours",
+    "improve_couplings",
+    "improve_exactly",
+    "improve_nearly",
+    "improve_roughly",
+    "tied_sides",
+]
 
 ROUNDS = 60
 """More rounds of improvement than were ever seen to be needed; then the work ends undecided."""
@@ -105,16 +116,43 @@ def improve_exactly(
     SingularSystemError
         If a strategy keeps mass for ever.
     """
+    return _improve(strategy, partial(strategy.values, deadline=deadline, progress=progress), 0, deadline)
+
+
+def improve_nearly(
+    strategy: Strategy, places: int, *, deadline: Deadline = NEVER, progress: Progress = silent
+) -> Values:
+    """Improve the strategies on values in units of 2 ** -places until nothing gains more than a few of these.
+
+    Nothing rests on the values; see `bisimdist.linear.leading`.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes, the strategies do not settle, or mass goes round for too long.
+    """
+
+    def values() -> Values:
+        progress("leading digits", places, None)
+        return strategy.nearly(places, deadline=deadline)
+
+    return _improve(strategy, values, 4 * (strategy.functional.batch.room + 2), deadline).values
+
+
+def _improve(
+    strategy: Strategy, solve: Callable[[], Values], tolerance: int, deadline: Deadline
+) -> ExactFixedPoint:
+    """Improve until nothing gains more than the tolerance, in units of the values."""
     for _ in range(ROUNDS):
         deadline.check()
-        values = strategy.values(deadline=deadline, progress=progress)
+        values = solve()
         fine = strategy.functional.batch.finest
         tables = Tables(strategy, values.fixed_point(fine), fine, values=values, deadline=deadline)
-        changed = _improve_couplings(strategy, values, tables)
+        changed = improve_couplings(strategy, values, tables, tolerance)
         if not changed:
-            changed, tied = _improve_directions(strategy, values, tables)
+            changed, tied = _improve_directions(strategy, values, tables, tolerance)
         if not changed:
-            changed = _improve_by_detours(strategy, values, tables)
+            changed = improve_by_detours(strategy, values, tables, tolerance)
         if not changed:
             return ExactFixedPoint(values, tied, tables)
     raise LimitError(f"the strategies did not settle within {ROUNDS} rounds")
@@ -124,7 +162,7 @@ def _exact_costs(cells: Sequence[int], values: Values) -> list[fmpz]:
     return [values.numerators[cell] for cell in cells]
 
 
-def _improve_couplings(strategy: Strategy, values: Values, tables: Tables) -> bool:
+def improve_couplings(strategy: Strategy, values: Values, tables: Tables, tolerance: int = 0) -> bool:
     """Make the couplings of the directions taken optimal; tell whether one was not."""
     batch = strategy.functional.batch
     band = 2 * (batch.room + 2)
@@ -134,11 +172,12 @@ def _improve_couplings(strategy: Strategy, values: Values, tables: Tables) -> bo
     changed = pivots > 0
     flagged = strategy.basis.undecided(batch, taken, tables.numerators, one=tables.one, band=band)
     for index in taken[flagged].tolist():
-        changed |= _improve_program(strategy, index, values)
+        changed |= _improve_program(strategy, index, values, tolerance)
     for index, coupling in list(strategy.general.items()):
         tables.mend(index)
         side = int(strategy.functional.side_of[index])
-        cheaper = bool(strategy.general[index].optimum.value < tables.cost(coupling))
+        least = tables.cost(coupling) - fmpq(tolerance, values.denominator)
+        cheaper = bool(strategy.general[index].optimum.value < least)
         changed |= strategy.takes(side) and cheaper
     return changed
 
@@ -152,59 +191,68 @@ def tied_sides(strategy: Strategy, fixed: ExactFixedPoint, pair: int) -> Iterato
             if index not in strategy.general:
                 _improve_program(strategy, index, fixed.values)
                 fixed.tables.mend(index)
-        if _excess(strategy, side, fixed.values, fixed.values.numerators[pair]) == 0:
+        if excess(strategy, side, fixed.values, fixed.values.numerators[pair]) == 0:
             yield side
 
 
-def _improve_program(strategy: Strategy, index: int, values: Values) -> bool:
+def _improve_program(strategy: Strategy, index: int, values: Values, tolerance: int = 0) -> bool:
     """Make the basis of one program optimal for the exact values; tell whether it was not."""
     costs = _exact_costs(strategy.functional.batch.programs[index].cells, values)
-    return strategy.settle(index, costs, values.denominator)
+    return strategy.settle(index, costs, values.denominator, tolerance=tolerance)
 
 
-def _improve_directions(strategy: Strategy, values: Values, tables: Tables) -> tuple[bool, BoolArray]:
+def _improve_directions(
+    strategy: Strategy, values: Values, tables: Tables, tolerance: int
+) -> tuple[bool, BoolArray]:
     """Switch where a side not taken is worth more; tell whether one was, and which tie."""
     functional = strategy.functional
     tied = np.zeros(functional.width * functional.size, dtype=np.bool_)
     changed = False
-    for pair, numerator in enumerate(values.numerators):
+    sides = functional.sides
+    taken = strategy.direction[sides // functional.width] == sides % functional.width
+    sides = sides[~taken | strategy.zero[sides // functional.width]]
+    most: dict[int, fmpq] = {}
+    for side, plan in zip(sides.tolist(), strategy.plans(sides), strict=True):
+        pair = side // functional.width
+        wanted = values.numerators[pair]
+        more = values.cost(plan) - wanted * plan.scale
+        if more > 0:
+            more = cheapen(strategy, side, tables, values, wanted)
         if strategy.zero[pair]:
-            for option in range(functional.width):
-                if _cheapen(strategy, functional.width * pair + option, tables, values, numerator) > 0:
-                    raise LimitError("a pair found to be at distance 0 has no coupling that proves it")
+            if more > 0:
+                raise LimitError("a pair found to be at distance 0 has no coupling that proves it")
             continue
-        most = fmpq(0)
-        for other in list(strategy.others(pair)):
-            excess = fmpq(_cheapen(strategy, other, tables, values, numerator), functional.scale[other])
-            tied[other] = excess == 0
-            if excess > most:
-                most = excess
-                strategy.direction[pair] = other % functional.width
-                changed = True
+        tied[side] = more == 0
+        gain = fmpq(more, functional.scale[side])
+        if gain > most.get(pair, tolerance):
+            most[pair] = gain
+            strategy.direction[pair] = side % functional.width
+            changed = True
     return changed, tied
 
 
-def _cheapen(strategy: Strategy, side: int, tables: Tables, values: Values, wanted: fmpz) -> fmpz:
+def cheapen(strategy: Strategy, side: int, tables: Tables, values: Values, wanted: fmpz) -> fmpz:
     """Improve the couplings of a side if they cost more than `wanted`; return what is still too much."""
     programs = strategy.functional.programs_of(side)
-    excess = _excess(strategy, side, values, wanted)
-    if excess > 0:
+    more = excess(strategy, side, values, wanted)
+    if more > 0:
         for index in programs:
             if index not in strategy.general:
                 _improve_program(strategy, index, values)
-        excess = _excess(strategy, side, values, wanted)
-    mended = excess > 0 and sum(tables.mend(index) for index in programs) > 0
+        more = excess(strategy, side, values, wanted)
+    mended = more > 0 and sum(tables.mend(index) for index in programs) > 0
     if mended:
-        excess = _excess(strategy, side, values, wanted)
-    return excess
+        more = excess(strategy, side, values, wanted)
+    return more
 
 
-def _excess(strategy: Strategy, side: int, values: Values, wanted: fmpz) -> fmpz:
+def excess(strategy: Strategy, side: int, values: Values, wanted: fmpz) -> fmpz:
+    """Return by how much the couplings of a side cost more than `wanted`, times the scale of their plan."""
     plan = strategy.plan(side)
     return values.cost(plan) - wanted * plan.scale
 
 
-def _improve_by_detours(strategy: Strategy, values: Values, tables: Tables) -> bool:
+def improve_by_detours(strategy: Strategy, values: Values, tables: Tables, tolerance: int = 0) -> bool:
     """Give programs taken detours where their potentials do not extend; tell whether one became cheaper."""
     if not strategy.functional.detours:
         return False
@@ -218,5 +266,5 @@ def _improve_by_detours(strategy: Strategy, values: Values, tables: Tables) -> b
             direct = improve(program, costs, values.denominator, strategy.parents(index), stay=True)
             before = direct.cost(program, costs, values.denominator)
             cost = strategy.general[index].optimum.value * values.denominator * program.whole
-            changed |= bool(cost < before)
+            changed |= bool(cost < before - tolerance * program.whole)
     return changed

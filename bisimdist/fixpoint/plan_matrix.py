@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import fmpq
 
+from bisimdist.fixpoint.moves import moves_of, unusual_sides
 from bisimdist.fixpoint.strategy import Plan, Strategy
 from bisimdist.lp.batch import MAX_EXPONENT
 from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
@@ -54,7 +55,7 @@ class PlanMatrix:
         chosen = np.asarray(sides, dtype=np.int64)
         row_of = np.full(functional.width * functional.size, -1, dtype=np.int64)
         row_of[chosen] = np.arange(len(chosen))
-        unusual = _unusual_sides(strategy)
+        unusual = unusual_sides(strategy, MAX_EXPONENT)
         usual = row_of.copy()
         usual[unusual] = -1
         rows, columns, weights, constant = _flat_plans(strategy, usual, chosen)
@@ -105,37 +106,14 @@ def plan_cost(plan: Plan, numerators: Sequence[int], grid: int) -> fmpq:
     return fmpq(total, plan.scale)
 
 
-def _unusual_sides(strategy: Strategy) -> Int64Array:
-    """Return the sides with a program whose coupling is not, or not exactly, in the flat arrays."""
-    functional = strategy.functional
-    programs = sorted(functional.batch.rounded.union(strategy.general))
-    wide = [side for side, scale in enumerate(functional.scale) if scale.bit_length() > MAX_EXPONENT]
-    of_programs = functional.side_of[np.array(programs, dtype=np.int64)]
-    return np.unique(np.concatenate((of_programs, np.array(wide, dtype=np.int64))))
-
-
 def _flat_plans(
     strategy: Strategy, row_of: Int64Array, sides: Int64Array
 ) -> tuple[Int64Array, Int64Array, Float64Array, Float64Array]:
     """Return (rows, pairs, weights) of all moves of the wanted rows, and by row the mass given up."""
-    functional, batch, count = strategy.functional, strategy.functional.batch, len(sides)
-    sources, sinks = np.diff(batch.source_start), np.diff(batch.sink_start)
-    node_start = np.asarray(batch.node_start, dtype=np.int64)
-    owner = np.repeat(np.arange(len(batch)), sources + sinks)
-    row = row_of[functional.side_of[owner]]
-    kept = np.flatnonzero((row >= 0) & (strategy.basis.flow != 0))
-    owner, row = owner[kept], row[kept]
-    flow, above = strategy.basis.flow[kept], strategy.basis.parent[kept]
-    node, first = kept - node_start[owner], sources[owner]
-    is_source = node < first
-    lost = is_source & (above < 0)
-    wanted = np.unique(row).tolist()
+    count = len(sides)
+    row, number, flow, lost_row, lost = moves_of(strategy, row_of)
+    wanted = np.unique(np.concatenate((row, lost_row))).tolist()
     scale = np.ones(count, dtype=np.float64)
-    scale[wanted] = [float(functional.scale[side]) for side in sides[wanted].tolist()]
-    mass = flow.astype(np.float64) / scale[row]
-    constant = np.bincount(row[lost], mass[lost], minlength=count).astype(np.float64)
-    moved = above >= 0
-    width = sinks[owner]
-    cell = np.where(is_source, node * width + above - first, above * width + node - first)
-    number = batch.cells[(batch.cell_start[owner] + cell)[moved]]
-    return row[moved], number, mass[moved], constant
+    scale[wanted] = [float(strategy.functional.scale[side]) for side in sides[wanted].tolist()]
+    constant = np.bincount(lost_row, lost / scale[lost_row], minlength=count).astype(np.float64)
+    return row, number, flow / scale[row], constant

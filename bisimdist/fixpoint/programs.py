@@ -68,6 +68,13 @@ class Functional:
         return tuple(range(0, self.width, 1 if self.both_sides else 2))
 
     @property
+    def sides(self) -> Int64Array:
+        """All sides that the maximiser chooses from, pair by pair."""
+        starts = np.arange(self.size, dtype=np.int64) * self.width
+        sides: Int64Array = (starts[:, None] + np.array(self.options)).ravel()
+        return sides
+
+    @property
     def detours(self) -> bool:
         """Whether detours through third states count.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from flint import fmpq, fmpz
@@ -11,6 +12,7 @@ from flint import fmpq, fmpz
 from bisimdist.errors import LimitError
 from bisimdist.exact.number import Unreduced
 from bisimdist.fixpoint.detours import GeneralCoupling
+from bisimdist.fixpoint.moves import moves_of, unusual_sides
 from bisimdist.fixpoint.programs import Functional
 from bisimdist.linear import SparseRow, SparseSystem, solve_exact, solve_float
 from bisimdist.lp.batch import BatchBasis
@@ -18,6 +20,9 @@ from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Plan", "Strategy", "Values"]
+
+WORD = 61
+"""Bits of a scale up to which all masses of a side, added up, are numbers of 64 bits."""
 
 LONG = 2000
 """Bits of a denominator from which on lowest terms take time."""
@@ -85,6 +90,11 @@ class Strategy:
     general: dict[int, GeneralCoupling] = field(default_factory=dict)
     """By program: couplings that take the place of the transportation basis."""
 
+    def copy(self) -> Strategy:
+        """Return a copy that can go its own way."""
+        general = dict(self.general)
+        return Strategy(self.functional, self.basis.copy(), self.direction.copy(), self.zero, general)
+
     def parents(self, program: int) -> list[int]:
         """Return the basis of a program."""
         return self.basis.parent[self.functional.batch.nodes_of(program)].tolist()  # type: ignore[no-any-return]
@@ -93,10 +103,13 @@ class Strategy:
         """Return the exact flows of the basis of a program, in the unit of its amounts."""
         return self.basis.flows(self.functional.batch, program)
 
-    def settle(self, program: int, costs: Sequence[fmpz | int], one: fmpz | int) -> bool:
+    def settle(
+        self, program: int, costs: Sequence[fmpz | int], one: fmpz | int, *, tolerance: int = 0
+    ) -> bool:
         """Make the basis of one program optimal for exact costs; tell whether it was not."""
         before = tuple(self.parents(program))
-        return self.basis.settle(self.functional.batch, program, costs, one).parent != before
+        batch = self.functional.batch
+        return self.basis.settle(batch, program, costs, one, tolerance=tolerance).parent != before
 
     def side(self, pair: int) -> int:
         """Return the side that the maximiser takes at a pair."""
@@ -140,6 +153,32 @@ class Strategy:
             return self._with_general(scale, constant, weights, extra)
         return Plan(scale, constant, tuple(sorted(weights.items())))
 
+    def plans(self, sides: Int64Array) -> list[Plan]:
+        """Return what the couplings of many sides cost, at once."""
+        functional, count, size = self.functional, len(sides), max(self.functional.size, 1)
+        row_of = np.full(functional.width * size, -1, dtype=np.int64)
+        row_of[sides] = np.arange(count)
+        unusual = unusual_sides(self, WORD)
+        unusual = unusual[row_of[unusual] >= 0]
+        alone = row_of[unusual]
+        row_of[unusual] = -1
+        row, number, mass, lost_row, lost = moves_of(self, row_of)
+        named, place = np.unique(row * size + number, return_inverse=True)
+        constant, weight = np.zeros(count, dtype=np.int64), np.zeros(len(named), dtype=np.int64)
+        np.add.at(constant, lost_row, lost)
+        np.add.at(weight, place, mass)
+        cuts = np.searchsorted(named, np.arange(count + 1) * size).tolist()
+        moves = list(zip((named % size).tolist(), weight.tolist(), strict=True))
+        result = [
+            Plan(functional.scale[side], given_up, tuple(moves[low:high]))
+            for side, given_up, (low, high) in zip(
+                sides.tolist(), constant.tolist(), pairwise(cuts), strict=True
+            )
+        ]
+        for side, place in zip(unusual.tolist(), alone.tolist(), strict=True):
+            result[place] = self.plan(side)
+        return result
+
     def _with_general(
         self, scale: int, constant: int, weights: dict[int, int], extra: list[GeneralCoupling]
     ) -> Plan:
@@ -162,15 +201,13 @@ class Strategy:
 
     def system(self) -> tuple[SparseSystem, list[int]]:
         """Return the equations of the chosen directions and couplings, and the pairs that they determine."""
-        functional = self.functional
-        pairs = [pair for pair in range(functional.size) if not self.zero[pair]]
-        unknown = {pair: index for index, pair in enumerate(pairs)}
+        pairs = np.flatnonzero(~self.zero)
+        unknown = {pair: index for index, pair in enumerate(pairs.tolist())}
         rows: list[SparseRow] = []
-        for pair in pairs:
-            plan = self.plan(self.side(pair))
+        for plan in self.plans(self.functional.width * pairs + self.direction[pairs]):
             entries = tuple((unknown[n], weight) for n, weight in plan.entries if n in unknown)
             rows.append((plan.scale, plan.constant, entries))
-        return SparseSystem(tuple(rows)), pairs
+        return SparseSystem(tuple(rows)), list(unknown)
 
     def values(self, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Values:
         """Solve the equations exactly.
@@ -185,9 +222,25 @@ class Strategy:
         system, pairs = self.system()
         solution = solve_exact(system, deadline=deadline, progress=progress)
         numerators, denominator = solution.over_common_denominator()
+        return self._by_pair(pairs, numerators, denominator)
+
+    def nearly(self, places: int, *, deadline: Deadline = NEVER) -> Values:
+        """Solve the equations in units of 2 ** -places, about.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes, or mass goes round for too long.
+        """
+        from bisimdist.linear.leading import solve_nearly  # noqa: PLC0415 - scipy is slow to load
+
+        system, pairs = self.system()
+        return self._by_pair(pairs, solve_nearly(system, places, deadline=deadline), fmpz(1) << places)
+
+    def _by_pair(self, pairs: Sequence[int], numerators: Sequence[fmpz], denominator: fmpz) -> Values:
         by_pair = [fmpz(0)] * self.functional.size
-        for index, pair in enumerate(pairs):
-            by_pair[pair] = numerators[index]
+        for pair, numerator in zip(pairs, numerators, strict=True):
+            by_pair[pair] = numerator
         return Values(by_pair, denominator)
 
     def rough_values(self) -> Float64Array:

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 __all__ = ["digits_of", "integer_of", "integers_of"]
 
+_FEW = 32
+"""Of so few digits integers are made by shifts and sums."""
+
 _BLOCK = 64
 """How many unknowns are packed at a time, which bounds the memory in use."""
 
@@ -37,6 +40,8 @@ def digits_of(values: Sequence[fmpz], width: int, count: int) -> NDArray[np.int6
     >>> digits_of([fmpz(0x1234)], 8, 2).tolist()
     [[18], [52]]
     """
+    if count == 1:
+        return np.array([[int(value) for value in values]], dtype=np.int64)
     result = np.zeros((count, len(values)), dtype=np.int64)
     length = (count * width + 7) // 8
     for column, value in enumerate(values):
@@ -72,6 +77,11 @@ def integers_of(digits: Sequence[NDArray[np.int64]], width: int) -> list[fmpz]:
     [255, -256]
     """
     count, size = len(digits), len(digits[0])
+    if count <= _FEW:
+        sums: NDArray[Any] = np.zeros(size, dtype=object)
+        for digit in digits:
+            sums = (sums << width) + digit.astype(object)
+        return list(map(fmpz, sums.tolist()))
     result: list[fmpz] = []
     for start in range(0, size, _BLOCK):
         block = np.array([row[start : start + _BLOCK] for row in digits])

@@ -120,8 +120,8 @@ def test_what_doubles_can_prove_is_kept_where_less_is_asked_and_a_limit_comes(
     monkeypatch.setattr(work, "FEW", 50)
     model = random_lmc(40, 3, 2, 5)
     pairs = list(combinations(model.states, 2))
-    exact = bound(model, 1, pairs=pairs, precision="1e-30")
-    assert exact.status is Status.EXACT
+    exact = bound(model, 1, pairs=pairs)
+    assert bound(model, 1, pairs=pairs, precision="1e-30").status is Status.BRACKET
 
     monkeypatch.setattr(work, "MAX_PAIRS", 50)
     answer = bound(model, 1, pairs=pairs, precision="1e-30")

@@ -21,6 +21,7 @@ from bisimdist.linear import (
     solve_exact,
     solve_float,
 )
+from bisimdist.linear.leading import solve_nearly
 from bisimdist.progress import Deadline
 
 
@@ -116,6 +117,13 @@ def test_any_system_is_solved_or_called_singular(dense_size: int, system: Sparse
         else:
             solution = solve_exact(system)
             assert [solution.entry(index) for index in range(system.size)] == expected
+
+
+@given(lossy_systems(), st.integers(0, 400))
+def test_leading_digits_are_those_of_the_exact_solution(system: SparseSystem, places: int) -> None:
+    exact = solve_exact(system)
+    for index, found in enumerate(solve_nearly(system, places)):
+        assert abs(exact.entry(index) * (1 << places) - found) * 2 <= 1 + fmpq(1, 1 << 20)
 
 
 @given(lossy_systems())
