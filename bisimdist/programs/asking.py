@@ -12,8 +12,9 @@ from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.interactive import Moves
 from bisimdist.programs.chain import Origin, ProgramInteractive
 from bisimdist.programs.exploration import Exploration
-from bisimdist.programs.machine import Announced, Drawing
+from bisimdist.programs.machine import Announced
 from bisimdist.programs.observed import Observed
+from bisimdist.programs.states import Drawing
 from bisimdist.programs.texts import text_of
 from bisimdist.progress import NEVER, Deadline
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from bisimdist.programs.code import Places
 from bisimdist.programs.liveness import Live, assigned_surely
 
 __all__ = ["Block", "Branch", "Flow", "Invoke", "Jump", "Leave", "analyse"]
@@ -43,6 +44,7 @@ class Invoke:
     keywords: list[ast.keyword]
     then: Block
     line: int
+    inner: Places = ()
 
     def parts(self) -> list[ast.expr]:
         """Return all expressions."""

@@ -58,15 +58,21 @@ class Calls:
         self.ended = Segment(_LEAVE, 0, ("generator",), run=lambda *_: (LEAVE, ()))
         self._taken = Segment(_LEAVE, 0, ("default",), run=_taken)
 
+    def asked(self, method: DrawMethod, arguments: Sequence[Any], keywords: dict[str, Any] | None) -> Request:
+        """Return what a method asks the source for."""
+        request = method.asks(arguments, keywords)
+        if request.unclipped is None:
+            return request
+        self.clipped = True
+        return request if self.clips else request.unclipped
+
     def enter(  # noqa: PLR0911, PLR0912
         self, function: Any, arguments: Sequence[Any], keywords: dict[str, Any], frames: list[Frame]
     ) -> Entered:
         """Begin a call: return a segment and what it takes, or what the source is asked for."""
         kind = type(function)
         if kind is DrawMethod:
-            request: Request = function.asks(arguments, keywords)
-            self.clipped |= request.unclipped is not None
-            return request if self.clips else request.unclipped or request
+            return self.asked(function, arguments, keywords)
         if kind is Closure:
             code = function.code
             if code.entry is None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["INVOKE", "LEAVE", "TAIL", "Code", "Segment"]
+__all__ = ["INVOKE", "LEAVE", "NOWHERE", "TAIL", "Code", "Place", "Places", "Segment"]
+
+Place = tuple[str, int | None]
+"""A file, or nothing, and a line of it."""
+NOWHERE: Place = "", None
+Places = tuple[tuple[str, int], ...]
 
 LEAVE, INVOKE, TAIL = 0, 1, 2
 """How a segment ends: ``(LEAVE, value)``, ``(INVOKE, segment, function, arguments, keywords, live)`` or
@@ -29,6 +34,9 @@ class Segment:
         Whether it takes an exception in place of the value.
     run
         The code.
+    inner
+        Where that draw or call stands, and what was called on the way there, where functions are written into
+        this one: the innermost first.
     """
 
     code: Code
@@ -36,6 +44,12 @@ class Segment:
     live: tuple[str, ...] = ()
     handles: bool = False
     run: Callable[..., tuple[Any, ...]] = field(default=None, repr=False)  # type: ignore[assignment]
+    inner: Places = ()
+
+    def place(self, files: Container[str]) -> Place:
+        """Return the innermost place that lies in one of these files."""
+        places = (*self.inner, (self.code.file, self.line))
+        return next((place for place in places if place[0] in files), NOWHERE)
 
 
 @dataclass(eq=False, slots=True)

@@ -13,7 +13,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.models.intervals import IntervalChain, IntervalRow
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.exploration import Exploration
-from bisimdist.programs.machine import Drawing
+from bisimdist.programs.states import Drawing
 
 __all__ = ["bent", "refuse_other_draws"]
 

@@ -53,7 +53,9 @@ class Emitter:
             if isinstance(block.end, Invoke):
                 then = block.end.then
                 live = tuple(sorted(then.live - {block.end.result}))
-                self.segments[then] = Segment(self.code, block.end.line, live, then.handler is not None)
+                self.segments[then] = Segment(
+                    self.code, block.end.line, live, then.handler is not None, inner=block.end.inner
+                )
         for block in self.flow.blocks:
             if isinstance(block.end, Invoke):
                 segment = self.segments[block.end.then]
@@ -148,15 +150,30 @@ class Emitter:
             names = [ast.Constant(part.arg) if part.arg is not None else None for part in end.keywords]
             keywords = ast.Dict(names, [part.value for part in end.keywords])  # type: ignore[arg-type]
         rest = [end.function, tuple_of(end.arguments), keywords]
-        then = end.then
-        if block.handler is None and not then.body and isinstance(then.end, Leave):
-            value = then.end.value
-            if isinstance(value, ast.Name) and value.id == end.result:
-                place = Segment(self.code, end.line)
-                return tuple_of([ast.Constant(TAIL), load(self.keep(place)), *rest])
-        segment = self.segments[then]
+        if block.handler is None and _returns(end.then, end.result):
+            place = Segment(self.code, end.line, inner=end.inner)
+            return tuple_of([ast.Constant(TAIL), load(self.keep(place)), *rest])
+        segment = self.segments[end.then]
         live = tuple_of(load(name) for name in segment.live)
         return tuple_of([ast.Constant(INVOKE), load(self.keep(segment)), *rest, live])
+
+
+def _returns(block: Block, name: str) -> bool:
+    """Tell whether what a name stands for is returned at once, maybe under other names."""
+    while True:
+        for statement in block.body:
+            match statement:
+                case ast.Assign([ast.Name(other)], ast.Name(value)) if value == name:
+                    name = other
+                case _:
+                    return False
+        match block.end:
+            case Jump(target):
+                block = target
+            case Leave(ast.Name(value)):
+                return value == name
+            case _:
+                return False
 
 
 def _short(block: Block) -> bool:

@@ -15,14 +15,14 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.errors import LimitError
-from bisimdist.programs.code import Segment
+from bisimdist.programs.code import NOWHERE, Place, Segment
 from bisimdist.programs.control import ListValues, Outside, SplitInterval
 from bisimdist.programs.interval import plain
 from bisimdist.programs.laws import Law
-from bisimdist.programs.machine import Drawing, Ended, Machine, Outcome
+from bisimdist.programs.machine import Announced, Ended, Machine, Outcome
 from bisimdist.programs.machine_source import Request
 from bisimdist.programs.noise import Choices, Drawn, Noise, Undecided
-from bisimdist.programs.states import State
+from bisimdist.programs.states import Drawing, State
 from bisimdist.programs.symmetry import Folding, alike
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
@@ -41,6 +41,11 @@ _CURRENT = -1
 Bounds = dict[int, tuple[int, int]]
 _Branch = tuple[Any, Bounds, int | fmpq, tuple[int, ...]]
 """What the source answers, the bounds of remembered intervals, the weight, and what is chosen about noise."""
+_Step = tuple[int, int, int | None]
+"""The next node, the steps, and what an analyst has chosen for that, where one does."""
+_Listed = Iterable[tuple[Any, int, int]]
+"""Values with their weights, numbered."""
+_NOTHING: tuple[tuple[None, int, int], ...] = ((None, 1, 0),)
 _Reached = tuple[int, int, int | fmpq, int, bool]
 """The next node, the steps, the weight, which answer it was, and whether a part of many begins there."""
 
@@ -240,23 +245,23 @@ class Exploration:
             self._last[outcome.state] = outcome.request, number
         return number
 
-    def place(self, number: int) -> tuple[str, int | None]:
+    def place(self, number: int) -> Place:
         """Return the file and the line that a node is about."""
         node = self.nodes[number]
         if isinstance(node, Ended):
             return "", node.line
         segment, stack = node.state.segment, node.state.stack
         digests = self.machine.sources.digests
-        while segment.code.file not in digests:
+        while (found := segment.place(digests)) == NOWHERE:
             if isinstance(stack, int):
                 if stack < 0:
-                    return "", None
+                    return NOWHERE
                 segment, _, stack = self.machine.states.frames[stack]
             elif stack:
                 segment, stack = stack[-1][0], stack[:-1]
             else:
-                return "", None
-        return segment.code.file, segment.line
+                return NOWHERE
+        return found
 
     def places(self) -> Iterator[tuple[str, int]]:
         """Yield the files and lines of nodes that have them."""
@@ -294,56 +299,82 @@ class Exploration:
 
     def _expand(self, number: int, cost: float) -> None:
         node = self.nodes[number]
-        if not isinstance(node, Ended) and node.state.contents:
-            self._work += sum(map(len, node.state.contents))
-        gathered: dict[tuple[int, int, int | None], Any] = {}
-        request = node.request if isinstance(node, Drawing) else None
-        total = request.count if request is not None else 1
-        chosen = request is not None and request.chosen
-        parts: list[tuple[int, tuple[int, int, int | None]]] = []
-        for target, steps, weight, place, cut in self._branches(node):
-            key = (target, steps, place if chosen else None)
-            gathered[key] = gathered.get(key, 0) + weight
-            if cut:
-                parts.append((place, key))
-        if parts and isinstance(node, Drawing):
-            parts.sort()
-            self._cuts[node.state.segment, node.request.key] = [
-                low for (_, before), (low, key) in itertools.pairwise(parts) if key != before
-            ]
-        edges = []
-        for (target, steps, choice), weight in gathered.items():
-            if weight == total:
-                edges.append(Edge(target, steps, _ONE, choice))
-                self._reach(target, cost)
-            else:
-                p, bits = _share(weight, total)
-                edges.append(Edge(target, steps, p, choice))
-                self._reach(target, cost + bits)
-        self.edges[number] = tuple(edges)
-
-    def _branches(self, node: Outcome) -> Iterator[_Reached]:
-        """Yield where each answer leads."""
         if isinstance(node, Ended):
             return
-        machine, state = self.machine, node.state
-        resume, ticker, number_of = machine.resume, machine.ticker, self._node
-        listed: Iterable[tuple[Any, int]] = ((None, 1),)
+        if node.state.contents:
+            self._work += sum(map(len, node.state.contents))
+        gathered: dict[_Step, Any] = {}
+        total: int = 1
         if isinstance(node, Drawing):
-            values = values_of(node.request)
-            if values is None:
-                cuts = self._cuts.get((state.segment, node.request.key), ())
-                for answer, part in parts_of(node.request, cuts):
-                    yield from self._divided(state, answer, part, 0)
-                return
-            listed = values
-        for place, (value, weight) in enumerate(listed):
-            try:
-                target = number_of(resume(state, value))
-            except (Undecided, SplitInterval, ListValues):
-                yield from self._divided(state, _Value(value), weight, place)
+            total = node.request.count
+            listed = values_of(node.request)
+            if listed is None:
+                self._gather_parts(node, gathered)
             else:
-                yield target, ticker.steps, weight, place, False
+                self._gather(node, listed, gathered)
+        else:
+            self._gather(node, _NOTHING, gathered)
+        self.edges[number] = self._led(gathered, total, cost)
+
+    def _led(self, gathered: dict[_Step, Any], total: int, cost: float) -> tuple[Edge, ...]:
+        """Return the edges to what was found, and note what it costs to come there."""
+        edges = []
+        costs, known, queue, orders = self._costs, self.edges, self._queue, self.orders
+        for (target, steps, choice), weight in gathered.items():
+            if weight == total:
+                p, reached = _ONE, cost
+            else:
+                p, bits = _share(weight, total)
+                reached = cost + bits
+            edges.append(Edge(target, steps, p, choice))
+            if reached < costs[target]:
+                if orders:
+                    self._reach(target, reached)
+                else:
+                    costs[target] = reached
+                    if known[target] is None:
+                        heapq.heappush(queue, (reached, target))
+        return tuple(edges)
+
+    def _gather(self, node: Drawing | Announced, listed: _Listed, gathered: dict[_Step, Any]) -> None:
+        """Add up where each of the values leads."""
+        machine, state = self.machine, node.state
+        chosen = isinstance(node, Drawing) and node.request.chosen
+        plain_nodes = self.folding is None
+        resume, ticker, last, numbered = machine.resume, machine.ticker, self._last, self._node
+        for value, weight, place in listed:
+            try:
+                outcome = resume(state, value)
+                if type(outcome) is Drawing and plain_nodes:
+                    known = last.get(outcome.state)
+                    target = (
+                        known[1]
+                        if known is not None and known[0] is outcome.request
+                        else self._number(outcome)
+                    )
+                else:
+                    target = numbered(outcome)
+            except (Undecided, SplitInterval, ListValues):
+                for target, steps, part, *_ in self._divided(state, _Value(value), weight, place):
+                    key = target, steps, place if chosen else None
+                    gathered[key] = gathered.get(key, 0) + part
+                continue
+            key = target, ticker.steps, place if chosen else None
+            gathered[key] = gathered.get(key, 0) + weight
+
+    def _gather_parts(self, node: Drawing, gathered: dict[_Step, Any]) -> None:
+        """Add up where parts of very many values lead."""
+        state, at = node.state, (node.state.segment, node.request.key)
+        parts: list[tuple[int, _Step]] = []
+        for answer, whole in parts_of(node.request, self._cuts.get(at, ())):
+            for target, steps, weight, place, cut in self._divided(state, answer, whole, 0):
+                key = target, steps, place if node.request.chosen else None
+                gathered[key] = gathered.get(key, 0) + weight
+                if cut:
+                    parts.append((place, key))
+        if parts:
+            parts.sort()
+            self._cuts[at] = [low for (_, before), (low, key) in itertools.pairwise(parts) if key != before]
 
     def _divided(self, state: State, answer: Any, weight: int | fmpq, place: int) -> Iterator[_Reached]:
         """Yield where parts of an answer lead, which the program tells apart."""
@@ -412,10 +443,10 @@ class _Part:
         self.known = (low, high, law)
 
 
-def values_of(request: Request) -> Iterable[tuple[Any, int]] | None:
+def values_of(request: Request) -> _Listed | None:
     """Return what the source may answer, with the weights, where that is not too much or has no end."""
     if request.values is not None:
-        return zip(request.values, request.weights, strict=True)
+        return zip(request.values, request.weights, itertools.count(), strict=False)
     if request.noise or (request.step == 1 and request.count > FEW):
         return None
     if request.count > MOST_LISTED:
@@ -423,7 +454,8 @@ def values_of(request: Request) -> Iterable[tuple[Any, int]] | None:
             f"a draw has {request.count} values in steps of {request.step}", "draw k, and compute with it"
         )
     last = request.start + request.count * request.step
-    return zip(range(request.start, last, request.step), itertools.repeat(1), strict=False)
+    values = range(request.start, last, request.step)
+    return zip(values, itertools.repeat(1), itertools.count(), strict=False)
 
 
 def parts_of(request: Request, cuts: Iterable[int] = ()) -> Iterator[tuple[Any, int | fmpq]]:

@@ -49,6 +49,8 @@ class Flattener(Comprehensions):
         super().__init__(compiler, unit)
         self._around: list[_Loop | _Finally] = []
         self._raising: list[str] = []
+        self.returns_on = False
+        """Whether something else than the end of the function follows where it returns."""
 
     def run(self) -> Block:
         """Return the first block of the function."""
@@ -57,9 +59,13 @@ class Flattener(Comprehensions):
             value = [load(name)] if name in self.unit.parameters else []
             self.emit(assign(name, call(".cell", *value)), self.unit.node)
         self.body(self.unit.body)
-        if self.current.end is None:
-            self.current.end = Leave(ast.Constant(None))
+        self.leave(ast.Constant(None), self.unit.node)
         return first
+
+    def leave(self, value: ast.expr, node: ast.AST) -> None:
+        """Return a value."""
+        if self.current.end is None:
+            self.current.end = Leave(copy_of(value, node))  # type: ignore[arg-type]
 
     def body(self, statements: Sequence[ast.stmt]) -> None:
         """Make blocks of statements; what cannot be reached is left out."""
@@ -106,7 +112,7 @@ class Flattener(Comprehensions):
     def _plain(self, node: ast.stmt) -> bool:
         if self.suspends(node):
             return False
-        return not _escapes(node, any(isinstance(part, _Finally) for part in self._around))
+        return not _escapes(node, self.returns_on or any(isinstance(part, _Finally) for part in self._around))
 
     # simple statements
 
@@ -181,8 +187,7 @@ class Flattener(Comprehensions):
         if any(isinstance(part, _Finally) for part in self._around):
             value = self.keep(value, node)
             self._unwind(0)
-        if self.current.end is None:
-            self.current.end = Leave(copy_of(value, node))  # type: ignore[arg-type]
+        self.leave(value, node)
 
     def _raise(self, node: ast.Raise) -> None:
         error = self.value(node.exc) if node.exc is not None else None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from bisimdist.programs.flatten_expression import Expressions
 from bisimdist.programs.native import helper
-from bisimdist.programs.syntax import assign, bound_names, call, copy_of, load, parameters, store
+from bisimdist.programs.renaming import renamed
+from bisimdist.programs.syntax import assign, bound_names, call, copy_of, load, store
 from bisimdist.programs.vocabulary import BUILTINS
 
 __all__ = ["Comprehensions"]
@@ -61,7 +61,7 @@ class Comprehensions(Expressions):
         def inside(element: ast.expr) -> None:
             self.emit(assign(total, helper("Add", load(total), self.value(element))), node)
 
-        self._generators(node, lambda names: inside(_renamed(node.elt, names)))
+        self._generators(node, lambda names: inside(renamed(node.elt, names)))
         return load(total)
 
     def _searched(self, node: ast.GeneratorExp, *, until: bool) -> ast.expr:
@@ -76,7 +76,7 @@ class Comprehensions(Expressions):
             self.jump(done)
             self.current = follow
 
-        self._generators(node, lambda names: inside(_renamed(node.elt, names)))
+        self._generators(node, lambda names: inside(renamed(node.elt, names)))
         self.jump(done)
         self.current = done
         return load(found)
@@ -87,10 +87,10 @@ class Comprehensions(Expressions):
 
         def inside(names: dict[str, str]) -> None:
             if isinstance(node, ast.DictComp):
-                key, value = self.sequence([_renamed(node.key, names), _renamed(node.value, names)])
+                key, value = self.sequence([renamed(node.key, names), renamed(node.value, names)])
                 self.emit(ast.Assign([ast.Subscript(load(result), key, ast.Store())], value), node)
                 return
-            element = self.value(_renamed(node.elt, names))
+            element = self.value(renamed(node.elt, names))
             method = "add" if isinstance(node, ast.SetComp) else "append"
             self.emit(
                 ast.Expr(ast.Call(ast.Attribute(load(result), method, ast.Load()), [element], [])), node
@@ -113,20 +113,20 @@ class Comprehensions(Expressions):
             inside(names)
             return
         part = node.generators[depth]
-        source = part.iter if depth == 0 else _renamed(part.iter, names)
+        source = part.iter if depth == 0 else renamed(part.iter, names)
         items = self.temporary()
         self.emit(assign(items, self.items(source)), part.iter)
 
         def body() -> None:
             for test in part.ifs:
                 yes, no = self.block(), self.block()
-                self.condition(_renamed(test, names), yes, no)
+                self.condition(renamed(test, names), yes, no)
                 self.current = no
                 self.next_turn()
                 self.current = yes
             self._generator(node, depth + 1, names, inside)
 
-        self.each(items, _renamed(part.target, names), part.iter, body)
+        self.each(items, renamed(part.target, names), part.iter, body)
 
     def items(self, node: ast.expr) -> ast.expr:
         """Return plain code for what a loop runs over."""
@@ -137,46 +137,3 @@ class Comprehensions(Expressions):
         if fresh:  # nobody else can change it
             value = call(".tuple", value)
         return copy_of(helper("items_of", value), node)  # type: ignore[return-value]
-
-
-class _Rename(ast.NodeTransformer):
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Lambda(self, node: ast.Lambda) -> ast.Lambda:
-        given = node.args
-        given.defaults = [self.visit(part) for part in given.defaults]
-        given.kw_defaults = [part and self.visit(part) for part in given.kw_defaults]
-        node.body = _Rename(_without(self.names, parameters(given))).visit(node.body)
-        return node
-
-    def _comprehension(self, node: Any) -> Any:
-        own = set().union(*(bound_names([part.target]) for part in node.generators))
-        first = node.generators[0]
-        first.iter = self.visit(first.iter)
-        inner = _Rename(_without(self.names, own))
-        for name, value in ast.iter_fields(node):
-            if name != "generators":
-                setattr(node, name, inner.visit(value))
-        for part in node.generators:
-            part.ifs = [inner.visit(test) for test in part.ifs]
-            part.iter = part.iter if part is first else inner.visit(part.iter)
-        return node
-
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        if node.id in self.names:
-            return ast.copy_location(ast.Name(self.names[node.id], node.ctx), node)
-        return node
-
-
-def _without(names: dict[str, str], own: Iterable[str]) -> dict[str, str]:
-    kept = dict(names)
-    for name in own:
-        kept.pop(name, None)
-    return kept
-
-
-def _renamed(node: Any, names: dict[str, str]) -> Any:
-    return _Rename(names).visit(copy.deepcopy(node))

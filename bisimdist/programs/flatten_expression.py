@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.programs.blocks import Block, Branch, Invoke, Jump
+from bisimdist.programs.code import Places
 from bisimdist.programs.native import Native, helper
 from bisimdist.programs.syntax import (
     NESTED,
@@ -260,9 +261,9 @@ class Expressions:
     # calls
 
     def call(self, node: ast.Call) -> ast.expr:
-        unfolded = self.unfolded(node)
-        if unfolded is not None:
-            return unfolded
+        written = self.unfolded(node) or self.written_in(node)
+        if written is not None:
+            return written
         function = node.func
         method = isinstance(function, ast.Attribute) and self.unit.known(function) is UNKNOWN
         first = function.value if method else function  # type: ignore[attr-defined]
@@ -287,7 +288,7 @@ class Expressions:
         if self.current.end is None:
             for part in (called, *arguments, *keywords):
                 copy_of(part, node)
-            self.current.end = Invoke(result, called, arguments, keywords, then, node.lineno)
+            self.current.end = Invoke(result, called, arguments, keywords, then, *self.place(node))
         self.current = then
         return load(result)
 
@@ -296,7 +297,7 @@ class Expressions:
         result, then = self.temporary(), self.block()
         if self.current.end is None:
             parts = [copy_of(part, node) for part in (load(function), argument)]
-            self.current.end = Invoke(result, parts[0], [parts[1]], [], then, getattr(node, "lineno", 0))  # type: ignore[arg-type, list-item]
+            self.current.end = Invoke(result, parts[0], [parts[1]], [], then, *self.place(node))  # type: ignore[arg-type, list-item]
         self.current = then
         return load(result)
 
@@ -334,6 +335,14 @@ class Expressions:
         return made
 
     # what is known elsewhere
+
+    def place(self, node: ast.AST) -> tuple[int, Places]:
+        """Return the line of the function that a node belongs to, and places in what it calls."""
+        raise NotImplementedError
+
+    def written_in(self, node: ast.Call) -> ast.expr | None:
+        """Write what a function does in place of a call of it, if it is one for which that can be done."""
+        raise NotImplementedError
 
     def unfolded(self, node: ast.Call) -> ast.expr | None:
         """Write out a call that goes through a generator that draws, if it is one."""

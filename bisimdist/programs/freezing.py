@@ -125,6 +125,16 @@ class Freezer:
                 return None
         return tuple(result)
 
+    def box_of(self, value: Any) -> Frozen | None:
+        """Freeze a value that is no integer or text, if nothing in it can be changed."""
+        box = self._same.get(id(value))
+        if box is not None and box.value is value:
+            return box
+        try:
+            return self.freeze(value, None)
+        except Mutable:
+            return None
+
     def freeze(self, value: Any, heap: Heap | None) -> Frozen:
         """Freeze one value; without a heap what can be changed raises an exception of its own."""
         kind = type(value)

@@ -226,9 +226,8 @@ def _place(outside: Outside, machine: Machine) -> tuple[str, int | None]:
     for error in (outside, outside.__cause__):
         file, line = line_within(None if error is None else error.__traceback__, files)
         if file:
-            return file, line
-    place = machine.place
-    return (place.code.file, place.line) if place.code.file in files else ("", None)
+            return machine.sources.place(file, line)
+    return machine.place.place(files)
 
 
 def _number(value: ExactNumber | None) -> fmpq | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from bisimdist.errors import BisimdistError
 from bisimdist.programs.calls import RETURN, Calls, Told
-from bisimdist.programs.code import LEAVE, TAIL, Segment
+from bisimdist.programs.code import INVOKE, LEAVE, TAIL, Segment
 from bisimdist.programs.compiler import Compiler
 from bisimdist.programs.control import Failed, Outside
 from bisimdist.programs.freezing import Freezer
@@ -20,27 +20,18 @@ from bisimdist.programs.machine_source import (
     Analyst,
     DrawMethod,
     LibraryMethod,
-    Request,
     Source,
     SourceClass,
 )
 from bisimdist.programs.noise import Choices
 from bisimdist.programs.objects import Closure, Thrown
-from bisimdist.programs.sources import Sources
-from bisimdist.programs.states import BOTTOM, MOST_FRAMES, Frame, State, States, too_deep
+from bisimdist.programs.sources import LINES, Sources
+from bisimdist.programs.states import BOTTOM, MOST_FRAMES, Drawing, Frame, State, States, too_deep
 from bisimdist.programs.texts import text_of
 
-__all__ = ["Announced", "Drawing", "Ended", "Machine"]
+__all__ = ["Announced", "Ended", "Machine"]
 
 NO_BOUNDS: dict[int, tuple[int, int]] = {}
-
-
-@dataclass(slots=True)
-class Drawing:
-    """The program asks the source for something."""
-
-    state: State
-    request: Request
 
 
 @dataclass(slots=True)
@@ -151,8 +142,23 @@ class Machine:
         ticker.left = MOST_TICKS
         ticker.steps = 0
         if not state.contents:
-            return self._go(state.segment, (value, *state.values), [], state.stack, None)
+            return self._straight(state, value)
         return self._go(*self._thawed(state, value, bounds, choices or Choices()), BOTTOM, None)
+
+    def _straight(self, state: State, value: Any) -> Outcome:
+        """Go on from a state in which nothing can be changed, mostly to a draw of the same function."""
+        segment, base = state.segment, state.stack
+        given = (value, *state.values)
+        try:
+            end = segment.run(*given)
+            if end[0] == INVOKE and type(end[2]) is DrawMethod:
+                _, self.place, method, arguments, keywords, live = end
+                request = self.calls.asked(method, arguments, keywords)
+                return self.states.state(self.place, live, [], base).drawing(request)
+        except Exception:  # once more, with an eye on who takes it
+            self.ticker.left, self.ticker.steps = MOST_TICKS, 0
+            return self._go(segment, given, [], base, None)
+        return self._go(segment, given, [], base, None, end)
 
     def _thawed(
         self, state: State, value: Any, bounds: dict[int, tuple[int, int]], choices: Choices
@@ -164,15 +170,16 @@ class Machine:
         ]
         return state.segment, [value, *[thaw(part, objects) for part in state.live]], frames
 
-    def _go(  # noqa: PLR0912
+    def _go(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
         self,
         segment: Segment | None,
         given: Sequence[Any] | None,
         frames: list[Frame],
         base: int,
         called: tuple[Any, Sequence[Any], dict[str, Any]] | None,
+        end: tuple[Any, ...] | None = None,
     ) -> Outcome:
-        """Run until the source is asked for something, or the end."""
+        """Run until the source is asked for something, or the end; maybe from where a segment has ended."""
         live: Sequence[Any]
         enter = self.calls.enter
         while True:
@@ -184,7 +191,8 @@ class Machine:
                     _forget(called[1])
                     called = None
                     segment, given = entered
-                end = segment.run(*given)  # type: ignore[misc, union-attr]
+                if end is None:
+                    end = segment.run(*given)  # type: ignore[misc, union-attr]
                 if type(given) is list:  # not a call of _forget: this is done again and again
                     given.clear()
                 live = given = ()
@@ -194,7 +202,7 @@ class Machine:
                 if isinstance(thrown, Ended):
                     return thrown
                 segment, given, base = thrown
-                called = None
+                called = end = None
                 continue
             if end[0] == LEAVE:
                 if frames:
@@ -204,6 +212,7 @@ class Machine:
                 else:
                     return Ended(end[1], False, segment.line or None)  # type: ignore[union-attr]
                 given = (end[1], *live)
+                end = None
                 continue
             if end[0] == TAIL:
                 _, self.place, function, arguments, keywords = end
@@ -217,6 +226,7 @@ class Machine:
             else:
                 called = function, arguments, keywords or {}
             arguments = ()
+            end = None
         segment, live = RETURN, ()
         if frames:
             segment, live = frames.pop()
@@ -225,7 +235,7 @@ class Machine:
         state = self.states.state(segment, live, frames, base)
         if isinstance(entered, Told):
             return Announced(state, entered.value)
-        return Drawing(state, entered)
+        return state.drawing(entered)
 
     def _unwound(
         self, error: Exception, frames: list[Frame], base: int
@@ -268,7 +278,7 @@ def _line_of(error: BaseException) -> int | None:
     line = None
     while trace is not None:
         if trace.tb_frame.f_code.co_name in ("segment", "native"):
-            line = trace.tb_lineno
+            line = trace.tb_lineno % LINES
         trace = trace.tb_next
     return line
 

@@ -183,10 +183,10 @@ class DrawMethod:
         self.request = request
         self._known = functools.lru_cache(MOST_KNOWN, typed=True)(request)
 
-    def asks(self, arguments: Sequence[Any], keywords: dict[str, Any]) -> Request:
+    def asks(self, arguments: Sequence[Any], keywords: dict[str, Any] | None) -> Request:
         """Return what is asked for: the same object for the same numbers and texts, as a rule."""
         if keywords or not _PLAIN.issuperset(map(type, arguments)):
-            return self.request(*arguments, **keywords)
+            return self.request(*arguments, **(keywords or {}))
         return self._known(*arguments)
 
     def __call__(self, *_: object, **__: object) -> NoReturn:

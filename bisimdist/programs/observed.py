@@ -11,8 +11,9 @@ from bisimdist.models.lmc import Row
 from bisimdist.programs.chain import CUT, Origin, ProgramChain
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration, rows_of
-from bisimdist.programs.machine import Announced, Drawing, Ended
+from bisimdist.programs.machine import Announced, Ended
 from bisimdist.programs.outcomes import classes_of
+from bisimdist.programs.states import Drawing
 from bisimdist.programs.texts import text_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 

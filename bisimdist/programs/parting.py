@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from bisimdist.programs.control import ListValues, SplitInterval
 from bisimdist.programs.exploration import Exploration
-from bisimdist.programs.machine import Drawing, Ended
+from bisimdist.programs.machine import Ended
 from bisimdist.programs.noise import Undecided
+from bisimdist.programs.states import Drawing
 from bisimdist.programs.texts import text_of
 
 __all__ = ["Parting", "partings"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from bisimdist.programs.code import Segment
@@ -10,12 +12,12 @@ from bisimdist.programs.control import ListValues, Outside
 from bisimdist.programs.freezing import Box, Freezer, Frozen
 from bisimdist.programs.heap import Contents, Heap
 from bisimdist.programs.interval import Interval
-from bisimdist.programs.machine_source import Source
+from bisimdist.programs.machine_source import Request, Source
 from bisimdist.programs.noise import Noise
-from bisimdist.programs.objects import Numbers
+from bisimdist.programs.objects import Numbers, Rest
 from bisimdist.programs.outcomes import leaves
 
-__all__ = ["BOTTOM", "MOST_FRAMES", "Frame", "State", "States", "too_deep"]
+__all__ = ["BOTTOM", "MOST_FRAMES", "Drawing", "Frame", "State", "States", "too_deep"]
 
 MOST_FRAMES = 900
 """How deep calls may be nested; plain Python gives up at about a thousand."""
@@ -28,6 +30,12 @@ _Places = dict[Hashable, Any]
 
 _EXACT = frozenset({int, str, bool, type(None), Numbers, Source})
 """Values of these types are the same if they are equal and of one type."""
+
+_BOXED = frozenset({Rest, Fraction, tuple})
+"""Values of these types are the same if they have the same box, which shows the type."""
+
+_Kept = tuple[tuple[Frozen, ...], _Places, _Places]
+"""What is remembered, and among which states and frames it is looked up."""
 
 
 class State:
@@ -43,7 +51,7 @@ class State:
         The objects that can be changed.
     """
 
-    __slots__ = ("contents", "live", "segment", "stack", "values")
+    __slots__ = ("_drawing", "contents", "live", "segment", "stack", "values")
 
     def __init__(
         self, segment: Segment, live: tuple[Frozen, ...], stack: Any, contents: tuple[Contents, ...]
@@ -53,6 +61,22 @@ class State:
         self.stack = stack
         self.contents = contents
         self.values: tuple[Any, ...] = ()
+        self._drawing: Drawing | None = None
+
+    def drawing(self, request: Request) -> Drawing:
+        """Return that the source is asked for something here."""
+        drawing = self._drawing
+        if drawing is None or drawing.request is not request:
+            drawing = self._drawing = Drawing(self, request)
+        return drawing
+
+
+@dataclass(slots=True)
+class Drawing:
+    """The program asks the source for something."""
+
+    state: State
+    request: Request
 
 
 class States:
@@ -68,39 +92,50 @@ class States:
         self._freezer = freezer
         self.frames: list[tuple[Segment, tuple[Any, ...], int]] = []
         self._depths: list[int] = []
-        self._places: dict[tuple[type, ...], tuple[_Places, _Places] | None] = {}
-        """By the types of what is remembered the states and frames of that, where these say all of it."""
+        self._places: dict[tuple[type, ...], tuple[_Places, _Places, tuple[int, ...]] | None] = {}
+        """By the types of what is remembered the states and frames of that, where these say all of it but for
+        what is in a box: at which places."""
         self._others: tuple[_Places, _Places] = {}, {}
 
     def state(self, segment: Segment, live: Sequence[Any], frames: list[Frame], base: int) -> State:
         """Return the state of a segment that waits, above these frames."""
-        frozen, places = self._kept(live)
-        if places is None:
+        found = self._kept(live)
+        if found is None:
             return self._state_with_heap(segment, live, frames, base)
+        frozen, states, _ = found
         number = base
         for below, values in frames:
-            kept, among = self._kept(values)
-            if among is None:
+            kept = self._kept(values)
+            if kept is None:
                 return self._state_with_heap(segment, live, frames, base)
-            number = self._frame(below, kept, number, among[1])
+            number = self._frame(below, kept[0], number, kept[2])
         key = (segment, frozen, number)
-        state: State | None = places[0].get(key)
+        state: State | None = states.get(key)
         if state is None:
-            state = places[0][key] = State(segment, frozen, number, ())
-            state.values = frozen if places is not self._others else _values(frozen)
+            state = states[key] = State(segment, frozen, number, ())
+            state.values = _values(frozen)
         return state
 
-    def _kept(self, values: Sequence[Any]) -> tuple[tuple[Frozen, ...], tuple[_Places, _Places] | None]:
-        """Return what is remembered of values, and where it is looked up: nowhere if they can be changed."""
+    def _kept(self, values: Sequence[Any]) -> _Kept | None:
+        """Return what is remembered of values; None if they can be changed."""
         types = tuple(map(type, values))
         try:
             places = self._places[types]
         except KeyError:
-            places = self._places[types] = ({}, {}) if _EXACT.issuperset(types) else None
-        if places is not None:
-            return tuple(values), places
-        frozen = self._freezer.simple(values)
-        return ((), None) if frozen is None else (frozen, self._others)
+            places = self._places[types] = _boxed_places(types)
+        if places is None:
+            frozen = self._freezer.simple(values)
+            return None if frozen is None else (frozen, *self._others)
+        states, frames, boxed = places
+        if not boxed:
+            return tuple(values), states, frames
+        made = list(values)
+        for place in boxed:
+            box = self._freezer.box_of(values[place])
+            if box is None:
+                return None
+            made[place] = box
+        return tuple(made), states, frames
 
     def _frame(self, segment: Segment, frozen: tuple[Frozen, ...], below: int, known: _Places) -> int:
         key = (segment, frozen, below)
@@ -180,6 +215,13 @@ class States:
                 leaf.value()
         heap = Heap(self._freezer)
         return self._freezer.freeze(value, heap), tuple(heap.contents)
+
+
+def _boxed_places(types: tuple[type, ...]) -> tuple[_Places, _Places, tuple[int, ...]] | None:
+    """Return where values of these types are looked up, if their types and boxes say all of them."""
+    if not (_EXACT | _BOXED).issuperset(types):
+        return None
+    return {}, {}, tuple(place for place, kind in enumerate(types) if kind in _BOXED)
 
 
 def _values(frozen: tuple[Frozen, ...]) -> tuple[Any, ...]:

@@ -297,6 +297,109 @@ def ranges(x, rng):
     return seen
 
 
+def doubled(function, rng, more=3):
+    return function(1) + function(more)
+
+
+def handed_over(x, rng):
+    return doubled(lambda a: a + rng.randrange(2), rng, more=x)
+
+
+def handed_wrongly(x, rng):
+    try:
+        return doubled(lambda: rng.randrange(2), rng)
+    except TypeError:
+        return "no"
+
+
+def behind_a_variable_that_changes(x, rng):
+    k = x
+
+    def told():
+        return k
+
+    first = doubled(lambda a: a + k + rng.randrange(2), rng)
+    k = 5
+    return first, doubled(lambda a: k - a * rng.randrange(2), rng), told()
+
+
+def maybe_without_a_value(once, rng):
+    if once:
+        y = rng.randrange(2)
+    return y
+
+
+def stale(x, rng):
+    got = []
+    for once in (1, x, rng.randrange(2)):
+        try:
+            got.append(maybe_without_a_value(once, rng))
+        except UnboundLocalError:
+            got.append("none")
+    return got
+
+
+def thrown_or_returned(k, rng):
+    if rng.flip("1/3"):
+        raise ValueError(k)
+    for j in range(2):
+        if rng.randrange(2):
+            return j
+    return rng.randrange(3) + k
+
+
+def caught_outside(x, rng):
+    got = []
+    for k in range(2):
+        try:
+            got.append(thrown_or_returned(k + x, rng))
+        except ValueError as error:
+            got.append(error.args)
+    return got
+
+
+def returns_in_a_plain_loop(k, rng):
+    k += rng.randrange(3)
+    for j in (n for n in range(9)):
+        if j * j >= k:
+            return j
+    while True:
+        k -= 1
+        if k < 0:
+            return k
+
+
+def plain_loops(x, rng):
+    return returns_in_a_plain_loop(x, rng), returns_in_a_plain_loop(
+        rng=rng, k=returns_in_a_plain_loop(2, rng)
+    )
+
+
+def changes_what_it_is_given(items, rng, *, most=2):
+    items = items + [rng.randrange(most)]
+    items[0] = rng.randrange(2)
+    return items
+
+
+def given_twice(x, rng):
+    items = [x]
+    one = changes_what_it_is_given(items, rng)
+    return items, one, changes_what_it_is_given(one, rng, most=x + 1), one
+
+
+def back(x, rng):
+    y = forth(x, rng)
+    return y
+
+
+def forth(x, rng):
+    return back(x + 1, rng) if rng.randrange(2) and x < 3 else x
+
+
+def to_and_fro(x, rng):
+    return back(x, rng) * 10 + forth(x, rng)
+
+
 SAMPLES = [
     equal_values,
     ranges,
@@ -320,4 +423,12 @@ SAMPLES = [
     with_managers,
     with_return,
     local_class,
+    handed_over,
+    handed_wrongly,
+    behind_a_variable_that_changes,
+    stale,
+    caught_outside,
+    plain_loops,
+    given_twice,
+    to_and_fro,
 ]

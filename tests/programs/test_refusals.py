@@ -203,3 +203,13 @@ def test_an_import_that_fails_and_that_nothing_needs_is_no_error(tmp_path: Path)
         "def f(x, rng):\n    return x + rng.randrange(2)\n"
     )
     assert len(explore(f"{file}:f", [0, 1])) == 5
+
+
+def test_a_function_of_another_file_is_named_with_its_own_line(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text(
+        "#\n" * 4 + "def half(n, rng):\n    return n / (1 + rng.randrange(2))\n"
+    )
+    file = tmp_path / "program.py"
+    file.write_text("from beside import half\n\ndef f(x, rng):\n    return half(x, rng) + rng.randrange(2)\n")
+    with pytest.raises(ModelError, match=r"beside\.py:6: the quotient of two integers"):
+        explore(f"{file}:f", [0, 1])
