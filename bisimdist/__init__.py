@@ -129,8 +129,8 @@ if TYPE_CHECKING:
     from bisimdist.models.bisimilarity import quotient as quotient
     from bisimdist.models.conversions import Conversion as Conversion
     from bisimdist.models.conversions import convert as convert
+    from bisimdist.models.entries import Parameter as Parameter
     from bisimdist.models.hmm import HMM as HMM
-    from bisimdist.models.hmm import Parameter as Parameter
     from bisimdist.models.interactive import Interactive as Interactive
     from bisimdist.models.intervals import IntervalChain as IntervalChain
     from bisimdist.models.io import Reading as Reading
@@ -359,10 +359,8 @@ _HOMES = {
         "Conversion",
         "convert",
     ),
-    "bisimdist.models.hmm": (
-        "HMM",
-        "Parameter",
-    ),
+    "bisimdist.models.entries": ("Parameter",),
+    "bisimdist.models.hmm": ("HMM",),
     "bisimdist.models.interactive": ("Interactive",),
     "bisimdist.models.intervals": ("IntervalChain",),
     "bisimdist.models.io": (

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.conversions import hmm_as_lmc
-from bisimdist.models.hmm import HMM, SparseRow, read_entry
+from bisimdist.models.entries import SparseRow, read_entry
+from bisimdist.models.hmm import HMM
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC

@@ -12,7 +12,8 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.ends import Ends, completed
-from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.entries import SparseRow
+from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive, chain_as_interactive, interactive_as_automaton
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel

@@ -10,7 +10,7 @@ from flint import fmpq
 from bisimdist.errors import ModelError, NumberError, NumberTypeError
 from bisimdist.exact.bernstein import Box, bernstein_coefficients
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
-from bisimdist.models.hmm import (
+from bisimdist.models.entries import (
     EntryText,
     Parameter,
     RowChecker,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from flint import fmpq
 from hypothesis import strategies as st
 
-from bisimdist.models.hmm import HMM, Parameter, SparseRow
+from bisimdist.models.entries import Parameter, SparseRow
+from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain, IntervalRow
 from bisimdist.models.lmc import LMC, Row

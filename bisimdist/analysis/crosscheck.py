@@ -10,7 +10,8 @@ from flint import fmpq
 
 from bisimdist.analysis.asked import asked_distributions, asked_states
 from bisimdist.analysis.crosscheck_answer import FAILED, CheckedPair, CrosscheckAnswer
-from bisimdist.analysis.crosscheck_measures import MEASURES, SOURCES, Source, Task
+from bisimdist.analysis.crosscheck_measures import SOURCES, Source, Task
+from bisimdist.analysis.crosscheck_names import MEASURES
 from bisimdist.analysis.crosscheck_subject import Fact, Subject, subject_of
 from bisimdist.analysis.standing import Measure
 from bisimdist.errors import BisimdistError, Interruption, StoppedError, UsageError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.analysis.crosscheck_measures import MEASURES
+from bisimdist.analysis.crosscheck_names import MEASURES
 from bisimdist.analysis.crosscheck_orders import order_list, standings_of
 from bisimdist.analysis.proved import Shown
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing

@@ -9,7 +9,7 @@ from html import escape
 from flint import fmpq
 
 from bisimdist.analysis.crosscheck_answer import SIGNS, CheckedPair, CrosscheckAnswer, gap_text
-from bisimdist.analysis.crosscheck_measures import MEASURES
+from bisimdist.analysis.crosscheck_names import MEASURES
 from bisimdist.analysis.hasse import Edge, Node, hasse_svg
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
 from bisimdist.errors import visible

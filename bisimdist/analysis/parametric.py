@@ -24,7 +24,7 @@ from bisimdist.exact.bernstein import Box, prove_sign
 from bisimdist.exact.rational import ExactNumber, shorten_rational, to_fmpq
 from bisimdist.fixpoint.question import checked_alpha
 from bisimdist.interruption import OnInterrupt, interruptible
-from bisimdist.models.hmm import read_entry
+from bisimdist.models.entries import read_entry
 from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.polynomial import RationalFunction, monomials_of, parameter_ring
 from bisimdist.models.roots import factors_of, isolated

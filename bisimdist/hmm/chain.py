@@ -7,7 +7,8 @@ import json
 from flint import fmpq
 
 from bisimdist.errors import UsageError
-from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.entries import SparseRow
+from bisimdist.models.hmm import HMM
 from bisimdist.models.lmc import LMC
 from bisimdist.models.transform import reached_hidden_states
 

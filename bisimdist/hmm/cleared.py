@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from flint import fmpq, fmpq_mpoly, fmpq_mpoly_ctx, fmpz
 
 from bisimdist.errors import UsageError
-from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.entries import SparseRow
+from bisimdist.models.hmm import HMM
 from bisimdist.models.polynomial import cleared, common_denominator, parameter_ring
 from bisimdist.progress import NEVER, Deadline
 

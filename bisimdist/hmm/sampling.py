@@ -19,7 +19,8 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.binomial import binomial_interval
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.simplest import simplest_between
-from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.entries import SparseRow
+from bisimdist.models.hmm import HMM
 from bisimdist.progress import UNBOUNDED, Limits
 
 __all__ = ["Candidate", "Sampler", "narrow", "p_value", "sample_candidates", "sampler_of"]

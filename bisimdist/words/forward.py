@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from flint import fmpq
 
 from bisimdist.errors import UsageError
-from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.entries import SparseRow
+from bisimdist.models.hmm import HMM
 from bisimdist.models.polynomial import Entry
 from bisimdist.progress import NEVER, Deadline
 

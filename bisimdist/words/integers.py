@@ -10,7 +10,8 @@ from typing import TypeAlias
 from flint import fmpq
 
 from bisimdist.errors import UsageError
-from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.entries import SparseRow
+from bisimdist.models.hmm import HMM
 
 __all__ = ["IntegerModel", "Vector", "normalised"]
 

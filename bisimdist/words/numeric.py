@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from bisimdist.errors import UsageError
-from bisimdist.models.hmm import HMM, SparseRow
+from bisimdist.models.entries import SparseRow
+from bisimdist.models.hmm import HMM
 from bisimdist.models.transform import reached_hidden_states
 
 __all__ = ["Function", "NumericModel"]

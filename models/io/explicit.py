@@ -15,7 +15,8 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
-from bisimdist.models.hmm import HMM, Parameter
+from bisimdist.models.entries import Parameter
+from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.reading import Reading

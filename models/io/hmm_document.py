@@ -10,7 +10,8 @@ from flint import fmpq
 from bisimdist.errors import ModelError, NumberError
 from bisimdist.exact.rational import parse_rational
 from bisimdist.models.conversions import RoughHMM
-from bisimdist.models.hmm import HMM, Parameter, SparseRow, read_entry
+from bisimdist.models.entries import Parameter, SparseRow, read_entry
+from bisimdist.models.hmm import HMM
 from bisimdist.models.intervals import IntervalChain, rough_or_exact
 from bisimdist.models.io.document import MapNode, Node, Scalar, ScalarKind
 from bisimdist.models.io.expect import (

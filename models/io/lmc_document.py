@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bisimdist.errors import ModelError
-from bisimdist.models.hmm import SparseRow
+from bisimdist.models.entries import SparseRow
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import (

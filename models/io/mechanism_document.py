@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisimdist.errors import ModelError
-from bisimdist.models.hmm import HMM, EntryText
+from bisimdist.models.entries import EntryText
+from bisimdist.models.hmm import HMM
 from bisimdist.models.io.document import ListNode, MapNode, Node, Scalar
 from bisimdist.models.io.expect import (
     ProbabilityReader,

@@ -35,7 +35,7 @@ from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, to_fmpq
 from bisimdist.extras import needed
-from bisimdist.models.hmm import read_entry
+from bisimdist.models.entries import read_entry
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.explicit import Choice, Explicit, observed

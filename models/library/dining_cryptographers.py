@@ -10,7 +10,7 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
-from bisimdist.models.hmm import Parameter, SparseRow
+from bisimdist.models.entries import Parameter, SparseRow
 from bisimdist.models.library.parameters import Choice, Example, Integer, RationalOrName
 from bisimdist.models.lmc import LMC
 from bisimdist.models.parametric import ParametricChain

@@ -9,7 +9,8 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
-from bisimdist.models.hmm import HMM, EntryText
+from bisimdist.models.entries import EntryText
+from bisimdist.models.hmm import HMM
 from bisimdist.models.library.parameters import Choice, Example, Integer, Rational
 from bisimdist.models.mechanisms import above_threshold, geometric_mechanism, noisy_max
 from bisimdist.models.mechanisms.mechanism import Mechanism, result_name

@@ -8,8 +8,8 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import to_fmpq
+from bisimdist.models.entries import EntryText
 from bisimdist.models.expression import PARAMETER_NAME
-from bisimdist.models.hmm import EntryText
 from bisimdist.models.library.parameters import Example, Integer, RationalOrName
 from bisimdist.models.lmc import LMC
 from bisimdist.models.parametric import ParametricChain

@@ -6,7 +6,8 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber
-from bisimdist.models.hmm import HMM, EntryText
+from bisimdist.models.entries import EntryText
+from bisimdist.models.hmm import HMM
 from bisimdist.models.mechanisms.geometric import truncated_geometric
 
 __all__ = ["PADDING", "above_threshold"]

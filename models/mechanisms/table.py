@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
-from bisimdist.models.hmm import HMM, EntryText
+from bisimdist.models.entries import EntryText
+from bisimdist.models.hmm import HMM
 
 __all__ = ["mechanism_model"]
 

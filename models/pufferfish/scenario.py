@@ -10,7 +10,8 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, NumberError, NumberTypeError, UsageError
 from bisimdist.exact.rational import ExactNumber
-from bisimdist.models.hmm import HMM, EntryText, read_entry
+from bisimdist.models.entries import EntryText, read_entry
+from bisimdist.models.hmm import HMM
 from bisimdist.models.mechanisms.mechanism import Mechanism, Result, result_name
 from bisimdist.models.polynomial import Entry, RationalFunction, format_entry
 

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 
 from bisimdist.analysis.crosscheck import crosscheck
 from bisimdist.analysis.crosscheck_answer import CheckedPair
-from bisimdist.analysis.crosscheck_measures import MEASURES, SOURCES, Source, Task
+from bisimdist.analysis.crosscheck_measures import SOURCES, Source, Task
+from bisimdist.analysis.crosscheck_names import MEASURES
 from bisimdist.analysis.crosscheck_orders import ORDERS, Order, through_missing
 from bisimdist.analysis.crosscheck_subject import Fact, subject_of
 from bisimdist.analysis.standing import Measure, Relation, Scale

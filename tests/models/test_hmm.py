@@ -10,7 +10,8 @@ from flint import fmpq
 from hypothesis import given
 
 from bisimdist.errors import ModelError, NumberTypeError
-from bisimdist.models.hmm import HMM, Parameter
+from bisimdist.models.entries import Parameter
+from bisimdist.models.hmm import HMM
 from bisimdist.models.io import load_model, parse_model, write_model
 from bisimdist.models.library.registry import build_any_example
 from tests.strategies import hmms

@@ -17,7 +17,8 @@ from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
 from bisimdist.hmm.budget import noisy_max_family
-from bisimdist.models.hmm import HMM, read_entry
+from bisimdist.models.entries import read_entry
+from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import (
     contagious_disease,
     geometric,

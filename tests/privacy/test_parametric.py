@@ -18,7 +18,7 @@ from bisimdist.analysis.parametric import delta_for_all, delta_over, synthesise
 from bisimdist.analysis.parametric_plot import pieces_figure
 from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
-from bisimdist.models.hmm import read_entry
+from bisimdist.models.entries import read_entry
 from bisimdist.models.library.dining_cryptographers import parametric_cryptographers
 from bisimdist.models.lmc import LMC
 from bisimdist.models.parametric import ParametricChain, bounding
