@@ -8,6 +8,7 @@ from typing import Protocol
 
 from flint import fmpq, fmpz
 
+from bisimdist.certificates.frame import frame
 from bisimdist.certificates.numbers import integer_text, rational_text
 from bisimdist.certificates.writer import CLAIM_DIGITS, certificate_of, nature_of
 from bisimdist.fixpoint.proof import Proof
@@ -94,11 +95,7 @@ def delta_certificate(  # noqa: PLR0913, PLR0917
         if lower > 0 and cyclic:
             writer.below(roots)
     return {
-        "format": "bisimdist-certificate",
-        "version": 1,
-        "kind": "delta",
-        "model": model.canonical(),
-        "digest": model.digest(),
+        **frame(model, "delta"),
         **({} if rounds is None else {"rounds": rounds}),
         **({} if sequences is None else {"fixed": True}),
         **nature_of(two.model),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from bisimdist.certificates.numbers import value_text
 from bisimdist.exact.scale import Value
 
-__all__ = ["Document", "bounds_claim", "document"]
+__all__ = ["Document", "bounds_claim", "document", "frame"]
 
 Document = dict[str, object]
 """Plain data that ``json.dumps`` writes."""
@@ -18,16 +18,27 @@ class _Model(Protocol):
     def digest(self) -> str: ...
 
 
-def document(kind: str, model: _Model, **rest: object) -> Document:
-    """Return a certificate of some kind about a model, in the format of ``docs/certificate-spec.md``."""
+@runtime_checkable
+class _Made(Protocol):
+    def provenance(self) -> dict[str, object]: ...
+
+
+def frame(model: _Model, kind: str | None = None, *, version: int = 1) -> Document:
+    """Return what every certificate about a model begins with: the program, too, that it was made of."""
+    program = model.provenance() if isinstance(model, _Made) else {}
     return {
         "format": "bisimdist-certificate",
-        "version": 1,
-        "kind": kind,
+        "version": version,
+        **({} if kind is None else {"kind": kind}),
+        **({"program": program} if program else {}),
         "model": model.canonical(),
         "digest": model.digest(),
-        **rest,
     }
+
+
+def document(kind: str, model: _Model, **rest: object) -> Document:
+    """Return a certificate of some kind about a model, in the format of ``docs/certificate-spec.md``."""
+    return {**frame(model, kind), **rest}
 
 
 def bounds_claim(source: str, target: str, lower: Value, upper: Value) -> Document:

@@ -48,5 +48,5 @@ def program_certificate(
             }
             for source, target, lower, upper in claims
         ],
-        "proof": proof,
+        "proof": {key: part for key, part in proof.items() if key != "program"},
     }

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from flint import fmpq
 
+from bisimdist.certificates.frame import frame
 from bisimdist.certificates.numbers import integer_text, rational_text
 from bisimdist.certificates.witnesses import Coupling, Witness, coupling, witness
 from bisimdist.errors import UsageError
@@ -102,10 +103,7 @@ def frame_of(model: System, distance: str, alpha: fmpq, *, version: int = 1) -> 
     """Return what the certificate of a distance says of what it is about."""
     _check_lengths(model)
     return {
-        "format": "bisimdist-certificate",
-        "version": version,
-        "model": model.canonical(),
-        "digest": model.digest(),
+        **frame(model, version=version),
         **nature_of(model),
         "distance": distance,
         "alpha": rational_text(alpha),

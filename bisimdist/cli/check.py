@@ -78,7 +78,7 @@ def run_check(
     given = Given({"argument": model, **options}, note_with_answer)
     with contextlib.ExitStack() as stack:
         compact = stack.enter_context(_compact(certificate))
-        text = _certificate_text(certificate) if compact is None else MAGIC
+        text = _certificate_text(certificate) if compact is None else _head(compact)
         model_text = None if model is None else _model_text(given, model, text)
         try:
             report = check_certificate(compact or text, model_text)
@@ -87,7 +87,7 @@ def run_check(
     if checker is not None:
         from bisimdist.cli.proved import judged  # noqa: PLC0415
 
-        report = judged(report, text, model_text)
+        report = judged(report, text if compact is None else MAGIC, model_text)
     if as_json:
         emit_data(_data(report))
     else:
@@ -105,6 +105,14 @@ def _compact(certificate: str) -> Iterator[BinaryIO | None]:
         compact = file.read(len(MAGIC)) == MAGIC
         file.seek(0)
         yield file if compact else None
+
+
+def _head(file: BinaryIO) -> bytes:
+    """Return what a certificate in format 2 says in JSON before its tables."""
+    file.readline()
+    head = file.readline(MAX_BYTES)
+    file.seek(0)
+    return head
 
 
 def _certificate_text(certificate: str) -> bytes:
@@ -137,6 +145,10 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
         return Path(model).read_bytes()
     # A fully probabilistic automaton may stand for its chain.
     found = _program(given, certificate) if is_program(model) else given.any_model()
+    if kind == "lmc" and isinstance(found, Interactive):
+        raise UsageError(
+            f"{model} is interactive, and the certificate about what one strategy sees of it; check it alone"
+        )
     if kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain):
         found = as_chain(found, given.source, given.note)
     how = "explored" if is_program(model) else "read"

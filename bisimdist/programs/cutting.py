@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from flint import fmpq
 
 from bisimdist.models.lmc import LMC
@@ -14,7 +16,7 @@ def inner(model: LMC) -> LMC:
     """Return the chain as such: runs of a program that are cut off end in a state of their own in it."""
     if not isinstance(model, ProgramChain):
         return model
-    return LMC(model.states, model.labels, model.rows, model.pairs)
+    return replace(model, cut={})
 
 
 def masses_of(model: object, pair: tuple[int, int]) -> tuple[fmpq, fmpq] | None:

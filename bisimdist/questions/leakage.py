@@ -115,7 +115,7 @@ class Leakage(AboutNature["LeakageAnswer"]):
 def _observed(given: Given, secrets: Sequence[str]) -> LMC | IntervalChain:
     """Return the chain of what is seen, by an analyst of an interactive model too."""
     from bisimdist.models.interactive import Interactive
-    from bisimdist.programs.chain import ProgramChain
+    from bisimdist.programs.chain import ProgramChain, ProgramInteractive
 
     model = given.rough_system(cuts=True)
     if given.wants_proof and isinstance(model, ProgramChain) and model.cut:
@@ -131,4 +131,7 @@ def _observed(given: Given, secrets: Sequence[str]) -> LMC | IntervalChain:
     from bisimdist.models.io.strategy import load_strategy
 
     strategy = Strategy.in_turn(actions) if path is None else load_strategy(path)
-    return asked_chain(model, strategy, secrets)
+    seen = asked_chain(model, strategy, secrets)
+    if not isinstance(model, ProgramInteractive):
+        return seen
+    return ProgramChain(seen.states, seen.labels, seen.rows, seen.pairs, model.origin)

@@ -145,6 +145,18 @@ def whole(flag: str, metavar: str, help: str, *, least: int | None = None, **mor
     return option(flag, metavar, help, type=int, read=read, **more)
 
 
+def _parts(text: str) -> list[str]:
+    """Return what stands between the commas of a text: those outside of brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
 def several(  # noqa: PLR0913
     flag: str,
     metavar: str,
@@ -159,6 +171,6 @@ def several(  # noqa: PLR0913
 
     def read(flag: str, values: Any) -> tuple[Any, ...]:
         texts = values or ()
-        return tuple(each(flag, part) for text in texts for part in (text.split(",") if commas else (text,)))
+        return tuple(each(flag, part) for text in texts for part in (_parts(text) if commas else (text,)))
 
     return option(flag, metavar, help, name=name, repeatable=True, parts=parts, read=read)

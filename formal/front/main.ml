@@ -24,9 +24,23 @@ let chosen whole =
   | Some (Object model) -> Reading.find model "kind" = Some (String "interactive")
   | _ -> false
 
+(* Which program a model was made of: information, from which nothing follows. *)
+let without_source whole =
+  (match Reading.find whole "program" with
+  | None -> ()
+  | Some value ->
+      let said = Reading.record value "the program" [ "function"; "observe"; "sources" ] [] in
+      ignore (Reading.item (Reading.get said "function") "the function");
+      ignore (Reading.item (Reading.get said "observe") "what is observed");
+      List.iter (fun (_, digest) -> ignore (Reading.item digest "a digest"))
+        (Reading.fields (Reading.get said "sources") "the sources"));
+  List.remove_assoc "program" whole
+
 let read document =
   match document with
-  | Object whole ->
+  | Object given ->
+      let whole = without_source given in
+      let document = Object whole in
       (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
       (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
       (match Reading.find whole "kind" with

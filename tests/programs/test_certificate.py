@@ -240,3 +240,47 @@ def test_a_certificate_is_checked_against_the_program(
         PROGRAMS.replace("range(2", "range(3").replace("range(3)", "range(4)").replace("/4", "/5")
     )
     assert command("check", proof, f"{file}:{name}").code == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("delta", "asked", "--alpha", "2", "--rounds", "2"),
+        ("delta", "asked", "--alpha", "2", "--rounds", "2", "--fixed"),
+        ("bound", "asked", "--alpha", "2"),
+        ("bound", "early", "--alpha", "2"),
+        ("bound", "early", "--alpha", "2", "--certificate-format", "2"),
+        ("leakage", "early", "--measure", "tv"),
+    ],
+)
+def test_every_certificate_of_a_program_names_its_source(
+    asked: tuple[str, ...],
+    command: Command,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    question, name, *options = asked
+    file, proof = tmp_path / "programs.py", str(tmp_path / "proof")
+    file.write_text(PROGRAMS)
+    given = (f"{file}:{name}", "--input", "0", "--input", "1", *options, "--certificate", proof)
+    assert command(question, *given).code == 0
+    assert command("check", proof).code == 0
+    assert "another one" not in command("check", proof, f"{file}:{name}").err
+    file.write_text(PROGRAMS + "# the same\n")
+    checked = command("check", proof, f"{file}:{name}")
+    assert checked.code == 0
+    assert "programs.py is another one than that of which the certificate was made" in checked.err
+
+
+def test_what_one_strategy_sees_is_proved_of_the_program_that_was_asked(
+    command: Command,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    file, proof = tmp_path / "programs.py", tmp_path / "proof.json"
+    file.write_text(PROGRAMS.replace('["a", "b"]', "[(0, 1), (1, 0)]").replace('"a"', "(0, 1)"))
+    given = ("--input", "0", "--input", "1", "--measure", "tv", "--certificate", proof)
+    assert command("leakage", f"{file}:asked", *given, "--ask", "(0, 1),(1, 0)").code == 0
+    assert json.loads(proof.read_text())["program"]["sources"].keys() == {"programs.py"}
+    assert command("check", proof).code == 0
+    checked = command("check", proof, f"{file}:asked")
+    assert checked.code == 2
+    assert "check it alone" in checked.err

@@ -88,7 +88,10 @@ class Shape:
         for at in FRAME[:2]:
             if at not in document:
                 raise MalformedCertificate(f"the certificate has no {at!r}")
-        return cls.read({at: part for at, part in document.items() if at not in FRAME}, "the certificate")
+        said = {at: part for at, part in document.items() if at not in FRAME}
+        if "program" in said and "program" not in _keys(cls)[0]:  # type: ignore[arg-type]
+            Source.read(said.pop("program"), "'program' of the certificate")
+        return cls.read(said, "the certificate")
 
 
 def raw(value: object, where: str) -> Any:
@@ -168,6 +171,14 @@ def row(*reads: Reader[Any]) -> Reader[tuple[Any, ...]]:
         return tuple(read(part, where) for read, part in zip(reads, parts, strict=True))
 
     return entries
+
+
+class Source(Shape):
+    """Which program a model was made of: information, from which nothing follows."""
+
+    function: str = key(item)
+    observe: str = key(item)
+    sources: dict[str, str] = key(named(item))
 
 
 @dataclass(frozen=True)

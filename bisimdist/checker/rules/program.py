@@ -28,22 +28,14 @@ from bisimdist.checker.core.reading import (
     rational,
     shown,
 )
-from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, model_kind, named, raw
+from bisimdist.checker.core.shape import CheckReport, Shape, Source, judged, key, listed, model_kind, raw
 from bisimdist.checker.rules.delta_document import Alphas, Delta
-
-
-class _Program(Shape):
-    """What the claims are about."""
-
-    function: str = key(item)
-    observe: str = key(item)
-    sources: dict[str, str] = key(named(item))
 
 
 class _Document(Shape):
     """A certificate of a program."""
 
-    program: _Program = key(_Program.read)
+    program: Source = key(Source.read)
     digest: str = key(item)
     cut: Any = key(raw)
     claims: list[Delta] = key(listed(Delta.read, "claim"))

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from operator import or_
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from bisimdist.checker.core.shape import FRAME, Shape
+from bisimdist.checker.core.shape import FRAME, Shape, Source
 from bisimdist.checker.rules import KINDS
 
 __all__ = ["schema"]
@@ -83,7 +83,8 @@ class _Shapes:
         """Return the name of a whole document, which has the keys of its frame too."""
         named = self._named(shape)
         whole = self.found[named["$ref"].removeprefix("#/$defs/")]
-        whole["properties"] = {**{key: {} for key in FRAME}, **whole["properties"]}
+        made_of = {"program": self._named(Source)}
+        whole["properties"] = {**{key: {} for key in FRAME}, **made_of, **whole["properties"]}
         return named
 
 
