@@ -133,17 +133,19 @@ def coupled(upper: int, *given: tuple[str, str]) -> Packed:
 
 
 ALIKE = chain(
-    f"{STATES} z:d",
+    f"{STATES} z:d p:e q:e",
     s={"u": "3/4", "v": "1/4"},
     t={"u": "1/4", "v": "3/4"},
     u=WHOLE,
     v={"w": "1/2", "x": "1/4", "z": "1/4"},
+    p=WHOLE,
+    q={"x": "1"},
 )
-"""The same, but that half of the mass that goes to x goes to z, which is like x."""
+"""The same, but that half of the mass that goes to x goes to z, which is like x; p and q are apart."""
 
 
 def merged(alpha: str = "1", **stands: str) -> Packed:
-    return replace(EXACT, model=ALIKE, head={"merged": stands}, alpha=alpha)
+    return replace(EXACT, model=ALIKE, head={"merged": stands}, alpha=alpha, rows=[*EXACT.rows, NONE, NONE])
 
 
 TWINS = chain(
@@ -188,7 +190,7 @@ CORRECT: dict[str, Packed] = {
     "reason-in-words": replace(
         EXACT, records=bytes([0]) + codes(1, 0) + BY_TEXT + bytes([0]) + codes(0, 0) + numeral(1)
     ),
-    "merged": replace(merged(z="x"), claims=[("s", "t"), ("x", "z")]),
+    "merged": replace(merged(z="x"), claims=[("s", "t"), ("x", "z"), ("p", "q")]),
     "no-pairs": Packed(HALVES, [("s", "s"), ("s", "u")], [NONE] * 6, b""),
     "unlisted": replace(
         EXACT,

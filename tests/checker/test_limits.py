@@ -15,7 +15,7 @@ from bisimdist.analysis.metric import metric
 from bisimdist.analysis.satisfaction import satisfying
 from bisimdist.checker import MalformedCertificate, check_certificate, verdict
 from bisimdist.checker.__main__ import main
-from bisimdist.checker.core import polynomials, reading
+from bisimdist.checker.core import polynomials, reading, tables
 from bisimdist.models.pa import PA, Transition
 from tests.checker.corpus import FOLDER
 
@@ -151,6 +151,16 @@ def test_a_long_document_may_ask_for_more() -> None:
         reading.LEAST_WORK + 10_000 * reading.WORK_OF_A_BYTE,
         reading.MAX_WORK,
     ]
+
+
+def test_a_table_without_a_denominator_has_no_more_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three values over 8, which has four bits."""
+    text = json.dumps(document("beside"))
+    monkeypatch.setattr(tables, "MAX_TABLE_BITS", 12)
+    assert check_certificate(text).valid
+    monkeypatch.setattr(tables, "MAX_TABLE_BITS", 11)
+    with pytest.raises(MalformedCertificate, match="no common denominator of a usable size"):
+        check_certificate(text)
 
 
 def test_a_length_that_is_too_long_to_write_down_is_malformed() -> None:

@@ -75,7 +75,7 @@ class FormulaReader:
         """Return which states satisfy a formula, recursive or not."""
         found = read_text(self.graph, text)
         self._evaluate()
-        return self._solution(found) if self.graph.open[found.root] else self._found[found.root]
+        return self._solution(found)
 
     def transitions(self, text: str) -> int:
         """Return which transitions satisfy a formula about distributions."""

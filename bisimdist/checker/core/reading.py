@@ -300,9 +300,6 @@ _left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 @contextmanager
 def limited(size: int) -> Iterator[None]:
     """Count the work on one document of so many bytes; what is checked inside of it counts for it."""
-    if _left.get() is not None:
-        yield
-        return
     token = _left.set([min(MAX_WORK, LEAST_WORK + WORK_OF_A_BYTE * size)])
     try:
         yield
