@@ -204,3 +204,16 @@ def interruptible(function: Callable[P, R]) -> Callable[P, R]:
         return result
 
     return call
+
+
+@contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Let processes that are started ignore Ctrl-C, which is for the one that started them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -46,6 +46,10 @@ class Deadline:
         """Return the deadline that many seconds from now."""
         return cls(None if seconds is None else time.monotonic() + seconds)
 
+    def left(self) -> float | None:
+        """Return how many seconds are left, for whoever has a clock of its own."""
+        return None if self.moment is None else max(0.0, self.moment - time.monotonic())
+
     def passed(self) -> bool:
         """Tell whether the moment has come."""
         now = time.monotonic()

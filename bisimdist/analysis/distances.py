@@ -18,6 +18,7 @@ from bisimdist.analysis.distance_answer import (
 )
 from bisimdist.analysis.work import Work
 from bisimdist.certificates.program import program_certificate
+from bisimdist.cluster import checked_cluster
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.fixpoint.exact_engine import prove_above, prove_exactly
@@ -62,6 +63,7 @@ def bound(  # noqa: PLR0913
     deadline: Deadline = NEVER,
     memory: int | None = None,
     jobs: int = 1,
+    cluster: str | None = None,
     progress: Progress = silent,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> DistanceAnswer:
@@ -102,6 +104,9 @@ def bound(  # noqa: PLR0913
         How many bytes brackets of many pairs may take; their need is known before the work begins.
     jobs
         How many threads share the linear programs of a round; the answer does not depend on it.
+    cluster
+        Where workers are that share brackets of many pairs: ``"local:N"`` or the address of a Dask scheduler,
+        such as ``"tcp://host:8786"``. The answer does not depend on it.
     progress
         Told what is being done.
     on_interrupt
@@ -148,10 +153,12 @@ def bound(  # noqa: PLR0913
         engine = partial(_bracket, width=width)
     elif threshold is not None:
         engine = partial(_decide, threshold=_checked_threshold(threshold))
+    if cluster is not None:
+        checked_cluster(cluster)
     solver = None if backend is None else usable_backend(backend)
     groups = (asked,) if threshold is None else tuple((pair,) for pair in asked)
     works = [
-        Work(system, distance, skew, group, deadline, max(1, jobs), progress, memory, solver)
+        Work(system, distance, skew, group, deadline, max(1, jobs), progress, memory, solver, cluster)
         for group in groups
     ]
     statuses = [work.run(engine, width=width) for work in works]

@@ -9,7 +9,8 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.asked import asked_states
-from bisimdist.analysis.parallel import DeltaPool, DeltaTask
+from bisimdist.analysis.delta_jobs import DeltaAt, DeltaTask, delta_at
+from bisimdist.analysis.parallel import Pool
 from bisimdist.analysis.profile_answer import ProfileAnswer, ProfilePoint
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below, log_enclosure
@@ -63,6 +64,7 @@ def profile(  # noqa: PLR0913
     deadline: Deadline = NEVER,
     memory: int | None = None,
     jobs: int = 1,
+    cluster: str | None = None,
     progress: Progress = silent,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
 ) -> ProfileAnswer:
@@ -96,6 +98,8 @@ def profile(  # noqa: PLR0913
     jobs
         How many processes compute points where the losses are not finitely many; the answer does not depend
         on it.
+    cluster
+        Where workers are that do this instead, as for `bisimdist.bound`.
     on_interrupt
         What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
 
@@ -138,7 +142,8 @@ def profile(  # noqa: PLR0913
     if not whole and runs > 1:
         raise UsageError("several runs need a program of which no run is cut off")
     end = None if largest is None else to_fmpq(largest)
-    pool = DeltaPool(DeltaTask(system, names, memory, rounds, nature), jobs, deadline)
+    task = DeltaTask(system, names, memory, rounds, nature)
+    pool = Pool(delta_at, task, jobs=jobs, cluster=cluster, deadline=deadline, progress=progress)
     curve = _Curve(losses, masses, None if gap is None else to_fmpq(gap), pool, progress)
     try:
         with pool:
@@ -185,7 +190,7 @@ class _Curve:
     losses: tuple[LossDistribution, ...] | None
     masses: Sequence[tuple[fmpq, fmpq] | None]
     gap: fmpq | None
-    pool: DeltaPool
+    pool: Pool[DeltaTask, tuple[fmpq, fmpq | None], DeltaAt]
     progress: Progress
     known: dict[fmpq, ProfilePoint] = field(default_factory=dict)
     limited: bool = False
@@ -214,7 +219,8 @@ class _Curve:
 
     def _compute(self, alphas: Sequence[fmpq]) -> None:
         self.progress("points of the profile", len(self.known), None)
-        for found in self.pool.run(alphas, self._gap()):
+        gap = self._gap()
+        for found in self.pool.map([(alpha, gap) for alpha in alphas]):
             self.limited |= found.limited
             self.known[found.alpha] = ProfilePoint(found.alpha, found.lower, found.upper)
             self.progress("points of the profile", len(self.known), None)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import DeltaAnswer, delta
+from bisimdist.analysis.delta_jobs import delta_of_each
+from bisimdist.analysis.parallel import Pool
 from bisimdist.analysis.program_answer import ratio_data, ratio_remarks
 from bisimdist.analysis.proved import Shown
 from bisimdist.errors import UsageError
@@ -24,6 +27,9 @@ __all__ = ["ProgramBudget", "program_budget"]
 
 MOST_ROWS = 20
 MOST_DIGITS = 80
+
+PART = 256
+"""Pairs are compared so many at a time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +164,7 @@ def program_budget(  # noqa: PLR0913
     gap: ExactNumber | None = None,
     deadline: Deadline = NEVER,
     memory: int | None = None,
+    cluster: str | None = None,
     progress: Progress = silent,
 ) -> ProgramBudget:
     """Return what the pairs of a program give away at most.
@@ -170,6 +177,8 @@ def program_budget(  # noqa: PLR0913
         Where one of them is given, delta is bounded there; otherwise the ratio of outputs is found.
     gap, deadline, memory, progress
         As for `bisimdist.delta`.
+    cluster
+        Where workers are that share the pairs, as for `bisimdist.bound`; each is then looked at by itself.
 
     Returns
     -------
@@ -191,34 +200,50 @@ def program_budget(  # noqa: PLR0913
     """
     classes, pairs = _merged(model)
     if alpha is not None or epsilon is not None:
-        found = delta(
-            model,
-            alpha,
-            epsilon=epsilon,
-            pairs=pairs,
-            gap=gap,
-            worst=True,
-            deadline=deadline,
-            memory=memory,
-            progress=progress,
-        )
+        asked: dict[str, Any] = {
+            "alpha": alpha,
+            "epsilon": epsilon,
+            "gap": gap,
+            "worst": True,
+            "memory": memory,
+        }
+        if cluster is None:
+            found = delta(model, pairs=pairs, deadline=deadline, progress=progress, **asked)
+        else:
+            found = delta_of_each(
+                model, pairs, cluster=cluster, asked=asked, deadline=deadline, progress=progress
+            )
         worst = (found.worst.source, found.worst.target)
         return ProgramBudget(
             model=model, classes=classes, compared=len(pairs), pair=worst, ratio=None, delta=found
         )
+    parts = [pairs[k : k + PART] for k in range(0, len(pairs), PART)]
     best, largest = pairs[0], None
-    for done, pair in enumerate(pairs):
-        if done % 256 == 0:
-            deadline.check()
-            progress("pairs", done, len(pairs))
-        ratio = output_ratio(model, *pair)
-        if ratio is None:
-            raise UsageError("more is seen than what is returned; give --alpha or --epsilon")
-        if largest is None or _larger(ratio, largest):
-            best, largest = pair, ratio
+    with Pool(_largest, model, cluster=cluster, deadline=deadline, progress=progress) as pool:
+        for done, (pair, ratio) in enumerate(pool.map(parts)):
+            progress("pairs", done * PART, len(pairs))
+            if largest is None or _larger(ratio, largest):
+                best, largest = pair, ratio
     return ProgramBudget(
         model=model, classes=classes, compared=len(pairs), pair=best, ratio=largest, delta=None
     )
+
+
+def _largest(
+    model: ProgramChain, pairs: Sequence[tuple[str, str]], deadline: Deadline
+) -> tuple[tuple[str, str], OutputRatio]:
+    """Return the first pair with the largest ratio."""
+    deadline.check()
+    found: tuple[tuple[str, str], OutputRatio] | None = None
+    for pair in pairs:
+        ratio = output_ratio(model, *pair)
+        if ratio is None:
+            raise UsageError("more is seen than what is returned; give --alpha or --epsilon")
+        if found is None or _larger(ratio, found[1]):
+            found = pair, ratio
+    if found is None:
+        raise UsageError("there is no pair")
+    return found
 
 
 def _larger(one: OutputRatio, other: OutputRatio) -> bool:

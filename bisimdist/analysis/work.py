@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +13,11 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distance_answer import PairBound
 from bisimdist.certificates.compact import Asked, compact_certificate
 from bisimdist.certificates.writer import certificate_of, merged_certificate, trivial_certificate
+from bisimdist.cluster import opened
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.fixpoint.bracket_engine import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate
-from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
+from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, Spread, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.fixpoint.iteration import Approximation
 from bisimdist.fixpoint.pairs import reached_by_pairs
@@ -57,6 +59,8 @@ class Work:
     progress: Progress
     memory: int | None = None
     backend: Backend | None = None
+    cluster: str | None = None
+    """Where the workers are that make the plans of many pairs."""
     question: Question | None = None
     proof: Proof | FlatTables | None = None
     method: str = "no bound was proved"
@@ -144,13 +148,25 @@ class Work:
             max(SAFETY_NET if width is None else width, layout.finest),
         )
         try:
-            proof = flat_tables(*about, deadline=self.deadline, progress=self.progress)
+            with self._spread() as spread:
+                proof = flat_tables(*about, spread=spread, deadline=self.deadline, progress=self.progress)
         except NoBracketError:
             return None
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
         if width is not None and width < layout.finest and layout.pairs > MAX_PAIRS:
             raise LimitError(f"narrower bounds of more than {MAX_PAIRS} pairs are not found")
         return proof
+
+    @contextmanager
+    def _spread(self) -> Iterator[Spread | None]:
+        """Open the cluster, where there is one."""
+        if self.cluster is None:
+            yield None
+            return
+        from bisimdist.fixpoint.flat_cluster import spread_over  # noqa: PLC0415  (rarely asked for)
+
+        with opened(self.cluster) as cluster:
+            yield spread_over(cluster)
 
     def _few(self, layout: Layout, asked: tuple[Pair, ...]) -> bool:
         """Tell whether the pairs that matter are few enough to be looked at one by one."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,7 +31,7 @@ from bisimdist.lp.compiled import Float64Array, Int64Array, UInt8Array, compiled
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["FlatTables", "NoBracketError", "flat_tables"]
+__all__ = ["Chunk", "FlatTables", "FlatWork", "NoBracketError", "Spread", "flat_code", "flat_tables"]
 
 CHUNK = 100_000
 """The deadline is looked at after about so many pairs."""
@@ -40,6 +41,12 @@ LEAST_MARGIN = 16
 
 ROUNDS = 40
 """How often plans are improved before the work is given up."""
+
+NEARLY = 32
+"""What plans may still change when those that follow from them are left to the proof to judge."""
+
+PATIENT = 12
+"""How often plans of a loop are improved for one table before each distance counts at once there, too."""
 
 PART = 1 << 24
 """Bases are written about so many bytes at a time."""
@@ -105,7 +112,7 @@ class FlatTables:
         LimitError
             If the deadline passes.
         """
-        layout, code = self.layout, _machine_code()
+        layout, code = self.layout, flat_code()
         chain, room = layout.chain, layout.room()
         work = Bases(np.zeros((3, 2 * room.width), dtype=np.int64), np.zeros(2 * room.width, dtype=np.int64))
         most = 1 + 6 * 2 * layout.width  # bytes of a pair: three bases of two rows' states, two bytes each
@@ -137,7 +144,7 @@ class FlatTables:
 
 
 @cache
-def _machine_code() -> SimpleNamespace:
+def flat_code() -> SimpleNamespace:
     """Return the compiled sweeps; the first call of a process loads or makes them."""
     kernel = {name: compiled_kernel()[name] for name in ("simplex", "basis_flows")}
     options = {"error_model": "numpy"}  # no sweep divides by 0
@@ -148,6 +155,11 @@ def _machine_code() -> SimpleNamespace:
     return SimpleNamespace(**machine_code(_SWEEPS, sweeps, **options), write_bases=written["write_bases"])
 
 
+Chunk = tuple[int, int]
+Spread = Callable[[Layout, Deadline, Progress], "FlatWork"]
+"""Makes the same work that has its plans made elsewhere."""
+
+
 def flat_tables(  # noqa: PLR0913
     model: LMC,
     alpha: fmpq,
@@ -155,10 +167,11 @@ def flat_tables(  # noqa: PLR0913
     layout: Layout,
     precision: fmpq,
     *,
+    spread: Spread | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> FlatTables:
-    """Prove bounds whose difference is at most `precision`.
+    """Prove bounds whose difference is at most `precision`; the bounds do not depend on who makes the plans.
 
     Raises
     ------
@@ -168,13 +181,13 @@ def flat_tables(  # noqa: PLR0913
         If no such bounds are found with the digits of doubles, or, for alpha > 1, detours through third
         states pay.
     """
-    work = _Work(layout, deadline, progress)
+    work = (spread or FlatWork)(layout, deadline, progress)
     work.begin(asked)
     width = int(precision * layout.one)
     margin = width // 16
     lower = np.zeros(layout.pairs, dtype=np.float64)
     while margin >= LEAST_MARGIN:
-        work.settle(lower, 0, margin // 2)
+        work.settle(lower, 0, margin // 2, nearly=NEARLY)
         upper = lower.copy()
         for table, extra in ((upper, margin), (lower, -margin)):
             work.follow(table, extra, margin // 4)
@@ -192,24 +205,36 @@ def flat_tables(  # noqa: PLR0913
 
 
 @dataclass(slots=True)
-class _Work:
-    """Plans under way, and how to sweep over them."""
+class FlatWork:
+    """Plans under way, and how to sweep over them.
+
+    Making plans, which is dear, and the last check go pair by pair from tables that stay as they are, so
+    whoever does that elsewhere overrides `pay`, `improve_apart` and `violations`; following goes in order.
+    """
 
     layout: Layout
     deadline: Deadline
     progress: Progress
-    code: SimpleNamespace = field(default_factory=_machine_code)
-    chunks: list[tuple[int, int]] = field(init=False)
+    code: SimpleNamespace = field(default_factory=flat_code)
+    chunks: list[Chunk] = field(init=False)
+    """Parts of the order of the states,"""
+    spread: list[Chunk] = field(init=False)
+    """those of them in loops,"""
+    begins: dict[Chunk, int] = field(default_factory=dict)
+    """and where the places of each begin."""
     room: Room = field(init=False)
     plans: Plans = field(init=False)
     done: int = 0
 
     def __post_init__(self) -> None:
-        chain = self.layout.chain
+        chain, loops = self.layout.chain, self.layout.loops
         pairs = np.cumsum((chain.turn - chain.first)[chain.order])
-        cuts = np.searchsorted(pairs, np.arange(0, self.layout.pairs + CHUNK, CHUNK))
-        ends = np.unique(np.minimum(np.append(cuts, len(pairs)), len(pairs)))
-        self.chunks = list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True))
+        cuts = np.searchsorted(pairs, np.arange(0, self.layout.pairs + CHUNK, CHUNK)).tolist()
+        ends = sorted(
+            {min(cut, len(pairs)) for cut in (0, len(pairs), *cuts, *(end for loop in loops for end in loop))}
+        )
+        self.chunks = list(pairwise(ends))
+        self.spread = [chunk for chunk in self.chunks if any(low <= chunk[0] < high for low, high in loops)]
         self.room = self.layout.room()
 
     def begin(self, asked: tuple[tuple[int, int], ...]) -> None:
@@ -223,15 +248,42 @@ class _Work:
         else:
             state[:] = ZERO
         table = np.zeros(layout.pairs, dtype=np.float64)
-        found, places = 1, 0
+        found, places = self.pay(table)
         while found:
-            found = places = 0
-            for low, high in self.chunks:
-                self._tell("zeros")
-                more, room = self.code.pay(low, high, layout.chain, self.room, self.plans, table)
-                found, places = found + more, places + room
+            found, places = self.pay(table)
         cells = np.zeros(places, dtype=np.int32 if layout.pairs < 1 << 31 else np.int64)
         self.plans = self.plans._replace(cell=cells, mass=np.zeros(places, dtype=np.float64))
+
+    def pay(self, table: Float64Array) -> tuple[int, int]:
+        """Look once for pairs that are not at distance 0, as `flat_sweeps.pay` does."""
+        found = places = 0
+        for low, high in self.chunks:
+            self.tell("zeros")
+            more, room = self.code.pay(low, high, self.layout.chain, self.room, self.plans, table)
+            self.begins[low, high] = places
+            found, places = found + more, places + room
+        return found, places
+
+    def improve(self, table: Float64Array, extra: int, both: bool, at_once: bool) -> float:
+        """Make plans optimal, those of loops for the table as it then is; return the largest change."""
+        apart = [] if at_once else self.spread
+        first = [chunk for chunk in self.chunks if chunk not in apart]
+        change = self._sweep(self.code.improve, (self.room, self.plans, both, True), first, table, extra)
+        return max(change, self.improve_apart(apart, table, extra, both))
+
+    def improve_apart(self, chunks: list[Chunk], table: Float64Array, extra: int, both: bool) -> float:
+        """Make the plans of chunks optimal for a table that stays as it is."""
+        return self._sweep(self.code.improve, (self.room, self.plans, both, False), chunks, table, extra)
+
+    def violations(self, lower: Float64Array, upper: Float64Array) -> int:
+        """Count the pairs at which the tables are not proved, as `flat_sweeps.violations` does."""
+        wrong, one = 0, float(self.layout.one)
+        for low, high in self.chunks:
+            self.tell("proof")
+            wrong += self.code.violations(
+                low, high, self.layout.chain, self.room, self.plans, lower, upper, one
+            )
+        return wrong
 
     def _reach(self, asked: tuple[tuple[int, int], ...]) -> None:
         """Mark the pairs that direct plans reach."""
@@ -248,44 +300,58 @@ class _Work:
                     stack[depth] = max(i, j) * states + min(i, j)
                     depth += 1
         while depth:
-            self._tell("pairs")
+            self.tell("pairs")
             depth = self.code.reach(layout.chain, self.room, state, stack, depth, CHUNK)
 
-    def settle(self, table: Float64Array, extra: int, enough: int) -> None:
-        """Improve plans and follow them until no distance changes by more than `enough`."""
+    def settle(self, table: Float64Array, extra: int, enough: int, nearly: int = 1) -> None:
+        """Improve plans and follow them until no distance changes by more than `enough`.
+
+        The work also ends with plans that change them by up to `nearly` times that, once they are followed.
+        """
         skewed = self.layout.chain.p != self.layout.chain.q  # otherwise the directions are mirror images
-        both = skewed
+        both, less = skewed, 0.0
         for round_ in range(1, ROUNDS):
-            change = self._sweep(self.code.improve, (self.room, self.plans, both), table, extra)
+            change = max(less, self.improve(table, extra, both, round_ > PATIENT))
             if change <= enough and both == skewed:
                 return
+            last = both == skewed and change <= nearly * enough
             both = skewed and change <= enough
             for _ in range(20 * round_):
-                less = self._sweep(self.code.follow, (self.plans,), table, extra)
+                less = self._follow(table, extra)
                 if less <= max(change / 64, enough / 8):
                     break
+            if last:
+                return
         raise NoBracketError("mass goes round for too long for an iteration")
 
     def follow(self, table: Float64Array, extra: int, enough: int) -> None:
         """Follow the plans, `extra` added at each step, until no distance changes by more than `enough`."""
         for _ in range(20 * ROUNDS):
-            if self._sweep(self.code.follow, (self.plans,), table, extra) <= enough:
+            if self._follow(table, extra) <= enough:
                 return
         raise NoBracketError("mass goes round for too long for an iteration")
 
+    def _follow(self, table: Float64Array, extra: int) -> float:
+        return self._sweep(self.code.follow, (self.plans,), self.chunks, table, extra)
+
     def _sweep(
-        self, sweep: Callable[..., tuple[int, float]], work: tuple[Any, ...], table: Float64Array, extra: int
+        self,
+        sweep: Callable[..., tuple[int, float]],
+        work: tuple[Any, ...],
+        chunks: list[Chunk],
+        table: Float64Array,
+        extra: int,
     ) -> float:
-        at, most = 0, 0.0
-        for low, high in self.chunks:
-            self._tell("sweeps")
-            one = float(self.layout.one)
-            at, change = sweep(low, high, at, self.layout.chain, *work, table, one, float(extra))
+        most, one = 0.0, float(self.layout.one)
+        for chunk in chunks:
+            self.tell("sweeps")
+            _, change = sweep(*chunk, self.begins[chunk], self.layout.chain, *work, table, one, float(extra))
             most = max(most, change)
         self.done += 1
         return most
 
-    def _tell(self, what: str) -> None:
+    def tell(self, what: str) -> None:
+        """Look at the clock, and say how far the work is."""
         self.deadline.check()
         self.progress(what, self.done, None)
 
@@ -293,14 +359,7 @@ class _Work:
         """Tell whether the tables are proved everywhere; for alpha > 1 the lower one is closed for that."""
         if self.layout.chain.p != self.layout.chain.q:
             self.close(lower, margin // 2)
-        wrong = 0
-        for low, high in self.chunks:
-            self._tell("proof")
-            one = float(self.layout.one)
-            wrong += self.code.violations(
-                low, high, self.layout.chain, self.room, self.plans, lower, upper, one
-            )
-        return wrong == 0
+        return self.violations(lower, upper) == 0
 
     def close(self, table: Float64Array, most: int) -> None:
         """Lower the table until no third state offers a detour that is cheaper than the direct way.
@@ -330,7 +389,7 @@ class _Work:
         best = np.empty((BLOCK, len(matrix)), dtype=np.float64)
         changed = False
         for low in range(0, len(matrix), BLOCK):
-            self._tell("detours")
+            self.tell("detours")
             high = min(low + BLOCK, len(matrix))
             if self.code.close(low, high, matrix, skewed, best) > 0.0:
                 matrix[low:high] = best[: high - low]

@@ -28,6 +28,9 @@ FINEST = 48
 WIDEST = 1 << 10
 """Rows of more states are left to others."""
 
+LOOP = 1 << 16
+"""Strongly connected states in so many pairs are a loop: no order of theirs is better than others."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -45,6 +48,8 @@ class Layout:
         How many pairs the triangles hold.
     places
         How many moves the plans of all of them may have together.
+    loops
+        Where the order of the states has strongly connected ones that stand in many pairs.
     """
 
     chain: Chain
@@ -52,6 +57,7 @@ class Layout:
     width: int
     pairs: int
     places: int
+    loops: tuple[tuple[int, int], ...]
 
     @classmethod
     def of(cls, model: LMC, alpha: fmpq, asked: Iterable[tuple[int, int]]) -> Layout | None:
@@ -98,7 +104,7 @@ class Layout:
             q=float(int(alpha.q)),
         )
         places = int((lengths * (np.repeat(sizes, sizes) - 1)).sum()) - int(triangles[-1])
-        return cls(chain, place, width, int(triangles[-1]), places)
+        return cls(chain, place, width, int(triangles[-1]), places, _loops(chain, part))
 
     @property
     def one(self) -> int:
@@ -141,6 +147,15 @@ class Layout:
             cell=whole(2 * size),
             mass=real(2 * size),
         )
+
+
+def _loops(chain: Chain, part: Int64Array) -> tuple[tuple[int, int], ...]:
+    """Return where in the order of the chain the components with many pairs begin and end."""
+    ordered = part[chain.order]
+    ends = np.concatenate(([0], np.flatnonzero(np.diff(ordered)) + 1, [len(ordered)]))
+    pairs = np.concatenate(([0], np.cumsum((chain.turn - chain.first)[chain.order])))[ends]
+    many = np.diff(pairs) >= LOOP
+    return tuple(zip(ends[:-1][many].tolist(), ends[1:][many].tolist(), strict=True))
 
 
 def _components(model: LMC) -> Int64Array:

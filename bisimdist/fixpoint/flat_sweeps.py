@@ -77,14 +77,17 @@ def improve(
     room: Room,
     plans: Plans,
     both: bool,
+    at_once: bool,
     table: Array,
     one: float,
     extra: float,
 ) -> tuple[int, float]:
-    """Make plans optimal and the distances what they cost, `extra` added; each counts when it is known.
+    """Make plans optimal, and `at_once` the distances what they cost, `extra` added.
 
-    With `both` the dearer direction of a pair is looked for, otherwise the one that was taken last is kept.
-    Returns where the places end, and the largest change of a distance.
+    Otherwise the table stays as it is, so that the pairs may be shared out among any number of workers, and
+    plans without a choice are not looked at again. With `both` the dearer direction of a pair is looked for,
+    otherwise the one that was taken last is kept. Returns where the places end, and by how much a distance
+    differs at most from what was found.
     """
     change = 0.0
     for k in range(low, high):
@@ -96,7 +99,9 @@ def improve(
             if state == ABSENT:
                 continue
             places = _places(s, t, chain)
-            if state == ZERO:
+            if not at_once and (state == ZERO or (state == SETTLED and not both)):
+                value = table[pair] - extra
+            elif state == ZERO:
                 value = -one
             elif state == SETTLED and not both:
                 value = _followed(plans, table, one, pair, at, places)
@@ -114,7 +119,8 @@ def improve(
                 value = cost / unit
             value = min(max(floor(value + extra), 0.0), one)
             change = max(change, abs(value - table[pair]))
-            table[pair] = value
+            if at_once:
+                table[pair] = value
             at += places
     return at, change
 
@@ -122,7 +128,10 @@ def improve(
 def follow(
     low: int, high: int, at: int, chain: Chain, plans: Plans, table: Array, one: float, extra: float
 ) -> tuple[int, float]:
-    """Make the distances what the plans that there are cost, `extra` added; otherwise as `improve`."""
+    """Make the distances what the plans that there are cost, `extra` added; each counts when it is known.
+
+    Returns where the places end, and the largest change of a distance.
+    """
     change = 0.0
     for k in range(low, high):
         late = chain.order[k]

@@ -53,6 +53,7 @@ class Bound(Question["DistanceAnswer"]):
         options.BACKEND,
         options.QUOTIENT.but(help="Merge bisimilar states first (another distance)."),
         options.JOBS,
+        options.CLUSTER,
         options.TIMEOUT,
         options.MEMORY,
         options.CERTIFICATE,
@@ -76,6 +77,7 @@ class Bound(Question["DistanceAnswer"]):
     threshold: fmpq | None
     backend: str | None
     certificate_format: str = "auto"
+    cluster: str | None = None
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -136,7 +138,17 @@ class Bound(Question["DistanceAnswer"]):
         return self.put(
             bound,
             limits,
-            *("model", "alpha", "distance", "pairs", "precision", "threshold", "nature", "backend"),
+            *(
+                "model",
+                "alpha",
+                "distance",
+                "pairs",
+                "precision",
+                "threshold",
+                "nature",
+                "backend",
+                "cluster",
+            ),
         )
 
     def unknown(self, reason: str) -> Plain:

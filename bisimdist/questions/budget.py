@@ -35,6 +35,7 @@ OF_PROGRAMS = (
     options.EPSILON,
     options.CUT,
     options.GAP.but(help="Of a program: cut as finely as this width needs."),
+    options.CLUSTER.but(help="Of a program: share its pairs among Dask workers: local:N or tcp://HOST:PORT."),
 )
 
 

@@ -49,6 +49,7 @@ class Delta(Question["DeltaAnswer"]):
         options.ROUNDS,
         options.FIXED,
         options.NATURE,
+        options.CLUSTER,
         options.TIMEOUT,
         options.MEMORY,
         options.CERTIFICATE,
@@ -72,6 +73,7 @@ class Delta(Question["DeltaAnswer"]):
     rounds: int | None = None
     fixed: bool = False
     nature: str = "each-step"
+    cluster: str | None = None
     named: str = ""
 
     @classmethod
@@ -101,14 +103,15 @@ class Delta(Question["DeltaAnswer"]):
         return cls(model=model, pairs=given.pairs(model), skew=skew, named=given.argument, **said)
 
     def ask(self, limits: Limits) -> DeltaAnswer:
+        said = ("gap", "worst", "threshold", "rounds", "fixed", "nature")
+        if self.cluster is not None:
+            from bisimdist.analysis.delta_jobs import delta_of_each
+
+            asked = {name: getattr(self, name) for name in said} | self.skew.said
+            return self.put(delta_of_each, limits, "model", "pairs", "cluster", asked=asked)
         from bisimdist.analysis.delta import delta
 
-        return self.put(
-            delta,
-            limits,
-            *("model", "pairs", "gap", "worst", "threshold", "rounds", "fixed", "nature"),
-            **self.skew.said,
-        )
+        return self.put(delta, limits, "model", "pairs", *said, **self.skew.said)
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
         from bisimdist.exact.rational import format_rational

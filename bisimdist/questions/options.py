@@ -38,6 +38,25 @@ MEMORY = option(
     "--memory", "MIB", "Stop beyond so much memory with what is known by then.", read=numbers.memory_bytes
 )
 JOBS = whole("--jobs", "N", "Threads to use.", default=1, least=1)
+
+
+def _cluster(flag: str, place: str | None) -> str | None:
+    if place is None:
+        return None
+    from bisimdist.cluster import checked_cluster
+
+    try:
+        return checked_cluster(place)
+    except UsageError as error:
+        raise UsageError(f"{flag}: {error}") from None
+
+
+CLUSTER = option(
+    "--cluster",
+    "WHERE",
+    "Share the work among Dask workers: local:N, or the address of a scheduler, tcp://HOST:PORT.",
+    read=_cluster,
+)
 CERTIFICATE = option(
     "--certificate", "FILE", "Write the proof of the answer, for 'bisimdist check'.", writes=True
 )

@@ -61,6 +61,7 @@ class Profile(AboutNature["ProfileAnswer"]):
         options.TIMEOUT,
         options.MEMORY,
         options.JOBS.but(help="Processes for the points."),
+        options.CLUSTER,
         CSV.but(help="Write the points as CSV."),
         PLOT,
         LOG,
@@ -85,6 +86,7 @@ class Profile(AboutNature["ProfileAnswer"]):
     named: str = ""
     rounds: int | None = None
     nature: str = "each-step"
+    cluster: str | None = None
 
     @classmethod
     def read(cls, given: Given) -> Profile:
@@ -113,7 +115,7 @@ class Profile(AboutNature["ProfileAnswer"]):
         from bisimdist.analysis.threshold_search import least_alpha
 
         about = ("model", "pairs", "runs")
-        points = ("alphas", "epsilons", "points", "largest", "gap", "rounds", "nature")
+        points = ("alphas", "epsilons", "points", "largest", "gap", "rounds", "nature", "cluster")
         curve = self.put(profile, limits, *about, *points)
         if self.orders:
             from bisimdist.analysis.concentrated import concentrated

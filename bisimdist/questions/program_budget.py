@@ -34,6 +34,7 @@ class BudgetOfProgram(Question["ProgramBudget"]):
     model: ProgramChain
     skew: Skew
     gap: fmpq | None
+    cluster: str | None = None
 
     @classmethod
     def read(cls, given: Given) -> BudgetOfProgram:
@@ -46,12 +47,12 @@ class BudgetOfProgram(Question["ProgramBudget"]):
         model = program_model(given, inputs=_inputs(given), neighbours=neighbours, orders=True)
         if not isinstance(model, ProgramChain):
             raise UsageError("the program asks an analyst: say how much with delta, over pairs of --input")
-        return cls(model=model, skew=skew, gap=gap)
+        return cls(model=model, skew=skew, gap=gap, cluster=given[options.CLUSTER])
 
     def ask(self, limits: Limits) -> ProgramBudget:
         from bisimdist.analysis.program_budget import program_budget
 
-        return self.put(program_budget, limits, "model", "gap", **self.skew.said)
+        return self.put(program_budget, limits, "model", "gap", "cluster", **self.skew.said)
 
     def report(self, answer: ProgramBudget) -> Report:
         return answer.report(self.skew.shown_epsilon)

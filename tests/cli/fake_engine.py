@@ -57,6 +57,7 @@ class FakeEngine:
         deadline: Deadline,
         memory: int | None = None,
         jobs: int = 1,
+        cluster: str | None = None,
         progress: Progress,
     ) -> DistanceAnswer:
         self.calls.append(

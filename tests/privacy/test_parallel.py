@@ -7,13 +7,14 @@ import multiprocessing
 import pytest
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.parallel import DeltaPool, DeltaTask
+from bisimdist.analysis.delta_jobs import DeltaTask, delta_at
+from bisimdist.analysis.parallel import Pool
 from bisimdist.analysis.profile import profile
 from bisimdist.errors import Interruption, LimitError, UsageError
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
-from bisimdist.progress import NEVER, Deadline
+from bisimdist.progress import Deadline
 
 ALPHAS = ["1", "11/10", "6/5", "3/2"]
 
@@ -49,16 +50,16 @@ def test_an_interrupt_ends_the_processes_and_keeps_the_points() -> None:
 @pytest.mark.slow
 def test_a_limit_that_has_passed() -> None:
     chain, pairs = cyclic()
-    pool = DeltaPool(DeltaTask(chain, tuple(pairs), None), 2, Deadline.after(0))
+    pool = Pool(delta_at, DeltaTask(chain, tuple(pairs), None), jobs=2, deadline=Deadline.after(0))
     with pytest.raises(LimitError), pool:
-        list(pool.run([point.alpha for point in profile(figure1(), alphas=ALPHAS).points], None))
+        list(pool.map([(point.alpha, None) for point in profile(figure1(), alphas=ALPHAS).points]))
     assert not multiprocessing.active_children()
 
 
 def test_one_job_needs_no_process() -> None:
     chain, pairs = cyclic()
-    with DeltaPool(DeltaTask(chain, tuple(pairs), None), 1, NEVER) as pool:
-        found = list(pool.run([point.alpha for point in profile(figure1(), alphas=ALPHAS).points], None))
+    with Pool(delta_at, DeltaTask(chain, tuple(pairs), None)) as pool:
+        found = list(pool.map([(point.alpha, None) for point in profile(figure1(), alphas=ALPHAS).points]))
     assert [str(at.alpha) for at in found] == ALPHAS
     assert all(at.lower <= at.upper and not at.limited for at in found)
 

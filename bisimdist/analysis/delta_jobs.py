@@ -1,0 +1,132 @@
+"""Parts of questions about delta that do not need one another: an alpha of a curve, a pair of many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.delta import delta
+from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
+from bisimdist.analysis.parallel import Pool
+from bisimdist.errors import UsageError
+from bisimdist.models.interactive import System
+from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.kinds import AnyModel
+from bisimdist.models.worlds import EACH_STEP
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["DeltaAt", "DeltaTask", "delta_at", "delta_of_each"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaTask:
+    """What is the same at all alphas: the chain, its pairs, and the limits.
+
+    Parameters
+    ----------
+    model, pairs
+        The chain, and pairs of names of states of which the worst counts.
+    memory
+        How many bytes each process may hold.
+    rounds
+        How many actions may be asked of an interactive model.
+    nature
+        What it may do where probabilities lie in intervals.
+    """
+
+    model: System | IntervalChain
+    pairs: tuple[tuple[str, str], ...]
+    memory: int | None
+    rounds: int | None = None
+    nature: str = EACH_STEP
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaAt:
+    """Bounds on the delta of the worst pair at one alpha, and whether a limit ended the work."""
+
+    alpha: fmpq
+    lower: fmpq
+    upper: fmpq
+    limited: bool
+
+
+def delta_at(task: DeltaTask, point: tuple[fmpq, fmpq | None], deadline: Deadline) -> DeltaAt:
+    """Bound the delta of the worst pair at one alpha, up to a gap.
+
+    Raises
+    ------
+    LimitError
+        If the deadline has passed before the work began.
+    """
+    alpha, gap = point
+    deadline.check()
+    answer = delta(
+        task.model,
+        alpha,
+        pairs=task.pairs,
+        gap=gap,
+        worst=True,
+        rounds=task.rounds,
+        nature=task.nature,
+        deadline=deadline,
+        memory=task.memory,
+    )
+    return DeltaAt(alpha, answer.lower, answer.upper, answer.status is Status.LIMIT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """Stands for the work of many answers, of which each bound has its own."""
+
+    model: System | IntervalChain
+
+    def witness(self, bound: DeltaBound) -> WitnessEvent:
+        return bound.witness
+
+    def directions(self, bound: DeltaBound) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
+        return bound.directions
+
+    def certificate(self, answer: DeltaAnswer) -> dict[str, object]:  # noqa: ARG002
+        raise UsageError("pairs that workers looked at have a proof each; expected one pair, or no cluster")
+
+
+def delta_of_each(  # noqa: PLR0913
+    model: AnyModel,
+    pairs: Sequence[tuple[str, str]],
+    *,
+    cluster: str,
+    asked: Mapping[str, Any],
+    memory: int | None = None,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> DeltaAnswer:
+    """Ask `delta` about every pair by itself, on the workers of a cluster; `asked` are its other options.
+
+    Each pair gets the bounds that it gets where nothing else is asked, wherever the work is done.
+    """
+    shared = model, {**asked, "memory": memory}
+    with Pool(_of_pair, shared, cluster=cluster, deadline=deadline, progress=progress) as pool:
+        found = list(pool.map(list(dict.fromkeys(pairs))))
+    (first, *_), every = found, [answer.status for answer in found]
+    if len(found) == 1:
+        return first
+    worst = next((s for s in (Status.LIMIT, Status.BRACKET) if s in every), Status.EXACT)
+    return replace(
+        first,
+        pairs=tuple(bound for answer in found for bound in answer.pairs),
+        status=worst,
+        statistics={},
+        _work=_Apart(first.model),
+    )
+
+
+def _of_pair(
+    shared: tuple[AnyModel, Mapping[str, Any]], pair: tuple[str, str], deadline: Deadline
+) -> DeltaAnswer:
+    model, asked = shared
+    return delta(model, pairs=[pair], deadline=deadline, **asked)

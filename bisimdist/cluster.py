@@ -1,0 +1,177 @@
+"""Workers on this machine or others, by Dask: where they are, what they are given, who is still there."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.extras import needed
+from bisimdist.interruption import interrupts_ignored
+from bisimdist.progress import NEVER, Deadline
+
+__all__ = ["Cluster", "checked_cluster", "opened"]
+
+LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
+REMOTE = re.compile(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:[0-9]+")
+
+Tell = Callable[[int, int, int], None]
+"""Told how many jobs are done, how many there are, and how many workers."""
+
+PATIENCE = 0.2
+"""How many seconds are waited for a result before the clock is looked at."""
+
+ANSWERS = 10
+"""How many seconds a cluster may take to answer, and to be without a single worker."""
+
+
+def checked_cluster(text: str) -> str:
+    """Return a place of workers as it is, if it is one and what is needed to get there is installed.
+
+    Raises
+    ------
+    UsageError
+        Otherwise.
+
+    Examples
+    --------
+    >>> checked_cluster("local")
+    Traceback (most recent call last):
+        ...
+    bisimdist.errors.UsageError: no such cluster: local; expected local:N or tcp://HOST:PORT
+    """
+    if not LOCAL.fullmatch(text) and not REMOTE.fullmatch(text):
+        raise UsageError(f"no such cluster: {text}; expected local:N or tcp://HOST:PORT")
+    needed("distributed", "cluster")
+    return text
+
+
+@contextmanager
+def opened(place: str, *, processes: bool = True) -> Iterator[Cluster]:
+    """Open a cluster: ``local:N`` starts N workers on this machine, an address is that of a Dask scheduler.
+
+    Parameters
+    ----------
+    place
+        Where the workers are.
+    processes
+        Whether those on this machine are processes, not threads.
+
+    Raises
+    ------
+    UsageError
+        If there is no such place, nobody answers there, or Dask is not installed.
+    """
+    local = LOCAL.fullmatch(checked_cluster(place))
+    distributed = needed("distributed", "cluster")
+    config = needed("dask", "cluster").config
+    with config.set({"distributed.admin.large-graph-warning-threshold": "1PiB"}):
+        if local is None:
+            try:
+                client = distributed.Client(place, timeout=ANSWERS, set_as_default=False)
+            except (OSError, TimeoutError) as error:
+                raise UsageError(f"no cluster answers at {place}: {error}") from error
+            with client:
+                yield Cluster(client)
+            return
+        with interrupts_ignored():  # the processes are started here, and inherit that
+            workers = distributed.LocalCluster(
+                n_workers=int(local[1]),
+                threads_per_worker=1,
+                processes=processes,
+                dashboard_address=":0",
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )
+        with workers, distributed.Client(workers, set_as_default=False) as client:
+            yield Cluster(client)
+
+
+class Cluster:
+    """A cluster that is there."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def workers(self) -> list[str]:
+        """Return the addresses of the workers that are there now, in a fixed order."""
+        return sorted(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def share(self, value: object) -> Any:
+        """Return what stands for a value in the arguments of jobs; the scheduler can give it out anew."""
+        return self.client.submit(_same, value, pure=False)
+
+    def submit(self, function: Callable[..., Any], *arguments: object, worker: str | None = None) -> Any:
+        """Begin a job, best on one of the workers; another one gets it where that is gone."""
+        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
+        return self.client.submit(function, *arguments, pure=False, **where)
+
+    def results(self, jobs: Sequence[Any], tell: Tell) -> Iterator[tuple[int, Any]]:
+        """Yield the numbers of jobs with their results as they come; `tell` is told how it goes.
+
+        Raises
+        ------
+        LimitError
+            If `tell` does, or all workers are gone.
+        """
+        distributed = needed("distributed", "cluster")
+        waiting = {job: number for number, job in enumerate(jobs)}
+        alone = 0.0
+        try:
+            while waiting:
+                there = len(self.workers())
+                tell(len(jobs) - len(waiting), len(jobs), there)
+                alone = 0.0 if there else alone + PATIENCE
+                if alone > ANSWERS:
+                    raise LimitError("all workers of the cluster are gone")
+                with self.client.as_current(), suppress(TimeoutError):
+                    distributed.wait(list(waiting), timeout=PATIENCE, return_when="FIRST_COMPLETED")
+                for job in [job for job in waiting if job.done()]:
+                    yield waiting.pop(job), self._result(job)
+        finally:
+            with suppress(Exception):
+                self.client.cancel(list(waiting), force=True)
+
+    @staticmethod
+    def _result(job: Any) -> Any:
+        distributed = needed("distributed", "cluster")
+        try:
+            return job.result()
+        except (distributed.KilledWorker, distributed.CancelledError) as error:
+            raise LimitError(f"workers of the cluster ended again and again: {error}") from error
+
+    def map(
+        self,
+        function: Callable[[Any, Any, Deadline], Any],
+        shared: object,
+        jobs: Sequence[Any],
+        deadline: Deadline = NEVER,
+        tell: Tell | None = None,
+    ) -> Iterator[Any]:
+        """Yield ``function(shared, job, deadline)`` of independent jobs, in their order."""
+
+        def watch(done: int, of: int, there: int) -> None:
+            deadline.check()
+            if tell is not None:
+                tell(done, of, there)
+
+        given = self.share(shared)
+        futures = [self.submit(_timed, function, given, job, deadline.left()) for job in jobs]
+        found: dict[int, Any] = {}
+        following = 0
+        for number, result in self.results(futures, watch):
+            found[number] = result
+            while following in found:
+                yield found.pop(following)
+                following += 1
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _timed(function: Callable[[Any, Any, Deadline], Any], shared: Any, job: Any, left: float | None) -> Any:
+    return function(shared, job, Deadline.after(left))

@@ -1,0 +1,295 @@
+"""Plans of flat tables made by the workers of a cluster, to the byte as they would be made here.
+
+Every worker has the tables and makes the plans of its blocks of rows. What has changed of the tables goes to
+the workers before they begin, what they change of their plans comes back, and is followed here: that costs
+less than sending what comes of it. A worker that is gone costs its blocks: whoever gets them is sent the
+tables as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from bisimdist.cluster import Cluster
+from bisimdist.fixpoint.flat_engine import Chunk, FlatWork, flat_code
+from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.fixpoint.flat_plan import Array
+from bisimdist.fixpoint.flat_sweeps import OPEN, ZERO, Plans
+from bisimdist.lp.compiled import Float64Array, Int64Array
+from bisimdist.progress import Deadline, Progress
+
+__all__ = ["SpreadWork", "spread_over"]
+
+KEPT = 2
+"""Of so many questions a worker keeps the tables."""
+
+Change = tuple[Int64Array | None, Array]
+"""Where an array has changed and what is there now; None for everywhere."""
+
+
+class Update(NamedTuple):
+    """What makes the tables that a worker has those of a round: it has to have those of the round `after`."""
+
+    session: str
+    after: int | None
+    round: int
+    changes: dict[str, Change]
+
+
+class Made(NamedTuple):
+    """The plans of a block, as far as they are new."""
+
+    change: float
+    cell: Change
+    mass: Change
+    lost: Change
+    state: Change
+
+
+@dataclass(slots=True)
+class Held:
+    """What a worker has: tables, and by block the plans it made last, with the round that was in."""
+
+    layout: Layout
+    round: int = -1
+    tables: dict[str, Array] = field(default_factory=dict)
+    blocks: dict[Chunk, tuple[int, Array, Array]] = field(default_factory=dict)
+    lost: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lost = np.zeros(self.layout.pairs, dtype=np.float64)
+
+    def bring(self, update: Update) -> bool:
+        """Take what has changed; tell whether that could be done."""
+        if self.round != update.round:
+            if update.after not in {None, self.round}:
+                return False
+            for name, (places, values) in update.changes.items():
+                if places is None:
+                    self.tables[name] = np.array(values)
+                else:
+                    self.tables[name][places] = values
+            self.round = update.round
+        return True
+
+
+def _change(before: Array, after: Array, whole: bool = True) -> Change:
+    """Return what has changed; all of it where that is short, and everything may be told."""
+    places = np.flatnonzero(before != after)
+    if whole and len(places) * 2 > len(after):
+        return None, after
+    return places, after[places]
+
+
+def _apply(array: Array, change: Change) -> None:
+    places, values = change
+    array[slice(None) if places is None else places] = values
+
+
+def numbers_of(layout: Layout, block: Chunk) -> Int64Array:
+    """Return the numbers of the pairs of a block."""
+    chain = layout.chain
+    parts = []
+    for late in chain.order[slice(*block)].tolist():
+        peers = chain.peer[chain.first[late] : chain.turn[late]]
+        parts.append(chain.base[np.maximum(late, peers)] + np.minimum(late, peers))
+    return np.concatenate(parts)
+
+
+def on_worker(layout: Layout, update: Update, what: str, block: Chunk, *about: Any) -> Any:
+    """Do a part of the work on a worker; None if it has to be sent the tables whole."""
+    from distributed import get_worker  # noqa: PLC0415  (only where it runs)
+
+    kept: dict[str, Held] = vars(get_worker()).setdefault("bisimdist_held", {})
+    held = kept.get(update.session)
+    if held is None:
+        while len(kept) >= KEPT:
+            del kept[next(iter(kept))]
+        held = kept[update.session] = Held(layout)
+    if not held.bring(update):
+        return None
+    tasks: dict[str, Callable[..., Any]] = {"pay": _pay, "improve": _improve, "violations": _violations}
+    return tasks[what](held, block, *about)
+
+
+def _nothing(state: Array) -> Plans:
+    empty = np.zeros(0, dtype=np.float64)
+    return Plans(np.zeros(0, dtype=np.int32), empty, empty, state)
+
+
+def _pay(held: Held, block: Chunk) -> tuple[Int64Array, int]:
+    """Return which pairs of a block are to be opened; the tables are as before, should this be done twice."""
+    numbers, state, table = numbers_of(held.layout, block), held.tables["state"], held.tables["lower"]
+    before = state[numbers]
+    _, places = flat_code().pay(*block, held.layout.chain, held.layout.room(), _nothing(state), table)
+    found = numbers[before != state[numbers]]
+    state[found], table[found] = ZERO, 0.0
+    return found, places
+
+
+def _improve(  # noqa: PLR0913, PLR0917
+    held: Held, block: Chunk, made_in: int, places: int, cells: str, both: bool, one: float, extra: float
+) -> Made:
+    """Return the plans of a block; where others made those before, all that were made now."""
+    layout, numbers, state = held.layout, numbers_of(held.layout, block), held.tables["state"]
+    known, cell, mass = held.blocks.get(block, (-1, None, None))
+    fresh = known != made_in or cell is None
+    if fresh:
+        unknown = -1 if made_in else 0
+        cell, mass = np.full(places, unknown, dtype=cells), np.full(places, float(unknown))
+        held.lost[numbers] = unknown
+    before = cell.copy(), mass.copy(), held.lost[numbers]
+    given = state[numbers]
+    plans = Plans(cell, mass, held.lost, state)
+    about = layout.chain, layout.room(), plans, both, False, held.tables["lower"], one, extra
+    _, change = flat_code().improve(*block, 0, *about)
+    found = state[numbers]
+    state[numbers] = given  # should this be done twice
+    held.blocks[block] = held.round, cell, mass
+    after = cell, mass, held.lost[numbers]
+    whole = not fresh or not made_in
+    news = [_change(old, new, whole) for old, new in zip(before, after, strict=True)]
+    return Made(change, news[0], news[1], news[2], _change(given, found))
+
+
+def _violations(held: Held, block: Chunk, one: float) -> int:
+    plans = _nothing(held.tables["state"])
+    tables = held.tables["lower"], held.tables["upper"]
+    return int(flat_code().violations(*block, held.layout.chain, held.layout.room(), plans, *tables, one))
+
+
+@dataclass(slots=True)
+class SpreadWork(FlatWork):
+    """The work with its plans made on a cluster."""
+
+    cluster: Cluster | None = None
+    session: str = field(default_factory=lambda: uuid4().hex)
+    round: int = 0
+    sent: dict[str, Array] = field(default_factory=dict)
+    """What the workers have of the tables."""
+    homes: dict[Chunk, str] = field(default_factory=dict)
+    """Which worker has a block,"""
+    made: dict[Chunk, int] = field(default_factory=dict)
+    """and in which round its plans were made last."""
+    shared: Any = None
+
+    def _run(
+        self, what: str, blocks: list[Chunk], about: dict[Chunk, tuple[Any, ...]], **tables: Array
+    ) -> Iterator[tuple[Chunk, Any]]:
+        """Let the workers work on blocks; yield their results."""
+        cluster = self.cluster
+        if cluster is None or not blocks:
+            return
+        if self.shared is None:
+            self.shared = cluster.share(self.layout)
+        update = cluster.share(self._update({"state": self.plans.state, **tables}))
+        while blocks:
+            self._settle_in(cluster, blocks)
+            jobs = [
+                cluster.submit(
+                    on_worker, self.shared, update, what, block, *about[block], worker=self.homes[block]
+                )
+                for block in blocks
+            ]
+            lacking = []
+            for number, result in cluster.results(jobs, self._watch(what)):
+                if result is None:
+                    lacking.append(blocks[number])
+                else:
+                    yield blocks[number], result
+            blocks = lacking
+            if blocks:
+                whole: dict[str, Change] = {name: (None, array) for name, array in self.sent.items()}
+                update = cluster.share(Update(self.session, None, self.round, whole))
+        self.done += 1
+
+    def _update(self, tables: dict[str, Array]) -> Update:
+        """Return what the workers do not have yet, and note that they have."""
+        changes: dict[str, Change] = {}
+        for name, array in tables.items():
+            known, new = self.sent.get(name), array.copy()
+            changes[name] = (None, new) if known is None else _change(known, new)
+            self.sent[name] = new
+        after, self.round = self.round, self.round + 1
+        return Update(self.session, after if after else None, self.round, changes)
+
+    def _settle_in(self, cluster: Cluster, blocks: list[Chunk]) -> None:
+        """Give every block a worker that is there: its own one, or the one with the fewest blocks."""
+        there = cluster.workers()
+        load = {worker: sum(home == worker for home in self.homes.values()) for worker in there}
+        for block in blocks:
+            if self.homes.get(block) not in load:
+                worker = min(load, key=lambda name: load[name], default="")
+                self.homes[block] = worker
+                load[worker] = load.get(worker, 0) + 1
+
+    def _watch(self, what: str) -> Any:
+        names = {"pay": "zeros", "improve": "plans", "violations": "proof"}
+
+        def watch(done: int, of: int, workers: int) -> None:
+            self.deadline.check()
+            self.progress(f"{names[what]} in blocks, {workers} at work", done, of)
+
+        return watch
+
+    def pay(self, table: Float64Array) -> tuple[int, int]:
+        """As it is done here; the blocks do not change what is found in the end."""
+        rooms, found = dict.fromkeys(self.chunks, 0), 0
+        for block, (opened, places) in self._run(
+            "pay", self.chunks, dict.fromkeys(self.chunks, ()), lower=table
+        ):
+            self.plans.state[opened] = OPEN
+            table[opened] = 1.0
+            rooms[block] = places
+            found += len(opened)
+        self.begins = dict(zip(rooms, np.cumsum([0, *rooms.values()]).tolist(), strict=False))
+        return found, sum(rooms.values())
+
+    def improve_apart(self, chunks: list[Chunk], table: Float64Array, extra: int, both: bool) -> float:
+        """As it is done here."""
+        most, plans = 0.0, self.plans
+        ends = dict(zip(self.chunks, [*list(self.begins.values())[1:], len(plans.cell)], strict=True))
+        about = {
+            block: (
+                self.made.get(block, 0),
+                ends[block] - self.begins[block],
+                plans.cell.dtype.str,
+                both,
+                float(self.layout.one),
+                float(extra),
+            )
+            for block in chunks
+        }
+        for block, made in self._run("improve", chunks, about, lower=table):
+            part = slice(self.begins[block], ends[block])
+            numbers = numbers_of(self.layout, block)
+            _apply(plans.cell[part], made.cell)
+            _apply(plans.mass[part], made.mass)
+            lost, state = plans.lost[numbers], plans.state[numbers]
+            _apply(lost, made.lost)
+            _apply(state, made.state)
+            plans.lost[numbers], plans.state[numbers] = lost, state
+            self.made[block] = self.round
+            most = max(most, made.change)
+        return most
+
+    def violations(self, lower: Float64Array, upper: Float64Array) -> int:
+        """As it is done here."""
+        about = dict.fromkeys(self.chunks, (float(self.layout.one),))
+        return sum(
+            wrong for _, wrong in self._run("violations", self.chunks, about, lower=lower, upper=upper)
+        )
+
+
+def spread_over(cluster: Cluster) -> Any:
+    """Return what makes the work of `flat_tables` with the plans made on a cluster."""
+
+    def work(layout: Layout, deadline: Deadline, progress: Progress) -> FlatWork:
+        return SpreadWork(layout, deadline, progress, cluster=cluster)
+
+    return work

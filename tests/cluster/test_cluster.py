@@ -1,0 +1,215 @@
+"""Workers: the same bytes as without them, whoever ends meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import combinations
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from flint import fmpq
+
+from bisimdist.analysis import work
+from bisimdist.analysis.delta import delta
+from bisimdist.analysis.delta_jobs import delta_of_each
+from bisimdist.analysis.distances import bound
+from bisimdist.analysis.profile import profile
+from bisimdist.analysis.program_budget import program_budget
+from bisimdist.checker import check_certificate
+from bisimdist.cluster import Cluster, checked_cluster
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.fixpoint import flat_engine, flat_layout
+from bisimdist.fixpoint.flat_cluster import SpreadWork, spread_over
+from bisimdist.fixpoint.flat_engine import FlatTables, Spread, flat_tables
+from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.models.library.programs.responses import rappor
+from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.models.lmc import LMC
+from bisimdist.programs.front import explore
+from bisimdist.progress import Deadline, Progress, silent
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.filterwarnings("default")  # what Dask leaves behind is not ours
+
+WIDTH = fmpq(1, 10**9)
+
+
+@contextmanager
+def started(count: int, processes: bool = False) -> Iterator[tuple[Any, Cluster]]:
+    with (
+        distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            processes=processes,
+            dashboard_address=":0",
+            silence_logs=50,
+        ) as local,
+        distributed.Client(local, set_as_default=False) as client,
+    ):
+        yield local, Cluster(client)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Cluster]:
+    with started(2) as (_, cluster):
+        yield cluster
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flat_layout, "LOOP", 0)
+    monkeypatch.setattr(flat_engine, "CHUNK", 60)
+
+
+def tables(
+    model: LMC, alpha: fmpq, spread: Spread | None = None, progress: Progress = silent, **more: Any
+) -> FlatTables:
+    asked = tuple(combinations(range(len(model)), 2))
+    layout = Layout.of(model, alpha, asked)
+    assert layout is not None
+    return flat_tables(model, alpha, asked, layout, WIDTH, spread=spread, progress=progress, **more)
+
+
+def as_bytes(found: FlatTables) -> tuple[bytes, ...]:
+    return (found.lower.tobytes(), found.upper.tobytes(), found.state.tobytes(), *found.bases())
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("alpha", [fmpq(1), fmpq(21, 20)], ids=str)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_same_bytes(pair: Cluster, alpha: fmpq, seed: int) -> None:
+    chain = random_lmc(24, successors=2 + seed, labels=2, seed=seed)
+    told = set()
+    found = tables(chain, alpha, spread_over(pair), lambda stage, _, __: told.add(stage))
+    assert as_bytes(found) == as_bytes(tables(chain, alpha))
+    assert "plans in blocks, 2 at work" in told
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("alpha", [fmpq(1), fmpq(21, 20)], ids=str)
+def test_a_worker_that_ends_costs_its_blocks_only(alpha: fmpq) -> None:
+    chain = random_lmc(24, successors=3, labels=2, seed=3)
+    ended: list[str] = []
+    with started(3) as (local, cluster):
+
+        def end_one(stage: str, done: int, of: int | None) -> None:
+            if stage.startswith("plans") and done and not ended:
+                worker = next(iter(local.workers.values()))
+                ended.append(worker.address)
+                local.sync(worker.close)
+
+        found = tables(chain, alpha, spread_over(cluster), end_one)
+        assert ended
+        assert len(cluster.workers()) == 2
+    assert as_bytes(found) == as_bytes(tables(chain, alpha))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_blocks")
+def test_a_process_that_is_killed_costs_its_blocks_only() -> None:
+    chain = random_lmc(24, successors=3, labels=2, seed=4)
+    killed: list[int] = []
+    with started(2, processes=True) as (local, cluster):
+
+        def kill_one(stage: str, done: int, of: int | None) -> None:
+            if stage.startswith("plans") and done and not killed:
+                killed.append(next(iter(local.workers.values())).pid)
+                os.kill(killed[0], signal.SIGKILL)
+
+        found = tables(chain, fmpq(1), spread_over(cluster), kill_one)
+    assert killed
+    assert as_bytes(found) == as_bytes(tables(chain, fmpq(1)))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_blocks_that_others_make_anew_are_the_same(pair: Cluster) -> None:
+    """As where Dask gives a block to another worker for once."""
+    chain = random_lmc(24, successors=3, labels=2, seed=5)
+
+    class Moving(SpreadWork):
+        def _settle_in(self, cluster: Cluster, blocks: list[tuple[int, int]]) -> None:
+            there = cluster.workers()
+            self.homes = {block: there[(k + self.round // 2) % 2] for k, block in enumerate(blocks)}
+
+    for alpha in (fmpq(1), fmpq(21, 20)):
+        found = tables(
+            chain, alpha, lambda layout, deadline, told: Moving(layout, deadline, told, cluster=pair)
+        )
+        assert as_bytes(found) == as_bytes(tables(chain, alpha))
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_limits_hold(pair: Cluster) -> None:
+    chain = random_lmc(24, successors=3, labels=2, seed=1)
+    with pytest.raises(LimitError):
+        tables(chain, fmpq(1), spread_over(pair), deadline=Deadline.after(0))
+    assert as_bytes(tables(chain, fmpq(1), spread_over(pair))) == as_bytes(tables(chain, fmpq(1)))
+
+
+def _bracket(chain: LMC, **more: Any) -> Any:
+    pairs = list(combinations(chain.states, 2))
+    with patch.object(work, "FEW", 0):
+        return bound(chain, 1, pairs=pairs, precision=WIDTH, **more)
+
+
+@contextmanager
+def lent(cluster: Cluster) -> Iterator[None]:
+    """Let every question find this cluster."""
+
+    @contextmanager
+    def opened(place: str) -> Iterator[Cluster]:
+        assert place == "local:2"
+        yield cluster
+
+    with patch("bisimdist.analysis.work.opened", opened), patch("bisimdist.analysis.parallel.opened", opened):
+        yield
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_bound_and_its_certificate(pair: Cluster) -> None:
+    chain = random_lmc(24, successors=3, labels=2, seed=6)
+    with lent(pair):
+        found = _bracket(chain, cluster="local:2")
+    alone = _bracket(chain)
+    assert found.data() == alone.data()
+    certificate = b"".join(found.compact_certificate())
+    assert certificate == b"".join(alone.compact_certificate())
+    assert check_certificate(certificate).valid
+
+
+def test_independent_jobs(pair: Cluster) -> None:
+    chain = random_lmc(6, 2, 2, 1)
+    pairs = [(chain.states[s], chain.states[t]) for s, t in combinations(range(4), 2)]
+    alphas = ["1", "11/10", "6/5"]
+    program = explore(rappor, [(0, 0), (0, 1), (1, 0), (1, 1)], neighbours="one")
+    with lent(pair):
+        curve = profile(chain, pairs=pairs, alphas=alphas, gap="1/100", cluster="local:2")
+        found = delta_of_each(chain, pairs, cluster="local:2", asked={"alpha": "11/10", "gap": "1/100"})
+        budget = program_budget(program, cluster="local:2")
+        worst = program_budget(program, "11/10", cluster="local:2")
+    assert curve == profile(chain, pairs=pairs, alphas=alphas, gap="1/100")
+    for bounds in found.pairs:
+        (alone,) = delta(chain, "11/10", pairs=[(bounds.source, bounds.target)], gap="1/100").pairs
+        assert bounds.data() == alone.data()
+    with pytest.raises(UsageError, match="proof each"):
+        found.certificate()
+    assert budget.data() == program_budget(program).data()
+    assert worst.pair == program_budget(program, "11/10").pair
+
+
+def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("local", "local:0", "tcp://", "host:1"):
+        with pytest.raises(UsageError, match="expected local:N or tcp://HOST:PORT"):
+            checked_cluster(place)
+    chain = random_lmc(6, 2, 2, 1)
+    with pytest.raises(UsageError, match="no cluster answers"), patch("bisimdist.cluster.ANSWERS", 0.2):
+        _bracket(chain, cluster="tcp://127.0.0.1:9")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageError, match=r"pip install 'bisimdist\[cluster\]'"):
+        checked_cluster("local:2")
