@@ -147,6 +147,8 @@ class AllLengthsAnswer(Verdicts[LengthVerdict]):
     'holds'
     """
 
+    command = "prove"
+
     def report(self) -> Report:
         what = "is there some budget?" if self.asked is None else f"does the budget {self.asked} hold?"
         return Report(

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Protocol
 
-__all__ = ["FORMAT", "Status"]
+__all__ = ["FORMAT", "Model", "Status", "identity"]
 
 FORMAT: dict[str, object] = {"schema": "bisimdist-answer", "version": 1}
 """What stands at the end of every JSON object; fields may be added without another version."""
+
+
+class Model(Protocol):
+    """What an answer says of the model that it is about."""
+
+    def digest(self) -> str:
+        """Return the fingerprint."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many states there are."""
+        ...
+
+
+def identity(model: Model) -> dict[str, object]:
+    """Return how JSON answers name a model."""
+    return {"digest": model.digest(), "states": len(model)}
 
 
 class Status(Enum):

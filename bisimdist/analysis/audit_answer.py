@@ -117,6 +117,8 @@ class Audit(Shown):
     True
     """
 
+    command = "audit"
+
     distinguisher: Distinguisher
     claim: fmpq
     confidence: fmpq

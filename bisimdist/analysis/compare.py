@@ -172,6 +172,8 @@ class Compared(Shown):
         Whether the time was enough for them.
     """
 
+    command = "compare"
+
     alpha: fmpq
     pairs: Sequence[Comparison]
     complete: bool

@@ -165,6 +165,8 @@ class CrosscheckAnswer(Shown):
     False
     """
 
+    command = "crosscheck"
+
     model: KnownModel
     alpha: fmpq
     length: int

@@ -222,6 +222,8 @@ class DeltaAnswer(Shown):
     (4/25, 'exact')
     """
 
+    command = "delta"
+
     model: System | IntervalChain
     alpha_lower: fmpq
     alpha_upper: fmpq
@@ -229,6 +231,11 @@ class DeltaAnswer(Shown):
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
     _work: DeltaWork = field(repr=False, compare=False)
+
+    @property
+    def alpha(self) -> fmpq | None:
+        """The alpha of both bounds; None where it was rounded for each of them."""
+        return self.alpha_upper if self.alpha_lower == self.alpha_upper else None
 
     @property
     def worst(self) -> DeltaBound:

@@ -177,6 +177,8 @@ class DistanceAnswer(Shown, Proved):
     (4/25, 'exact')
     """
 
+    command = "bound"
+
     model: System | IntervalChain
     alpha: fmpq
     distance: str
@@ -290,6 +292,8 @@ class ThresholdAnswer(Shown, Proved):
     >>> bisimdist.bd_threshold(chain, 1, "s0", "s1", "1/10").verdict
     'violated'
     """
+
+    command = "bound"
 
     model: System | IntervalChain
     alpha: fmpq

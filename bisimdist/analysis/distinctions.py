@@ -147,6 +147,8 @@ class DistinctionAnswer(Shown, Proved):
     False
     """
 
+    command = "explain"
+
     model: PA
     pairs: tuple[Distinction, ...]
     status: Status

@@ -135,6 +135,8 @@ class TransitionsAnswer(Satisfied):
     4
     """
 
+    command = "satisfies"
+
     model: PA
     formula: DistributionFormula
     transitions: tuple[SatisfyingTransition, ...]

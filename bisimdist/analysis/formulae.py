@@ -69,6 +69,8 @@ class MimickingAnswer(Shown, Proved):
     '!<a1>T & !<a2>T & !<no>T & !<ok>T'
     """
 
+    command = "formula"
+
     model: PA
     state: str
     depth: int | None

@@ -146,6 +146,8 @@ class GeneralisedAnswer(Shown, Proved):
     'exact'
     """
 
+    command = "metric"
+
     model: PA
     kind: GeneralisedKind
     discount: fmpq

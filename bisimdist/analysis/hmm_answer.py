@@ -90,6 +90,9 @@ class Verdicts(Shown, Generic[P]):
                 return verdict
         return Verdict.HOLDS
 
+    def data(self) -> dict[str, object]:
+        return {"verdict": self.verdict.value, **Shown.data(self)}
+
     @property
     def asked(self) -> str | None:
         """The budget for a person; None where any would do."""
@@ -202,6 +205,8 @@ class VerifyAnswer(Verdicts[PairVerdict]):
     >>> bisimdist.verify(sick, 4, length=1).verdict.value
     'holds'
     """
+
+    command = "verify"
 
     length: int
     up_to: bool
@@ -366,6 +371,8 @@ class BudgetAnswer(Shown):
     >>> bisimdist.epsilon(sick, length=1).pairs[0].ratio
     38/11
     """
+
+    command = "epsilon"
 
     model: HMM
     length: int

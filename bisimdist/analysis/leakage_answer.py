@@ -71,6 +71,8 @@ class LeakageAnswer(Proved, Shown):
     1/5
     """
 
+    command = "leakage"
+
     symmetric: ClassVar = False
 
     model: System | IntervalChain

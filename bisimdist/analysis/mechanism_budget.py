@@ -43,6 +43,8 @@ class MechanismBudget(Shown):
     12/5
     """
 
+    command = "budget"
+
     result: BudgetResult
 
     @property

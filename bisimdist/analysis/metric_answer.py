@@ -176,6 +176,8 @@ class MetricAnswer(Shown, Proved):
     9/4
     """
 
+    command = "metric"
+
     model: PA
     kind: Kind
     pairs: tuple[MetricBound, ...]

@@ -63,6 +63,8 @@ class MinimiseAnswer(Shown, Proved):
     (3, 's0')
     """
 
+    command = "minimise"
+
     model: LMC
     smaller: LMC
     classes: dict[str, str]

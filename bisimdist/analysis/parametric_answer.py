@@ -83,6 +83,8 @@ class PiecesAnswer(Shown):
     ['4*p^2 - 4*p + 1']
     """
 
+    command = "delta"
+
     model: ParametricChain = field(repr=False)
     alpha: fmpq
     interval: tuple[fmpq, fmpq]
@@ -168,6 +170,8 @@ class BoxAnswer(Shown):
     >>> bisimdist.delta_for_all(ring, 1, "1/4", box={"p": ("1/4", "3/4")}).holds
     True
     """
+
+    command = "delta"
 
     model: ParametricChain = field(repr=False)
     alpha: fmpq
@@ -270,6 +274,8 @@ class BestAnswer(Shown):
     >>> bisimdist.synthesise(ring, 1, "p", "1/4").pairs[0].best.upper
     3/4
     """
+
+    command = "synthesise"
 
     model: ParametricChain = field(repr=False)
     alpha: fmpq

@@ -103,6 +103,8 @@ class ProfileAnswer(Shown):
     11690203/116279980
     """
 
+    command = "profile"
+
     model: System | IntervalChain
     pairs: tuple[tuple[str, str], ...]
     points: tuple[ProfilePoint, ...]

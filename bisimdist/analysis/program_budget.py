@@ -61,6 +61,8 @@ class ProgramBudget(Shown):
     21/19
     """
 
+    command = "budget"
+
     model: ProgramChain
     classes: int
     compared: int

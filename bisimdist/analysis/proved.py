@@ -6,12 +6,16 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import partial
 from typing import Any, ClassVar, NoReturn
 
-from bisimdist.analysis.answer import FORMAT
+from flint import fmpq
+
+from bisimdist.analysis.answer import FORMAT, identity
 from bisimdist.errors import BisimdistError, UsageError
 from bisimdist.exact.number import Numbers
+from bisimdist.exact.rational import format_rational
 from bisimdist.models.ends import Completed, Ends
 from bisimdist.report.frames import to_pandas
 from bisimdist.report.matrix import Matrix
@@ -24,7 +28,21 @@ __all__ = ["AboutTraces", "CertificateMaker", "OnlyHere", "Proved", "Shown", "no
 LINES = 12
 """How many lines of an answer are printed where somebody looks at it."""
 
+ASKED = (
+    "alpha epsilon distance kind discount parameter over maximise at_most ratio length up_to state threshold"
+)
+"""What the JSON object says of a question before its answer, in this order."""
+
 CertificateMaker = Callable[[], dict[str, object]]
+
+
+def _plain(value: object) -> str | int | None:
+    """Return a number or a word as JSON has it, and None for anything else."""
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if isinstance(value, fmpq):
+        return format_rational(value)
+    return value if isinstance(value, str | int) else None
 
 
 def no_certificate() -> dict[str, object]:
@@ -65,6 +83,8 @@ class Shown(Numbers, ABC):
 
     __slots__ = ()
 
+    command: ClassVar[str]
+    """The command whose question it answers."""
     symmetric: ClassVar[bool] = True
     """Whether what is said of a pair holds for its other direction."""
 
@@ -85,8 +105,17 @@ class Shown(Numbers, ABC):
         """Return the answer for a person."""
 
     def to_dict(self) -> dict[str, object]:
-        """Return what ``--json`` prints, without the question: plain data, exact numbers as texts."""
-        return {**self.data(), **FORMAT}
+        """Return what ``--json`` prints: plain data, exact numbers as texts.
+
+        The model is named by its digest, and what was asked is there as far as the answer remembers it.
+        """
+        return {"command": self.command, **self._asked(), **self.data(), **FORMAT}
+
+    def _asked(self) -> dict[str, object]:
+        model = getattr(self, "model", None)
+        named = {} if model is None else {"model": identity(model)}
+        said = {name: _plain(getattr(self, name, None)) for name in ASKED.split()}
+        return {**named, **{name: value for name, value in said.items() if value is not None}}
 
     def to_json(self) -> str:
         """Return the same as the text of a JSON object."""

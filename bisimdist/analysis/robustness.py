@@ -149,6 +149,8 @@ class RobustnessAnswer(Shown, Proved):
     False
     """
 
+    command = "explain"
+
     model: LMC
     pairs: tuple[Robustness, ...]
     status: Status

@@ -52,6 +52,8 @@ def satisfaction_certificate(
 class Satisfied(Shown, Proved):
     """What satisfies a formula."""
 
+    command = "satisfies"
+
     @abstractmethod
     def holds(self, state: str) -> bool:
         """Tell whether a state, or some transition of it, satisfies the formula."""

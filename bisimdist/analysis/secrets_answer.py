@@ -155,6 +155,8 @@ class SecretPrivacyAnswer(AboutTraces):
     True
     """
 
+    command = "secrets"
+
     model: PA
     states: Mapping[Secret, str]
     distances: Distances

@@ -122,6 +122,8 @@ class TraceEquivalenceAnswer(AboutTraces):
     False
     """
 
+    command = "equivalence"
+
     model: PA
     pairs: tuple[TraceVerdict, ...]
     status: Status

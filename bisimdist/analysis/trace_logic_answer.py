@@ -80,6 +80,8 @@ class TraceFormulaeAnswer(AboutTraces):
     5
     """
 
+    command = "traces"
+
     model: PA
     state: str
     depth: int | None
@@ -233,6 +235,8 @@ class TraceSatisfactionsAnswer(AboutTraces):
     >>> bisimdist.satisfies_trace_formulae(survey, "s_y", ["1/2 <tau>T"]).formulae[0].satisfied
     False
     """
+
+    command = "traces"
 
     model: PA
     state: str

@@ -224,6 +224,8 @@ class TraceMetricAnswer(AboutTraces):
     3
     """
 
+    command = "trace"
+
     model: PA
     kind: TraceKind
     length: int | None
@@ -298,6 +300,8 @@ class WeakAnonymityAnswer(Shown):
     >>> bisimdist.weak_anonymity(survey, "1/4").verdict
     'violated'
     """
+
+    command = "trace"
 
     epsilon: fmpq
     holds: bool | None

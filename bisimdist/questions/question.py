@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
+from bisimdist.analysis.answer import identity
 from bisimdist.questions.option import Option
 from bisimdist.questions.options import ALL_PAIRS, CERTIFICATE, CSV, MATRIX, SVG, TOP
 from bisimdist.verdicts import Settled, joint, verdict_word
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Content",
     "Group",
-    "Model",
     "Plain",
     "Question",
     "Settled",
@@ -49,23 +49,6 @@ class Group(Enum):
     HIDDEN = "Hidden Markov models"
     LOGICS = "Logics"
     TOOLS = "Tools"
-
-
-class Model(Protocol):
-    """What an answer says of the model that it is about."""
-
-    def digest(self) -> str:
-        """Return the fingerprint."""
-        ...
-
-    def __len__(self) -> int:
-        """Return how many states there are."""
-        ...
-
-
-def identity(model: Model) -> dict[str, object]:
-    """Return how JSON answers name a model."""
-    return {"digest": model.digest(), "states": len(model)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

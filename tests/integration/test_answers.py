@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import bisimdist as b
-from bisimdist.analysis.answer import FORMAT
 from bisimdist.checker import check_certificate
+from bisimdist.cli.main import run
 
 
 def example(name: str) -> Any:
@@ -36,10 +36,26 @@ ANSWERS: dict[str, Callable[[], Any]] = {
 }
 
 
+COMMANDS = {
+    "bound": "bound example:figure1 --alpha 2",
+    "delta": "delta example:figure1 --alpha 2",
+    "metric": "metric example:pin-checking --kind amortised",
+    "generalised metric": "metric example:pin-checking --kind additive",
+    "trace equivalence": "equivalence example:randomised-response-pa",
+    "verify": "verify example:geometric --ratio 2 --length 1",
+    "explain": "explain example:pin-checking",
+    "leakage": "leakage example:figure1 --measure kl",
+    "satisfying": "satisfies example:pin-checking --formula <a1>T",
+    "profile": "profile example:figure1 --points 3",
+}
+
+
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_an_answer(kind: str) -> None:
     answer = ANSWERS[kind]()
-    assert json.loads(answer.to_json()) == json.loads(json.dumps(answer.to_dict())) == answer.data() | FORMAT
+    data = answer.to_dict()
+    assert json.loads(answer.to_json()) == json.loads(json.dumps(data))
+    assert data["command"] and answer.data().items() <= data.items()
     again = pickle.loads(pickle.dumps(answer))
     assert again.data() == answer.data()
     assert repr(again) == repr(answer)
@@ -47,3 +63,9 @@ def test_an_answer(kind: str) -> None:
     if hasattr(answer, "certificate"):
         assert again.certificate() == answer.certificate()
         assert check_certificate(json.dumps(again.certificate()).encode()).valid
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_an_answer_is_what_the_command_prints(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([*COMMANDS[kind].split(), "--json"]) in {0, 1}
+    assert json.loads(capsys.readouterr().out) == json.loads(ANSWERS[kind]().to_json())
