@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import signal
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bisimdist.cli import progress
+from bisimdist.cli import output, progress
+from bisimdist.cli.schemas import json_schema
 
 # lines of progress come with time: no test that compares what is written may depend on the machine
 progress.INTERVAL = float("inf")
@@ -27,3 +32,34 @@ def pytest_configure(config: pytest.Config) -> None:
     """Listen to Ctrl-C although a shell may start the tests in the background with it ignored."""
     del config
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@cache
+def answer_schema() -> Any:
+    """Return what answers are held against; None where jsonschema is not installed."""
+    try:
+        from jsonschema import Draft202012Validator  # noqa: PLC0415
+    except ImportError:
+        return None
+    return Draft202012Validator(json_schema("answer"))
+
+
+@pytest.fixture(autouse=True)
+def every_answer_obeys_its_schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Hold whatever a command prints with ``--json`` in any test against the schema."""
+    printed: list[str] = []
+    write = output._write
+
+    def written(text: str) -> None:
+        printed.append(text)
+        write(text)
+
+    monkeypatch.setattr(output, "_write", written)
+    yield
+    for text in printed:
+        if text.startswith('{"command"') and answer_schema() is not None:
+            wrong = [
+                f"{found.json_path}: {found.message}"
+                for found in answer_schema().iter_errors(json.loads(text))
+            ]
+            assert not wrong, wrong[:3]

@@ -102,6 +102,11 @@ def test_valid_files_and_models_of_the_documentation() -> None:
         {"kind": "pa", "states": ["s"], "transitions": [{"from": "s", "to": {}}]},
         {"kind": "lmc", "states": {"s": "a"}, "transitions": {}, "pairs": [["s"]]},
         {"kind": "dtmc"},
+        {"kind": "lmc", "states": {"s": "a"}, "transitions": {"s": {"s": 1}}, "pars": []},
+        {"kind": "lmc", "states": {"s": "a"}, "transitions": {"s": {"s": "1;"}}},
+        {"kind": "pa", "states": ["s"], "transitions": [{"from": "s", "action": "a", "to": {"s": "one"}}]},
+        {"kind": "pa", "states": ["s"], "transitions": [{"from": "s", "actoin": "a", "to": {"s": 1}}]},
+        {"kind": "hmm", "observations": ["x"], "states": {"s": {"x": 1}}, "distribution": {"p": {"s": 1}}},
     ],
 )
 def test_what_is_no_model_is_refused(wrong: dict[str, Any]) -> None:
@@ -141,6 +146,33 @@ def test_answers_of_the_checker_and_of_python(capsys: pytest.CaptureFixture[str]
     demand("answer", json.loads(capsys.readouterr().out))
     answer = bisimdist.bound(bisimdist.build_example("figure1"), 2).to_json()
     demand("answer", json.loads(answer))
+
+
+PAIR = {"from": "s0", "to": "s1", "upper": "4/25", "exact": True, "distance": "bd", "lower": "4/25"}
+BOUND = {"command": "bound", "alpha": "2", "pairs": [PAIR], "schema": "bisimdist-answer", "version": 1}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {name: value for name, value in BOUND.items() if name != "pairs"},
+        {name: value for name, value in BOUND.items() if name != "command"},
+        BOUND | {"pairs": None},
+        BOUND | {"pairs": [["s0", "s1"]]},
+        BOUND | {"pairs": [{name: value for name, value in PAIR.items() if name != "to"}]},
+        BOUND | {"pairs": [PAIR | {"uper": "4/25"}]},
+        BOUND | {"pairs": [PAIR | {"upper": "0.16"}]},
+        BOUND | {"pairs": [PAIR | {"exact": "yes"}]},
+        BOUND | {"aplha": "2"},
+        BOUND | {"command": "bond"},
+        BOUND | {"status": "done"},
+        BOUND | {"version": 2},
+        {"command": "check", "valid": True, "schema": "bisimdist-answer", "version": 1},
+    ],
+)
+def test_what_is_no_answer_is_refused(wrong: dict[str, Any]) -> None:
+    demand("answer", BOUND)
+    assert not validator("answer").is_valid(wrong)
 
 
 @pytest.mark.parametrize("folder", ["", *sorted(KINDS)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bisimdist.analysis.answer import FORMAT, Status
+from bisimdist.questions.registry import HOMES, question_of
 
 __all__ = ["schema"]
 
@@ -31,6 +32,11 @@ def _any(*schemas: Schema) -> Schema:
 BOUND = _any(NUMBER, {"const": "inf"})
 INTERVAL = {**_list(DECIMAL), "minItems": 2, "maxItems": 2, "description": "Encloses it, on both sides."}
 WORD = _list(TEXT)
+PAIR: Schema = {
+    **FIELDS,
+    "required": ["from", "to"],
+    "properties": {"lower": _any(BOUND, NOTHING), "upper": _any(BOUND, NOTHING)},
+}
 
 NAMED: tuple[tuple[Schema, str], ...] = (
     (
@@ -54,12 +60,12 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         NUMBER,
-        "at_most attained confidence delta discount factor high loss "
-        "lenient_value low probability threshold value",
+        "at_most confidence delta discount factor high loss "
+        "lenient_value low moved probability steps threshold value",
     ),
     (
         BOUND,
-        "at_least before difference optimum ratio ratio_at_least",
+        "at_least attained before difference optimum ratio ratio_at_least",
     ),
     (
         WORD,
@@ -67,15 +73,16 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         _list(NUMBER),
-        "cut interval prior probabilities range",
+        "cut growth interval prior probabilities range",
     ),
     (
         FIELDS,
-        "chain coarser enough infinite model not_enough program quotient_of repeated samples",
+        "chain coarser enough infinite jump model not_enough program pump quotient_of repeated",
     ),
     (
         _list(FIELDS),
-        "apart breaks claim examples formulae lines measures parting points scheduler violations",
+        "apart breaks claim examples formulae lines measures parting points scheduler violations "
+        "without_clip",
     ),
     (
         INTERVAL,
@@ -89,7 +96,7 @@ NAMED: tuple[tuple[Schema, str], ...] = (
         ANYTHING,
         "answer counterexample event following for_all history left_out levels mechanism member "
         "noise pair "
-        "parameters polynomial queries relation sources splitting statistics traces triple witness",
+        "parameters polynomial queries relation row sources splitting statistics traces triple witness",
     ),
 )
 """Fields that are one thing everywhere, by what they are."""
@@ -110,8 +117,9 @@ SEVERAL: dict[str, Schema] = {
     "lower": _any(BOUND, DECIMAL, FIELDS, {"enum": ["up", "down"]}),
     "upper": _any(BOUND, DECIMAL, FIELDS, {"enum": ["up", "down"]}),
     "order": _any(COUNT, _list(FIELDS)),
-    "pairs": _list(_any(FIELDS, WORD)),
+    "pairs": _list(_any(PAIR, {**WORD, "minItems": 2, "maxItems": 2})),
     "renyi": _any(NUMBER, _list(FIELDS)),
+    "samples": {"type": "object"},
     "states": _any(COUNT, WORD, _list(FIELDS)),
     "status": {"enum": [*(status.value for status in Status), "supported"]},
     "to": _any(TEXT, {"type": "object"}),
@@ -122,13 +130,29 @@ SEVERAL: dict[str, Schema] = {
 """Fields that are one of several things."""
 
 
+def _asked(command: str) -> Schema:
+    """Return what the answers to the question of a command have at the least."""
+    least: Schema = {}
+    if command == "check":
+        least = {"valid": FLAG, "claim": _list(FIELDS)}
+    elif question_of(command).tabled:
+        least = {"pairs": _list(PAIR)}
+    said = {"required": list(least), "properties": least}
+    return {"if": {"properties": {"command": {"const": command}}}, "then": said}
+
+
 def schema() -> Schema:
-    """Return the schema of answers; a field that is not known is not refused, and one may be null."""
+    """Return the schema of answers; a field may be null, and one that is not known is refused."""
     known = {name: said for said, names in NAMED for name in names.split()} | SEVERAL
     fields = {name: said if said == ANYTHING else _any(said, NOTHING) for name, said in sorted(known.items())}
+    commands = [*HOMES, "check"]
     return {
         **FIELDS,
         "required": ["command", *FORMAT],
-        "properties": {name: {"const": value} for name, value in FORMAT.items()},
-        "$defs": {"fields": {"type": "object", "properties": fields}},
+        "properties": {
+            "command": {"enum": commands},
+            **{name: {"const": value} for name, value in FORMAT.items()},
+        },
+        "allOf": [said for said in map(_asked, commands) if said["then"]["required"]],
+        "$defs": {"fields": {"type": "object", "properties": fields, "additionalProperties": False}},
     }

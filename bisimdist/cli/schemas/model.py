@@ -11,6 +11,13 @@ Schema = dict[str, Any]
 NAME: Schema = {"type": ["string", "number", "boolean"]}
 """YAML takes 1, true and 2.5 for something else than texts; here they are names."""
 TEXT: Schema = {"type": "string"}
+NUMBER: Schema = {
+    "type": ["string", "number"],
+    "pattern": r"^\s*\+?[0-9]+(\s*/\s*[0-9]+|(\.[0-9]+)?([eE][+-]?[0-9]+)?)\s*$",
+    "minimum": 0,
+}
+ENTRY: Schema = {"type": ["string", "number"], "pattern": r"^[\s\w+*/^().-]+$"}
+"""Numbers, and expressions over parameters."""
 PROGRAM: Schema = {"description": "Where the model comes from; for people."}
 PAIRS: Schema = {
     "type": "array",
@@ -49,7 +56,8 @@ def _model(kind: str, says: str, required: str, **properties: Schema) -> Schema:
 
 
 ROW = _map(_ref("number"))
-ROUGH = _map({"anyOf": [_ref("number"), _list(_ref("number"))]})
+ENTRIES = _map(_ref("entry"))
+ROUGH = _map({"anyOf": [_ref("entry"), _list(_ref("number"))]})
 """Of a row that may have intervals [lower, upper]."""
 PARAMETERS = _map(_list(_ref("number")), "Open intervals, such as {p: [0, 1]}.")
 
@@ -101,14 +109,14 @@ KINDS: dict[str, Schema] = {
         "A mechanism, as a table of inputs and outputs.",
         "inputs adjacency",
         outputs=_list(NAME),
-        inputs=_map({"anyOf": [ROW, _list(_ref("number"))]}, "By input its row."),
+        inputs=_map({"anyOf": [ENTRIES, _list(_ref("number"))]}, "By input its row."),
         adjacency={"anyOf": [{"const": "all"}, PAIRS]},
     ),
     "scenario": _model(
         "scenario",
         "A Pufferfish scenario.",
         "priors secrets pairs mechanism",
-        priors=_map(ROW, "By attacker the probabilities of data sets."),
+        priors=_map(ENTRIES, "By attacker the probabilities of data sets."),
         secrets=_map(_list(NAME), "By secret the data sets that have it."),
         pairs=PAIRS,
         parameters=PARAMETERS,
@@ -129,9 +137,7 @@ def schema() -> Schema:
             for kind, model in KINDS.items()
         ],
         "$defs": {
-            "number": {
-                "type": ["string", "number"],
-                "description": "Exact, as it is written: 3/5, 0.6, 6e-1; with parameters also an expression.",
-            }
+            "number": {**NUMBER, "description": "Exact, as it is written: 3/5, 0.6, 6e-1."},
+            "entry": {**ENTRY, "description": "Exact, as it is written: 3/5, 0.6, 6e-1; or of parameters."},
         },
     }
