@@ -150,7 +150,10 @@ def test_the_snippet_of_the_readme_is_typed_in_an_editable_install(tmp_path: Pat
     (tmp_path / "snippet.py").write_text(snippet)
     (tmp_path / "wrong.py").write_text(snippet + wrong)
     check = (sys.executable, "-m", "mypy", "--strict", "--python-executable", python, "--no-incremental")
-    said = run(*check, "snippet.py", cwd=tmp_path)
+    shutil.copy(ROOT / "tests/integration/user_code.py", tmp_path)
+    said = run(*check, "snippet.py", "user_code.py", cwd=tmp_path)
     assert "Success" in said
+    run(python, "-m", "bisimdist", "example", "figure1", "-o", "model.yaml", cwd=tmp_path)
+    assert "{'s0, s1': Fraction(1, 10)}" in run(python, "user_code.py", cwd=tmp_path)
     ended = subprocess.run([*check, "wrong.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "no_such_name" in ended.stdout

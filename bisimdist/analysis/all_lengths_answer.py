@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from flint import fmpq
-
 from bisimdist.analysis.hmm_answer import Verdict, Verdicts
 from bisimdist.analysis.proved import Proved
 from bisimdist.certificates.hmm_proofs import (
@@ -14,6 +12,7 @@ from bisimdist.certificates.hmm_proofs import (
 )
 from bisimdist.errors import BisimdistError
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.numbers import at_least, at_most
 from bisimdist.report.tables import Report
@@ -56,12 +55,12 @@ class LengthVerdict(Proved):
     target: str
     verdict: Verdict
     method: str = field(default="", compare=False)
-    proved: fmpq | None = field(default=None, compare=False)
-    attained: fmpq | None = field(default=None, compare=False)
+    proved: Exact | None = field(default=None, compare=False)
+    attained: Exact | None = field(default=None, compare=False)
     counterexample: tuple[str, ...] | None = field(default=None, compare=False)
-    probabilities: tuple[fmpq, fmpq] | None = field(default=None, compare=False)
+    probabilities: tuple[Exact, Exact] | None = field(default=None, compare=False)
     pump: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
-    growth: tuple[fmpq, fmpq] | None = field(default=None, compare=False)
+    growth: tuple[Exact, Exact] | None = field(default=None, compare=False)
 
     @property
     def exact(self) -> bool:

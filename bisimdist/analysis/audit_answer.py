@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flint import fmpq
-
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound
 from bisimdist.analysis.proved import Shown
 from bisimdist.exact.decimals import decimal_above, decimal_below
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.conversions import observed_chain
 from bisimdist.privacy.event import Event
@@ -52,10 +50,10 @@ class Distinguisher:
         """The bounds."""
         return self.answer.pairs[0]
 
-    def probability(self, name: str) -> fmpq:
+    def probability(self, name: str) -> Exact:
         """Return how likely the event is in the model."""
         chain = observed_chain(self.answer.model)
-        return fmpq(0) if self.event is None else self.event.probability(chain, chain.index(name))
+        return Exact(0 if self.event is None else self.event.probability(chain, chain.index(name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +75,7 @@ class Side(Numbers):
     name: str
     outputs: int
     inside: int
-    interval: tuple[fmpq, fmpq]
+    interval: tuple[Exact, Exact]
     contradiction: str
 
     def data(self) -> dict[str, object]:
@@ -120,9 +118,9 @@ class Audit(Shown):
     command = "audit"
 
     distinguisher: Distinguisher
-    claim: fmpq
-    confidence: fmpq
-    lower: fmpq
+    claim: Exact
+    confidence: Exact
+    lower: Exact
     sides: tuple[Side, Side]
 
     @property

@@ -8,7 +8,7 @@ from flint import arb, fmpq, fmpz
 
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.numbers import exact_value, short_rational
@@ -30,8 +30,8 @@ class Budget(Numbers):
         At least 0. With a ratio of 1 the number is 0 whatever the distance.
     """
 
-    ratio: fmpq | None
-    distance: fmpq
+    ratio: Exact | None
+    distance: Exact
 
     @property
     def infinite(self) -> bool:
@@ -92,8 +92,8 @@ class AdditiveBudget(Numbers):
         At least 0. With a difference of 0 the number is 0 whatever the distance.
     """
 
-    difference: fmpq
-    distance: fmpq
+    difference: Exact
+    distance: Exact
 
     @property
     def infinite(self) -> bool:
@@ -101,7 +101,7 @@ class AdditiveBudget(Numbers):
         return bool(self.distance == 0 and self.difference != 0)
 
     @property
-    def value(self) -> fmpq | None:
+    def value(self) -> Exact | None:
         """The number; None stands for infinity.
 
         Examples

@@ -15,7 +15,7 @@ from bisimdist.analysis.distances import bound
 from bisimdist.analysis.proved import Shown
 from bisimdist.analysis.standing import Measure, Relation, Standing, relate
 from bisimdist.errors import LimitError
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.exact.scale import Value
 from bisimdist.fixpoint.question import checked_alpha
@@ -174,7 +174,7 @@ class Compared(Shown):
 
     command = "compare"
 
-    alpha: fmpq
+    alpha: Exact
     pairs: Sequence[Comparison]
     complete: bool
 

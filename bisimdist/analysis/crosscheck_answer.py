@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from flint import fmpq
-
 from bisimdist.analysis.crosscheck_names import MEASURES
 from bisimdist.analysis.crosscheck_orders import order_list, standings_of
 from bisimdist.analysis.proved import Shown
 from bisimdist.analysis.standing import Measure, Relation, Scale, Standing
 from bisimdist.exact.decimals import decimal_below
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.kinds import KnownModel
 from bisimdist.report.numbers import short_rational
@@ -34,7 +33,7 @@ def gap_text(smaller: Measure, larger: Measure) -> str:
 
     Examples
     --------
-    >>> half, fifth = fmpq(1, 2), fmpq(1, 5)
+    >>> half, fifth = Exact(1, 2), Exact(1, 5)
     >>> gap_text(Measure("delta", fifth, fifth), Measure("bd", half, half))
     '+ 3/10'
     """
@@ -47,7 +46,7 @@ def gap_text(smaller: Measure, larger: Measure) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedPair:
+class CheckedPair(Numbers):
     """All measures of a pair, and how they stand.
 
     Parameters
@@ -80,7 +79,7 @@ class CheckedPair:
     aliases: Mapping[str, str]
     measures: tuple[Measure, ...]
     left_out: tuple[tuple[str, str], ...]
-    alpha: fmpq
+    alpha: Exact
 
     def standings(self) -> tuple[Standing, ...]:
         """Return how the measures stand, wherever theory says how they have to."""
@@ -168,7 +167,7 @@ class CrosscheckAnswer(Shown):
     command = "crosscheck"
 
     model: KnownModel
-    alpha: fmpq
+    alpha: Exact
     length: int
     pairs: tuple[CheckedPair, ...]
     interrupted: bool = field(default=False, compare=False)

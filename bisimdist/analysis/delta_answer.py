@@ -11,7 +11,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import Shown
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.exact.scale import Bounded
 from bisimdist.models.interactive import Interactive, System
@@ -69,8 +69,8 @@ class WitnessEvent(Numbers):
     source: str
     target: str
     event: Event
-    probability_from: fmpq
-    probability_to: fmpq
+    probability_from: Exact
+    probability_to: Exact
     member: Mapping[str, Mapping[str, str]] | None = None
     """Of a chain that nature has picked for good the rows that intervals leave open."""
     spelt: Callable[[str], str] | None = field(default=None, repr=False, compare=False)
@@ -147,9 +147,9 @@ class DeltaBound(Bounded):
 
     source: str
     target: str
-    lower: fmpq
-    upper: fmpq
-    cut: tuple[fmpq, fmpq] | None = field(default=None, kw_only=True)
+    lower: Exact
+    upper: Exact
+    cut: tuple[Exact, Exact] | None = field(default=None, kw_only=True)
     _work: DeltaWork = field(repr=False, compare=False)
     _question: Any = field(repr=False, compare=False)
 
@@ -159,7 +159,7 @@ class DeltaBound(Bounded):
         return isinstance(self._work.model, Interactive)
 
     @property
-    def directions(self) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
+    def directions(self) -> tuple[tuple[Exact, Exact], tuple[Exact, Exact]]:
         """Bounds (lower, upper) on what is gained from `source` against `target`, and the other way round."""
         return self._work.directions(self)
 
@@ -225,15 +225,15 @@ class DeltaAnswer(Shown):
     command = "delta"
 
     model: System | IntervalChain
-    alpha_lower: fmpq
-    alpha_upper: fmpq
+    alpha_lower: Exact
+    alpha_upper: Exact
     pairs: tuple[DeltaBound, ...]
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
     _work: DeltaWork = field(repr=False, compare=False)
 
     @property
-    def alpha(self) -> fmpq | None:
+    def alpha(self) -> Exact | None:
         """The alpha of both bounds; None where it was rounded for each of them."""
         return self.alpha_upper if self.alpha_lower == self.alpha_upper else None
 
@@ -243,12 +243,12 @@ class DeltaAnswer(Shown):
         return max(self.pairs, key=lambda pair: (pair.upper, pair.lower))
 
     @property
-    def lower(self) -> fmpq:
+    def lower(self) -> Exact:
         """A lower bound on the delta of the model: the largest of all pairs."""
         return max(pair.lower for pair in self.pairs)
 
     @property
-    def upper(self) -> fmpq:
+    def upper(self) -> Exact:
         """An upper bound on the delta of the model: the largest of all pairs."""
         return self.worst.upper
 

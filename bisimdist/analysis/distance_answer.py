@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flint import fmpq
 
@@ -17,7 +17,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import OnlyHere, Proved, Shown, no_parts
 from bisimdist.errors import BisimdistError, UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
-from bisimdist.exact.number import Numbers, Unreduced
+from bisimdist.exact.number import Exact, Numbers, Unreduced
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
@@ -92,10 +92,10 @@ class PairBound(Numbers):
 
     source: str
     target: str
-    upper: fmpq
-    lower: fmpq
+    upper: Exact
+    lower: Exact
     exact: bool
-    directions: tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]] | None = field(default=None, compare=False)
+    directions: tuple[tuple[Exact, Exact], tuple[Exact, Exact]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         number = object.__getattribute__(self, "upper")
@@ -180,7 +180,7 @@ class DistanceAnswer(Shown, Proved):
     command = "bound"
 
     model: System | IntervalChain
-    alpha: fmpq
+    alpha: Exact
     distance: str
     pairs: tuple[PairBound, ...]
     status: Status
@@ -296,9 +296,9 @@ class ThresholdAnswer(Shown, Proved):
     command = "bound"
 
     model: System | IntervalChain
-    alpha: fmpq
+    alpha: Exact
     distance: str
-    threshold: fmpq
+    threshold: Exact
     holds: bool | None
     bound: PairBound
     status: Status
@@ -322,7 +322,12 @@ class ThresholdAnswer(Shown, Proved):
         return decided_data({"pairs": [self.bound.data(self.distance, names)]}, self.threshold, [self.holds])
 
     def report(self) -> Report:
-        about = {"model": self.model, "alpha": self.alpha, "distance": self.distance, "status": self.status}
+        about: dict[str, Any] = {
+            "model": self.model,
+            "alpha": self.alpha,
+            "distance": self.distance,
+            "status": self.status,
+        }
         shown = DistanceAnswer(pairs=(self.bound,), **about).report()
         return decided(shown, self.threshold, [self.holds])
 

@@ -11,6 +11,7 @@ from flint import fmpq
 from bisimdist.analysis.satisfaction import Satisfied, satisfaction_certificate
 from bisimdist.certificates.frame import Document
 from bisimdist.errors import ModelError, NumberError
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational, to_fmpq
 from bisimdist.logic.formula import DistributionFormula, StateFormula
 from bisimdist.logic.formula_parser import parse_distribution_formula
@@ -248,7 +249,7 @@ def satisfying_transitions(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistributionAnswer:
+class DistributionAnswer(Numbers):
     """Whether a sub-distribution satisfies a formula; true exactly if it does.
 
     Parameters
@@ -272,7 +273,7 @@ class DistributionAnswer:
 
     model: PA
     formula: DistributionFormula
-    masses: Mapping[str, fmpq]
+    masses: Mapping[str, Exact]
     splitting: tuple[Share, ...] | None
 
     @property

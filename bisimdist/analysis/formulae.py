@@ -14,6 +14,7 @@ from bisimdist.analysis.proved import Proved, Shown
 from bisimdist.analysis.satisfaction import Formula, satisfies, satisfying, text_of
 from bisimdist.certificates.frame import Document, document
 from bisimdist.errors import LimitError
+from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.scale import Bounds, Scale, larger
 from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting
@@ -229,7 +230,7 @@ class FormulaBound(Bounds):
     """
 
     kind: str
-    discount: fmpq
+    discount: Exact
 
     @property
     def scale(self) -> Scale:

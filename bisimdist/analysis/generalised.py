@@ -14,6 +14,7 @@ from bisimdist.bisimulation.strong import bisimilarity_quotient
 from bisimdist.certificates.frame import bounds_claim
 from bisimdist.certificates.generalised import generalised_certificate
 from bisimdist.errors import ENDINGS, UsageError
+from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.fixpoint.generalised_engine import Solution, least_fixed_point
@@ -75,7 +76,7 @@ class GeneralisedBound(Bounds):
         return self.kind
 
     @property
-    def value(self) -> fmpq | None:
+    def value(self) -> Exact | None:
         """The upper bound: where `exact` the distance, or for kind multiplicative e to it."""
         return self.upper
 
@@ -150,7 +151,7 @@ class GeneralisedAnswer(Shown, Proved):
 
     model: PA
     kind: GeneralisedKind
-    discount: fmpq
+    discount: Exact
     pairs: tuple[GeneralisedBound, ...]
     status: Status
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)

@@ -14,7 +14,7 @@ from bisimdist.certificates.hmm import budget_certificate, budget_claim
 from bisimdist.certificates.hmm_proofs import parametric_certificate, several_certificate
 from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.hmm.parametric import ParametricProof
 from bisimdist.models.hmm import HMM
@@ -77,8 +77,8 @@ class Verdicts(Shown, Generic[P]):
     """
 
     model: HMM
-    ratio: fmpq | None
-    epsilon: fmpq | None = None
+    ratio: Exact | None
+    epsilon: Exact | None = None
     pairs: tuple[P, ...]
 
     @property
@@ -132,10 +132,10 @@ class PairVerdict(Numbers):
     source: str
     target: str
     verdict: Verdict
-    ratio: fmpq
+    ratio: Exact
     counterexample: tuple[str, ...] | None = None
-    probabilities: tuple[fmpq, fmpq] | None = None
-    parameters: Mapping[str, fmpq] = field(default_factory=dict)
+    probabilities: tuple[Exact, Exact] | None = None
+    parameters: Mapping[str, Exact] = field(default_factory=dict)
     ways: tuple[str, ...] = field(default=(), compare=False)
     note: str = field(default="", compare=False)
     proofs: tuple[DirectedProof, ...] = field(default=(), repr=False, compare=False)
@@ -285,13 +285,13 @@ class PairBudget(Numbers):
 
     source: str
     target: str
-    ratio: fmpq | None
+    ratio: Exact | None
     exact: bool
     witness: tuple[str, ...]
-    probabilities: tuple[fmpq, fmpq] | None
-    at_least: fmpq | None
-    at_most: fmpq | None = None
-    parameters: Mapping[str, fmpq] = field(default_factory=dict)
+    probabilities: tuple[Exact, Exact] | None
+    at_least: Exact | None
+    at_most: Exact | None = None
+    parameters: Mapping[str, Exact] = field(default_factory=dict)
     polynomial: str | None = None
     parametric: tuple[ParametricProof, ...] = field(default=(), repr=False, compare=False)
     proofs: tuple[DirectedProof, ...] = field(default=(), repr=False, compare=False)
@@ -303,12 +303,12 @@ class PairBudget(Numbers):
         return self.exact and self.ratio is None
 
     @property
-    def lower(self) -> fmpq | None:
+    def lower(self) -> Exact | None:
         """The best lower bound; None where it is infinite."""
         return self.ratio if self.exact else self.at_least
 
     @property
-    def upper(self) -> fmpq | None:
+    def upper(self) -> Exact | None:
         """The best upper bound; None where it is infinite."""
         return self.ratio if self.exact else self.at_most
 

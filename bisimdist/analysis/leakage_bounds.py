@@ -9,6 +9,7 @@ from flint import arb, fmpq
 
 from bisimdist.analysis.leakage_measures import LeakageMeasure
 from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.number import Exact
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import format_rational
 from bisimdist.exact.scale import Bounded
@@ -77,12 +78,12 @@ class LeakageBound(Bounded):
 
     measure: LeakageMeasure
     states: tuple[str, ...]
-    prior: tuple[fmpq, ...] | None
-    before: fmpq | None
-    lower: fmpq | None
-    upper: fmpq | None
+    prior: tuple[Exact, ...] | None
+    before: Exact | None
+    lower: Exact | None
+    upper: Exact | None
     unending: Unending | None = None
-    cut: tuple[fmpq, ...] | None = None
+    cut: tuple[Exact, ...] | None = None
     outputs: tuple[str, ...] | None = None
     coarser: LeakageBound | None = None
     member: Mapping[str, Mapping[str, str]] | None = None

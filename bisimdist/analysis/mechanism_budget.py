@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flint import fmpq
-
 from bisimdist.analysis.proved import Shown
 from bisimdist.certificates.hmm_proofs import (
     mechanism_certificate,
 )
 from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import format_rational
 from bisimdist.hmm.budget import Adjacency, BudgetResult, QueryFamily, privacy_budget
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
@@ -48,7 +47,7 @@ class MechanismBudget(Shown):
     result: BudgetResult
 
     @property
-    def ratio(self) -> fmpq | None:
+    def ratio(self) -> Exact | None:
         """The value; None where no budget holds."""
         return self.result.ratio
 

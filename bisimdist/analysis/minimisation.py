@@ -15,6 +15,7 @@ from bisimdist.analysis.distance_answer import DistanceAnswer
 from bisimdist.analysis.distances import bound
 from bisimdist.analysis.proved import Proved, Shown
 from bisimdist.errors import ENDINGS, LimitError, UsageError
+from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import quotient
@@ -69,7 +70,7 @@ class MinimiseAnswer(Shown, Proved):
     smaller: LMC
     classes: dict[str, str]
     states: tuple[str, ...]
-    loss: fmpq
+    loss: Exact
     status: Status
 
     def data(self) -> dict[str, object]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flint import fmpq
-
 from bisimdist.analysis.distances import bound
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.fixpoint.question import checked_skew
 from bisimdist.lp.problem import SkewedProblem, blocks_of
@@ -22,7 +21,7 @@ __all__ = ["PairProgram", "pair_program"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairProgram:
+class PairProgram(Numbers):
     """A linear program whose optimum is the distance of a pair.
 
     Parameters
@@ -46,12 +45,12 @@ class PairProgram:
     1/5
     """
 
-    alpha: fmpq
+    alpha: Exact
     source: str
     target: str
     states: tuple[str, ...]
     problem: SkewedProblem
-    optimum: fmpq
+    optimum: Exact
 
     def written(self, format: str) -> str:
         """Return the program as a text that other solvers read, its numbers rounded to doubles.

@@ -13,7 +13,7 @@ from bisimdist.certificates.parametric import Claim, parametric_certificate
 from bisimdist.errors import UsageError
 from bisimdist.exact.bernstein import Box
 from bisimdist.exact.decimals import decimal_below
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational, shorten_rational
 from bisimdist.models.parametric import ParametricChain
 from bisimdist.privacy.best import Best
@@ -86,8 +86,8 @@ class PiecesAnswer(Shown):
     command = "delta"
 
     model: ParametricChain = field(repr=False)
-    alpha: fmpq
-    interval: tuple[fmpq, fmpq]
+    alpha: Exact
+    interval: tuple[Exact, Exact]
     pairs: tuple[PiecesPair, ...]
     status: Status = Status.EXACT
 
@@ -137,8 +137,8 @@ class BoxPair(Numbers):
     source: str
     target: str
     holds: bool | None
-    at: Mapping[str, fmpq] | None
-    value: fmpq | None
+    at: Mapping[str, Exact] | None
+    value: Exact | None
     claim: MakeClaim | None = field(default=None, repr=False, compare=False)
 
     def data(self) -> dict[str, object]:
@@ -174,8 +174,8 @@ class BoxAnswer(Shown):
     command = "delta"
 
     model: ParametricChain = field(repr=False)
-    alpha: fmpq
-    threshold: fmpq
+    alpha: Exact
+    threshold: Exact
     box: Box
     distance: str
     pairs: tuple[BoxPair, ...]
@@ -278,9 +278,9 @@ class BestAnswer(Shown):
     command = "synthesise"
 
     model: ParametricChain = field(repr=False)
-    alpha: fmpq
+    alpha: Exact
     maximise: str
-    at_most: fmpq
+    at_most: Exact
     pairs: tuple[BestPair, ...]
     status: Status
 

@@ -16,6 +16,7 @@ from bisimdist.analysis.proved import Shown
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.scale import Bounded
 from bisimdist.models.interactive import System
@@ -54,9 +55,9 @@ class ProfilePoint(Bounded):
     1/10
     """
 
-    alpha: fmpq
-    lower: fmpq
-    upper: fmpq
+    alpha: Exact
+    lower: Exact
+    upper: Exact
 
     def data(self) -> dict[str, object]:
         """Return the point as plain data."""
@@ -115,7 +116,7 @@ class ProfileAnswer(Shown):
     concentrated: Concentrated | None = None
     least: LeastAlpha | None = None
 
-    def upper_at(self, alpha: ExactNumber) -> fmpq:
+    def upper_at(self, alpha: ExactNumber) -> Exact:
         """Return an upper bound on delta at any alpha: delta is convex and does not increase.
 
         Raises
@@ -132,15 +133,15 @@ class ProfileAnswer(Shown):
             return before[-1].upper
         left, right = before[-1], after[0]
         part = (value - left.alpha) / (right.alpha - left.alpha)
-        return left.upper + part * (right.upper - left.upper)
+        return Exact(left.upper + part * (right.upper - left.upper))
 
-    def lower_at(self, alpha: ExactNumber) -> fmpq:
+    def lower_at(self, alpha: ExactNumber) -> Exact:
         """Return a lower bound on delta at any alpha of at least 1.
 
         Beyond its two points a chord of a convex function lies below it; and delta does not increase.
         """
         value = to_fmpq(alpha)
-        best = fmpq(0)
+        best = Exact(0)
         for point in self.points:
             if point.alpha >= value:
                 best = max(best, point.lower)

@@ -12,7 +12,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.leakage import leakage
 from bisimdist.analysis.leakage_bounds import LeakageBound
 from bisimdist.errors import UsageError
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.kinds import AnyModel
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -26,8 +26,8 @@ class RenyiPoint(Numbers):
     """Bounds on the sum of ``p^b q^(1-b)``, the largest of all pairs and directions; None is infinity."""
 
     order: int
-    lower: fmpq | None
-    upper: fmpq | None
+    lower: Exact | None
+    upper: Exact | None
     bound: LeakageBound
 
     def delta_upper(self, alpha: ExactNumber) -> fmpq | None:

@@ -17,7 +17,7 @@ from bisimdist.bisimulation.robust import coupled, robust_classes, steps_togethe
 from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.errors import ENDINGS, UsageError
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.bisimilarity import bisimilarity_classes
@@ -60,9 +60,9 @@ class Jump(Numbers):
     """
 
     state: str
-    row: Mapping[str, fmpq]
-    moved: fmpq
-    distance: fmpq
+    row: Mapping[str, Exact]
+    moved: Exact
+    distance: Exact
 
     def data(self) -> dict[str, object]:
         """Return the chain, as what has changed, and the distance as plain data."""
@@ -95,7 +95,7 @@ class Robustness(Numbers):
     target: str
     bisimilar: bool | None = None
     robust: bool | None = None
-    steps: fmpq | None = None
+    steps: Exact | None = None
     jump: Jump | None = None
 
     def data(self) -> dict[str, object]:

@@ -12,7 +12,7 @@ from bisimdist.analysis.budgets import AdditiveBudget, Budget
 from bisimdist.analysis.proved import AboutTraces
 from bisimdist.analysis.secret_distances import Distances, Secret
 from bisimdist.analysis.trace_metric_answer import TraceBound, TraceKind
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.models.pa import PA
 from bisimdist.report.ends import ends_data, ends_remarks
@@ -50,7 +50,7 @@ class SecretPair(Numbers):
 
     first: Secret
     second: Secret
-    distance: fmpq
+    distance: Exact
     bound: TraceBound
 
     @property
@@ -168,7 +168,7 @@ class SecretPrivacyAnswer(AboutTraces):
     status: Status
     unexamined: int = 0
     kind: TraceKind = TraceKind.MULTIPLICATIVE
-    threshold: fmpq | None = None
+    threshold: Exact | None = None
 
     @property
     def exact(self) -> bool:

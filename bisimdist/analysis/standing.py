@@ -10,6 +10,7 @@ from typing import TypeAlias
 from flint import fmpq
 
 from bisimdist.exact.logarithm import log_enclosure
+from bisimdist.exact.number import Exact
 from bisimdist.exact.scale import Bounded, Value, at_most
 from bisimdist.report.numbers import at_most as at_most_text
 from bisimdist.report.numbers import between, exact_value, interval
@@ -76,8 +77,8 @@ class Measure(Bounded):
     """
 
     name: str
-    lower: Value
-    upper: Value
+    lower: Exact | None
+    upper: Exact | None
     directions: tuple[Bounds, Bounds] | None = None
     scale: Scale = Scale.ADDITIVE
     note: str = field(default="", compare=False)

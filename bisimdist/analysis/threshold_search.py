@@ -13,7 +13,7 @@ from bisimdist.analysis.delta import delta
 from bisimdist.analysis.profile import all_losses
 from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.interruption import OnInterrupt, interruptible
@@ -54,9 +54,9 @@ class LeastAlpha(Numbers):
     5/4
     """
 
-    threshold: fmpq
-    above: fmpq | None
-    enough: fmpq | None
+    threshold: Exact
+    above: Exact | None
+    enough: Exact | None
     exact: bool
 
     def data(self) -> dict[str, object]:

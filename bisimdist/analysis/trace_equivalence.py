@@ -14,7 +14,7 @@ from bisimdist.analysis.proved import AboutTraces, no_certificate
 from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.errors import ENDINGS, LimitError
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.logic.linear import short_formula
@@ -58,7 +58,7 @@ class TraceVerdict(Numbers):
     target: str
     equivalent: bool | None
     trace: tuple[str, ...] | None = None
-    probabilities: tuple[fmpq, fmpq] | None = None
+    probabilities: tuple[Exact, Exact] | None = None
     least: bool = False
 
     def data(self) -> dict[str, object]:

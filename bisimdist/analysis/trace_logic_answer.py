@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
-from flint import fmpq
-
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import AboutTraces
 from bisimdist.certificates.frame import Document, document
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.errors import LimitError
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula, short_formula
 from bisimdist.models.ends import Completed
@@ -160,7 +159,7 @@ class TraceFormulaeAnswer(AboutTraces):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceSatisfaction:
+class TraceSatisfaction(Numbers):
     """What a formula says of a state.
 
     Parameters
@@ -190,9 +189,9 @@ class TraceSatisfaction:
     state: str
     formula: TraceFormula
     satisfied: bool
-    probability: fmpq
-    value: fmpq
-    lenient_value: fmpq
+    probability: Exact
+    value: Exact
+    lenient_value: Exact
 
     def __bool__(self) -> bool:
         return self.satisfied

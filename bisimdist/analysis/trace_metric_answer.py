@@ -10,7 +10,7 @@ from flint import fmpq
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.proved import AboutTraces, Shown
 from bisimdist.analysis.witness_pictures import trace_svg
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.models.pa import PA
@@ -70,7 +70,7 @@ class RepeatedTrace(Numbers):
     prefix: Word
     cycle: Word
     suffix: Word
-    factor: fmpq
+    factor: Exact
     degree: int = 0
 
     def data(self) -> dict[str, object]:
@@ -128,7 +128,7 @@ class TraceBound(Bounds):
     target: str
     kind: TraceKind
     witness: Word
-    probabilities: tuple[fmpq, fmpq]
+    probabilities: tuple[Exact, Exact]
     repeated: RepeatedTrace | None = None
     examined: bool = True
 
@@ -231,7 +231,7 @@ class TraceMetricAnswer(AboutTraces):
     length: int | None
     pairs: tuple[TraceBound, ...]
     status: Status
-    threshold: fmpq | None = None
+    threshold: Exact | None = None
     statistics: Mapping[str, int] = field(default_factory=dict, compare=False)
 
     def picture(self) -> str:
@@ -303,7 +303,7 @@ class WeakAnonymityAnswer(Shown):
 
     command = "trace"
 
-    epsilon: fmpq
+    epsilon: Exact
     holds: bool | None
     violated: tuple[TraceBound, ...]
     answer: TraceMetricAnswer

@@ -11,6 +11,7 @@ from flint import arb, fmpq, fmpz
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_exponent, scaled_decimal
+from bisimdist.exact.number import Exact
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.simplest import simplest_between
@@ -68,7 +69,7 @@ def _rational_near_exp(epsilon: fmpq, bits: int, *, upward: bool) -> fmpq:
     raise AssertionError  # pragma: no cover  (the precisions never end)
 
 
-def alpha_below(epsilon: ExactNumber, *, denominator_bits: int | None = None) -> fmpq:
+def alpha_below(epsilon: ExactNumber, *, denominator_bits: int | None = None) -> Exact:
     """Return a short rational at most e**epsilon: what an upper bound on delta at epsilon needs.
 
     delta does not increase with alpha, so that a bound on delta at the smaller alpha bounds delta at
@@ -85,7 +86,7 @@ def alpha_below(epsilon: ExactNumber, *, denominator_bits: int | None = None) ->
 
     Returns
     -------
-    fmpq
+    Exact
         At least 1, and exactly 1 for epsilon = 0.
 
     Raises
@@ -103,7 +104,7 @@ def alpha_below(epsilon: ExactNumber, *, denominator_bits: int | None = None) ->
     return _alpha(epsilon, denominator_bits, upward=False)
 
 
-def alpha_above(epsilon: ExactNumber, *, denominator_bits: int | None = None) -> fmpq:
+def alpha_above(epsilon: ExactNumber, *, denominator_bits: int | None = None) -> Exact:
     """Return a short rational at least e**epsilon: what a lower bound on delta at epsilon needs.
 
     Parameters and errors are those of `alpha_below`.
@@ -115,7 +116,7 @@ def alpha_above(epsilon: ExactNumber, *, denominator_bits: int | None = None) ->
 
     Returns
     -------
-    flint.fmpq
+    Exact
         The rational.
 
     Examples
@@ -128,12 +129,12 @@ def alpha_above(epsilon: ExactNumber, *, denominator_bits: int | None = None) ->
     return _alpha(epsilon, denominator_bits, upward=True)
 
 
-def _alpha(epsilon: ExactNumber, denominator_bits: int | None, *, upward: bool) -> fmpq:
+def _alpha(epsilon: ExactNumber, denominator_bits: int | None, *, upward: bool) -> Exact:
     value = _checked_epsilon(epsilon)
     if value == 0:
-        return fmpq(1)
+        return Exact(1)
     bits = _wanted_bits(value) if denominator_bits is None else denominator_bits
-    return _rational_near_exp(value, bits, upward=upward)
+    return Exact(_rational_near_exp(value, bits, upward=upward))
 
 
 def log_enclosure(ratio: ExactNumber, digits: int = 5) -> tuple[str, str]:

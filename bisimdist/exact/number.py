@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flint import fmpq, fmpz
 
 from bisimdist.errors import NumberTypeError
 
 __all__ = ["Exact", "Numbers", "Unreduced"]
+
+Rational: TypeAlias = numbers.Rational | Decimal | fmpq | fmpz | int
+"""What an exact number is compared and computed with."""
 
 DIGITS = Context(prec=400)
 """More than anybody formats."""
@@ -49,7 +53,7 @@ def _computed(name: str) -> Any:
     return method
 
 
-class Exact(fmpq):  # type: ignore[misc]
+class Exact(fmpq, numbers.Rational):  # type: ignore[misc]
     """An exact rational: an ``fmpq`` that is equal to the Fraction, Decimal or integer of the same value.
 
     It is a ``numbers.Rational``, so that ``Fraction(x)`` works; sums and products with these are exact.
@@ -70,14 +74,30 @@ class Exact(fmpq):  # type: ignore[misc]
 
     __slots__ = ()
 
-    __add__, __radd__ = _computed("__add__"), _computed("__radd__")
-    __sub__, __rsub__ = _computed("__sub__"), _computed("__rsub__")
-    __mul__, __rmul__ = _computed("__mul__"), _computed("__rmul__")
-    __truediv__, __rtruediv__ = _computed("__truediv__"), _computed("__rtruediv__")
-    __eq__, __ne__ = _computed("__eq__"), _computed("__ne__")
-    __lt__, __le__ = _computed("__lt__"), _computed("__le__")
-    __gt__, __ge__ = _computed("__gt__"), _computed("__ge__")
-    __hash__ = fmpq.__hash__
+    if TYPE_CHECKING:
+
+        def __add__(self, other: Rational, /) -> Exact: ...
+        def __radd__(self, other: Rational, /) -> Exact: ...
+        def __sub__(self, other: Rational, /) -> Exact: ...
+        def __rsub__(self, other: Rational, /) -> Exact: ...
+        def __mul__(self, other: Rational, /) -> Exact: ...
+        def __rmul__(self, other: Rational, /) -> Exact: ...
+        def __truediv__(self, other: Rational, /) -> Exact: ...
+        def __rtruediv__(self, other: Rational, /) -> Exact: ...
+        def __lt__(self, other: Rational, /) -> bool: ...
+        def __le__(self, other: Rational, /) -> bool: ...
+        def __gt__(self, other: Rational, /) -> bool: ...
+        def __ge__(self, other: Rational, /) -> bool: ...
+
+    else:
+        __add__, __radd__ = _computed("__add__"), _computed("__radd__")
+        __sub__, __rsub__ = _computed("__sub__"), _computed("__rsub__")
+        __mul__, __rmul__ = _computed("__mul__"), _computed("__rmul__")
+        __truediv__, __rtruediv__ = _computed("__truediv__"), _computed("__rtruediv__")
+        __eq__, __ne__ = _computed("__eq__"), _computed("__ne__")
+        __lt__, __le__ = _computed("__lt__"), _computed("__le__")
+        __gt__, __ge__ = _computed("__gt__"), _computed("__ge__")
+        __hash__ = fmpq.__hash__
 
     @property
     def numerator(self) -> int:
@@ -91,6 +111,33 @@ class Exact(fmpq):  # type: ignore[misc]
 
     def __neg__(self) -> Exact:
         return Exact(-fmpq(self))
+
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """Return numerator and denominator."""
+        return self.numerator, self.denominator
+
+    def __floor__(self) -> int:
+        return self.numerator // self.denominator
+
+    def __ceil__(self) -> int:
+        return -(-self.numerator // self.denominator)
+
+    def __trunc__(self) -> int:
+        return math.floor(self) if self > 0 else math.ceil(self)
+
+    def __floordiv__(self, other: Any) -> int:
+        ratio: Exact = self / other
+        return math.floor(ratio)
+
+    def __rfloordiv__(self, other: Any) -> int:
+        ratio: Exact = other / self
+        return math.floor(ratio)
+
+    def __mod__(self, other: Any) -> Exact:
+        return Exact(self - Exact(self // other) * other)
+
+    def __rmod__(self, other: Any) -> Exact:
+        return Exact(other - self * (other // self))
 
     def __pow__(self, exponent: object) -> Any:
         power = fmpq.__pow__(fmpq(self), exponent)
@@ -112,9 +159,6 @@ class Exact(fmpq):  # type: ignore[misc]
         return Exact, (self.numerator, self.denominator)
 
 
-numbers.Rational.register(Exact)
-
-
 class Unreduced:
     """The rational p / q: of thousands of digits it is brought to lowest terms only where somebody looks."""
 
@@ -133,13 +177,15 @@ class Unreduced:
 
 
 def _out(value: Any) -> Any:
-    """Return what leaves: rationals, and those in short tuples, as `Exact`."""
+    """Return what leaves: rationals, and those in short tuples and in mappings, as `Exact`."""
     if type(value) is fmpq:
         return Exact(value)
     if type(value) is Unreduced:
         return value.value
     if type(value) is tuple and value and type(value[0]) in {fmpq, tuple, type(None)}:
         return tuple(map(_out, value))
+    if type(value) is dict and type(next(iter(value.values()), None)) is fmpq:
+        return {name: _out(number) for name, number in value.items()}
     return value
 
 

@@ -96,7 +96,7 @@ def to_fmpq(value: ExactNumber) -> fmpq:
     3/5
     """
     if isinstance(value, fmpq):
-        return value
+        return value if type(value) is fmpq else fmpq(value)  # inside there are no others
     if isinstance(value, str):
         return parse_rational(value)
     if isinstance(value, bool):

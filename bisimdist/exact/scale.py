@@ -11,7 +11,7 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.logarithm import log_enclosure
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.thresholds import below_exponential
 
@@ -95,8 +95,8 @@ class Bounded(Numbers):
 
     __slots__ = ()
 
-    lower: Value
-    upper: Value
+    lower: Exact | None
+    upper: Exact | None
 
     @property
     def exact(self) -> bool:
@@ -119,8 +119,8 @@ class Bounds(Bounded):
         If the lower bound is above the upper one, or below what the scale has.
     """
 
-    lower: Value
-    upper: Value
+    lower: Exact | None
+    upper: Exact | None
 
     def __post_init__(self) -> None:
         least = self.scale.least
@@ -133,7 +133,7 @@ class Bounds(Bounded):
         return Scale.MULTIPLICATIVE
 
     @property
-    def ratio(self) -> Value:
+    def ratio(self) -> Exact | None:
         """The upper bound of a multiplicative distance, which is e to the distance where `exact`.
 
         Raises

@@ -14,6 +14,7 @@ from itertools import islice
 from flint import fmpq
 
 from bisimdist.errors import ENDINGS, UsageError
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.scale import Scale, Value, larger, smaller
 from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
 from bisimdist.models.pa import PA
@@ -113,7 +114,7 @@ def _by_linear_part(formulae: Iterable[ProbabilisticFormula]) -> dict[LinearForm
 
 
 @dataclass(frozen=True, slots=True)
-class LogicalDistances:
+class LogicalDistances(Numbers):
     """Distances of two states by their formulae up to a depth.
 
     Parameters
@@ -134,8 +135,8 @@ class LogicalDistances:
     1/2
     """
 
-    strict: Value
-    total_variation: Value
+    strict: Exact | None
+    total_variation: Exact | None
     witness: tuple[str, ...]
 
 

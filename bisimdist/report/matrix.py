@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from flint import fmpq
 
 from bisimdist.errors import UsageError
-from bisimdist.exact.number import Numbers
+from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.pair_table import Row, is_ratio, value_of
 from bisimdist.report.pictures import figure_class, saved
@@ -25,7 +25,7 @@ __all__ = ["Matrix"]
 NAMED = 60
 """Of so many states the names are drawn."""
 
-Entry: TypeAlias = fmpq | None
+Entry: TypeAlias = Exact | None
 """None is infinity."""
 
 

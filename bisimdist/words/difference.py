@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from flint import fmpq
 
 from bisimdist.errors import Interruption
+from bisimdist.exact.number import Exact
 from bisimdist.exact.scale import Bounds, Scale
 from bisimdist.progress import UNBOUNDED, Limits
 from bisimdist.words.graph import Effort
@@ -48,10 +49,10 @@ class TraceDifference(Bounds):
         Whether the work was broken off from outside: who asked should start nothing more.
     """
 
-    lower: fmpq
-    upper: fmpq
+    lower: Exact
+    upper: Exact
     word: Word
-    probabilities: tuple[fmpq, fmpq]
+    probabilities: tuple[Exact, Exact]
     expanded: tuple[Word, ...] = field(default=(), repr=False)
     nodes: int = 0
     interrupted: bool = False

@@ -14,6 +14,7 @@ from heapq import heappop, heappush
 from flint import fmpq
 
 from bisimdist.errors import Interruption, LimitError
+from bisimdist.exact.number import Exact
 from bisimdist.exact.scale import Bounds
 from bisimdist.progress import UNBOUNDED, Deadline, Limits
 from bisimdist.words.drift import DriftTrace, find_drift_trace
@@ -82,7 +83,7 @@ class TraceRatio(Bounds):
     """
 
     word: Word
-    probabilities: tuple[fmpq, fmpq]
+    probabilities: tuple[Exact, Exact]
     infinite: LoopTrace | PumpTrace[str] | DriftTrace | None = None
     proof: RatioProof | None = field(default=None, repr=False)
     nodes: int = 0

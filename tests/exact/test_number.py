@@ -25,6 +25,8 @@ from bisimdist.models.library.registry import build_example
 OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 ORDERS = (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
 
+CUTS = (math.floor, math.ceil, math.trunc, round)
+
 
 def exact(value: Fraction) -> Exact:
     return Exact(value.numerator, value.denominator)
@@ -47,6 +49,12 @@ def test_it_computes_as_fractions_do(x: Fraction, y: Fraction | int | Decimal) -
     assert Fraction(exact(x)) == x
     assert pickle.loads(pickle.dumps(exact(x))) == x
     assert (abs(exact(x)), -exact(x)) == (abs(x), -x)
+    assert exact(x).as_integer_ratio() == x.as_integer_ratio()
+    assert all(type(cut(exact(x))) is int and cut(exact(x)) == cut(x) for cut in CUTS)
+    if other:
+        assert (exact(x) // y, exact(x) % y) == (x // other, x % other)
+    if x:
+        assert (y // exact(x), y % exact(x)) == (other // x, other % x)
 
 
 @pytest.mark.parametrize("order", (*ORDERS, *OPERATIONS))

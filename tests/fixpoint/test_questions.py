@@ -36,8 +36,8 @@ def test_both_directions_of_an_asymmetric_distance() -> None:
     compared = compare(CHAIN, "11/10", pairs=asked)
     for pair, comparison in zip((there, back, other), compared, strict=True):
         (measure,) = (m for m in comparison.measures if m.name == "lbd")
-        assert pair.directions is not None
         assert pair.directions == measure.directions
+        assert pair.directions is not None
         assert pair.lower == max(low for low, _ in pair.directions)
         assert pair.upper == max(high for _, high in pair.directions)
     assert bound(CHAIN, "11/10", pairs=asked).pairs[0].directions is None

@@ -41,7 +41,7 @@ PAIR: Schema = {
 NAMED: tuple[tuple[Schema, str], ...] = (
     (
         TEXT,
-        "action adjacency analyst choice clause command contradiction default description digest "
+        "action adjacency analyst backend choice clause command contradiction default description digest "
         "distance end ends expected explanation first formula from function kind larger maximise "
         "measure method metric model_verdict name nature note observe "
         "orders output over parameter quantity reason scale "
