@@ -150,13 +150,13 @@ def delta(  # noqa: PLR0913
     _check_rounds(system, rounds, fixed=fixed)
     if (alpha is None) == (epsilon is None):
         raise UsageError("expected one of alpha and epsilon")
-    if epsilon is not None:
-        above, below = alpha_above(epsilon), alpha_below(epsilon)
-    else:
-        above = below = checked_alpha(to_fmpq(alpha if alpha is not None else 1))
     wanted = None if gap is None else to_fmpq(gap)
     if wanted is not None and wanted < 0:
         raise UsageError(f"the gap is {format_rational(wanted)}; expected at least 0")
+    if epsilon is not None:
+        above, below = _enclosing(epsilon, wanted)
+    else:
+        above = below = checked_alpha(to_fmpq(alpha if alpha is not None else 1))
     limit = None if threshold is None or fixed else to_fmpq(threshold)
     asked = asked_states(system, pairs)
     limited = None
@@ -203,6 +203,18 @@ def _check_rounds(system: System | IntervalChain, rounds: int | None, *, fixed: 
         raise UsageError(f"there are {rounds} rounds; expected at least 0")
     if fixed and rounds is None:
         raise UsageError("a sequence that is fixed beforehand has an end; say how many rounds there are")
+
+
+def _enclosing(epsilon: ExactNumber, gap: fmpq | None) -> tuple[fmpq, fmpq]:
+    """Return rationals above and below e**epsilon, so close that bounds at them may be as close as the gap.
+
+    Delta has a slope of at most 1 in alpha: rounding takes no more than a quarter of the gap.
+    """
+    above, below = alpha_above(epsilon), alpha_below(epsilon)
+    if gap and 4 * (above - below) > gap:
+        bits = int((8 * above / gap).ceil()).bit_length()
+        above, below = (f(epsilon, denominator_bits=bits) for f in (alpha_above, alpha_below))
+    return fmpq(above), fmpq(below)
 
 
 @dataclass(slots=True)

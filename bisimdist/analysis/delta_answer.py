@@ -14,6 +14,7 @@ from bisimdist.analysis.proved import Shown
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.exact.scale import Bounded
+from bisimdist.exact.simplest import simplest_between
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.privacy.event import ACCEPT, Event
@@ -307,8 +308,19 @@ class DeltaAnswer(Shown):
                 self._meaning(epsilon),
                 *self.worst.remarks(),
                 *ENDINGS.get(self.status, ()),
+                *self._irrational(),
                 *long_hint(bound for pair in self.pairs for bound in (pair.lower, pair.upper)),
             ),
+        )
+
+    def _irrational(self) -> tuple[str, ...]:
+        """Say why bounds at a rounded alpha do not meet, and what to ask instead."""
+        if self.alpha is not None or self.status is not Status.BRACKET:
+            return ()
+        below = simplest_between(self.alpha_upper - (self.alpha_upper - 1) / 1000, self.alpha_upper)
+        return (
+            "They cannot meet: e^epsilon is irrational, and alpha is rounded, up for the lower bound and down "
+            f"for the upper one. Ask with a rational alpha, such as --alpha {below}, for bounds that can.",
         )
 
     def _meaning(self, epsilon: str | None) -> str:

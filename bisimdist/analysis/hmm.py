@@ -15,7 +15,7 @@ from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget, PairVerdict,
 from bisimdist.analysis.hmm_sampling import NarrowedBudget, narrow_budget
 from bisimdist.errors import ENDINGS, Interruption, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
-from bisimdist.exact.rational import ExactNumber
+from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.hmm.critical import only_candidate
 from bisimdist.hmm.parametric import ParametricProof, prove_for_all
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
@@ -175,7 +175,8 @@ class _Verification:
             return self.decided(ratio if ratio is not None else fmpq(1))
         found = self.unknown(fmpq(1), APART)
         for bits in ROUNDINGS:
-            low, high = (alpha(exponent, denominator_bits=bits) for alpha in (alpha_below, alpha_above))
+            ends = (alpha(exponent, denominator_bits=bits) for alpha in (alpha_below, alpha_above))
+            low, high = map(to_fmpq, ends)
             found = self.between(low, high)
             if found.verdict is not Verdict.UNKNOWN or not found.note.startswith(APART):
                 break

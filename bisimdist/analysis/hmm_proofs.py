@@ -23,7 +23,7 @@ from bisimdist.certificates.hmm_proofs import (
 )
 from bisimdist.errors import ENDINGS, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
-from bisimdist.exact.rational import ExactNumber
+from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.hmm.chain import FIRST, SECOND, as_chain
 from bisimdist.hmm.cone import find_cone, worst_ratio
 from bisimdist.hmm.multiplicative import find_factors
@@ -98,8 +98,8 @@ def for_all_lengths(  # noqa: PLR0913
         raise UsageError("both ratio and epsilon are given; expected one of them, or none")
     budget, exponent = asked_budget(ratio, epsilon)
     if exponent is not None:
-        budget = alpha_below(exponent, denominator_bits=EPSILON_BITS)
-    high = budget if exponent is None else alpha_above(exponent, denominator_bits=EPSILON_BITS)
+        budget = to_fmpq(alpha_below(exponent, denominator_bits=EPSILON_BITS))
+    high = budget if exponent is None else to_fmpq(alpha_above(exponent, denominator_bits=EPSILON_BITS))
     if method not in METHODS:
         raise UsageError(f"method={method!r} is not usable; expected {', '.join(METHODS)}")
     if method == "coupling" and budget is None:

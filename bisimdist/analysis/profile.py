@@ -241,7 +241,7 @@ def _fill(
 ) -> None:
     if alphas is not None or epsilons is not None:
         wanted = [to_fmpq(alpha) for alpha in alphas or ()]
-        wanted += [alpha_below(epsilon) for epsilon in epsilons or ()]
+        wanted += [to_fmpq(alpha_below(epsilon)) for epsilon in epsilons or ()]
         for alpha in wanted:
             if alpha < 1:
                 raise UsageError(f"alpha is {format_rational(alpha)}; expected at least 1")
@@ -267,7 +267,7 @@ def _grid(epsilon: fmpq) -> fmpq:
     if epsilon == 0:
         return fmpq(1)
     size = max(0, int(epsilon.q.bit_length()) - int(epsilon.p.bit_length()))
-    return alpha_below(epsilon, denominator_bits=GRID_BITS + size)
+    return to_fmpq(alpha_below(epsilon, denominator_bits=GRID_BITS + size))
 
 
 def _end(curve: _Curve) -> fmpq:

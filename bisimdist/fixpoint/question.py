@@ -85,7 +85,7 @@ def checked_skew(alpha: ExactNumber | None, epsilon: ExactNumber | None) -> fmpq
         raise UsageError("expected one of alpha and epsilon")
     if alpha is not None:
         return checked_alpha(alpha)
-    return checked_alpha(alpha_below(to_fmpq(epsilon)))
+    return checked_alpha(to_fmpq(alpha_below(epsilon)))
 
 
 def prepare(  # noqa: PLR0913

@@ -192,8 +192,9 @@ def _alpha(skew: Skew) -> fmpq:
     if skew.alpha is not None:
         return skew.alpha
     from bisimdist.exact.logarithm import alpha_below
+    from bisimdist.exact.rational import to_fmpq
 
-    return alpha_below(skew.epsilon)
+    return to_fmpq(alpha_below(skew.epsilon))
 
 
 def _merged(given: Given, chain: System, names: Pairs) -> tuple[System, Pairs]:

@@ -201,4 +201,4 @@ def _alpha(given: Given) -> fmpq:
     alpha, epsilon = (given[option] if option.name in given.values else None for option in (ALPHA, EPSILON))
     if alpha is not None:
         return alpha
-    return fmpq(1) if epsilon is None else alpha_above(epsilon)
+    return fmpq(1 if epsilon is None else alpha_above(epsilon))

@@ -39,8 +39,10 @@ def compare(pair: PairBound) -> list[bool]:
 
 
 def sums(answer: DeltaAnswer) -> Fraction:
-    total: Exact = sum((pair.upper for pair in answer.pairs), Exact(0))
-    half: Exact = total / 2 + Fraction(1, 2) - 1 * total
+    total = Exact(0)
+    for pair in answer.pairs:
+        total += pair.upper
+    half = total / 2 + Fraction(1, 2) - 1 * total
     print(f"{half:.3f}", float(half), round(float(half), 2), int(half // 1))
     return Fraction(half)
 

@@ -18,6 +18,8 @@ from bisimdist.checker import check_certificate
 from bisimdist.checker.core.reading import decode
 from bisimdist.checker.rules.delta import check_document
 from bisimdist.errors import Interruption, UsageError
+from bisimdist.exact.logarithm import alpha_below
+from bisimdist.exact.rational import to_fmpq
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
@@ -268,6 +270,25 @@ def test_epsilon_is_rounded_on_both_sides() -> None:
         assert value == fmpq(3, 4) - alpha * fmpq(1, 4)
     assert answer.upper - answer.lower < fmpq(1, 10**10)
     assert_proved(answer)
+
+
+@pytest.mark.parametrize("gap", ["1e-12", "1e-30", "1e-100"])
+def test_epsilon_is_rounded_as_finely_as_the_gap_needs(gap: str) -> None:
+    for chain in (randomised_response(), leaky_retry()):
+        answer = delta(chain, epsilon="1/10", gap=gap)
+        assert answer.status is Status.BRACKET
+        assert 0 < answer.upper - answer.lower <= to_fmpq(gap)
+        assert_proved(answer)
+
+
+def test_bounds_at_epsilon_say_why_they_do_not_meet() -> None:
+    (said,) = (
+        line for line in delta(randomised_response(), epsilon="1/10").report().remarks if "cannot" in line
+    )
+    alpha = said.partition("--alpha ")[2].partition(",")[0]
+    assert delta(randomised_response(), alpha).pairs[0].exact
+    assert fmpq(11, 10) < to_fmpq(alpha) < alpha_below("1/10")
+    assert "cannot" not in "".join(delta(randomised_response(), alpha).report().remarks)
 
 
 def test_trivial_pairs() -> None:
