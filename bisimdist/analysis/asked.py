@@ -28,13 +28,16 @@ def asked_states(
     Raises
     ------
     UsageError
-        If there are none.
+        If there are none, or it is something else.
     ModelError
         If a name is no state.
     """
-    asked = model.pairs if pairs is None else tuple((model.index(s), model.index(t)) for s, t in pairs)
+    if pairs is None:
+        asked = model.pairs
+    else:
+        asked = tuple((model.index(s), model.index(t)) for s, t in _named(pairs, "chain.states"))
     if not asked:
-        raise UsageError("the model has no pairs of its own; say which states to compare")
+        raise _missing("states", model.states)
     return tuple(map(model.placed, asked)) if isinstance(model, Contested) else asked
 
 
@@ -44,16 +47,36 @@ def asked_distributions(model: HMM, pairs: Names | None) -> tuple[tuple[str, str
     Raises
     ------
     UsageError
-        If there are none.
+        If there are none, or it is something else.
     ModelError
         If a name is not that of a distribution.
     """
-    asked = tuple((first, second) for first, second in (model.pairs if pairs is None else pairs))
-    if not asked:
-        raise UsageError("the model has no pairs of its own; say which distributions to compare")
+    names = [name for name, _ in model.distributions]
+    every = "[name for name, _ in model.distributions]"
+    asked = model.pairs if pairs is None else _named(pairs, every)
     for name in (name for pair in asked for name in pair):
         model.distribution(name)
+    if not asked:
+        raise _missing("distributions", names)
     return asked
+
+
+def _named(pairs: Names, every: str) -> tuple[tuple[str, str], ...]:
+    if isinstance(pairs, str) or any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
+        raise UsageError(
+            f"pairs={pairs!r}: expected a list of pairs of names, such as [('s', 't')]; all of them are "
+            f"list(itertools.combinations({every}, 2))"
+        )
+    return tuple((first, second) for first, second in pairs)
+
+
+def _missing(what: str, names: Sequence[str]) -> UsageError:
+    """Return what is said where a model has no pairs: with an argument to copy."""
+    first, second = (*names, *names)[:2]
+    return UsageError(
+        f"the model has no pairs of its own; say which {what} to compare: pairs=[({first!r}, {second!r})], "
+        "or pairs: in the file"
+    )
 
 
 def asked_budget(ratio: ExactNumber | None, epsilon: ExactNumber | None) -> tuple[fmpq | None, fmpq | None]:

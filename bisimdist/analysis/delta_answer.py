@@ -319,7 +319,7 @@ class DeltaAnswer(Shown):
             return ()
         below = simplest_between(self.alpha_upper - (self.alpha_upper - 1) / 1000, self.alpha_upper)
         return (
-            "They cannot meet: e^epsilon is irrational, and alpha is rounded, up for the lower bound and down "
+            "They cannot meet: e^epsilon is irrational, and alpha is rounded, up for the lower bound, down "
             f"for the upper one. Ask with a rational alpha, such as --alpha {below}, for bounds that can.",
         )
 

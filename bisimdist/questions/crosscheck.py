@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bisimdist.errors import UsageError
 from bisimdist.questions import options
 from bisimdist.questions.given import Given
 from bisimdist.questions.option import Option
@@ -61,8 +60,6 @@ class Crosscheck(Question["CrosscheckAnswer"]):
         said = given.fields(cls)
         model = given.known_model()
         pairs = given.distributions(model) if isinstance(model, HMM) else given.pairs(model)
-        if not pairs:
-            raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
         return cls(
             model=model,
             named=given.argument,

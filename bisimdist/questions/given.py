@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations, permutations
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.errors import UsageError
@@ -275,12 +276,30 @@ class Given:
                 raise UsageError("--all-pairs: not all states of a program are inputs; use --neighbours all")
             return _every(model.states, directed)
         if not model.pairs:
-            raise UsageError("the model has no pairs of its own; say which states to compare with --pair S T")
+            raise self._missing(model.states)
         return tuple((model.states[s], model.states[t]) for s, t in model.pairs)
 
     def distributions(self, model: HMM) -> tuple[tuple[str, str], ...]:
-        """Return the pairs of distributions of a model: those that were asked for, where some were."""
-        return _every([name for name, _ in model.distributions], False) if self._all_pairs() else model.pairs
+        """Return the pairs of distributions of a model: those that were asked for, where some were.
+
+        Raises
+        ------
+        UsageError
+            If there are none.
+        """
+        names = [name for name, _ in model.distributions]
+        pairs = _every(names, False) if self._all_pairs() else model.pairs
+        if not pairs:
+            raise self._missing(names)
+        return pairs
+
+    def _missing(self, names: Sequence[str]) -> UsageError:
+        """Return what is said where a model has no pairs: with an option to copy."""
+        pair = " ".join(map(quote, (*names, *names)[:2]))
+        every = ", or --all-pairs" if ALL_PAIRS in self.options else ""
+        return UsageError(
+            f"the model has no pairs of its own; say what to compare, such as --pair {pair}{every}"
+        )
 
     def _all_pairs(self) -> bool:
         if not self[ALL_PAIRS]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flint import arb, ctx, fmpq
 
+import bisimdist
 from bisimdist.analysis.answer import Status
 from bisimdist.cli.run import run_question
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import parse_rational
 from bisimdist.models.io import load_model
+from bisimdist.models.library.figure1 import figure1 as built_figure1
 from bisimdist.models.lmc import LMC
 from bisimdist.questions.bound import Bound
 from tests.cli.conftest import Command
@@ -432,3 +436,20 @@ def test_names_cannot_act_on_the_terminal(command: Command, engine: FakeEngine, 
     refused = command("bound", path, "--alpha", "2", "--pair", "no\nbody\x1b", "s")
     refused.assert_refused()
     assert "\x1b" not in refused.err
+
+
+def test_a_model_without_pairs_is_asked_with_an_option_to_copy(command: Command, tmp_path: Path) -> None:
+    model = tmp_path / "model.yaml"
+    model.write_text("kind: lmc\nstates: {a b: x, c: x}\ntransitions: {a b: {c: 1}, c: {c: 1}}\n")
+    words = ("bound", model, "--alpha", "1")
+    refused = command(*words)
+    refused.assert_refused("no pairs of its own", "--pair 'a b' c", "--all-pairs")
+    assert command(*words, *shlex.split(refused.err.partition("such as ")[2].partition(",")[0])).code == 0
+    assert "--all-pairs" not in command("explain", model).err
+
+
+@pytest.mark.parametrize("pairs", ["all", ("s0", "s1"), [("s0", "s1", "s2")], []])
+def test_what_is_no_list_of_pairs_is_refused_in_python(pairs: Any) -> None:
+    with pytest.raises(UsageError, match="pairs") as caught:
+        bisimdist.bound(built_figure1(), 2, pairs=pairs)
+    assert "combinations" in str(caught.value) or "('s0', 's1')" in str(caught.value)
