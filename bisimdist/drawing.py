@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heapq import nlargest
 from html import escape
 from math import ceil
+from zlib import crc32
 
 from bisimdist.errors import visible
 
@@ -25,6 +26,7 @@ WIDEST = 1400
 """Layers that are wider are folded to several rows."""
 LEAST = 0.75
 """How far a picture shrinks with its surroundings: what is larger is scrolled, and can be read."""
+TIP = "bd-tip"
 AWAY = 30
 """How far curves at the side of a box go."""
 TEXT_AT = (0.6, 0.42)
@@ -264,13 +266,16 @@ def drawing(
     width, height = (
         max(extent[side] for extent in extents) + MARGIN - least for side, least in ((2, left), (3, top))
     )
+    inside = "".join(drawn for drawn, _ in (*parts, *boxes))
+    tip = f"{TIP}-{crc32(f'{label}{inside}'.encode()):x}"  # a page has several pictures
+    inside = inside.replace(f"url(#{TIP})", f"url(#{tip})")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="bd" role="img" aria-label="{_shown(label)}" '
         f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
         f'style="max-width:100%;height:auto;min-width:{LEAST * width:.0f}px"><style>{_style()}</style>'
-        '<defs><marker id="bd-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
+        f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
         'orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
-        f"{''.join(drawn for drawn, _ in (*parts, *boxes))}</svg>"
+        f"{inside}</svg>"
     )
 
 
@@ -326,7 +331,7 @@ def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> 
     )
     middle = _on_curve(points, 0.5)
     corners = [points[0], middle, points[-1]]
-    kind = ' class="dashed"' if dashed else ' marker-end="url(#bd-tip)"' if second.title is not None else ""
+    kind = ' class="dashed"' if dashed else f' marker-end="url(#{TIP})"' if second.title is not None else ""
     drawn = f'<path d="{path}"{kind}/>'
     if text:
         x, y = _on_curve(points, at)

@@ -15,16 +15,22 @@ version = release = installed_version("bisimdist")
 
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click", "sphinx_copybutton"),
-    *("mathml", "notebooks", "pictures", "schemas"),
+    *("api", "mathml", "notebooks", "pictures", "schemas"),
 ]
 exclude_patterns = ["_build"]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
 myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 html_math_renderer = "mathml"  # formulas need neither scripts nor a network to be read
 
-autodoc_typehints = "none"  # numpydoc says what a parameter is; the types stand in the signatures of the code
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+aliases = ("AnyModel", "ExactNumber", "OnInterrupt", "Progress", "System")  # what these are, docstrings say
+autodoc_type_aliases = {name: name for name in aliases}
+maximum_signature_line_length = 70
+python_use_unqualified_type_names = True
 autosummary_generate = False
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

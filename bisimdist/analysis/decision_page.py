@@ -54,28 +54,31 @@ body { max-width: 62rem; } h1 { margin-bottom: .2rem; } h1, h2, p, figcaption { 
 .verdict { font-size: 1.15rem; border-left: 4px solid var(--same); padding: .4rem 1rem; }
 .verdict { background: var(--box); }
 .verdict.open { border-color: var(--gap); }
-figure { margin: 1rem 0; overflow-x: auto; } figure svg { max-width: 100%; height: auto; }
-@media (max-width: 45rem) { figure svg { max-width: none; } .plot svg { width: 44rem; } }
+figure { margin: 1rem 0; overflow-x: auto; } .plot svg { max-width: 100%; height: auto; }
+@media (max-width: 45rem) { .plot svg { max-width: none; width: 44rem; } }
 pre { background: var(--box); padding: .7rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 summary { cursor: pointer; font-weight: 600; } td { overflow-wrap: anywhere; } .wide { overflow-x: auto; }
 th[data-sorts] { cursor: pointer; } code { background: var(--box); overflow-wrap: anywhere; }
-@media print { body { margin: 0; } figure { break-inside: avoid; } }
+@media print { body { margin: 0; } figure, tr, .verdict { break-inside: avoid; } h2 { break-after: avoid; }
+  figure svg { min-width: 0 !important; max-height: 22cm; } .wide, figure { overflow: visible; } }
 """
 
 SCRIPT = """
 for (const table of document.querySelectorAll("table"))
   for (const [at, head] of [...table.querySelectorAll("thead th")].entries()) {
-    head.dataset.sorts = ""; head.tabIndex = 0;
+    head.dataset.sorts = ""; head.tabIndex = 0; head.ariaSort = "none";
     let up = 1;
     const key = row => row.cells[at].innerText;
     const sort = () => {
       const body = table.tBodies[0];
       [...body.rows].sort((a, b) => up * key(a).localeCompare(key(b), undefined, {numeric: true}))
         .forEach(row => body.append(row));
+      head.parentElement.querySelectorAll("th").forEach(other => other.ariaSort = "none");
+      head.ariaSort = up > 0 ? "ascending" : "descending";
       up = -up;
     };
     head.onclick = sort;
-    head.onkeydown = event => { if (event.key === "Enter") sort(); };
+    head.onkeydown = event => { if (["Enter", " "].includes(event.key)) { event.preventDefault(); sort(); } };
   }
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => part.open = true));
 """

@@ -37,5 +37,5 @@ def page(title: str, body: str, style: str = "") -> str:
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(visible(title))}</title><style>{STYLE}{style}</style></head><body>"
-        f"{body}</body></html>\n"
+        f"<main>{body}</main></body></html>\n"
     )
