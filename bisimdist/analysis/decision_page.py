@@ -57,7 +57,7 @@ body { max-width: 62rem; } h1 { margin-bottom: .2rem; } h1, h2, p, figcaption { 
 figure { margin: 1rem 0; overflow-x: auto; } .plot svg { max-width: 100%; height: auto; }
 @media (max-width: 45rem) { .plot svg { max-width: none; width: 44rem; } }
 pre { background: var(--box); padding: .7rem; white-space: pre-wrap; overflow-wrap: anywhere; }
-summary { cursor: pointer; font-weight: 600; } td { overflow-wrap: anywhere; } .wide { overflow-x: auto; }
+summary { cursor: pointer; font-weight: 600; } td { overflow-wrap: break-word; } .wide { overflow-x: auto; }
 th[data-sorts] { cursor: pointer; } code { background: var(--box); overflow-wrap: anywhere; }
 @media print { body { margin: 0; } figure, tr, .verdict { break-inside: avoid; } h2 { break-after: avoid; }
   figure svg { min-width: 0 !important; max-height: 22cm; } .wide, figure { overflow: visible; } }
