@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 
 from flint import fmpq
 
@@ -21,13 +22,31 @@ from bisimdist.models.labelled import (
 )
 from bisimdist.models.lmc import LMC
 
-__all__ = ["IntervalChain", "IntervalRow", "narrowed", "rough_or_exact", "shorten_interval", "vertices"]
+__all__ = [
+    "FEW",
+    "MAX_CHOICES",
+    "MAX_VERTICES",
+    "IntervalChain",
+    "IntervalRow",
+    "filled",
+    "first_vertices",
+    "narrowed",
+    "rough_or_exact",
+    "shorten_interval",
+    "vertices",
+]
 
 IntervalRow = tuple[tuple[int, fmpq, fmpq], ...]
 """The successors of a state: (index of a state, least probability, most), by ascending index."""
 
 MAX_VERTICES = 4096
-"""How many vertices a row may have."""
+"""How many vertices a row may have,"""
+
+MAX_CHOICES = 100_000
+"""how many two of one label together,"""
+
+FEW = 24
+"""and how many rows of wider intervals have in their place."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -142,6 +161,29 @@ class IntervalChain(Named):
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""
         return digest_of(self.canonical())
 
+    def relaxed(self) -> IntervalChain:
+        """Return the chain with wider intervals where rows have too many vertices, else itself.
+
+        Examples
+        --------
+        >>> many = {f"t{k}": (0, "1/4") for k in range(12)}
+        >>> chain = IntervalChain.from_mappings(
+        ...     {"s": "a", **dict.fromkeys(many, "b")}, {"s": many, **{t: {t: 1} for t in many}})
+        >>> sum(high == 1 for _, _, high in chain.relaxed().rows[0])
+        10
+        """
+        counts = [len(first_vertices(row, MAX_VERTICES)) for row in self.rows]
+        crowded = set()
+        for label in set(self.labels):
+            here = sorted(count for count, mine in zip(counts, self.labels, strict=True) if mine == label)
+            if prod(here[-2:]) > MAX_CHOICES or here[-1] > MAX_VERTICES:
+                crowded.add(label)
+        rows = tuple(
+            _manageable(row) if label in crowded else row
+            for row, label in zip(self.rows, self.labels, strict=True)
+        )
+        return self if rows == self.rows else replace(self, rows=rows)
+
     def member(self, rows: Sequence[Row]) -> LMC:
         """Return a chain of these, by its rows.
 
@@ -196,6 +238,38 @@ def narrowed(row: IntervalRow, states: Sequence[str], place: str, transition: st
     return tuple(entry for entry in narrow if entry[2])
 
 
+def _manageable(row: IntervalRow) -> IntervalRow:
+    """Return a row that has few vertices: upper ends are given up, those of the widest intervals first."""
+    slack = 1 - sum((low for _, low, _ in row), fmpq(0))
+    widest = sorted(range(len(row)), key=lambda k: (row[k][1] - row[k][2], k))
+    found = row
+    for k in widest:
+        if len(first_vertices(found, FEW)) <= FEW:
+            break
+        target, low, _ = row[k]
+        found = (*found[:k], (target, low, low + slack), *found[k + 1 :])
+    return found
+
+
+def filled(row: IntervalRow, order: Sequence[int]) -> Row:
+    """Return the vertex of a row that gives as much as it may to its successors one after the other.
+
+    Examples
+    --------
+    >>> half = fmpq(1, 2)
+    >>> filled(((0, fmpq(0), half), (1, fmpq(0), half), (2, fmpq(0), half)), [2, 0, 1])
+    ((0, 1/2), (2, 1/2))
+    """
+    left = 1 - sum((low for _, low, _ in row), fmpq(0))
+    made = {}
+    for k in order:
+        target, low, high = row[k]
+        step = min(left, high - low)
+        made[target] = low + step
+        left -= step
+    return tuple((t, p) for t, p in sorted(made.items()) if p)
+
+
 def vertices(row: IntervalRow, place: str = "") -> tuple[Row, ...]:
     """Return the vertices of a row: all of its distributions are mixtures of these, and no fewer will do.
 
@@ -211,6 +285,18 @@ def vertices(row: IntervalRow, place: str = "") -> tuple[Row, ...]:
     >>> sorted(vertices(((0, fmpq(1, 4), fmpq(1, 2)), (1, fmpq(1, 2), fmpq(3, 4)))))
     [((0, 1/4), (1, 3/4)), ((0, 1/2), (1, 1/2))]
     """
+    found = first_vertices(row, MAX_VERTICES)
+    if len(found) > MAX_VERTICES:
+        raise ModelError(
+            f"the intervals have more than {MAX_VERTICES} vertices; expected fewer successors, or more of "
+            "them with a probability that is known",
+            place=place,
+        )
+    return found
+
+
+def first_vertices(row: IntervalRow, limit: int) -> tuple[Row, ...]:
+    """Return the vertices of a row, or one more than a limit of them."""
     found: dict[Row, None] = {}
     for free in range(len(row)):
         others = [*row[:free], *row[free + 1 :]]
@@ -227,13 +313,12 @@ def vertices(row: IntervalRow, place: str = "") -> tuple[Row, ...]:
                 continue
             if left:
                 target, below, above = others[len(chosen)]
-                stack += [((*chosen, (target, end)), rest - end) for end in {below, above}]
+                stack += [
+                    ((*chosen, (target, end)), rest - end)
+                    for end in ((below, above) if below < above else (below,))
+                ]
                 continue
             found[tuple(sorted((t, p) for t, p in (*chosen, (row[free][0], rest)) if p))] = None
-            if len(found) > MAX_VERTICES:
-                raise ModelError(
-                    f"the intervals have more than {MAX_VERTICES} vertices; expected fewer successors, "
-                    "or more of them with a probability that is known",
-                    place=place,
-                )
+            if len(found) > limit:
+                return tuple(found)
     return tuple(found)

@@ -13,22 +13,39 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
+from flint import fmpq
+
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.contested import unused
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.interactive import Interactive, Moves, System
-from bisimdist.models.intervals import IntervalChain, rough_or_exact, vertices
+from bisimdist.models.intervals import (
+    FEW,
+    MAX_CHOICES,
+    IntervalChain,
+    filled,
+    first_vertices,
+    rough_or_exact,
+    vertices,
+)
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.labelled import Row
 from bisimdist.models.reach import all_reached
 
-__all__ = ["EACH_STEP", "FIXED", "NATURES", "Worlds", "known_or_rough", "natural", "placed", "worlds"]
+__all__ = [
+    "EACH_STEP",
+    "FIXED",
+    "NATURES",
+    "Worlds",
+    "known_or_rough",
+    "natural",
+    "picking",
+    "placed",
+    "worlds",
+]
 
 EACH_STEP, FIXED = NATURES = ("each-step", "fixed")
 """What nature may do: pick a member at every step, in each world on its own; or one for good, for both."""
-
-MAX_CHOICES = 100_000
-"""How many choices of vertices are looked at for one set of states."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -152,6 +169,29 @@ def placed(model: object, pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[int
     return tuple(map(model.placed, pairs)) if isinstance(model, Worlds) else pairs
 
 
+def picking(chain: IntervalChain, *, apart: bool) -> Worlds:
+    """Return the model in which nature may only pick a few vertices of every row with many.
+
+    These give as much as they may to one successor after the other, in the order of what the row has more of
+    than that of another state with its label, or less.
+    """
+    several = [first_vertices(row, FEW) for row in chain.rows]
+    middles = [{t: (low + high) / 2 for t, low, high in row} for row in chain.rows]
+    for state, row in enumerate(chain.rows):
+        if len(several[state]) <= FEW:
+            continue
+        mine = middles[state]
+        others = [k for k, label in enumerate(chain.labels) if label == chain.labels[state] and k != state]
+        orders = [sorted(range(len(row)), key=lambda k: mine[row[k][0]])]
+        for other in others[: FEW // 2]:
+            lead = [mine[t] - middles[other].get(t, fmpq(0)) for t, _, _ in row]
+            orders.append(sorted(range(len(row)), key=lead.__getitem__))
+        several[state] = tuple(
+            dict.fromkeys(filled(row, way) for order in orders for way in (order, order[::-1]))
+        )
+    return _worlds(chain, several, apart=apart)
+
+
 def worlds(chain: IntervalChain, *, apart: bool) -> Worlds:
     """Return the model that nature asks, with one world, or two that are `apart`.
 
@@ -166,11 +206,14 @@ def worlds(chain: IntervalChain, *, apart: bool) -> Worlds:
     >>> model.states, model.pairs, model.moves[2]
     (('s', 't', "s'"), ((0, 2),), (('0', ((1, 1/2), (2, 1/2))), ('1', ((1, 1),))))
     """
+    places = (f"state {name!r}" for name in chain.states)
+    return _worlds(chain, list(map(vertices, chain.rows, places)), apart=apart)
+
+
+def _worlds(chain: IntervalChain, several: Sequence[Sequence[Row]], *, apart: bool) -> Worlds:
+    """Return what `worlds` does where nature picks some distributions of every row."""
     size = len(chain)
-    found = [
-        sorted(vertices(row, f"state {name!r}"), key=lambda v: sorted((chain.states[t], p) for t, p in v))
-        for name, row in zip(chain.states, chain.rows, strict=True)
-    ]
+    found = [sorted(picks, key=lambda v: sorted((chain.states[t], p) for t, p in v)) for picks in several]
     before: list[list[int]] = [[] for _ in chain.states]
     for state, row in enumerate(chain.rows):
         for target, _, _ in row:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from flint import fmpq
 
@@ -13,6 +14,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.analysis.members import of_members
+from bisimdist.analysis.relaxation import between, relaxed
 from bisimdist.certificates.delta import delta_certificate
 from bisimdist.certificates.program import program_certificate
 from bisimdist.errors import ENDINGS, LimitError, UsageError
@@ -162,6 +164,22 @@ def delta(  # noqa: PLR0913
     limited = None
     if rounds is not None and isinstance(system, Interactive):
         limited = unrolled(system, rounds, (state for pair in asked for state in pair))
+    loose = relaxed(system, nature)
+    if loose is not None:
+        names = [(system.states[s], system.states[t]) for s, t in asked]
+        rest: dict[str, Any] = {
+            "gap": gap,
+            "worst": worst,
+            "threshold": threshold,
+            "deadline": deadline,
+            "memory": memory,
+        }
+
+        def bounded(model: System | IntervalChain) -> DeltaAnswer:
+            several: dict[str, Any] = {**rest, "nature": nature, "pairs": names, "progress": progress}
+            return delta(model, alpha, epsilon=epsilon, distances=distances, **several)
+
+        return between(loose.model, bounded(loose.wide), bounded(loose.less))
     two = TwoSided(natural(system, nature) if limited is None else limited.model, above, below, memory)
     about = (asked, wanted, worst, deadline, distances, progress)
     work = _Work(system, two, *about, limited, rounds, threshold=limit)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from flint import fmpq
 
@@ -16,6 +18,7 @@ from bisimdist.analysis.distance_answer import (
     ThresholdAnswer,
     common_status,
 )
+from bisimdist.analysis.relaxation import relaxed
 from bisimdist.analysis.work import Work
 from bisimdist.certificates.program import program_certificate
 from bisimdist.cluster import checked_cluster
@@ -143,6 +146,22 @@ def bound(  # noqa: PLR0913
     """
     _check_distance(distance)
     skew = checked_skew(alpha, epsilon)
+    loose = relaxed(model, nature)
+    if loose is not None:
+        rest: dict[str, Any] = {
+            "epsilon": epsilon,
+            "distance": distance,
+            "pairs": pairs,
+            "precision": precision,
+        }
+        more: dict[str, Any] = {
+            "threshold": threshold,
+            "nature": nature,
+            "backend": backend,
+            "deadline": deadline,
+        }
+        several = {**rest, **more, "memory": memory, "jobs": jobs, "progress": progress}
+        return _between(model, bound(loose.wide, alpha, **several), bound(loose.less, alpha, **several))
     system = natural(model, nature)
     asked = placed(system, asked_states(model, pairs))
     if threshold is not None and precision is not None:
@@ -281,6 +300,17 @@ def _allowing_for_cuts(
     if isinstance(model, ProgramChain) and model.cut:
         status = Status.LIMIT if model.origin.ended or status is Status.LIMIT else Status.UPPER
     return tuple(result), status
+
+
+def _between(model: System | IntervalChain, above: DistanceAnswer, below: DistanceAnswer) -> DistanceAnswer:
+    """Return the upper bounds and the proof of one answer with the lower bounds of another."""
+    pairs = tuple(
+        replace(high, lower=low.lower, exact=low.lower == high.upper, directions=None)
+        for high, low in zip(above.pairs, below.pairs, strict=True)
+    )
+    known = all(pair.exact for pair in pairs)
+    status = Status.BRACKET if above.status is Status.EXACT and not known else above.status
+    return replace(above, model=model, pairs=pairs, status=status)
 
 
 def _certificate(

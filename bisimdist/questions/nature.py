@@ -42,6 +42,11 @@ def with_nature(report: Report, model: AnyModel, nature: str) -> Report:
     if model.confidence is not None:
         sure = shorten_rational(model.confidence)
         remarks.append(f"The intervals were learned: with confidence {sure} the true chain is within them.")
+    if model.relaxed() is not model:
+        remarks.append(
+            "Rows have too many vertices: the upper bounds are those of wider intervals, which are in the "
+            "certificate."
+        )
     return replace(report, remarks=(*report.remarks, *remarks))
 
 

@@ -9,7 +9,7 @@ from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
-from bisimdist.models.intervals import IntervalChain, vertices
+from bisimdist.models.intervals import MAX_VERTICES, IntervalChain, first_vertices
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc
@@ -164,13 +164,13 @@ def _hidden(model: HMM) -> Summary:
 def _intervals(model: IntervalChain) -> Summary:
     total = sum(map(len, model.rows))
     open_ = sum(low != high for row in model.rows for _, low, high in row)
-    rows = zip(model.states, model.rows, strict=True)
-    most = max(len(vertices(row, f"state {name!r}")) for name, row in rows)
+    most = max(len(first_vertices(row, MAX_VERTICES)) for row in model.rows)
+    many = f"more than {MAX_VERTICES}" if most > MAX_VERTICES else f"at most {most}"
     sure = () if model.confidence is None else (Fact("confidence", format_rational(model.confidence)),)
     facts = (
         *_size(model, total, f"{total}, {open_} of them with an interval"),
         Fact("intervals", open_, head=""),
-        Fact("vertices", most, head="vertices of a row", shown=f"at most {most}"),
+        Fact("vertices", most, head="vertices of a row", shown=many),
         _labels(model),
         _named(model),
         *sure,

@@ -1,0 +1,63 @@
+"""Chains in intervals with too many vertices: their bounds hold, and close."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+
+from bisimdist import IntervalChain, bound, delta
+from bisimdist.checker import check_certificate
+from bisimdist.models.intervals import filled, vertices
+from bisimdist.models.worlds import NATURES
+from tests.strategies import alphas, interval_chains
+
+PAIRS = [("s0", "s1")]
+
+
+@settings(max_examples=12)
+@given(interval_chains(middle=3, cyclic=False), alphas())
+def test_bounds_are_around_what_is_exact(chain: IntervalChain, alpha: fmpq) -> None:
+    exact = {
+        nature: (
+            delta(chain, alpha, pairs=PAIRS, nature=nature).pairs[0],
+            bound(chain, alpha, pairs=PAIRS, nature=nature).pairs[0],
+        )
+        for nature in NATURES
+    }
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("bisimdist.models.intervals.MAX_CHOICES", 3)
+        patched.setattr("bisimdist.models.intervals.FEW", 3)
+        patched.setattr("bisimdist.models.worlds.FEW", 3)
+        for nature, (true, distance) in exact.items():
+            loose = delta(chain, alpha, pairs=PAIRS, nature=nature)
+            assert loose.pairs[0].upper >= true.upper
+            assert loose.pairs[0].lower <= true.upper
+            far = bound(chain, alpha, pairs=PAIRS, nature=nature)
+            assert far.pairs[0].lower <= distance.upper <= far.pairs[0].upper
+            for answer in (loose, far):
+                report = check_certificate(json.dumps(answer.certificate()))
+                assert report.valid, report.reason
+
+
+@given(interval_chains())
+def test_what_is_picked_is_a_vertex(chain: IntervalChain) -> None:
+    for row in chain.rows:
+        assert filled(row, range(len(row))[::-1]) in vertices(row)
+
+
+def test_sixteen_successors() -> None:
+    names = [f"o{k}" for k in range(16)]
+    ends: dict[str, dict[str, object]] = {name: {name: 1} for name in names}
+
+    def row(first: int) -> dict[str, object]:
+        shares = [fmpq(11 if (k + first) % 2 else 9, 160) for k in range(16)]
+        return {name: (p - fmpq(1, 100), p + fmpq(1, 100)) for name, p in zip(names, shares, strict=True)}
+
+    labels = {"s0": "a", "s1": "a", **{name: name for name in names}}
+    chain = IntervalChain.from_mappings(labels, {"s0": row(0), "s1": row(1), **ends}, PAIRS)
+    found = delta(chain, 1).pairs[0]
+    assert found.exact
+    assert found.upper == 8 * (fmpq(2, 160) + fmpq(2, 100))
