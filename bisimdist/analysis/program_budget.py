@@ -257,9 +257,13 @@ def _larger(one: OutputRatio, other: OutputRatio) -> bool:
 def _merged(model: ProgramChain) -> tuple[int, Sequence[tuple[str, str]]]:
     """Return how many starts differ in what follows, and the pairs of those that differ; one in any case."""
     kinds: dict[Row, int] = {}
+    kind = {
+        state: kinds.setdefault(model.rows[state], len(kinds))
+        for state in dict.fromkeys(state for pair in model.pairs for state in pair)
+    }
     kept: dict[tuple[int, ...], tuple[int, int]] = {}
     for pair in model.pairs:
-        one, other = sorted(kinds.setdefault(model.rows[state], len(kinds)) for state in pair)
+        one, other = sorted(kind[state] for state in pair)
         if one != other:
             kept.setdefault((one, other), pair)
     unlike: dict[Hashable, tuple[int, int]] = {}

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import os
+import random
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -51,6 +52,9 @@ WHOLE_STATES = 50_000
 
 FEW_REPLAYS, FEWEST_REPLAYS = 50, 3
 """As many where a limit has ended the exploration; and for each of many inputs."""
+
+MORE_REPLAYED = 20
+"""So many inputs are replayed beside one of each kind, where the order of elements makes no difference."""
 
 WHOLE_WORK = 300_000
 """The same limit for the parts of objects that can be changed, which every state has to copy."""
@@ -303,13 +307,14 @@ def _explored(  # noqa: PLR0913, PLR0917
     with deferred() if ended else nullcontext():
         machine.check_globals()
         replays = min(request.replays, FEW_REPLAYS) if ended else request.replays
-        for item in inputs:
+        chosen = _replayed(exploration, inputs) if folded is not None else inputs
+        for item in chosen:
             guard(
                 machine,
                 item.name,
                 functools.partial(function, **keywords),
                 lambda item=item: (item.make(),),  # type: ignore[misc]
-                runs=max(FEWEST_REPLAYS, replays // len(inputs)) if replays else 0,
+                runs=max(FEWEST_REPLAYS, replays // len(chosen)) if replays else 0,
                 given=given,
             )
         files = dict(sorted(machine.sources.digests.items()))
@@ -327,6 +332,17 @@ def _explored(  # noqa: PLR0913, PLR0917
     if "analyst" in given:
         return interactive_of(exploration, request.kinds, pairs, origin, deadline=request.deadline)
     return _chain(exploration, request, pairs, origin)
+
+
+def _replayed(exploration: Exploration, inputs: Sequence[Input]) -> Sequence[Input]:
+    """Return one input of those of which each is proved to lead to the same, and some at random."""
+    first: dict[int, Input] = {}
+    for item in inputs:
+        first.setdefault(exploration.starts[item.name].target, item)
+    one = list(first.values())
+    names = {item.name for item in one}
+    others = [item for item in inputs if item.name not in names]
+    return [*one, *random.Random(0).sample(others, min(MORE_REPLAYED, len(others)))]
 
 
 def _folded(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
@@ -123,8 +124,7 @@ def at_distance_one(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):
-        one, other = ({(key, repr(part)) for key, part in value.items()} for value in (one, other))
-        return len({key for key, _ in one ^ other}) == 1
+        return len({key for key, _ in _entries(one) ^ _entries(other)}) == 1
     return isinstance(one, set | frozenset) and len(one ^ other) == 1
 
 
@@ -166,18 +166,81 @@ def neighbour_pairs(inputs: Sequence[Input], relation: Relation) -> tuple[tuple[
     UsageError
         If there are none, or the relation fails.
     """
-    values = [(item.name, item.make()) for item in inputs]
+    values = [item.make() for item in inputs]
     try:
-        found = tuple(
+        found = [
             (s, t)
-            for (s, one), (t, other) in combinations(values, 2)
-            if relation(one, other) or (relation is not at_distance_one and relation(other, one))
-        )
+            for s, t in _candidates(values, relation)
+            if relation(values[s], values[t])
+            or (relation is not at_distance_one and relation(values[t], values[s]))
+        ]
     except Exception as error:
         raise UsageError(f"the relation of neighbours raises {type(error).__name__}: {error}") from error
     if not found:
         raise UsageError("no two of the inputs are neighbours")
-    return found
+    return tuple((inputs[s].name, inputs[t].name) for s, t in found)
+
+
+def _candidates(values: Sequence[Any], relation: Relation) -> Iterable[tuple[int, int]]:
+    """Yield all pairs of inputs that may be neighbours, in order: few of them where something is known."""
+    if relation is not at_distance_one:
+        return combinations(range(len(values)), 2)
+    try:
+        return sorted(_close(values))
+    except TypeError:  # what has no hash cannot be looked up
+        return combinations(range(len(values)), 2)
+
+
+def _close(values: Sequence[Any]) -> set[tuple[int, int]]:
+    """Return the pairs of inputs of which one may be made of the other by a change of one place or number."""
+    whole: dict[Hashable, list[int]] = defaultdict(list)
+    for number, value in enumerate(values):
+        whole[_whole(value)].append(number)
+    beside: dict[Hashable, list[int]] = defaultdict(list)
+    found: set[tuple[int, int]] = set()
+    for number, value in enumerate(values):
+        for place, less in _less(value):
+            found.update((number, other) for other in whole.get(less, ()))
+            if place is not None:
+                beside[place, less].append(number)
+    for group in beside.values():
+        found.update(combinations(group, 2))
+    return {(min(pair), max(pair)) for pair in found}
+
+
+def _key(value: Any) -> Hashable:
+    """Return something with a hash that is the same for values that are equal."""
+    if isinstance(value, list | tuple):
+        return list if isinstance(value, list) else tuple, tuple(map(_key, value))
+    if isinstance(value, dict):
+        return dict, frozenset((key, _key(part)) for key, part in value.items())
+    return frozenset(value) if isinstance(value, set) else value
+
+
+def _whole(value: Any) -> Hashable:
+    """Return the key of an input: entries of a dictionary are told apart as they are written."""
+    return (dict, _entries(value)) if isinstance(value, dict) else _key(value)
+
+
+def _entries(value: dict[Any, Any]) -> frozenset[tuple[Any, str]]:
+    return frozenset((key, repr(part)) for key, part in value.items())
+
+
+def _less(value: Any) -> Iterator[tuple[Hashable, Hashable]]:
+    """Yield keys of what is one less: without an element, with its place where it has one, or the number."""
+    if isinstance(value, _SEQUENCES):
+        items: Any = value
+        for place in range(len(items)):
+            yield place, _key(items[:place] + items[place + 1 :])
+    elif isinstance(value, dict):
+        entries = _entries(value)
+        for entry in entries:
+            yield (entry[0],), (dict, entries - {entry})
+    elif isinstance(value, set | frozenset):
+        for element in value:
+            yield None, frozenset(value) - {element}
+    elif isinstance(value, int | Fraction):
+        yield None, value - 1
 
 
 def inputs_of_size(domain: Sequence[Any], size: int) -> Iterator[list[Any]]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import random
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bisimdist import check_certificate, delta, explore
 from bisimdist.analysis.program_budget import program_budget
 from bisimdist.errors import UsageError
 from bisimdist.models.library.programs.responses import rappor, shuffled_response
-from bisimdist.programs.inputs import at_distance_one, inputs_of_size
+from bisimdist.programs.inputs import Input, at_distance_one, inputs_of_size, neighbour_pairs
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 PROGRAM = """
@@ -62,6 +64,47 @@ def wrong(one, other):
 def test_what_is_at_distance_one(one: object, other: object, near: bool) -> None:
     assert at_distance_one(one, other) is near
     assert at_distance_one(other, one) is near
+
+
+ELEMENTS = st.sampled_from([0, 1, True, Fraction(1), "a", (0,), None])
+VALUES = st.one_of(
+    st.integers(0, 4),
+    st.booleans(),
+    st.fractions(0, 3, max_denominator=2),
+    st.none(),
+    st.text("ab", max_size=3),
+    st.lists(ELEMENTS, max_size=3),
+    st.lists(ELEMENTS, max_size=3).map(tuple),
+    st.lists(st.one_of(st.lists(st.integers(0, 1), max_size=2), st.just({1: [1]}), st.just({True: [1]}))),
+    st.sets(ELEMENTS, max_size=3),
+    st.frozensets(ELEMENTS, max_size=3),
+    st.dictionaries(st.sampled_from(["a", None, 0]), st.sampled_from([0, 1, True, [1]]), max_size=2),
+)
+
+
+def compared_with_all_pairs(values: list[Any]) -> None:
+    inputs = [Input(str(k), lambda value=value: value) for k, value in enumerate(values)]  # type: ignore[misc]
+    slow = tuple(
+        (str(s), str(t))
+        for s, t in combinations(range(len(values)), 2)
+        if at_distance_one(values[s], values[t])
+    )
+    if slow:
+        assert neighbour_pairs(inputs, at_distance_one) == slow
+    else:
+        with pytest.raises(UsageError, match="no two"):
+            neighbour_pairs(inputs, at_distance_one)
+
+
+@settings(max_examples=200)
+@given(st.lists(VALUES, min_size=2, max_size=12))
+def test_neighbours_at_distance_one_are_those_of_all_pairs(values: list[Any]) -> None:
+    compared_with_all_pairs(values)
+
+
+def test_neighbours_without_a_hash_are_found_as_well() -> None:
+    compared_with_all_pairs([[{1}], [{1}, {2}], [bytearray(b"b"), 1], [bytearray(b"a")], [[0], {}]])
+    compared_with_all_pairs([{"a": {1}}, {"a": {2}}, {"a": 1, "b": 2}, {True: 1}, {True: True}])
 
 
 def test_neighbours_are_pairs() -> None:
