@@ -147,7 +147,7 @@ class Shown(Numbers, ABC):
         return Matrix.of_pairs(self._rows(), symmetric=self.symmetric, bound=bound)
 
     def plot(self) -> Any:
-        """Draw the numbers of the pairs.
+        """Draw the numbers of the pairs; of more than 60 the largest, which the title says.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class Shown(Numbers, ABC):
         UsageError
             If matplotlib is not installed, or the answer has no number for each pair.
         """
-        return draw_pairs(self._rows())
+        return draw_pairs(self._rows(), self.report().heading)
 
     def csv(self) -> str:
         """Return what ``--csv`` writes: a row for each pair, exact numbers as in JSON."""

@@ -57,6 +57,13 @@ def checked(name: str, *model: str) -> CheckReport:
         return check_certificate(file if compact else content(file), *map(content, others))
 
 
+def hint(*names: str) -> str:
+    """Say what to do where a file is YAML, which is not read here."""
+    found = [name for name in names if name.lower().endswith((".yaml", ".yml"))]
+    how = " (a model in YAML has to be written as JSON first: bisimdist show {} -o model.json)"
+    return how.format(ascii(found[0])[1:-1]) if found else ""
+
+
 def main(arguments: list[str]) -> int:
     """Check the certificate that is named; return the exit code."""
     out, err = sys.stdout, sys.stderr
@@ -66,7 +73,7 @@ def main(arguments: list[str]) -> int:
     try:
         report = checked(*arguments)
     except MalformedCertificate as error:
-        err.write(f"{ascii(arguments[0])[1:-1]}: {error}\n")
+        err.write(f"{ascii(arguments[0])[1:-1]}: {error}{hint(*arguments)}\n")
         return 2
     except OSError as error:
         err.write(f"{ascii(error.filename or arguments[0])[1:-1]}: {error.strerror}\n")

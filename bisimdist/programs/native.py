@@ -7,6 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from bisimdist.programs.code import LEAVE
+from bisimdist.programs.mends import coin_of
 from bisimdist.programs.syntax import (
     bound_names,
     call,
@@ -56,7 +57,11 @@ def refuse_forms(compiler: Compiler, unit: Unit) -> None:
     ModelError
         Naming the first.
     """
-    nodes = (node for part in unit.body for node in ast.walk(part))
+    nodes = [node for part in unit.body for node in ast.walk(part)]
+    for node in nodes:
+        coin = coin_of(node, lambda name: None if unit.is_variable(name) else unit.space.get(name))
+        if coin is not None:
+            compiler.refuse(node, unit, *coin)
     refused = [node for node in nodes if type(node) in _REFUSED]
     if unit.generates:
         for node in same_scope(unit.body):

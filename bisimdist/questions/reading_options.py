@@ -47,7 +47,7 @@ CONSTANTS = option(
     "--constants",
     "N=5,...",
     "What a model leaves open, parameters or constants of a PRISM or JANI model: N=5,p=[1/4,1/2].",
-    flags=("--set", "--constants"),
+    flags=("--constants", "--set"),
     read=_constants,
 )
 OBSERVE_VARIABLES = option(

@@ -161,7 +161,10 @@ class Matrix(Numbers):
         """
         figure = figure_class()(figsize=(11, 4.8), layout="constrained")
         if not self.complete or len(self.names) < 2:
-            raise UsageError("some pairs were not asked; a picture needs those of all states (--all-pairs)")
+            raise UsageError(
+                "some pairs were not asked; a picture needs those of all states: --all-pairs, or in Python "
+                "pairs=list(itertools.combinations(model.states, 2))"
+            )
         import numpy as np  # noqa: PLC0415
         from scipy.cluster.hierarchy import dendrogram, linkage  # noqa: PLC0415
         from scipy.spatial.distance import squareform  # noqa: PLC0415
@@ -175,6 +178,7 @@ class Matrix(Numbers):
         joined = linkage(squareform(far, checks=False), "average")
         dendrogram(joined, labels=list(self.names), orientation="right", ax=tree, no_labels=not few)
         tree.set_xlabel("epsilon" if self.ratios else "distance")
+        tree.set_title("close in the tree: joined by average distance", fontsize="medium")
         x, y = _plane(far)
         plane.scatter(x, y, s=14, color="#1f4e9c")
         for name, *point in zip(self.names, x, y, strict=True) if few else ():

@@ -410,3 +410,13 @@ def test_what_cannot_be_printed_is_no_verdict(redirection: str, name: Path, code
         ["/bin/sh", "-c", line, sys.executable, str(name)], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_a_model_in_yaml_is_told_from_one_that_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    proof = FOLDER / "correct" / "bracket-strict.json"
+    for name, said in (("m.yaml", True), ("m.YML", True), ("m.json", False)):
+        (tmp_path / name).write_text("kind: lmc\n")
+        assert main([str(proof), str(tmp_path / name)]) == 2
+        assert (f"bisimdist show {tmp_path / name} -o model.json" in capsys.readouterr().err) is said

@@ -14,6 +14,7 @@ from flint import fmpq
 import bisimdist
 from bisimdist.questions.registry import HOMES, question_of
 from bisimdist.report.matrix import Matrix
+from bisimdist.report.pair_plot import draw_pairs
 from bisimdist.report.pair_table import largest
 from tests.cli.conftest import Command
 
@@ -142,6 +143,7 @@ def test_pictures(tmp_path: Path, command: Command) -> None:
     chain = bisimdist.build_example("figure1")
     answer = bisimdist.delta(chain, "11/10")
     assert answer.plot().axes
+    assert answer.plot().get_suptitle() == answer.report().heading
     with pytest.raises(bisimdist.UsageError, match="all-pairs"):
         bisimdist.leakage(chain, "kl").matrix().plot()
 
@@ -151,3 +153,15 @@ def test_what_has_no_numbers_says_so() -> None:
     assert isinstance(automaton, bisimdist.PA)
     with pytest.raises(bisimdist.UsageError, match="no number for each pair"):
         bisimdist.trace_equivalence(automaton).matrix()
+
+
+def test_a_picture_of_many_pairs_has_the_largest_and_says_so() -> None:
+    pytest.importorskip("matplotlib")
+    pairs = [{"from": f"s{k}", "to": "t", "lower": str(k % 2), "upper": str(k)} for k in range(90)]
+    pairs.append({"from": "far", "to": "t", "lower": "1", "upper": "inf"})
+    figure = draw_pairs(pairs, "some distance")
+    assert figure.get_suptitle() == "some distance: the largest 60 of 91 pairs"
+    ticks = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert (len(ticks), ticks[0], ticks[-1]) == (60, "far, t", "s31, t")
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert named == ["between two bounds", "no finite bound"]

@@ -18,6 +18,14 @@ REFUSED: dict[str, tuple[str, str]] = {
     "float call": ("def f(x, rng):\n    return float(x)  # here\n", "use Fraction"),
     "negative power": ("def f(x, rng):\n    return 2 ** (x - 1)  # here\n", "Fraction(a) ** b"),
     "random": ("def f(x, rng):\n    return rng.random() < x  # here\n", "rng.flip"),
+    "random and a constant": (
+        "def f(x, rng):\n    return x if rng.random() < 0.75 else not x  # here\n",
+        "write rng.flip('3/4')",
+    ),
+    "random and a constant of the module": (
+        "import random\nC = 0.1\ndef f(x):\n    if C < random.random():  # here\n        return x\n",
+        "write not rng.flip('1/10'), with a parameter rng",
+    ),
     "gauss": ("def f(x, rng):\n    return rng.gauss(0, 1)  # here\n", "draw with"),
     "uniform of floats": ("def f(x, rng):\n    return rng.uniform(0, 1) < x  # here\n", "uniform(n)"),
     "choices": ("def f(x, rng):\n    return rng.choices([1, 2])  # here\n", "for _ in range(k)"),
