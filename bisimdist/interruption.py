@@ -14,9 +14,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from types import FrameType
-from typing import Literal, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from bisimdist.errors import Interruption, StoppedError
 
@@ -25,6 +26,7 @@ __all__ = [
     "alarm",
     "asked_to_stop",
     "deferred",
+    "due",
     "forget",
     "interruptible",
     "listening",
@@ -37,6 +39,8 @@ OnInterrupt = Literal["raise", "return"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_due: ContextVar[Any] = ContextVar("due", default=None)
 
 IMPATIENT = 1.0
 """Seconds after which a second Ctrl-C means that even the end of the work is not waited for."""
@@ -166,6 +170,11 @@ def deferred() -> Iterator[None]:
         _listener.waiting = before
 
 
+def due() -> Any:
+    """Return the deadline of the public function that is at work here, for what no deadline is handed to."""
+    return _due.get()
+
+
 def _log(name: str, answer: object, seconds: float) -> None:
     """Tell the logger ``bisimdist`` how a call ended; nobody hears it who has not loaded ``logging``."""
     logging = sys.modules.get("logging")
@@ -188,7 +197,11 @@ def interruptible(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def call(*arguments: P.args, **options: P.kwargs) -> R:
         begun = time.monotonic()
-        result = stopped(*arguments, **options)
+        before = _due.set(options.get("deadline") or _due.get())
+        try:
+            result = stopped(*arguments, **options)
+        finally:
+            _due.reset(before)
         _log(function.__name__, result, time.monotonic() - begun)
         return result
 

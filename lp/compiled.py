@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bisimdist.interruption import due
 from bisimdist.lp import kernel
 from bisimdist.lp.kernel import basis_flows, simplex
 
@@ -153,10 +154,32 @@ def compiled_undecided() -> Callable[..., None]:
     return njit(cache=True, nogil=True)(interpreted_undecided)  # type: ignore[no-any-return]
 
 
+@cache
+def _watch() -> None:
+    """Look at the clock between steps of the compiler: after an installation it takes ten seconds."""
+    from numba.core.event import Event, Listener, register  # noqa: PLC0415
+
+    class Watch(Listener):  # type: ignore[misc]
+        def on_start(self, event: Event) -> None:  # noqa: ARG002
+            deadline = due()
+            if deadline is not None:
+                deadline.check()
+
+        def on_end(self, event: Event) -> None:
+            """Do nothing."""
+
+    register("numba:run_pass", Watch())
+
+
 def machine_code(names: Sequence[str], plain: Mapping[str, Any], **options: Any) -> dict[str, Any]:
-    """Compile the named functions of a namespace; return it with machine code under their names."""
+    """Compile the named functions of a namespace; return it with machine code under their names.
+
+    They are compiled when they are called first, or loaded. That ends with `LimitError` where the
+    deadline of the public function that is at work passes; what is compiled by then is kept.
+    """
     from numba import njit  # noqa: PLC0415 - half a second to import, and small models never need it
 
+    _watch()
     # numba compiles a function together with the compiled functions that it finds under the names that
     # it calls: so the copies live in a namespace of their own, and the plain ones stay plain
     namespace = dict(plain)

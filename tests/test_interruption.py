@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -20,13 +22,14 @@ from bisimdist.analysis.metric import metric
 from bisimdist.analysis.trace_equivalence import trace_equivalence
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.errors import Interruption, LimitError, StoppedError
-from bisimdist.interruption import asked_to_stop, deferred, forget, interruptible, listening
+from bisimdist.interruption import asked_to_stop, deferred, due, forget, interruptible, listening
+from bisimdist.lp.compiled import machine_code
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.hidden_markov import geometric
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import chain_as_automaton
-from bisimdist.progress import NEVER, Progress
+from bisimdist.progress import NEVER, Deadline, Progress
 
 CHAIN: LMC = random_lmc(8, 3, 3, 1)
 AUTOMATON = chain_as_automaton(CHAIN)
@@ -170,3 +173,23 @@ def test_a_call_tells_the_logger_how_it_ended(caplog: pytest.LogCaptureFixture) 
         "bound: exact",
         "trace_equivalence: exact",
     ]
+
+
+def test_a_deadline_ends_the_compiler_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compiled for the first time takes seconds, and looks at the clock of the call that needs it."""
+    path = tmp_path / "slow.py"
+    path.write_text("def twice(x):\n    return 2 * x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    twice = machine_code(("twice",), vars(import_module("slow")))["twice"]
+
+    @interruptible
+    def doubled(x: int, *, deadline: Deadline = NEVER) -> int:
+        assert due() is (None if deadline is NEVER else deadline)
+        return twice(x)  # type: ignore[no-any-return]
+
+    with pytest.raises(LimitError, match="time limit"):
+        doubled(3, deadline=Deadline.after(0))
+    assert due() is None
+    assert doubled(3) == 6
+    assert doubled(4, deadline=Deadline.after(0)) == 8  # it is compiled by now

@@ -98,17 +98,18 @@ class PairBound(Numbers):
     directions: tuple[tuple[Exact, Exact], tuple[Exact, Exact]] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        number = object.__getattribute__(self, "upper")
-        if isinstance(number, Unreduced) and number is object.__getattribute__(self, "lower"):
-            within = bool(0 <= number.p <= number.q)
-            if self.exact and within:
+        lower, upper, exact = (object.__getattribute__(self, name) for name in ("lower", "upper", "exact"))
+        if isinstance(upper, Unreduced) and upper is lower:
+            within = bool(0 <= upper.p <= upper.q)
+            if exact and within:
                 return
-        if not 0 <= self.lower <= self.upper <= 1:
+        lower, upper = (x.value if isinstance(x, Unreduced) else x for x in (lower, upper))
+        if not 0 <= lower <= upper <= 1:
             raise UsageError(
                 f"bounds {self.lower} and {self.upper} for the pair ({self.source}, {self.target}); "
                 "expected 0 <= lower <= upper <= 1"
             )
-        if self.exact != (self.lower == self.upper):
+        if exact != (lower == upper):
             raise UsageError(
                 f"the pair ({self.source}, {self.target}) is exact where its bounds meet, and only there"
             )
@@ -120,13 +121,14 @@ class PairBound(Numbers):
 
     def data(self, distance: str, names: tuple[str, str]) -> dict[str, object]:
         """Return the bounds as plain data, under the names by which the pair was asked."""
+        upper, exact = format_rational(self.upper), self.exact
         data: dict[str, object] = {
             "from": names[0],
             "to": names[1],
-            "upper": format_rational(self.upper),
-            "exact": self.exact,
+            "upper": upper,
+            "exact": exact,
             "distance": distance,
-            "lower": format_rational(self.lower),
+            "lower": upper if exact else format_rational(self.lower),
         }
         if self.directions is not None:
             data["directions"] = [

@@ -364,11 +364,11 @@ def _exact(work: Work, question: Question, guess: Approximation) -> Status:
         except (LimitError, SingularSystemError):
             work.deadline.check()
     if not question.sharp:
-        proof = prove_above(question, guess, deadline=work.deadline, progress=work.progress)
+        proof = prove_above(question, guess, deadline=work.deadline, progress=work.tell)
         work.keep(proof, "least pre-fixed point of direct couplings: too many pairs for the distance itself")
         return Status.UPPER
     try:
-        proof = prove_exactly(question, guess, deadline=work.deadline, progress=work.progress)
+        proof = prove_exactly(question, guess, deadline=work.deadline, progress=work.tell)
     except (LimitError, SingularSystemError):
         work.deadline.check()
         if work.proof is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import ceil, log10
 from typing import Any
 
 from flint import fmpq
@@ -68,6 +69,8 @@ class Work:
     """The model, or at alpha = 1 its quotient, whose distances are the same."""
     place: Sequence[int] | None = None
     """By state of the model its state in the quotient; None where nothing is merged."""
+    known: str = ""
+    """How close the bounds are that are proved so far."""
     _bounds: tuple[PairBound, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -90,14 +93,14 @@ class Work:
             tables = self._tables(width) if self.backend is None else None
             if tables is not None and width is not None and width >= tables.layout.finest:
                 return Status.EXACT if all(pair.exact for pair in self.bounds()) else Status.BRACKET
-            self.progress("linear programs", 0, None)
+            self.tell("linear programs", 0, None)
             self.question = prepare(
                 self.solved,
                 self.alpha,
                 self._inside(self.directed()),
                 ordered=self.ordered,
                 deadline=self.deadline,
-                progress=self.progress,
+                progress=self.tell,
             )
             guess = approximate(
                 self.question,
@@ -105,7 +108,7 @@ class Work:
                 backend=self.backend,
                 jobs=self.jobs,
                 deadline=self.deadline,
-                progress=self.progress,
+                progress=self.tell,
             )
             return engine(self, self.question, guess)
         except (*ENDINGS, SingularSystemError) as error:
@@ -149,7 +152,7 @@ class Work:
         )
         try:
             with self._spread() as spread:
-                proof = flat_tables(*about, spread=spread, deadline=self.deadline, progress=self.progress)
+                proof = flat_tables(*about, spread=spread, deadline=self.deadline, progress=self.tell)
         except NoBracketError:
             return None
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
@@ -193,10 +196,15 @@ class Work:
     def keep(self, proof: Proof | FlatTables, method: str) -> None:
         """Remember a better proof."""
         self.proof, self.method, self._bounds = proof, method, None
+        self.known = f" (bounds within 1e{ceil(log10(proof.gap))} are proved)" if proof.gap else ""
+
+    def tell(self, stage: str, done: int, total: int | None) -> None:
+        """Say what is being done, and how close the bounds are that are proved already."""
+        self.progress(stage + self.known, done, total)
 
     def bracket(self, question: Question, guess: Approximation, width: fmpq) -> None:
         """Prove a bracket and keep it."""
-        proof = prove_bracket(question, guess, width, deadline=self.deadline, progress=self.progress)
+        proof = prove_bracket(question, guess, width, deadline=self.deadline, progress=self.tell)
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
 
     def bounds(self) -> tuple[PairBound, ...]:
@@ -226,7 +234,7 @@ class Work:
     def certificate(self) -> dict[str, object]:
         """Write the proof of the bounds."""
         if isinstance(self.proof, FlatTables):
-            self.proof = self.proof.in_detail(progress=self.progress)
+            self.proof = self.proof.in_detail(progress=self.tell)
         if self.proof is not None and self.place is None:
             return certificate_of(self.proof)
         bounds = [(pair, *reversed(self._best(pair))) for pair in self.directed()]
@@ -239,7 +247,7 @@ class Work:
         if self.proof is None:
             raise UsageError("nothing was proved that a certificate in format 2 could hold")
         asked = Asked(self.model, self.directed(), self.place)
-        return compact_certificate(self.proof, asked, progress=self.progress)
+        return compact_certificate(self.proof, asked, progress=self.tell)
 
     def statistics(self) -> dict[str, int | str]:
         """Return counts of what the question came to."""

@@ -6,15 +6,34 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 
 from bisimdist.cli.failure import note
 from bisimdist.progress import Progress
 from bisimdist.report.progress_bar import amount, progress_bar
 
-__all__ = ["shown_progress"]
+__all__ = ["hinting", "shown_progress"]
 
 INTERVAL = 15.0
 """Seconds between two lines where standard error is no terminal."""
+
+
+PATIENCE = 30.0
+"""Seconds after which somebody who waits is told what would be quicker."""
+
+
+def hinting(progress: Progress, hint: str) -> Progress:
+    """Give a callback that also writes a hint, once, where the work takes long."""
+    due = time.monotonic() + PATIENCE
+
+    def tell(stage: str, done: int, total: int | None) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = inf
+            note(hint)
+        progress(stage, done, total)
+
+    return tell if hint else progress
 
 
 class _Lines:

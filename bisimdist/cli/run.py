@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from bisimdist.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.cli.output import OutputFile, emit, output_files
-from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.progress import hinting, shown_progress
 from bisimdist.cli.room import out_of_memory
 from bisimdist.errors import BisimdistError, LimitError, UsageError
 from bisimdist.interruption import alarm, asked_to_stop, deferred, forget, why
@@ -87,7 +87,7 @@ def _answered(question: Question[A], limits: Limits) -> A | Plain:
     """Ask; where not even the engine could say what is known, say what is known without it."""
     try:
         with shown_progress() as progress:
-            return question.ask(replace(limits, progress=progress))
+            return question.ask(replace(limits, progress=hinting(progress, question.hint())))
     except (Exception, KeyboardInterrupt) as error:
         stopped = asked_to_stop() and not isinstance(error, BisimdistError)  # or what became of it on its way
         if not (stopped or isinstance(error, LimitError | KeyboardInterrupt) or out_of_memory(error)):

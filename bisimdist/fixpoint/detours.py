@@ -114,11 +114,18 @@ class ClassDistances:
 
         return cls(members, guess, equal, between, functional.alpha, settled=settled)
 
-    def has_detours(self) -> bool:
-        """Tell whether some detour may be cheaper than the direct way; False is certain."""
+    def has_detours(self, deadline: Deadline = NEVER) -> bool:
+        """Tell whether some detour may be cheaper than the direct way; False is certain.
+
+        Raises
+        ------
+        LimitError
+            If the deadline passes.
+        """
         guess, size, equal = self.guess, len(self.members), self.equal
         close: list[tuple[int, int, int]] = []
         for k in range(size):
+            deadline.check()
             gain = guess - guess[:, k : k + 1] - self.skew * guess[k : k + 1, :]
             gain[k, :] = gain[:, k] = -np.inf
             np.fill_diagonal(gain, val=-np.inf)

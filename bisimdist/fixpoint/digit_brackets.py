@@ -81,6 +81,7 @@ def prove_digits(  # noqa: PLR0913
         else:  # direct couplings alone prove nothing from below
             lower = Values([fmpz(0)] * question.functional.size, values.denominator)
         above = _checked_above(strategy, upper, deadline)
+        deadline.check()
         below = _optimal_below(strategy, lower, deadline)
         if above is not None and _exceeds(below, lower):
             return Proof(question, upper, above, lower, below, ranked=None)
@@ -113,6 +114,7 @@ def _checked_above(strategy: Strategy, upper: Values, deadline: Deadline) -> Str
     tables = _tables(result, upper, deadline)
     sides = result.functional.sides
     for side, plan in zip(sides.tolist(), result.plans(sides), strict=True):
+        deadline.check()
         wanted = upper.numerators[side // result.functional.width]
         if upper.cost(plan) > wanted * plan.scale and cheapen(result, side, tables, upper, wanted) > 0:
             return None

@@ -96,6 +96,11 @@ class FlatTables:
         number, one = self.layout.pair(*pair), self.layout.one
         return fmpq(int(self.lower[number]), one), fmpq(int(self.upper[number]), one)
 
+    @property
+    def gap(self) -> float:
+        """The largest difference of the bounds on a pair."""
+        return float((self.upper - self.lower).max(initial=0.0)) / self.layout.one
+
     def middle(self, pairs: Sequence[tuple[int, int]]) -> Int64Array:
         """Return distances between the bounds, in units of 1 / `iteration.ONE`; 0 only where it is 0."""
         chain, place = self.layout.chain, self.layout.place

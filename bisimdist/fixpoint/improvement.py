@@ -146,6 +146,7 @@ def _improve(
     for _ in range(ROUNDS):
         deadline.check()
         values = solve()
+        deadline.check()
         fine = strategy.functional.batch.finest
         tables = Tables(strategy, values.fixed_point(fine), fine, values=values, deadline=deadline)
         changed = improve_couplings(strategy, values, tables, tolerance)

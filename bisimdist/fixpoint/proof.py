@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from bisimdist.exact.number import Unreduced
 from bisimdist.fixpoint.question import Question
@@ -39,6 +39,16 @@ class Proof:
     lower_values: Values
     lower_strategy: Strategy
     ranked: Mapping[int, Ranked] | None
+
+    @property
+    def gap(self) -> float:
+        """The largest difference of the bounds on a pair, about."""
+        if self.lower_values is self.upper_values:
+            return 0.0
+        high, low = self.upper_values, self.lower_values
+        pairs = zip(high.numerators, low.numerators, strict=True)
+        largest = max((u * low.denominator - v * high.denominator for u, v in pairs), default=fmpz(0))
+        return float(fmpq(largest, high.denominator * low.denominator))
 
     def upper(self, pair: tuple[int, int]) -> fmpq:
         """Return the upper bound on the distance of a pair of states."""

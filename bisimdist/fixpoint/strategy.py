@@ -153,8 +153,11 @@ class Strategy:
             return self._with_general(scale, constant, weights, extra)
         return Plan(scale, constant, tuple(sorted(weights.items())))
 
-    def plans(self, sides: Int64Array) -> list[Plan]:
-        """Return what the couplings of many sides cost, at once."""
+    def plans(self, sides: Int64Array, called: Int64Array | None = None) -> list[Plan]:
+        """Return what the couplings of many sides cost, at once.
+
+        Pairs may be `called` by other numbers, in the same order; -1 for those that are left out.
+        """
         functional, count, size = self.functional, len(sides), max(self.functional.size, 1)
         row_of = np.full(functional.width * size, -1, dtype=np.int64)
         row_of[sides] = np.arange(count)
@@ -162,11 +165,13 @@ class Strategy:
         unusual = unusual[row_of[unusual] >= 0]
         alone = row_of[unusual]
         row_of[unusual] = -1
+        called = np.arange(size) if called is None else called
         row, number, mass, lost_row, lost = moves_of(self, row_of)
-        named, place = np.unique(row * size + number, return_inverse=True)
+        kept = called[number] >= 0
+        named, place = np.unique(row[kept] * size + called[number[kept]], return_inverse=True)
         constant, weight = np.zeros(count, dtype=np.int64), np.zeros(len(named), dtype=np.int64)
         np.add.at(constant, lost_row, lost)
-        np.add.at(weight, place, mass)
+        np.add.at(weight, place, mass[kept])
         cuts = np.searchsorted(named, np.arange(count + 1) * size).tolist()
         moves = list(zip((named % size).tolist(), weight.tolist(), strict=True))
         result = [
@@ -175,8 +180,12 @@ class Strategy:
                 sides.tolist(), constant.tolist(), pairwise(cuts), strict=True
             )
         ]
-        for side, place in zip(unusual.tolist(), alone.tolist(), strict=True):
-            result[place] = self.plan(side)
+        for side, index in zip(unusual.tolist(), alone.tolist(), strict=True):
+            plan = self.plan(side)
+            entries = ((int(called[pair]), mass) for pair, mass in plan.entries)
+            result[index] = Plan(
+                plan.scale, plan.constant, tuple(entry for entry in entries if entry[0] >= 0)
+            )
         return result
 
     def _with_general(
@@ -202,12 +211,11 @@ class Strategy:
     def system(self) -> tuple[SparseSystem, list[int]]:
         """Return the equations of the chosen directions and couplings, and the pairs that they determine."""
         pairs = np.flatnonzero(~self.zero)
-        unknown = {pair: index for index, pair in enumerate(pairs.tolist())}
-        rows: list[SparseRow] = []
-        for plan in self.plans(self.functional.width * pairs + self.direction[pairs]):
-            entries = tuple((unknown[n], weight) for n, weight in plan.entries if n in unknown)
-            rows.append((plan.scale, plan.constant, entries))
-        return SparseSystem(tuple(rows)), list(unknown)
+        unknown = np.full(len(self.zero), -1, dtype=np.int64)
+        unknown[pairs] = np.arange(len(pairs))
+        plans = self.plans(self.functional.width * pairs + self.direction[pairs], unknown)
+        rows: list[SparseRow] = [(plan.scale, plan.constant, plan.entries) for plan in plans]
+        return SparseSystem(tuple(rows)), pairs.tolist()
 
     def values(self, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Values:
         """Solve the equations exactly.

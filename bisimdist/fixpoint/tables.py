@@ -70,7 +70,7 @@ class Tables:
         kind = functional.space.classes[functional.batch.programs[index].sources[0]]
         if kind not in self._known:
             table = self._class_distances(kind)
-            self._known[kind] = table if table.has_detours() else None
+            self._known[kind] = table if table.has_detours(self.deadline) else None
         return self._known[kind]
 
     def _class_distances(self, kind: int) -> ClassDistances:

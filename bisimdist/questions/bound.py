@@ -151,6 +151,13 @@ class Bound(Question["DistanceAnswer"]):
             ),
         )
 
+    def hint(self) -> str:
+        quicker = "" if self.precision is not None else "--precision 1e-9 asks for no more than that, "
+        return (
+            "this takes a while. What is proved by then is printed at Ctrl-C or with --timeout SEC; "
+            f"{quicker}and delta bounds delta itself, from both sides"
+        )
+
     def unknown(self, reason: str) -> Plain:
         from flint import fmpq
 

@@ -141,6 +141,10 @@ class Question(ABC, Generic[A]):
     start: ClassVar[Mapping[str, object] | None] = None
     """What is known of every pair without any work, as its fields in JSON; None where that is nothing."""
 
+    def hint(self) -> str:
+        """Return what would be quicker, for somebody who has waited half a minute; nothing by default."""
+        return ""
+
     @classmethod
     def offered(cls) -> tuple[Option[Any], ...]:
         """Return all options of the question: its own, and those of the table of its pairs."""

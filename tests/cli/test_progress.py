@@ -7,8 +7,11 @@ import re
 
 import pytest
 
+from bisimdist.analysis.distances import bound
 from bisimdist.cli import progress
-from bisimdist.cli.progress import shown_progress
+from bisimdist.cli.progress import hinting, shown_progress
+from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.progress import Deadline
 from bisimdist.report import progress_bar
 
 
@@ -57,3 +60,33 @@ def test_lines_elsewhere(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     assert out == ""
     assert err.splitlines()[0].startswith("bisimdist: solving: 1/2 after ")
     assert re.match(r"bisimdist: checking: 3 \(\d[\de+.]*/s\) after ", err.splitlines()[1])
+
+
+def test_who_waits_is_told_once_what_would_be_quicker(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: list[str] = []
+    report = hinting(lambda stage, done, total: told.append(stage), "delta may be quicker")
+    report("solving", 1, 2)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    report = hinting(lambda stage, done, total: told.append(stage), "delta may be quicker")
+    for _ in range(3):
+        report("solving", 2, 2)
+    assert capsys.readouterr().err == "bisimdist: delta may be quicker\n"
+    assert told == ["solving"] * 4
+
+
+def test_progress_says_how_close_the_bounds_are_by_now() -> None:
+    told: list[str] = []
+    model = random_lmc(20, 3, 2, 1)
+    bound(
+        model,
+        "11/10",
+        pairs=[("s0", "s1"), ("s0", "s2"), ("s1", "s2")],
+        deadline=Deadline.after(1000),
+        progress=lambda stage, done, total: told.append(stage),
+    )
+    known = [stage for stage in told if stage.endswith(" (bounds within 1e-6 are proved)")]
+    assert 0 < len(known) < len(told)
+    assert told[-len(known) :] == known
