@@ -110,7 +110,7 @@ def _counts_work(node: ast.AST) -> bool:
     """Tell whether this only says, or counts, how much work there is."""
     if isinstance(node, ast.FunctionDef):
         return node.name.endswith("_work")
-    return isinstance(node, ast.Expr) and _called(node.value) in ("afford", "spend")
+    return isinstance(node, ast.Expr) and _called(node.value) in ("afford", "hold", "spend")
 
 
 def _means_nothing(node: ast.AST, part: ast.AST) -> bool:

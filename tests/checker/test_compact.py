@@ -193,7 +193,7 @@ LONG = "f" * 20_000
 def test_long_numbers_are_counted_before_they_are_made(
     said: packed.Packed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "WORK_OF_A_BYTE", 1000)
+    monkeypatch.setattr(stream, "WORK_OF_EVERY_BYTE", 1000)
     monkeypatch.setattr(reading, "LEAST_WORK", 10**9)
     begun = time.process_time()
     with pytest.raises(MalformedCertificate, match="more work than a certificate may"):

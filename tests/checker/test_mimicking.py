@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bisimdist.analysis import formulae as writer
 from bisimdist.analysis.formulae import mimicking_formula
 from bisimdist.checker import MalformedCertificate
+from bisimdist.checker.core import reading
 from bisimdist.checker.rules import mimicking as mimicking_module
 from bisimdist.checker.rules.mimicking import check_document
 from bisimdist.errors import LimitError
@@ -155,8 +156,8 @@ def test_absurd_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     document = certificate(CHAIN, "s", 3)
     document["claims"][0]["depth"] = "999999999"
     assert "less deep" in check_document(document, None).reason
-    monkeypatch.setattr(mimicking_module, "MAX_WORK", 20)
-    with pytest.raises(MalformedCertificate, match="takes too long"):
+    monkeypatch.setattr(reading, "LEAST_WORK", 20 * mimicking_module.PART)
+    with reading.limited(0), pytest.raises(MalformedCertificate, match="more work"):
         check_document(document, None)
     monkeypatch.setattr(writer, "MAX_WORK", 20)
     with pytest.raises(LimitError, match="too long to check"):

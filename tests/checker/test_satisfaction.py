@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from bisimdist.analysis.distribution_formulae import satisfying_transitions
 from bisimdist.analysis.satisfaction import satisfying
 from bisimdist.checker import MalformedCertificate, check_certificate
-from bisimdist.checker.core import formula_states as states_module
+from bisimdist.checker.core import reading
 from bisimdist.checker.core.automaton import read_automaton
 from bisimdist.checker.core.formula_states import FormulaReader
 from bisimdist.checker.rules.satisfaction import check_document
@@ -169,8 +169,8 @@ def test_absurd_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert answer.states == ()
     document = as_read(answer.certificate())
     assert check_document(document, None).valid
-    monkeypatch.setattr(states_module, "MAX_LOOKS", 50)
-    with pytest.raises(MalformedCertificate, match="takes too long"):
+    monkeypatch.setattr(reading, "LEAST_WORK", 400_000)
+    with reading.limited(0), pytest.raises(MalformedCertificate, match="more work"):
         check_document(document, None)
 
 

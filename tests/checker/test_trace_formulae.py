@@ -215,5 +215,6 @@ def test_absurd_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     document = as_read(trace_formulae(automaton, "s", 2000, 3000).certificate())
     assert accepted(document)
     monkeypatch.setattr(reading, "MAX_WORK", 1000)
+    monkeypatch.setattr(reading, "WORK_OF_EVERY_BYTE", 0)
     with pytest.raises(MalformedCertificate, match="more work"):
         check_certificate(json.dumps(document))

@@ -351,15 +351,16 @@ def symbolic_reading(explorer: Explorer) -> Iterator[None]:
     ]
     for module, name in places:
         setattr(module, name, integer)
-    honest = {name: getattr(Fraction, name) for name in OPERATORS}
+    numbers: tuple[Any, ...] = (Fraction, reading.Counted)
+    honest = [(kind, name, vars(kind)[name]) for kind in numbers for name in OPERATORS if name in vars(kind)]
     Fraction.__new__ = new  # type: ignore[method-assign]
-    for name, work in honest.items():
-        setattr(Fraction, name, _left_to_symbols(work))
+    for kind, name, work in honest:
+        setattr(kind, name, _left_to_symbols(work))
     try:
         yield
     finally:
         Fraction.__new__ = honest_new  # type: ignore[method-assign]
-        for name, work in honest.items():
-            setattr(Fraction, name, work)
+        for kind, name, work in honest:
+            setattr(kind, name, work)
         for module, name in places:
             setattr(module, name, honest_integer)

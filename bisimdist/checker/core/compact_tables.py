@@ -6,12 +6,12 @@ import math
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import repeat
 from operator import le
 
-from bisimdist.checker.core.reading import MalformedCertificate, shown, spend
+from bisimdist.checker.core.reading import MalformedCertificate, common, shown, spend
 from bisimdist.checker.core.stream import Stream
 from bisimdist.checker.core.tables import Bounds, Setting
 
@@ -41,7 +41,7 @@ class Numbered:
             self.place += range(len(members))
             self.size += [len(members)] * len(members)
         rows = [setting.chain.rows[state] for state in self.names]
-        self.whole = [math.lcm(*(part.denominator for part in row.values())) for row in rows]
+        self.whole = [common(part.denominator for part in row.values()) for row in rows]
         shared = 1
         for whole in self.whole:
             shared = math.lcm(shared, whole)
@@ -192,6 +192,10 @@ class Said(Bounds):
         self.states = tables.states
         self.denominator = tables.denominator
         self.bound = tables.above if upper else tables.below
+
+    def near(self, i: str, members: Iterable[str]) -> dict[str, int]:
+        """Return by other state of the class of one the numerator of the bound where it is not 0."""
+        return {k: cost for k in members if (cost := self.at(i, k))}
 
     def at(self, i: str, j: str) -> int:
         """Return the numerator of the bound for two states."""

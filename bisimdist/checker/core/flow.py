@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisimdist.checker.core.reading import LOOK, spend
+
 
 def place(start: int, need: int, ways: list[list[int]], used: list[dict[int, int]], room: list[int]) -> bool:
     """Find places on the right for so many members of a left group; tell whether there are any.
@@ -40,12 +42,14 @@ def _search(
     before = {start: -1}
     waiting = [start]
     for i in waiting:
+        spend(LOOK * (1 + len(ways[i])))
         for j in ways[i]:
             if j in came:
                 continue
             came[j] = i
             if room[j]:
                 return came, before, j
+            spend(LOOK * len(used[j]))
             for k in used[j]:
                 if k not in before:
                     before[k] = j

@@ -10,15 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from heapq import heappop, heappush
-from math import lcm
 
 from bisimdist.checker.core.automaton import Automaton
 from bisimdist.checker.core.flow import place
 from bisimdist.checker.core.formula_text import ANYTHING, FormulaGraph, Text, read_text
-from bisimdist.checker.core.reading import MalformedCertificate
-
-MAX_LOOKS = 50_000_000
-"""At how many transitions the solution of recursive formulae may look before the document is refused."""
+from bisimdist.checker.core.reading import LOOK, OPERATION, MalformedCertificate, common, product_work, spend
 
 
 @dataclass(frozen=True)
@@ -54,14 +50,13 @@ class FormulaReader:
             targets = [self.number[target] for target in row]
             for target in targets:
                 self._leading[target] |= 1 << n
-            unit = lcm(*(p.denominator for p in row.values()))
+            unit = common(p.denominator for p in row.values())
             masses = [p.numerator * (unit // p.denominator) for p in row.values()]
             self.steps.append(Step(self.number[source], targets, masses, unit))
             for mass in (None, sum(row.values(), Fraction(0))):
                 self._alike[action, mass] = self._alike.get((action, mass), 0) | 1 << n
         self.actions = {action for action, _ in self._alike}
         self._found: list[int] = []  # by formula who satisfies it; nothing of use where a variable occurs
-        self._looks = 0
 
     def read(self, text: str) -> States:
         """Return which states satisfy a formula without equations, and its modal depth."""
@@ -94,6 +89,7 @@ class FormulaReader:
     def _judged(self, number: int, found: list[int] | dict[int, int]) -> int:
         """Return who satisfies a formula when that is known of its parts (about distributions: nothing)."""
         node = self.graph.nodes[number]
+        spend(OPERATION + len(self.graph.inside(number)) * _digits(self.every))
         match node[0]:
             case "T":
                 return self.every
@@ -128,7 +124,6 @@ class FormulaReader:
             result &= ~self._touching(self.every & ~covered)
         if len(parts) > 1:
             for n in _members(result):
-                self._looks += 1
                 if not splits(self.steps[n], parts):
                     result ^= 1 << n
         return result
@@ -165,7 +160,6 @@ class FormulaReader:
             for part in graph.inside(n):
                 readers.setdefault(part, []).append(n)
         waiting = set(variables)
-        start = self._looks
         while waiting:
             changed = [x for x in waiting if values[variables[x]] != values[x]]
             values.update({x: values[variables[x]] for x in changed})
@@ -174,9 +168,6 @@ class FormulaReader:
             seen = set(heap)
             while heap:
                 n = heappop(heap)
-                self._looks += 1
-                if self._looks - start > MAX_LOOKS:
-                    raise MalformedCertificate("a recursive formula takes too long to solve")
                 value = self._judged(n, values)
                 if value != values[n] or graph.about_distributions(n):
                     values[n] = value
@@ -224,8 +215,13 @@ class _Values(dict[int, int]):
         return self.found[number]
 
 
+def _digits(number: int) -> int:
+    return number.bit_length() // 30
+
+
 def _members(numbers: int) -> Iterator[int]:
     while numbers:
+        spend(LOOK + 4 * _digits(numbers))
         lowest = numbers & -numbers
         yield lowest.bit_length() - 1
         numbers ^= lowest
@@ -233,12 +229,14 @@ def _members(numbers: int) -> Iterator[int]:
 
 def splits(step: Step, parts: list[tuple[Fraction, int]]) -> bool:
     """Tell whether a row is a sum of parts of these masses, each on its set; the masses add up already."""
+    work = product_work(step.unit.bit_length(), max(weight.denominator for weight, _ in parts).bit_length())
+    spend(len(parts) * len(step.targets) * (LOOK + work))
     ways = [[k for k, state in enumerate(step.targets) if members >> state & 1] for _, members in parts]
     for (weight, _), places in zip(parts, ways, strict=True):
         # What fails mostly fails here: a part that finds too little mass even if it is alone.
         if sum(step.masses[k] for k in places) * weight.denominator < weight.numerator * step.unit:
             return False
-    unit = lcm(step.unit, *(weight.denominator for weight, _ in parts))
+    unit = common((step.unit, *(weight.denominator for weight, _ in parts)))
     room = [mass * (unit // step.unit) for mass in step.masses]
     flow: list[dict[int, int]] = [{} for _ in room]  # by successor: from which part how much
     needs = [weight.numerator * (unit // weight.denominator) for weight, _ in parts]

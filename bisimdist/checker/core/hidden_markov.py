@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +22,7 @@ from bisimdist.checker.core.polynomials import (
     value,
 )
 from bisimdist.checker.core.reading import (
+    LOOK,
     MalformedCertificate,
     RuleViolation,
     integer,
@@ -29,6 +30,7 @@ from bisimdist.checker.core.reading import (
     mapping,
     model_number,
     shown,
+    spend,
 )
 from bisimdist.checker.core.shape import Between, Shape, key, listed, named, one_of, raw, row
 from bisimdist.checker.core.steps import reached
@@ -89,11 +91,13 @@ class NumericMarkov:
 
     def seen(self, symbol: str) -> dict[str, Fraction]:
         """Return by state the probability of an observation."""
+        spend(LOOK * len(self.emissions))
         return {s: entries[symbol] for s, entries in self.emissions.items() if symbol in entries}
 
     def before(self, symbol: str, function: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """Return by state the probability of an observation followed by what a function stands for."""
         result = {}
+        spend(LOOK * len(self.rows))
         for state, following in self.rows.items():
             if symbol in self.emissions[state]:
                 later = sum((p * function.get(t, Fraction(0)) for t, p in following.items()), Fraction(0))
@@ -191,7 +195,8 @@ def read_hidden_markov(document: object) -> HiddenMarkov:
             raise MalformedCertificate(f"parameter {shown(name)} has no open interval")
     names, states = sorted(data.parameters), data.states
     box = [data.parameters[name] for name in names]
-    emissions = {s: quotient_row(entries, names, data.observations, s) for s, entries in states.items()}
+    seen = set(data.observations)
+    emissions = {s: quotient_row(entries, names, seen, s) for s, entries in states.items()}
     for name in data.transitions:
         if name not in states:
             raise RuleViolation(f"H1: there are transitions for {shown(name)}, which is no state")
@@ -204,9 +209,8 @@ def read_hidden_markov(document: object) -> HiddenMarkov:
     return HiddenMarkov(tuple(names), box, tuple(data.observations), emissions, rows, distributions)
 
 
-def quotient_row(entries: object, names: Sequence[str], known: Iterable[str], name: str) -> QuotientRow:
+def quotient_row(entries: object, names: Sequence[str], known: Container[str], name: str) -> QuotientRow:
     """Read a row of expressions."""
-    known = set(known)
     result: dict[str, Quotient] = {}
     for target, entry in mapping(entries, f"the row of {shown(name)}").items():
         if target not in known:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from bisimdist.checker.core.chain import Chain
 from bisimdist.checker.core.reading import (
+    LOOK,
     Amount,
     MalformedCertificate,
     RuleViolation,
@@ -19,6 +20,7 @@ from bisimdist.checker.core.reading import (
     items,
     natural,
     shown,
+    spend,
 )
 from bisimdist.checker.core.shape import Reader, listed, row
 from bisimdist.checker.core.steps import lumped
@@ -109,7 +111,9 @@ def check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
         if i == j:
             raise RuleViolation(f"{where}: expected two states")
         for rows in chain.arms.values():
-            for label in {chain.labels[target] for target in rows.get(i, {})}:
+            labels = {chain.labels[target] for target in rows.get(i, {})}
+            spend(LOOK * (1 + len(labels) * (len(rows.get(i, {})) + len(rows.get(j, {})))))
+            for label in labels:
                 left, right = (
                     {target: p for target, p in rows[state].items() if chain.labels[target] == label}
                     for state in (i, j)
@@ -128,6 +132,7 @@ def stays_below(
     if all(p <= ratio * right.get(k, Fraction(0)) for k, p in left.items()):
         return True
     total = Fraction(0)
+    spend(LOOK * len(left) * len(right))
     for k, p in left.items():
         reach = Fraction(0)
         for other, there in right.items():

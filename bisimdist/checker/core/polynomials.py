@@ -9,6 +9,7 @@ from math import comb, prod
 from typing import TypeVar
 
 from bisimdist.checker.core.reading import (
+    Counted,
     MalformedCertificate,
     afford,
     fraction_work,
@@ -35,6 +36,8 @@ Quotient = tuple[Polynomial, Polynomial]
 Box = Sequence[tuple[Fraction, Fraction]]
 """For each parameter an interval."""
 
+ONE: Fraction = Counted(1)
+
 TERM = 6
 """In products of short integers, what it takes to look at a term, or at a product of two of them."""
 
@@ -59,12 +62,10 @@ def add(
 
 def _work(first: Coefficients[Number], second: Coefficients[Number], count: int) -> int:
     """Return what so many operations on coefficients of two polynomials cost: integers are cheap."""
-    bits, others = size_of(first), size_of(second)
+    terms = product_work(0, 0, TERM * (5 + len(first) + len(second) + count))
     if all(type(c) is int for c in (*first.values(), *second.values())):
-        return product_work(bits, others, count) + product_work(
-            0, 0, TERM * (5 + len(first) + len(second) + count)
-        )
-    return fraction_work(bits + others, count)
+        return terms + product_work(size_of(first), size_of(second), count)
+    return terms  # beside the arithmetic of fractions, which counts itself
 
 
 def size_of(polynomial: Coefficients[Number]) -> int:
@@ -155,13 +156,14 @@ _TOKEN = re.compile(
 def _power_work(base: Polynomial, exponent: int) -> int:
     """Return what the products of a power cost where as many terms remain, as long as there can be."""
     terms, bits = len(base), size_of(base) + len(base).bit_length()
+    if terms == 1:
+        return product_work(exponent * bits, exponent * bits, 4)
     degrees = [max(powers) for powers in zip(*base, strict=True)]
     return sum(
         fraction_work(
             (k + 1) * bits, terms * min(comb(k + terms - 1, k), prod(k * degree + 1 for degree in degrees))
         )
-        for k in range(exponent)
-        if terms
+        for k in range(exponent if terms else 0)
     )
 
 
@@ -228,14 +230,19 @@ class _Reader:
             raise self.fail()
         self.advance()
         afford(_power_work(n, exponent) + _power_work(d, exponent))
-        above: Polynomial = {self.zero: Fraction(1)}
-        below = above
+        return self.raised(n, exponent), self.raised(d, exponent)
+
+    def raised(self, base: Polynomial, exponent: int) -> Polynomial:
+        if len(base) == 1:
+            ((powers, coefficient),) = base.items()
+            return {tuple(power * exponent for power in powers): coefficient**exponent}
+        result: Polynomial = {self.zero: ONE}
         for _ in range(exponent):
-            above, below = multiply(above, n), multiply(below, d)
-        return above, below
+            result = multiply(result, base)
+        return result
 
     def atom(self) -> Quotient:
-        one = {self.zero: Fraction(1)}
+        one = {self.zero: ONE}
         if self.kind == "number":
             number = model_number(self.token, self.where)
             self.advance()
@@ -243,7 +250,7 @@ class _Reader:
         if self.kind == "name" and self.token in self.names:
             exponents = self.names[self.token]
             self.advance()
-            return {exponents: Fraction(1)}, one
+            return {exponents: ONE}, one
         if self.take("("):
             result = self.sum()
             if not self.take(")"):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
+from math import lcm
 from typing import Any, ClassVar, NoReturn, Self
 
 MAX_DIGITS = 4000
@@ -175,6 +176,7 @@ def _decimal(text: str, where: str) -> int:
 def decimal_text(number: int) -> str:
     """Write an integer in decimal, however low the interpreter's own limit of digits is."""
     chunks = []
+    spend((number.bit_length() // 30) ** 2)
     rest = abs(number)
     while rest >= 10**_CHUNK:
         rest, chunk = divmod(rest, 10**_CHUNK)
@@ -194,9 +196,7 @@ def rational(value: object, where: str) -> Fraction:
     denominator = integer(below, where) if slash else 1
     if denominator <= 0:
         raise MalformedCertificate(f"{where} is {shown(value)}; expected a positive denominator")
-    numerator = integer(above, where)
-    spend((numerator.bit_length() // 30) * (denominator.bit_length() // 30))  # lowest terms
-    return Fraction(numerator, denominator)
+    return Counted.ratio(integer(above, where), denominator)
 
 
 def model_number(value: object, where: str) -> Fraction:
@@ -206,15 +206,16 @@ def model_number(value: object, where: str) -> Fraction:
         below = _decimal(match[2], where)
         if below == 0:
             raise MalformedCertificate(f"{where} is {shown(text)}; the denominator is zero")
-        return Fraction(_decimal(match[1], where), below)
+        return Counted.ratio(_decimal(match[1], where), below)
     if not (match := _MODEL_DECIMAL.fullmatch(text)):
         raise MalformedCertificate(f"{where} is {shown(text)}; expected a number such as 3/5, 0.6, 6e-1 or 1")
     sign, whole, part, exponent = match.groups()
     shift = int(exponent or 0)
     if abs(shift) > MAX_EXPONENT:
         raise MalformedCertificate(f"{where} is {shown(text)}; its exponent is beyond {MAX_EXPONENT}")
-    number = Fraction(_decimal(sign + whole + (part or ""), where)) * Fraction(10) ** (
-        shift - len(part or "")
+    places = shift - len(part or "")
+    number = Counted.ratio(
+        _decimal(sign + whole + (part or ""), where) * 10 ** max(places, 0), 10 ** max(-places, 0)
     )
     if max(abs(number.numerator), number.denominator).bit_length() > _DECIMAL_BITS:
         raise MalformedCertificate(f"{where} is {shown(text)}; it has more than {MAX_DIGITS} digits")
@@ -227,7 +228,138 @@ def text_of(number: Fraction) -> str:
     return "/".join(decimal_text(part) if part.bit_length() < _DECIMAL_BITS else hex(part) for part in parts)
 
 
-class _Bounded(Fraction):
+MAX_WORK = 30_000_000_000
+"""In products of two digits of 30 bits, each of which takes about a nanosecond."""
+
+LEAST_WORK, WORK_OF_A_BYTE = 4_000_000_000, 50_000
+"""What a document may ask for however short it is, and what it may for each of its bytes, up to the limit."""
+
+WORK_OF_EVERY_BYTE = 20_000
+"""What it may for each of its bytes beyond the limit."""
+
+LEAST_HELD, HELD_FOR_A_BYTE = 1 << 30, 1_000
+"""How many bits may be held in numbers that are worked out, and how many more for each byte of a document."""
+
+OVERHEAD = 100
+"""What a product of short integers costs in all."""
+
+LOOK = 5 * OVERHEAD
+"""What it costs to look at a state, at an entry of a row, or at a pair."""
+
+ENTRY = 500
+"""How many bits it takes to hold an entry of a list or a set."""
+
+OPERATION = 20 * OVERHEAD
+"""What an operation on short fractions costs in all."""
+
+_left: ContextVar[list[int] | None] = ContextVar("left", default=None)
+
+
+@contextmanager
+def limited(size: int) -> Iterator[None]:
+    """Count the work on one document of so many bytes; what is checked inside of it counts for it."""
+    most = max(min(MAX_WORK, LEAST_WORK + WORK_OF_A_BYTE * size), WORK_OF_EVERY_BYTE * size)
+    token = _left.set([most, LEAST_HELD + HELD_FOR_A_BYTE * size])
+    try:
+        yield
+    finally:
+        _left.reset(token)
+
+
+def spend(work: int) -> None:
+    """Count work before it is done."""
+    left = _left.get()
+    if left is not None:
+        if work > left[0]:
+            afford(work)
+        left[0] -= work
+
+
+def hold(bits: int) -> None:
+    """Count memory for numbers before it is taken; what they are needed for takes it until the end."""
+    left = _left.get()
+    if left is not None:
+        left[1] -= bits
+        if left[1] < 0:
+            raise MalformedCertificate("the document asks for more memory than a certificate may")
+
+
+def afford(work: int) -> None:
+    """Refuse work that is more than what is left, before the first part of it is done."""
+    left = _left.get()
+    if left is not None and work > left[0]:
+        raise MalformedCertificate("the document asks for more work than a certificate may")
+
+
+def product_work(first_bits: int, second_bits: int, count: int = 1) -> int:
+    """Return what products of integers of so many bits cost."""
+    return count * (OVERHEAD + (1 + first_bits // 30) * (1 + second_bits // 30))
+
+
+def fraction_work(bits: int, count: int = 1) -> int:
+    """Return what operations on fractions cost whose parts have so many bits: lowest terms are dear."""
+    return count * (60 * OVERHEAD + (1 + bits // 30) ** 2)
+
+
+def common(denominators: Iterable[int]) -> int:
+    """Return the least common multiple of integers, counted."""
+    result = 1
+    for denominator in denominators:
+        spend(product_work(result.bit_length(), denominator.bit_length()))
+        result = lcm(result, denominator)
+    return result
+
+
+def _counted(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an operation on fractions that counts itself and makes numbers that do so too."""
+
+    def operated(one: Fraction, other: Fraction | int = 0) -> Any:
+        if not isinstance(other, int | Fraction):
+            return NotImplemented
+        bits = one.numerator.bit_length() + one.denominator.bit_length()
+        others = other.numerator.bit_length() + other.denominator.bit_length()
+        spend(OPERATION + (1 + bits // 30) * (1 + others // 30))
+        result = work(one, other)
+        if result.__class__ is Fraction:
+            result.__class__ = Counted
+        return result
+
+    return operated
+
+
+class Counted(Fraction):
+    """A rational whose arithmetic is counted, as is that of all that comes of it."""
+
+    __slots__ = ()
+
+    @classmethod
+    def ratio(cls, above: int, below: int) -> Counted:
+        """Return a quotient of integers, brought to lowest terms."""
+        spend(product_work(above.bit_length(), below.bit_length()))
+        return cls(above, below)
+
+    def __neg__(self) -> Fraction:
+        """Return the number with the other sign."""
+        return 0 - self
+
+    def __abs__(self) -> Fraction:
+        """Return the number without its sign."""
+        return self if self.numerator >= 0 else -self
+
+
+def _power(number: Fraction, exponent: int) -> Fraction:
+    bits = abs(exponent) * max(number.numerator.bit_length(), number.denominator.bit_length())
+    spend(OPERATION + product_work(bits, bits, 4))
+    power: Fraction = Fraction.__pow__(number, exponent)
+    return Counted(power)
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "lt", "le", "gt", "ge"):
+    setattr(Counted, f"__{_name}__", _counted(getattr(Fraction, f"__{_name}__")))
+setattr(Counted, "__pow__", _power)  # noqa: B010
+
+
+class _Bounded(Counted):
     """A rational in an interval; what is outside of it cannot be made."""
 
     __slots__ = ()
@@ -283,50 +415,3 @@ class Share(_Bounded):
     __slots__ = ()
     interval = "between 0 and 1"
     holds = staticmethod(lambda number: 0 <= number <= 1)
-
-
-MAX_WORK = 30_000_000_000
-"""In products of two digits of 30 bits, each of which takes about a nanosecond."""
-
-LEAST_WORK, WORK_OF_A_BYTE = 4_000_000_000, 50_000
-"""What a document may ask for however short it is, and what it may for each of its bytes, up to the limit."""
-
-OVERHEAD = 100
-"""What a product of short integers costs in all."""
-
-_left: ContextVar[list[int] | None] = ContextVar("left", default=None)
-
-
-@contextmanager
-def limited(size: int) -> Iterator[None]:
-    """Count the work on one document of so many bytes; what is checked inside of it counts for it."""
-    token = _left.set([min(MAX_WORK, LEAST_WORK + WORK_OF_A_BYTE * size)])
-    try:
-        yield
-    finally:
-        _left.reset(token)
-
-
-def spend(work: int) -> None:
-    """Count work before it is done."""
-    afford(work)
-    left = _left.get()
-    if left is not None:
-        left[0] -= work
-
-
-def afford(work: int) -> None:
-    """Refuse work that is more than what is left, before the first part of it is done."""
-    left = _left.get()
-    if left is not None and work > left[0]:
-        raise MalformedCertificate("the document asks for more work than a certificate may")
-
-
-def product_work(first_bits: int, second_bits: int, count: int = 1) -> int:
-    """Return what products of integers of so many bits cost."""
-    return count * (OVERHEAD + (1 + first_bits // 30) * (1 + second_bits // 30))
-
-
-def fraction_work(bits: int, count: int = 1) -> int:
-    """Return what operations on fractions cost whose parts have so many bits: lowest terms are dear."""
-    return count * (60 * OVERHEAD + (1 + bits // 30) ** 2)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from fractions import Fraction
 from typing import TypeVar
 
-from bisimdist.checker.core.reading import RuleViolation, shown
+from bisimdist.checker.core.reading import OPERATION, RuleViolation, shown, spend
 
 Class = TypeVar("Class", bound=Hashable)
 Node = TypeVar("Node", bound=Hashable)
@@ -69,6 +69,7 @@ def refinements(states: Iterable[str], look: Callable[[str, Classes], Hashable])
     while True:
         yield of
         numbers: dict[Hashable, int] = {}
+        spend(OPERATION * len(of))
         refined = {state: numbers.setdefault(look(state, of), len(numbers)) for state in of}
         if len(numbers) == len(set(of.values())):
             return

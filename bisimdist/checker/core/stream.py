@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from typing import BinaryIO
 
-from bisimdist.checker.core.reading import MalformedCertificate, spend
+from bisimdist.checker.core.reading import WORK_OF_EVERY_BYTE, MalformedCertificate, hold, spend
 
-WORK_OF_A_BYTE = 20_000
-"""What a certificate may ask for, for each byte that has been read, however many these are."""
+HELD_FOR_A_BYTE = 4_000
+"""How many bits may be held for each byte that has been read."""
 
 PART = 1 << 16
 MAX_LINE = 1 << 30
@@ -16,6 +16,12 @@ MAX_LINE = 1 << 30
 
 MAX_SHIFT = 63
 """Numbers of more bits have a length that is said before."""
+
+
+def _allow(count: int) -> None:
+    """Let a certificate ask for more, since so many bytes of it have been read."""
+    spend(-WORK_OF_EVERY_BYTE * count)
+    hold(-HELD_FOR_A_BYTE * count)
 
 
 class Stream:
@@ -29,7 +35,7 @@ class Stream:
     def line(self) -> bytes:
         """Return what comes before the next end of a line, which has to be there."""
         text = self.file.readline(MAX_LINE)
-        spend(-WORK_OF_A_BYTE * len(text))
+        _allow(len(text))
         if not text.endswith(b"\n"):
             raise MalformedCertificate("the certificate ends, or has too long a line, before its tables")
         return text[:-1]
@@ -52,7 +58,7 @@ class Stream:
             read = self.file.read(PART)
             if not read:
                 raise MalformedCertificate("the certificate ends in the middle of its tables")
-            spend(-WORK_OF_A_BYTE * len(read))
+            _allow(len(read))
             parts.append(read)
             have += len(read)
         self.part, self.at = b"".join(parts), 0

@@ -8,7 +8,6 @@ comparison is multiplied out, and no fraction of that size is ever reduced.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,17 +20,18 @@ from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     Skew,
+    common,
+    hold,
     integer,
     item,
     items,
+    product_work,
     rational,
     record,
     shown,
+    spend,
 )
 from bisimdist.checker.core.shape import Reader, Shape, key, listed, named, row
-
-MAX_TABLE_BITS = 1 << 33
-"""A table without a denominator may need at most one gibibyte once its values have a common one."""
 
 DIRECTIONS = {"bd": ("forward", "backward"), "lbd": ("forward",)}  # lbd: of the ordered pair alone
 PAIR = row(item, item)
@@ -104,11 +104,11 @@ def read_table(value: object, where: str, entry: Reader[Entry]) -> Table[Entry]:
             raise MalformedCertificate(f"the denominator of {where} is not positive")
         return Table(denominator, [integer(part.value, said) for part in entries], entries)
     values = [rational(part.value, said) for part in entries]
-    denominator = 1
-    for number in values:
-        denominator = math.lcm(denominator, number.denominator)
-        if denominator.bit_length() * len(values) > MAX_TABLE_BITS:
-            raise MalformedCertificate(f"the values of {where} have no common denominator of a usable size")
+    denominator = common(number.denominator for number in values)
+    hold(denominator.bit_length() * len(values))
+    spend(
+        product_work(denominator.bit_length(), denominator.bit_length() // max(1, len(values)), len(values))
+    )
     numerators = [number.numerator * (denominator // number.denominator) for number in values]
     return Table(denominator, numerators, entries)
 
@@ -155,6 +155,7 @@ class Bounds:
         self.denominator = table.denominator
         self.unlisted = unlisted
         self.listed: dict[tuple[str, str], int] = {}
+        self.beside: defaultdict[str, dict[str, int]] = defaultdict(dict)
         rule, interval = ("L1", "(0, 1]") if name == "lower" else ("U1", "[0, 1]")
         for number, (entry, value) in enumerate(zip(table.entries, table.values, strict=True), 1):
             s, t = entry.pair
@@ -168,6 +169,13 @@ class Bounds:
                 raise RuleViolation(f"{where}: the value is outside of {interval}")
             for pair in setting.orders(entry.pair):
                 self.listed[pair] = value
+                if name == "lower":
+                    self.beside[pair[0]][pair[1]] = value
+
+    def near(self, i: str, members: Iterable[str]) -> dict[str, int]:
+        """Return by other state of the class of one the numerator of the bound where it is not 0."""
+        del members
+        return self.beside.get(i, {})
 
     def at(self, i: str, j: str) -> int:
         """Return the numerator of the bound for two states."""
@@ -221,6 +229,6 @@ def check_coupling(
     for state, excess in surplus.items():
         if excess < 0:
             raise RuleViolation(f"U3: at {shown(state)} the coupling carries less away than it has to")
-    unit = math.lcm(*(amount.denominator for amount, _ in costs))
+    unit = common(amount.denominator for amount, _ in costs)
     if sum(amount.numerator * (unit // amount.denominator) * cost for amount, cost in costs) > unit * value:
         raise RuleViolation("U4: the coupling costs more than the value")

@@ -6,10 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd, lcm
+from math import gcd
 
 from bisimdist.checker.core.automaton import Automaton
-from bisimdist.checker.core.reading import RuleViolation, fraction_work, rational, shown, spend
+from bisimdist.checker.core.reading import (
+    Counted,
+    RuleViolation,
+    common,
+    fraction_work,
+    rational,
+    shown,
+    spend,
+)
 from bisimdist.checker.core.shape import named
 from bisimdist.checker.core.steps import lumped, only_steps, refinements, seen
 from bisimdist.checker.core.words import Masses as Followed
@@ -32,12 +40,12 @@ def total(masses: Mapping[int, Fraction]) -> Fraction:
 def direction(masses: Mapping[int, Fraction]) -> tuple[Direction, Fraction]:
     """Return a vector as integers without common divisor, and the positive factor that they stand with."""
     entries = sorted(masses.items())
-    common = lcm(*(mass.denominator for _, mass in entries))
-    spend(fraction_work(common.bit_length(), len(entries)))
-    values = [mass.numerator * (common // mass.denominator) for _, mass in entries]
+    unit = common(mass.denominator for _, mass in entries)
+    spend(fraction_work(unit.bit_length(), len(entries)))
+    values = [mass.numerator * (unit // mass.denominator) for _, mass in entries]
     divisor = gcd(*values)
     whole = tuple((state, value // divisor) for (state, _), value in zip(entries, values, strict=True))
-    return whole, Fraction(divisor, common)
+    return whole, Counted.ratio(divisor, unit)
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd
 from typing import Generic, TypeVar
 
-from bisimdist.checker.core.reading import fraction_work, product_work, spend
+from bisimdist.checker.core.reading import Counted, common, fraction_work, hold, product_work, spend
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -27,8 +27,9 @@ class WholeRow(Generic[Key]):
 
 def whole_row(row: Mapping[Key, Fraction]) -> WholeRow[Key]:
     """Bring a row over one denominator."""
-    denominator = lcm(1, *(p.denominator for p in row.values()))
+    denominator = common(p.denominator for p in row.values())
     spend(fraction_work(denominator.bit_length(), len(row)))
+    hold(denominator.bit_length() * len(row))
     entries = {key: p.numerator * (denominator // p.denominator) for key, p in row.items()}
     return WholeRow(entries, denominator, denominator.bit_length())
 
@@ -50,7 +51,7 @@ class Masses(Generic[Key]):
     def after(self, row_of: Callable[[Key], WholeRow[Key] | None]) -> Masses[Key]:
         """Return the masses one step later; those without a row are lost."""
         alive = [(mass, row) for key, mass in self.parts.items() if (row := row_of(key)) is not None]
-        unit = lcm(1, *(row.denominator for _, row in alive))
+        unit = common(row.denominator for _, row in alive)
         size = unit.bit_length()
         moved: dict[Key, int] = {}
         for mass, row in alive:
@@ -67,15 +68,14 @@ class Masses(Generic[Key]):
         if bits <= self.short:
             return self
         spend(fraction_work(bits, 1 + len(self.parts)))
-        common = gcd(self.denominator, *self.parts.values())
-        denominator = self.denominator // common
+        divisor = gcd(self.denominator, *self.parts.values())
+        denominator = self.denominator // divisor
         short = 2 * max(denominator.bit_length(), SHORT_BITS)
-        return Masses({key: mass // common for key, mass in self.parts.items()}, denominator, short)
+        return Masses({key: mass // divisor for key, mass in self.parts.items()}, denominator, short)
 
     def total(self) -> Fraction:
         """Return the sum of the masses."""
-        spend(fraction_work(self.denominator.bit_length()))
-        return Fraction(sum(self.parts.values()), self.denominator)
+        return Counted.ratio(sum(self.parts.values()), self.denominator)
 
     def are(self, total: Fraction) -> bool:
         """Tell whether the masses sum to a number, without lowest terms."""
@@ -83,8 +83,7 @@ class Masses(Generic[Key]):
 
     def fractions(self) -> dict[Key, Fraction]:
         """Return the masses in lowest terms."""
-        spend(fraction_work(self.denominator.bit_length(), len(self.parts)))
-        return {key: Fraction(mass, self.denominator) for key, mass in self.parts.items()}
+        return {key: Counted.ratio(mass, self.denominator) for key, mass in self.parts.items()}
 
 
 class Steps(Generic[Key]):

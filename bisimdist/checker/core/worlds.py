@@ -17,10 +17,12 @@ from typing import ClassVar
 
 from bisimdist.checker.core.chain import ONLY, Chain, Rows
 from bisimdist.checker.core.reading import (
+    ENTRY,
     MalformedCertificate,
     RuleViolation,
     decimal_rational,
     fraction_work,
+    hold,
     item,
     model_number,
     shown,
@@ -158,6 +160,7 @@ def _vertices(box: Box) -> tuple[Vertex, ...]:
         for target in others:
             least, most = least - box[target][0], most - box[target][1]
             spend(len(partial) * fraction_work(0))
+            hold(len(partial) * len(others) * ENTRY)
             partial = [
                 ({**chosen, target: end}, rest - end)
                 for chosen, rest in partial

@@ -10,8 +10,12 @@ from fractions import Fraction
 from bisimdist.checker.core.arena import Arena, Place
 from bisimdist.checker.core.automaton import Automaton
 from bisimdist.checker.core.flow import place
+from bisimdist.checker.core.reading import LOOK, hold, spend
 
 Group = tuple[Fraction, int]
+
+MATCH = 4_000
+"""How many bits it takes to hold a way to match two groups."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class Board(Arena):
         """Return the ways to match the rows of two transitions."""
         if (left, right) not in self._pairings:
             ours, theirs = self._groups(left), self._groups(right)
+            spend(LOOK * len(ours) * len(theirs))
+            hold(MATCH * len(ours) * len(theirs))
             matches = tuple(
                 Match(i, j, p / q, (block, other))
                 for i, (p, block) in enumerate(ours)

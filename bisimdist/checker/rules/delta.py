@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bisimdist.checker.core.chain import Chain, given_chain, own_chain, reader
 from bisimdist.checker.core.information import RATIOS, check_cover, check_merged, check_ratios, merge
-from bisimdist.checker.core.reading import RuleViolation, Skew, shown
+from bisimdist.checker.core.reading import (
+    Counted,
+    RuleViolation,
+    Skew,
+    common,
+    hold,
+    product_work,
+    shown,
+    spend,
+)
 from bisimdist.checker.core.shape import CheckReport, judged
 from bisimdist.checker.core.words import Masses, WholeRow, whole_row
 from bisimdist.checker.rules.delta_document import (
@@ -182,8 +191,8 @@ class DeltaGraph:
         self.number = {key_of(node.vector): k for k, node in enumerate(nodes)}
         self.ceiling = ceiling
         self.ratios = ratios
-        self.denominator = math.lcm(
-            *(p.denominator for rows in chain.arms.values() for row in rows.values() for p in row.values())
+        self.denominator = common(
+            p.denominator for rows in chain.arms.values() for row in rows.values() for p in row.values()
         )
         self.weights: dict[tuple[str, str], list[tuple[str, int]]] = {}
 
@@ -215,7 +224,9 @@ class DeltaGraph:
         rows = self.chain.rows_of(action)
         seen: dict[str, dict[str, int]] = {}
         for state, value in node.vector.items():
-            for target, weight in self._weights(action, state, rows.get(state, {})):
+            row = rows.get(state, {})
+            spend(product_work(value.bit_length(), self.denominator.bit_length(), 5 * len(row)))
+            for target, weight in self._weights(action, state, row):
                 into = seen.setdefault(self.chain.labels[target], {})
                 into[target] = into.get(target, 0) + value * weight
         result = []
@@ -228,7 +239,7 @@ class DeltaGraph:
             child = self.nodes[then[label]].vector
             if image.keys() != child.keys():
                 raise RuleViolation(f"{node.where}: D4: the label {shown(label)} leads elsewhere")
-            factors = {Fraction(value, child[state]) for state, value in image.items()}
+            factors = {Counted.ratio(value, child[state]) for state, value in image.items()}
             factor, *others = factors
             if others or factor < 0:
                 raise RuleViolation(f"{node.where}: D4: the label {shown(label)} leads elsewhere")
@@ -238,6 +249,7 @@ class DeltaGraph:
     def _weights(self, action: str, state: str, row: Mapping[str, Fraction]) -> list[tuple[str, int]]:
         """Return the row of an action and a state in integers over the denominator."""
         if (action, state) not in self.weights:
+            hold(self.denominator.bit_length() * len(row))
             whole = [(target, int(p * self.denominator)) for target, p in row.items()]
             self.weights[action, state] = whole
         return self.weights[action, state]

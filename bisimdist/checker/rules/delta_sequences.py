@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bisimdist.checker.core.chain import Chain
-from bisimdist.checker.core.reading import RuleViolation, fraction_work, spend
+from bisimdist.checker.core.reading import Counted, RuleViolation, common, fraction_work, spend
 from bisimdist.checker.rules.delta import DeltaGraph, key_of
 from bisimdist.checker.rules.delta_document import Claim
 
@@ -93,10 +93,12 @@ class Sequences:
 
 def _primitive(entries: Mapping[str, Fraction]) -> tuple[Vector, Fraction]:
     """Return a vector in integers without common factor, and the factor that was taken out; 0 of nothing."""
-    scale = math.lcm(*(value.denominator for value in entries.values()))
+    scale = common(value.denominator for value in entries.values())
     whole = {state: int(value * scale) for state, value in entries.items()}
-    common = math.gcd(*whole.values())
-    return tuple(sorted((state, value // common) for state, value in whole.items())), Fraction(common, scale)
+    divisor = math.gcd(*whole.values())
+    return tuple(sorted((state, value // divisor) for state, value in whole.items())), Counted.ratio(
+        divisor, scale
+    )
 
 
 def unrolled(model: Chain, rounds: int) -> tuple[Chain, dict[str, str]]:

@@ -6,23 +6,28 @@ The rules are named G, U, L and C as in the specification; why they prove the cl
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
+from heapq import heapify, heappop, heappush
 from importlib import import_module
 from operator import add
 from typing import Any
 
 from bisimdist.checker.core.chain import NATURE, ONLY, Chain, given_chain, own_chain, read_model, reader
 from bisimdist.checker.core.reading import (
+    ENTRY,
+    LOOK,
     MalformedCertificate,
     Mass,
     RuleViolation,
     Skew,
     choice,
+    common,
+    hold,
     item,
     natural,
+    product_work,
     rational,
     shown,
     spend,
@@ -51,9 +56,6 @@ from bisimdist.checker.core.tables import (
     read_table,
     read_upper_table,
 )
-
-LONG = 128
-"""Powers of alpha are counted if its numerator has so many bits."""
 
 
 class _Said(Between):
@@ -234,6 +236,8 @@ def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, costs: dic
     for x in sinks:
         if kind[x] in touched and x not in f:
             raise RuleViolation(f"L3: f has no value at {shown(x)}, which counts against it")
+    bits = max(map(int.bit_length, f.values()), default=0)
+    spend(len(f) ** 2 * (LOOK + product_work(bits + N.bit_length(), p.bit_length())))
     for x in f:
         for y in f:
             needed = kind[x] == kind[y] and (p > q or (x in sources and y in sinks))
@@ -246,7 +250,7 @@ def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, costs: dic
             within = costs[number]
             if within is not None and not extends(setting, within, f, scale):
                 raise RuleViolation("L5: f does not extend to the other states of a class")
-    value, unit = lower.at(*entry.pair), math.lcm(*(part.denominator for part in c.values()))
+    value, unit = lower.at(*entry.pair), common(part.denominator for part in c.values())
     total = sum(f[x] * c[x].numerator * (unit // c[x].denominator) for x in c if x in f)
     if total < value * scale * unit:
         raise RuleViolation("L6: f proves less than the value")
@@ -279,36 +283,54 @@ def evaluate(
             if isinstance(spec, tuple):
                 relation, y = spec
                 n, e = parts[y]
+                spend(product_work(n.bit_length() + N.bit_length(), p.bit_length() + e.bit_length(), 4))
+                hold(n.bit_length() + e.bit_length() + p.bit_length())
                 if relation == "above":
                     parts[x] = p * n + q * e * lower.at(x, y), q * e
                 else:
                     parts[x] = q * (n - e * lower.at(y, x)), p * e
-    scale = math.lcm(*(e for _, e in parts.values()))
+    scale = common(e for _, e in parts.values())
+    spend(product_work(scale.bit_length(), N.bit_length() + scale.bit_length(), len(parts)))
+    hold(len(parts) * scale.bit_length())
     return {x: n * (scale // e) for x, (n, e) in parts.items()}, scale
 
 
 def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) -> Costs | None:
-    """Return L inside a class, refined for `extends`; None if L(i,j) <= L(i,k) + alpha L(k,j) throughout.
+    """Return L inside a class where it is not 0; None if there is no shortcut.
 
-    In that case there is no shortcut, and every f extends. No third state is nearer than the nearest.
+    There is none if L(i,j) <= L(i,k) + alpha L(k,j) throughout; every f extends then.
     """
-    near = {i: [setting.q * lower.at(i, k) for k in members] for i in members}
-    far = {j: [setting.p * lower.at(k, j) for k in members] for j in members}
-    least = [sorted(there)[:2][-1] for there in far.values()]  # but for 0, of a state and itself
-    for here in near.values():
-        first = sorted(here)[:2][-1]
-        for there, second, direct in zip(far.values(), least, here, strict=True):
-            if first + second < direct and min(map(add, here, there)) < direct:
-                count_refined(setting, len(members))
-                fine = setting.p ** len(members)
-                return {x: {k: lower.at(x, k) * fine for k in members} for x in members}
-    return None
+    near = {i: lower.near(i, members) for i in members}
+    far: Costs = {i: {} for i in members}
+    for i, here in near.items():
+        for k, cost in here.items():
+            far[k][i] = cost
+    if not _has_shortcut(setting, near, far):
+        return None
+    hold(len(members) ** 2 * setting.p.bit_length())  # for `extends`
+    return near
 
 
-def count_refined(setting: Setting, count: int) -> None:
-    """Count the work on a class whose numbers are finer by p to the number of states, where p is long."""
-    bits = setting.p.bit_length()
-    spend(count**2 * (count * bits // 30) * (bits // LONG))
+def _has_shortcut(setting: Setting, near: Costs, far: Costs) -> bool:
+    """Tell whether it is nearer through a third state; no such state is nearer than the nearest."""
+    p, q, others = setting.p, setting.q, len(near) - 1
+    rows: dict[str, list[int]] = {}
+    least = {j: p * min(there.values(), default=0) if len(there) == others else 0 for j, there in far.items()}
+    for i, here in near.items():
+        first = q * min(here.values(), default=0) if len(here) == others else 0
+        for j, direct in here.items():
+            if first + least[j] >= q * direct:
+                continue
+            if len(here) + len(far[j]) <= others:
+                return True  # a third state is at no distance from either
+            for name, side, factor in ((f"<{i}", here, q), (f">{j}", far[j], p)):
+                if name not in rows:
+                    hold(len(near) * ENTRY)
+                    rows[name] = [factor * side.get(k, 0) for k in near]
+            spend(len(near) * LOOK)
+            if min(map(add, rows[f"<{i}"], rows[f">{j}"])) < q * direct:
+                return True
+    return False
 
 
 def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) -> bool:
@@ -317,18 +339,32 @@ def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) ->
     All numbers are finer by p to the number of states, so that every division is exact: no path is longer.
     """
     p, q = setting.p, setting.q
-    count_refined(setting, len(costs))
-    F = {k: f.get(k, 0) * p ** len(costs) for k in costs}
-    waiting = dict.fromkeys(costs)
-    while waiting:
-        x = max(waiting, key=F.__getitem__)  # final: what still grows, grows to no more than F(x) / alpha
-        del waiting[x]
-        for k in waiting:
-            rest = F[x] - costs[x][k] * scale
+    fine = p ** len(costs)
+    unit = fine * scale
+    F = {k: f.get(k, 0) * fine for k in costs}
+    bits = unit.bit_length() + max(map(int.bit_length, f.values()), default=0)
+    heap = [(-value, k) for k, value in F.items()]
+    heapify(heap)
+    waiting, apart = (
+        set(costs),
+        set(costs),
+    )  # what still grows; what is at a distance from all that came before
+    while heap:
+        value, x = heappop(heap)  # final: what still grows, grows to no more than F(x) / alpha
+        if x not in waiting or -value != F[x]:
+            continue
+        waiting.discard(x)
+        here = costs[x]
+        looked = here.keys() | apart  # from what came before it is no further to all others
+        apart &= here.keys()
+        spend(len(looked) * (LOOK + product_work(bits, p.bit_length())))
+        for k in looked & waiting:
+            rest = F[x] - here.get(k, 0) * unit
             if rest > F[k] and q * rest > p * F[k]:
                 if k in f:
                     return False
                 F[k] = -(-q * rest // p)
+                heappush(heap, (-F[k], k))
     return True
 
 
@@ -336,6 +372,7 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
     """Check L7: no coupling keeps all mass among ranked pairs of the same value and at least this rank."""
     alpha, kind, c = setting.alpha, setting.kind, setting.difference(entry.pair, entry.action)
     if progress.stuck is not None:
+        spend(LOOK * len(partners.get(progress.stuck, ())))
         held = any(rank >= entry.rank for _, _, rank in partners.get(progress.stuck, ()))
         if progress.stuck not in c or held:
             raise RuleViolation(f"L7: {shown(progress.stuck)} is not stuck")
@@ -356,6 +393,7 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
         return states.get(state, default.get(kind[state], Fraction(0)))
 
     sources, sinks = sides(c)
+    spend(LOOK * sum(len(partners.get(x, ())) for x in states))
     for x in states:
         for i, j, rank in partners.get(x, ()):
             needed = rank >= entry.rank and (alpha > 1 or (i in sources and j in sinks))

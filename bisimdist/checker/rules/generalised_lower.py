@@ -8,7 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.arena import Paired, Place
-from bisimdist.checker.core.reading import Amount, RuleViolation, natural
+from bisimdist.checker.core.reading import (
+    LOOK,
+    Amount,
+    RuleViolation,
+    natural,
+    spend,
+)
 from bisimdist.checker.core.shape import Bound, Shape, at_most, key, listed, one_of, raw
 from bisimdist.checker.rules.generalised_upper import (
     Costs,
@@ -114,6 +120,7 @@ def _answers(arena: GeneralisedArena, one: Claimed, rule: str) -> Iterator[Answe
             arena.masses(written.reason, f"the reason of {place.where}", "Q8"),
         )
     for n in arena.answers(challenge, place.states[1 - one.entry.side]):
+        spend(LOOK * len(met))
         if arena.row(n) not in met:
             raise RuleViolation(f"{rule}: {place.where}: nothing is said of the answer {n + 1}")
 

@@ -10,6 +10,7 @@ from typing import Any
 from bisimdist.checker.core.arena import Arena, Paired, Place
 from bisimdist.checker.core.automaton import Automaton
 from bisimdist.checker.core.reading import (
+    LOOK,
     Mass,
     RuleViolation,
     Skew,
@@ -77,6 +78,7 @@ def _check_entry(
     for answer in answers:
         side, number = answer.side, answer.answer - 1
         challenge = arena.challenge(place, side, answer.challenge, "Q7")
+        spend(LOOK * len(arena.steps[place.states[1 - side]]))
         if number not in arena.answers(challenge, place.states[1 - side]):
             raise RuleViolation(f"Q7: {place.where}: transition {number + 1} is no answer to the challenge")
         rows = arena.row(challenge), arena.row(number)
@@ -85,6 +87,7 @@ def _check_entry(
         answered.append((side, arena.action(challenge), rows[0]))
     for side, state in enumerate(place.states):
         for n in arena.steps[state]:
+            spend(LOOK * len(answered))
             if (side, arena.action(n), arena.row(n)) not in answered:
                 raise RuleViolation(f"Q7: {place.where}: transition {n + 1} has no answer")
 

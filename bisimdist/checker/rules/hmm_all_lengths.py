@@ -14,6 +14,7 @@ from typing import Any
 
 from bisimdist.checker.core.hidden_markov import AboutMarkov, NumericMarkov, Row, one_claim
 from bisimdist.checker.core.reading import (
+    LOOK,
     Amount,
     MalformedCertificate,
     Mass,
@@ -25,6 +26,7 @@ from bisimdist.checker.core.reading import (
     mapping,
     rational,
     shown,
+    spend,
 )
 from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, named, raw, read_frame, row
 from bisimdist.checker.core.steps import lumped
@@ -116,6 +118,7 @@ def _check_combination(
 ) -> None:
     """Check that a function is a nonnegative combination of generators, on the states that matter."""
     total: dict[str, Fraction] = {}
+    spend(LOOK * len(states))
     for name, amount in FUNCTION(entry, where).items():
         number = integer(name, where)
         if not 0 <= number < len(generators):
@@ -175,6 +178,7 @@ def _check_factors(
 def _observed(model: NumericMarkov, one: Row, two: Row) -> dict[str, tuple[Row, Row]]:
     """Return for each observation what it makes of two vectors of masses."""
     result: dict[str, tuple[Row, Row]] = {}
+    spend(LOOK * len(model.observations) * (len(one) + len(two)))
     for symbol in model.observations:
         left, right = (
             {s: mass * model.emissions[s][symbol] for s, mass in side.items() if symbol in model.emissions[s]}

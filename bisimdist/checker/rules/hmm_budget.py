@@ -12,13 +12,18 @@ from typing import Any
 
 from bisimdist.checker.core.hidden_markov import AboutMarkov, HiddenMarkov, NumericMarkov, read_length
 from bisimdist.checker.core.reading import (
+    ENTRY,
+    LOOK,
+    OPERATION,
     MalformedCertificate,
     Mass,
     RuleViolation,
+    hold,
     integer,
     item,
     rational,
     shown,
+    spend,
 )
 from bisimdist.checker.core.shape import (
     Between,
@@ -153,6 +158,9 @@ def _live(model: NumericMarkov, frame: _Frame) -> list[set[str]]:
     """Return for each position the states from which the rest of a word that counts can be made."""
     everything = set(model.emissions)
     live = [everything]
+    entries = 0 if frame.up_to else sum(map(len, (everything, *model.rows.values())))
+    spend(LOOK * entries * frame.length)
+    hold(ENTRY * len(everything) * frame.length * (not frame.up_to))
     for _ in range(frame.length - 1):
         live.append(
             everything
@@ -186,6 +194,7 @@ def _check_layers(model: NumericMarkov, frame: _Frame, live: list[set[str]], pro
         if following is not None and len(following[1]) != len(layer):
             raise RuleViolation(f"{where}: L1: layer {position} has {len(following[1])} rows of covers")
         for number, vector in enumerate(layer):
+            spend(len(model.observations) * (OPERATION + LOOK * len(vector)))
             for symbol in model.observations:
                 place = f"{where}: layer {position}, vector {number}, observation {shown(symbol)}"
                 masses = {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import lcm
 from typing import Any, TypeVar
 
 from bisimdist.checker.core.bernstein import check_sign
@@ -25,13 +24,12 @@ from bisimdist.checker.core.polynomials import (
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
-    fraction_work,
+    common,
     item,
     mapping,
     rational,
     record,
     shown,
-    spend,
     text_of,
 )
 from bisimdist.checker.core.shape import Between, CheckReport, Shape, judged, key, listed, one_of, raw, row
@@ -148,12 +146,11 @@ def _cleared(rows: Mapping[Name, QuotientRow], denominator: Polynomial) -> dict[
             if factor is None:
                 raise RuleViolation("P3: a denominator is no common denominator")
             result[at][name] = multiply(above, factor)
-    common = 1
-    for coefficient in (c for part in result.values() for entry in part.values() for c in entry.values()):
-        common = lcm(common, coefficient.denominator)
-        spend(fraction_work(common.bit_length()))
+    whole = common(
+        c.denominator for part in result.values() for entry in part.values() for c in entry.values()
+    )
     return {
-        at: {name: {e: int(c * common) for e, c in entry.items()} for name, entry in part.items()}
+        at: {name: {e: int(c * whole) for e, c in entry.items()} for name, entry in part.items()}
         for at, part in result.items()
     }
 

@@ -14,7 +14,14 @@ from fractions import Fraction
 
 from bisimdist.checker.core.chain import Chain, ModelReader, given_chain, own_chain, read_chain, reader
 from bisimdist.checker.core.information import RATIOS, check_merged, merge
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, shown, text_of
+from bisimdist.checker.core.reading import (
+    Counted,
+    MalformedCertificate,
+    RuleViolation,
+    common,
+    shown,
+    text_of,
+)
 from bisimdist.checker.core.shape import Bound, CheckReport, judged
 from bisimdist.checker.rules.leakage_graph import (
     INFINITE,
@@ -227,9 +234,9 @@ def _parts(graph: LeakageGraph, worlds: Sequence[Row]) -> Iterator[tuple[Fractio
         if isinstance(graph.measure, Guess):
             offset = sum(rows[0], _ZERO)
             rows = [[x - first for x, first in zip(row, rows[0], strict=True)] for row in rows[1:]]
-        unit = math.lcm(*(x.denominator for row in rows for x in row))
+        unit = common(x.denominator for row in rows for x in row)
         whole = [[int(x * unit) for x in row] for row in rows]
-        factor = Fraction(math.gcd(*(x for row in whole for x in row)), unit)
+        factor = Counted.ratio(math.gcd(*(x for row in whole for x in row)), unit)
         if not factor:
             yield offset, _ZERO, {}
             continue

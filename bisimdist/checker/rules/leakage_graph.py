@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,17 +18,21 @@ from bisimdist.checker.core.information import (
 )
 from bisimdist.checker.core.reading import (
     Amount,
+    Counted,
     MalformedCertificate,
     Mass,
     RuleViolation,
     Skew,
     choice,
+    common,
     integer,
     item,
     items,
     natural,
+    product_work,
     rational,
     shown,
+    spend,
 )
 from bisimdist.checker.core.shape import Bound, Shape, bound, either, key, listed, named, raw, row, truth
 from bisimdist.checker.rules.leakage_measures import Enclosure, Guess, Measure, times
@@ -75,8 +78,8 @@ class LeakageGraph:
         self.arms: list[dict[str, list[_Edge]]] = []
         self.asked: list[list[_Edge] | None] = []
         """What the bounds from below rest on."""
-        self.denominator = math.lcm(
-            *(p.denominator for rows in chain.arms.values() for row in rows.values() for p in row.values())
+        self.denominator = common(
+            p.denominator for rows in chain.arms.values() for row in rows.values() for p in row.values()
         )
 
     def check_nodes(self) -> None:
@@ -134,7 +137,10 @@ class LeakageGraph:
         rows = self.chain.rows_of(action)
         if not rows:
             raise RuleViolation(f"{node.where}: V3: there is no action {shown(action)}")
+        size = self.denominator.bit_length()
         for state, column in node.rows.items():
+            bits = max(map(int.bit_length, column))
+            spend(product_work(bits + size, size, (5 + len(column)) * len(rows.get(state, {}))))
             for target, p in rows.get(state, {}).items():
                 weight = p.numerator * (self.denominator // p.denominator)
                 image = seen.setdefault(self.chain.labels[target], {})
@@ -171,7 +177,7 @@ class LeakageGraph:
         scales: list[Fraction] = []
         for together in rows:
             found = {
-                Fraction(column[row], child[state][row]) if child[state][row] else Fraction(0)
+                Counted.ratio(column[row], child[state][row]) if child[state][row] else Fraction(0)
                 for row in together
                 for state, column in image.items()
                 if column[row] or child[state][row]

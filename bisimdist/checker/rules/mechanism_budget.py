@@ -11,13 +11,14 @@ import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from math import lcm, prod
+from math import prod
 from typing import Any
 
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
     choice,
+    common,
     decimal_rational,
     fraction_work,
     integer,
@@ -165,7 +166,7 @@ def _check(mechanism: _Mechanism, claim: _Claim) -> None:
     ratio = claim.ratio
     if ratio is None:
         return
-    scale = lcm(*(p.denominator for chances in exact.values() for p in chances))
+    scale = common(p.denominator for chances in exact.values() for p in chances)
     whole = {results: [int(p * scale) for p in chances] for results, chances in exact.items()}
     above, below = ratio.numerator, ratio.denominator
     length = above.bit_length() + below.bit_length()

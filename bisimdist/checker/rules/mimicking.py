@@ -11,12 +11,12 @@ from collections.abc import Mapping
 
 from bisimdist.checker.core.automaton import About, Automaton, about_automaton
 from bisimdist.checker.core.formula_text import ANYTHING, TOP, FormulaGraph, Text, read_text
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, item, shown
+from bisimdist.checker.core.reading import RuleViolation, item, shown, spend
 from bisimdist.checker.core.shape import CheckReport, Shape, depth, key, listed, named, or_null
 from bisimdist.checker.core.steps import reached, steps_of
 
-MAX_WORK = 100_000_000
-"""How much may be built (parts of formulae, those of distributions counted thrice) before it is refused."""
+PART = 300
+"""What it costs to build a part of a formula; those of distributions count thrice."""
 
 
 class Claim(Shape):
@@ -56,7 +56,6 @@ class _Mimicking:
         self.rows = steps_of(automaton.states, automaton.transitions)
         enabled = {action: graph.diamond(action, ANYTHING) for _, action, _ in automaton.transitions}
         self.lacks = {action: graph.negation(formula) for action, formula in enabled.items()}
-        self.work = 0
 
     def reachable(self, state: str) -> list[str]:
         return reached([state], lambda source: [target for _, row in self.rows[source] for target in row])
@@ -64,9 +63,7 @@ class _Mimicking:
     def formula(self, state: str, of: Mapping[str, int]) -> int:
         """Return the formula of a state when its successors have these."""
         graph = self.graph
-        self.work += len(self.lacks) + 3 * sum(len(row) for _, row in self.rows[state])
-        if self.work > MAX_WORK:
-            raise MalformedCertificate("the formula takes too long to build")
+        spend(PART * (len(self.lacks) + 3 * sum(len(row) for _, row in self.rows[state])))
         here = {action for action, _ in self.rows[state]}
         parts = [
             graph.diamond(action, graph.mixture([(p, of[target]) for target, p in row.items()]))

@@ -12,9 +12,9 @@ from typing import Any
 
 from bisimdist.checker.core.chain import Chain, given_chain, own_chain, read_model
 from bisimdist.checker.core.reading import (
+    LOOK,
     Mass,
     RuleViolation,
-    fraction_work,
     item,
     items,
     rational,
@@ -88,9 +88,9 @@ def _check_pair(chain: Chain, coupled: Coupled, steps: Steps) -> None:
     if chain.labels[s] != chain.labels[t]:
         raise RuleViolation(f"{where}: B1: the labels differ")
     left, right = dict(chain.rows[s]), dict(chain.rows[t])
+    spend(LOOK * (len(left) + len(right)))
     total = Fraction(1)
     for u, v, mass in coupled.coupling:
-        spend(fraction_work(0))
         left[u] = left.get(u, Fraction(0)) - mass
         right[v] = right.get(v, Fraction(0)) - mass
         total += mass * _most(steps, u, v, f"{where}: B2")
