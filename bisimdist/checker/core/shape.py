@@ -61,15 +61,12 @@ def _keys(shape: Any) -> tuple[dict[str, tuple[str, Reader[Any]]], tuple[str, ..
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(key,))
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """An object of a document; `where` says which, and its keys are those of the fields, and no others.
-
-    Classes that come from it are frozen dataclasses.
-    """
+    """An object of a document; `where` says which, and its keys are those of the fields, and no others."""
 
     where: str
 
     def __init_subclass__(cls) -> None:
-        """Make a dataclass of the class."""
+        """Make a frozen dataclass of the class."""
         dataclass(frozen=True, kw_only=True)(cls)
 
     @classmethod
