@@ -52,6 +52,7 @@ class Bound(Question["DistanceAnswer"]):
         FOR_ALL,
         options.BACKEND,
         options.QUOTIENT.but(help="Merge bisimilar states first (another distance)."),
+        options.MINIMISE,
         options.JOBS,
         options.CLUSTER,
         options.TIMEOUT,
@@ -78,6 +79,7 @@ class Bound(Question["DistanceAnswer"]):
     backend: str | None
     certificate_format: str = "auto"
     cluster: str | None = None
+    loss: fmpq | None = None
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -135,6 +137,11 @@ class Bound(Question["DistanceAnswer"]):
     def ask(self, limits: Limits) -> DistanceAnswer:
         from bisimdist.analysis.distances import bound
 
+        if self.loss is not None:
+            from bisimdist.analysis.minimised import minimised_bound
+
+            about = ("model", "pairs", "loss", "alpha", "distance", "precision", "backend", "threshold")
+            return self.put(minimised_bound, limits, *about)
         return self.put(
             bound,
             limits,

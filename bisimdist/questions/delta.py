@@ -49,6 +49,7 @@ class Delta(Question["DeltaAnswer"]):
         options.ROUNDS,
         options.FIXED,
         options.NATURE,
+        options.MINIMISE,
         options.CLUSTER,
         options.TIMEOUT,
         options.MEMORY,
@@ -73,6 +74,7 @@ class Delta(Question["DeltaAnswer"]):
     rounds: int | None = None
     fixed: bool = False
     nature: str = "each-step"
+    loss: fmpq | None = None
     cluster: str | None = None
     named: str = ""
 
@@ -109,6 +111,11 @@ class Delta(Question["DeltaAnswer"]):
 
             asked = {name: getattr(self, name) for name in said} | self.skew.said
             return self.put(delta_of_each, limits, "model", "pairs", "cluster", asked=asked)
+        if self.loss is not None:
+            from bisimdist.analysis.minimised import minimised_delta
+
+            about = ("model", "pairs", "loss", "gap", "worst", "threshold")
+            return self.put(minimised_delta, limits, *about, **self.skew.said)
         from bisimdist.analysis.delta import delta
 
         return self.put(delta, limits, "model", "pairs", *said, **self.skew.said)

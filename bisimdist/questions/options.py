@@ -262,6 +262,13 @@ OUTPUT_FORMAT = option(
     offered=("json", "yaml", "dot", "svg", "prism", "umb"),
 )
 LOSS = option("--loss", "X", "How much may be lost: a distance from 0 to 1.", read=numbers.UNIT)
+MINIMISE = option(
+    "--minimise",
+    "X",
+    "Merge nearly alike states first, and allow for what that loses: a distance from 0 to 1.",
+    name="loss",
+    read=numbers.UNIT,
+)
 OUTPUT = option(
     "-o",
     "FILE",

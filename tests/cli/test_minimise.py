@@ -28,3 +28,13 @@ def test_how_much_may_be_lost_has_to_be_said(command: Command, figure1: Path) ->
     command("minimise", figure1).assert_refused("say how much may be lost with --loss X")
     command("minimise", figure1, "--loss", "2").assert_refused("--loss")
     command("minimise", figure1, "--loss", "0", "-o", "x.dot").assert_refused("ends in .json")
+
+
+def test_states_are_merged_before_a_question(command: Command, figure1: Path) -> None:
+    (pair,) = json.loads(command("bound", figure1, "--alpha", "1", "--minimise", "1/5", "--json").out)[
+        "pairs"
+    ]
+    assert (pair["lower"], pair["upper"], pair["exact"]) == ("0", "2/5", False)
+    (pair,) = json.loads(command("delta", figure1, "--alpha", "1", "--minimise", "0", "--json").out)["pairs"]
+    assert (pair["lower"], pair["upper"], pair["exact"]) == ("1/5", "1/5", True)
+    command("delta", "example:two-questions", "--alpha", "1", "--minimise", "0").assert_refused("are merged")
