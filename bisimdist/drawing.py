@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from html import escape
-from math import ceil
-from zlib import crc32
+from math import atan2, ceil, degrees
 
 from bisimdist.errors import visible
 
@@ -26,7 +25,7 @@ WIDEST = 1400
 """Layers that are wider are folded to several rows."""
 LEAST = 0.75
 """How far a picture shrinks with its surroundings: what is larger is scrolled, and can be read."""
-TIP = "bd-tip"
+DASHED = ' class="dashed"'
 AWAY = 30
 """How far curves at the side of a box go."""
 TEXT_AT = (0.6, 0.42)
@@ -49,7 +48,7 @@ def _style() -> str:
         ".bd circle{fill:var(--ink)}"
         ".bd path{fill:none;stroke:var(--soft);stroke-width:1.2}"
         ".bd path.dashed{stroke-dasharray:5 4;stroke:var(--mark)}"
-        ".bd marker path{fill:var(--soft);stroke:none}"
+        ".bd path.tip{fill:var(--soft);stroke:none}"
         ".bd text{fill:var(--ink);text-anchor:middle}"
         ".bd text.note{fill:var(--soft);font-size:11px}"
         ".bd text.edge{font-size:11px;paint-order:stroke;stroke:var(--paper);stroke-width:4px}"
@@ -267,14 +266,10 @@ def drawing(
         max(extent[side] for extent in extents) + MARGIN - least for side, least in ((2, left), (3, top))
     )
     inside = "".join(drawn for drawn, _ in (*parts, *boxes))
-    tip = f"{TIP}-{crc32(f'{label}{inside}'.encode()):x}"  # a page has several pictures
-    inside = inside.replace(f"url(#{TIP})", f"url(#{tip})")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="bd" role="img" aria-label="{_shown(label)}" '
         f'viewBox="{left:.0f} {top:.0f} {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
         f'style="max-width:100%;height:auto;min-width:{LEAST * width:.0f}px"><style>{_style()}</style>'
-        f'<defs><marker id="{tip}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
-        'orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>'
         f"{inside}</svg>"
     )
 
@@ -331,8 +326,9 @@ def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> 
     )
     middle = _on_curve(points, 0.5)
     corners = [points[0], middle, points[-1]]
-    kind = ' class="dashed"' if dashed else f' marker-end="url(#{TIP})"' if second.title is not None else ""
-    drawn = f'<path d="{path}"{kind}/>'
+    drawn = f'<path d="{path}"{DASHED * dashed}/>'
+    if not dashed and second.title is not None:
+        drawn += _tip(points[2], points[3])
     if text:
         x, y = _on_curve(points, at)
         room = LETTER * len(_fitted(text)) / 2
@@ -341,6 +337,13 @@ def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> 
         drawn += f'<text class="edge"{anchor} x="{x:.1f}" y="{y + 4:.1f}">{shown}</text>'
     (left, right), (top, bottom) = ((min(axis), max(axis)) for axis in zip(*corners, strict=True))
     return drawn, (left, top, right, bottom)
+
+
+def _tip(before: tuple[float, float], end: tuple[float, float]) -> str:
+    """Draw the tip of an arrow that comes from somewhere."""
+    turn = degrees(atan2(end[1] - before[1], end[0] - before[0]))
+    place = f"translate({end[0]:.1f} {end[1]:.1f}) rotate({turn:.0f})"
+    return f'<path class="tip" d="M1 0L-6 3.5V-3.5z" transform="{place}"/>'
 
 
 def _on_curve(points: Sequence[tuple[float, float]], at: float) -> tuple[float, float]:

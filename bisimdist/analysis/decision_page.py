@@ -60,7 +60,8 @@ pre { background: var(--box); padding: .7rem; white-space: pre-wrap; overflow-wr
 summary { cursor: pointer; font-weight: 600; } td { overflow-wrap: break-word; } .wide { overflow-x: auto; }
 th[data-sorts] { cursor: pointer; } code { background: var(--box); overflow-wrap: anywhere; }
 @media print { body { margin: 0; } figure, tr, .verdict { break-inside: avoid; } h2 { break-after: avoid; }
-  figure svg { min-width: 0 !important; max-height: 22cm; } .wide, figure { overflow: visible; } }
+  svg { min-width: 0 !important; max-width: 100% !important; max-height: 16cm; height: auto; }
+  .wide, .wide *, figure { overflow: visible; } }
 """
 
 SCRIPT = """

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import dist
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["Matrix"]
 
 NAMED = 60
-"""Of so many states the names are drawn."""
+"""Of so many states the names are drawn,"""
+LONGEST = 28
+"""up to so many letters of each; of states that are too close for that, one."""
+ROW = 0.2
+"""How high a leaf of the tree is, in inches."""
 
 Entry: TypeAlias = Exact | None
 """None is infinity."""
@@ -159,7 +164,9 @@ class Matrix(Numbers):
         UsageError
             If matplotlib is not installed, or some pair was not asked.
         """
-        figure = figure_class()(figsize=(11, 4.8), layout="constrained")
+        few = len(self.names) <= NAMED
+        height = max(4.8, ROW * len(self.names)) if few else 4.8
+        figure = figure_class()(figsize=(11, height), layout="constrained")
         if not self.complete or len(self.names) < 2:
             raise UsageError(
                 "some pairs were not asked; a picture needs those of all states: --all-pairs, or in Python "
@@ -174,17 +181,18 @@ class Matrix(Numbers):
         far = np.where(np.isfinite(numbers), numbers, 2 * finite or 1.0)
         far = (far + far.T) / 2
         tree, plane = figure.subplots(1, 2)
-        few = len(self.names) <= NAMED
         joined = linkage(squareform(far, checks=False), "average")
-        dendrogram(joined, labels=list(self.names), orientation="right", ax=tree, no_labels=not few)
+        labels = [_cut(name) for name in self.names]
+        dendrogram(joined, labels=labels, orientation="right", ax=tree, no_labels=not few)
         tree.set_xlabel("epsilon" if self.ratios else "distance")
         tree.set_title("close in the tree: joined by average distance", fontsize="medium")
         x, y = _plane(far)
         plane.scatter(x, y, s=14, color="#1f4e9c")
-        for name, *point in zip(self.names, x, y, strict=True) if few else ():
-            plane.annotate(name, point, xytext=(3, 3), textcoords="offset points", fontsize="small")
         plane.set_title("close on the map: hard to tell apart", fontsize="medium")
         plane.set_aspect("equal", adjustable="datalim")
+        if few:
+            figure.draw_without_rendering()  # texts have a size once there is a layout
+            _name_points(plane, labels, x, y)
         return figure
 
 
@@ -196,6 +204,29 @@ def _plane(distances: Any) -> Any:
     centred = squares - squares.mean(0) - squares.mean(1)[:, None] + squares.mean()
     values, vectors = np.linalg.eigh(-centred / 2)
     return (vectors * np.sqrt(np.maximum(values, 0)))[:, [-1, -2]].T
+
+
+def _name_points(plane: Any, names: Sequence[str], x: Any, y: Any) -> None:
+    """Write names beside points; of those whose texts would overlap one, and how many more there are."""
+    middle = (min(x) + max(x)) / 2
+    written: list[tuple[Any, list[str]]] = []
+    for name, *point in zip(names, x, y, strict=True):
+        side = {"xytext": (-3, 3), "ha": "right"} if point[0] > middle else {"xytext": (3, 3)}
+        reserved = f"{name} and {len(names)} more"
+        text = plane.annotate(reserved, point, textcoords="offset points", fontsize="small", **side)
+        box = text.get_window_extent().padded(1)
+        near = [(dist(point, t.xy), known) for t, known in written if box.overlaps(t.get_window_extent())]
+        if near:
+            min(near)[1].append(name)
+            text.remove()
+        else:
+            written.append((text, [name]))
+    for text, known in written:
+        text.set_text(known[0] + (f" and {len(known) - 1} more" if known[1:] else ""))
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def _double(value: Entry) -> float:

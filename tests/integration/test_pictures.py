@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pytest
 import bisimdist
 from bisimdist.drawing import WIDEST, Edge, Node, drawing
 from bisimdist.models.library.pin_checking import pin_checking
+from bisimdist.report.matrix import Matrix
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -53,7 +55,7 @@ def test_a_play_that_goes_on_for_ever_leads_back() -> None:
     answer = bisimdist.metric(pin_checking(), "accumulative")
     picture = answer.picture()
     assert picture.count("<rect") == 4
-    assert picture.count("marker-end") == 4
+    assert picture.count('class="tip"') == 4
     assert answer._repr_svg_() == picture
     assert picture in answer._repr_html_()
 
@@ -152,3 +154,22 @@ def test_a_model_at_a_glance_is_shorter_than_in_a_file() -> None:
     model = bisimdist.build_example("random,states=80")
     assert model._repr_svg_().count("<rect") == 41
     assert f"{80 - 40} more" in texts(model._repr_svg_())
+
+
+def test_texts_of_a_map_do_not_overlap() -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("scipy")
+    names = [f"state{k}" for k in range(24)]
+    pairs = [
+        {"from": s, "to": t, "upper": str(Fraction(abs(i % 4 - j % 4) + 1, 9)), "exact": True}
+        for i, s in enumerate(names)
+        for j, t in enumerate(names[:i])
+    ]
+    figure = Matrix.of_pairs(pairs).plot()
+    figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in figure.axes[1].texts]
+    assert boxes
+    assert not any(a.overlaps(b) for k, a in enumerate(boxes) for b in boxes[:k])
+    shown = [text.get_text() for text in figure.axes[1].texts]
+    counted = sum(1 + int(text.split()[2]) if " and " in text else 1 for text in shown)
+    assert counted == len(names)
