@@ -22,13 +22,16 @@ from bisimdist.analysis.delta_answer import DeltaBound
 from bisimdist.analysis.event_page import event_svg
 from bisimdist.analysis.profile import ProfileAnswer, profile
 from bisimdist.analysis.proof_pictures import states_svg
+from bisimdist.drawing import LIGHT
 from bisimdist.errors import BisimdistError, UsageError, visible
+from bisimdist.exact.decimals import decimal_above
+from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.svg import write_svg
 from bisimdist.privacy.event import ACCEPT, REJECT, Event
 from bisimdist.progress import Limits
-from bisimdist.report.numbers import at_least, at_most
+from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.page import page
 from bisimdist.report.pictures import saved
 from bisimdist.report.tables import Report, html_table
@@ -44,6 +47,7 @@ SECONDS = 20.0
 """The time for the comparison of distances, which is beside the point."""
 LARGEST_PROOF = 1 << 20
 """How many characters of a proof stand in a page."""
+HEADLINE_DIGITS = 4
 MAX_LABELS = 24
 MAX_NODES = 30
 MAX_STEPS = 8
@@ -52,7 +56,11 @@ MAX_STEPS = 8
 STYLE = """
 body { max-width: 62rem; } h1 { margin-bottom: .2rem; } h1, h2, p, figcaption { overflow-wrap: anywhere; }
 .verdict { font-size: 1.15rem; border-left: 4px solid var(--same); padding: .4rem 1rem; }
-.verdict { background: var(--box); }
+.verdict { background: var(--box); color: var(--ink); }
+.facts { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.2rem 0; break-inside: avoid; }
+.facts div { flex: 1 1 9rem; background: var(--box); padding: .5rem 1rem; }
+.facts dt, .facts small { color: var(--soft); overflow-wrap: anywhere; } .facts dd { margin: 0; }
+.facts b { display: block; font-size: 1.6rem; line-height: 1.3; white-space: nowrap; }
 .verdict.open { border-color: var(--gap); }
 figure { margin: 1rem 0; overflow-x: auto; } .plot svg { max-width: 100%; height: auto; }
 @media (max-width: 45rem) { .plot svg { max-width: none; width: 44rem; } }
@@ -81,9 +89,11 @@ for (const table of document.querySelectorAll("table"))
     head.onclick = sort;
     head.onkeydown = event => { if (["Enter", " "].includes(event.key)) { event.preventDefault(); sort(); } };
   }
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => part.open = true));
+addEventListener("beforeprint", () => {
+  for (const part of document.querySelectorAll("details:not(.long)")) part.open = true;
+});
 """
-"""Sorts tables by the column whose head is pressed; printed pages are unfolded."""
+"""Sorts tables by the column whose head is pressed; printed pages are unfolded, but for the certificate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +213,7 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
     settled = all(pair.exact for pair in delta.pairs)
     parts = [
         f"<h1>How private is {_text(named)}?</h1>",
+        _headline(found),
         f'<p class="verdict{"" if settled else " open"}">{_text(sentence)}</p>',
         f"<p>{_text(_meaning(found))}</p>",
         f'<div class="wide">{html_table(report.heading, report.columns, report.rows)}</div>',
@@ -234,6 +245,26 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
 
 def _text(text: str) -> str:
     return escape(visible(text))
+
+
+def _headline(found: Decision) -> str:
+    """Return the numbers to remember: rounded in the safe direction, with the exact ones below."""
+    worst, alpha = found.delta.worst, found.delta.alpha_upper
+    decimal, whole = decimal_above(worst.upper, HEADLINE_DIGITS)
+    gap = decimal_above(worst.upper - worst.lower, HEADLINE_DIGITS)[0]
+    level = "= 0" if alpha == 1 else f"≤ {log_enclosure(alpha)[1]}"
+    checked = "checked" if found.checked.startswith("proved") else "none here"
+    facts = (
+        ("delta", f"{'=' if whole and worst.exact else '≤'} {decimal}", short_rational(worst.upper)),
+        ("epsilon", level, f"alpha = {short_rational(alpha)}"),
+        ("bounds", "meet" if worst.exact else f"{gap} apart", f"at least {short_rational(worst.lower)}"),
+        ("proof", checked, "see the end of the page"),
+    )
+    boxes = "".join(
+        f"<div><dt>{name}</dt><dd><b>{_text(large)}</b><small>{_text(small)}</small></dd></div>"
+        for name, large, small in facts
+    )
+    return f'<dl class="facts">{boxes}</dl>'
 
 
 def _meaning(found: Decision) -> str:
@@ -276,10 +307,11 @@ def _only_trace(event: Event) -> list[str]:
 
 def _caption(model: System | IntervalChain) -> str:
     labels = list(dict.fromkeys(model.labels))
+    colours = "in colours that come again" if len(labels) > len(LIGHT) else "each in its colour"
     shown = ", ".join(labels[:MAX_LABELS]) + (", ..." if len(labels) > MAX_LABELS else "")
     return (
         f"{len(model)} states; those of the pairs are framed. An observer sees the labels, written below the "
-        f"names, each in its colour: {shown}."
+        f"names, {colours}: {shown}."
     )
 
 
@@ -300,7 +332,7 @@ def _proof(found: Decision) -> str:
     return (
         "<p>A checker that shares no code with what computed this read the certificate below:</p>"
         f"<pre>{escape(found.checked)}</pre>"
-        f"<details><summary>The certificate, {len(found.proof)} characters: "
+        f'<details class="long"><summary>The certificate, {len(found.proof)} characters: '
         "saved as proof.json it is checked by <code>bisimdist check proof.json</code></summary>"
         f'<pre id="certificate">{escape(found.proof)}</pre></details>{_graph(found)}'
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from fractions import Fraction
 from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
@@ -47,7 +48,7 @@ def test_it_says_how_to_make_it_again(command: Command, tmp_path: Path) -> None:
     program = tmp_path / "coin toss.py"
     program.write_text("def told(x, rng):\n    return x if rng.flip('3/4') else 1 - x\n")
     for words in (
-        (ring, "--constants", "p=1/3", "--alpha", "1"),
+        (ring, "--set", "p=1/3", "--alpha", "1"),
         (f"{program}:told", "--input", "0", "--input", "1", "--pair", "0", "1", "--epsilon", "1"),
     ):
         page = page_of(command, tmp_path, *words)
@@ -69,3 +70,21 @@ def test_it_goes_to_standard_output_too(command: Command, tmp_path: Path) -> Non
 def test_nobody_is_told_apart(command: Command, tmp_path: Path) -> None:  # noqa: F811
     page = page_of(command, tmp_path, "example:figure1", "--pair", "s0", "s0")
     assert "in the event" not in page
+
+
+def test_its_first_numbers_are_rounded_in_the_safe_direction(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    def facts(*words: str) -> list[tuple[str, ...]]:
+        return re.findall(r"<b>(.*?)</b><small>(.*?)</small>", page_of(command, tmp_path, *words))
+
+    exact = facts("example:dining-cryptographers", "--alpha", "5001/5000")
+    assert exact[1:] == [
+        ("≤ 0.00019999", "alpha = 5001/5000"),
+        ("meet", exact[2][1]),
+        ("checked", exact[3][1]),
+    ]
+    delta, shown = exact[0]
+    assert Fraction(shown) < Fraction(delta.removeprefix("≤ ")) < Fraction(shown) * Fraction(1001, 1000)
+    assert facts("example:figure1", "--alpha", "11/10")[0] == ("= 0.16", "4/25")
+    rounded = facts("example:figure1", "--epsilon", "1/10")
+    assert rounded[0][0] == "≤ 0.1580"
+    assert rounded[2][0].endswith(" apart")
