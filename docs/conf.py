@@ -44,6 +44,9 @@ html_copy_source = False
 home = os.environ.get("BISIMDIST_REPOSITORY", "").rstrip("/")  # where the repository is published: pages lead to their source
 if home:
     html_theme_options = {"source_repository": home, "source_branch": "main", "source_directory": "docs/"}
+versions = os.environ.get("BISIMDIST_VERSIONS", "").split()  # sites of other versions, as 0.1.0=https://…/0.1.0/
+html_context = {"versions": [tuple(version.split("=", 1)) for version in versions]}
+templates_path = ["_templates"]
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_favicon = "_static/favicon.svg"

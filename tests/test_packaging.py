@@ -68,7 +68,7 @@ def without_links(tree: Path) -> Path:
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     """The tree of this checkout, without links."""
-    unwanted = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "_build", ".[!c]*")
+    unwanted = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "_build", "api", ".[!c]*")
     return without_links(Path(shutil.copytree(ROOT, tmp_path / "source", symlinks=True, ignore=unwanted)))
 
 
