@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bisimdist.analysis.audit import Distinguisher as Distinguisher
     from bisimdist.analysis.audit import audit as audit
     from bisimdist.analysis.audit import distinguisher as distinguisher
+    from bisimdist.analysis.compare import Compared as Compared
     from bisimdist.analysis.compare import Comparison as Comparison
     from bisimdist.analysis.compare import compare as compare
     from bisimdist.analysis.crosscheck import crosscheck as crosscheck
@@ -177,6 +178,7 @@ _HOMES = {
         "distinguisher",
     ),
     "bisimdist.analysis.compare": (
+        "Compared",
         "Comparison",
         "compare",
     ),

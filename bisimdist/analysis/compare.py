@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import overload
 
 from flint import fmpq
 
@@ -27,6 +28,7 @@ from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.privacy.greatest import greatest_solution
+from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.cutting import inner, masses_of, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.report.numbers import at_least, at_most, is_long, short_rational
@@ -159,24 +161,44 @@ class Comparison(Numbers):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared(Shown):
-    """The comparisons of all pairs.
+class Compared(Shown, Sequence[Comparison]):
+    """The comparisons of all pairs, in the order in which these were asked.
 
     Parameters
     ----------
+    model
+        The model.
     alpha
         The skew.
     pairs
         The comparisons.
     complete
         Whether the time was enough for them.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> compared = bisimdist.compare(bisimdist.build_example("figure1"), 1)
+    >>> len(compared), compared[0].source, compared.violated
+    (1, 's0', False)
     """
 
     command = "compare"
 
+    model: System | IntervalChain
     alpha: Exact
-    pairs: Sequence[Comparison]
+    pairs: tuple[Comparison, ...]
     complete: bool
+
+    @overload
+    def __getitem__(self, place: int) -> Comparison: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Comparison, ...]: ...
+    def __getitem__(self, place: int | slice) -> Comparison | tuple[Comparison, ...]:
+        return self.pairs[place]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
 
     @property
     def violated(self) -> bool:
@@ -227,7 +249,7 @@ def compare(  # noqa: PLR0913
     memory: int | None = None,
     progress: Progress = silent,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
-) -> tuple[Comparison, ...]:
+) -> Compared:
     """Compute delta and all distances of pairs, each by its own engine.
 
     Parameters
@@ -246,8 +268,8 @@ def compare(  # noqa: PLR0913
 
     Returns
     -------
-    tuple of Comparison
-        For each pair all measures and how they stand to each other.
+    Compared
+        For each pair a `Comparison`: all measures and how they stand to each other.
 
     Raises
     ------
@@ -262,7 +284,7 @@ def compare(  # noqa: PLR0913
     >>> [(measure.name, str(measure.upper)) for measure in compare(figure1(), 1)[0].measures][::5]
     [('delta', '1/5'), ('bd', '1/5')]
     """
-    system = known_or_rough(model)
+    system = whole_system = known_or_rough(model)
     skew = checked_alpha(alpha)
     asked = asked_states(system, pairs)
     cuts = [masses_of(system, pair) if isinstance(system, LMC) else None for pair in asked]
@@ -311,7 +333,9 @@ def compare(  # noqa: PLR0913
             left_out += [(f"{kind}_quotient", "states of intervals are not merged") for kind in DISTANCES]
         allowed = tuple(_allowing_for(cuts[k], skew, measure) for measure in measures)
         result.append(Comparison(*names[k], allowed, tuple(left_out)))
-    return tuple(result)
+    known = all(measure.lower == measure.upper for found in result for measure in found.measures)
+    ended = isinstance(whole_system, ProgramChain) and whole_system.origin.ended
+    return Compared(whole_system, skew, tuple(result), known or not (ended or deadline.passed()))
 
 
 def _merged(system: System | IntervalChain) -> tuple[System | IntervalChain, Sequence[int]]:

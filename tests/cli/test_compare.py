@@ -7,7 +7,7 @@ import json
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.compare import Comparison, Measure
+from bisimdist.analysis.compare import Compared, Comparison, Measure
 from tests.cli.conftest import Command
 
 RING = "example:dining-cryptographers"
@@ -46,7 +46,10 @@ def test_a_violated_order_is_an_error_of_the_program(
 ) -> None:
     half, third = fmpq(1, 2), fmpq(1, 3)
     wrong = Comparison("s0", "s1", (Measure("lbd", half, half), Measure("bd", third, third)))
-    monkeypatch.setattr("bisimdist.analysis.compare.compare", lambda *_, **__: (wrong,))
+    monkeypatch.setattr(
+        "bisimdist.analysis.compare.compare",
+        lambda model, alpha, **_: Compared(model, alpha, (wrong,), complete=True),
+    )
     ended = command("compare", "example:figure1", "--alpha", "1")
     assert ended.code == 1
     assert "ERROR of this program: lbd is above bd" in ended.out

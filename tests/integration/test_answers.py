@@ -32,6 +32,7 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "leakage": lambda: b.leakage(example("figure1"), "kl"),
     "satisfying": lambda: b.satisfying(example("pin-checking"), "<a1>T"),
     "profile": lambda: b.profile(example("figure1"), points=3),
+    "compare": lambda: b.compare(example("figure1"), 2),
     "crosscheck": lambda: b.crosscheck(example("figure1"), length=1),
 }
 
@@ -47,6 +48,7 @@ COMMANDS = {
     "leakage": "leakage example:figure1 --measure kl",
     "satisfying": "satisfies example:pin-checking --formula <a1>T",
     "profile": "profile example:figure1 --points 3",
+    "compare": "compare example:figure1 --alpha 2",
 }
 
 
