@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.questions.conversion import WritingModel
 from bisimdist.questions.given import Given
-from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT
-from bisimdist.questions.question import Group, Question
+from bisimdist.questions.options import JSON, OUTPUT, OUTPUT_FORMAT, SVG
+from bisimdist.questions.question import Content, Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.models.kinds import AnyModel
     from bisimdist.progress import Limits
+    from bisimdist.questions.option import Option
     from bisimdist.report.summary import Summary
     from bisimdist.report.tables import Report
 
@@ -29,6 +30,7 @@ class Show(Question["Summary"]):
     options = (
         OUTPUT_FORMAT.but(help="Convert or draw instead: json, yaml, dot, svg, prism or umb."),
         OUTPUT.but(help="Where to write what is converted (prism: a file stem)."),
+        SVG.but(help="Draw the model, beside its summary."),
         JSON,
     )
 
@@ -40,6 +42,10 @@ class Show(Question["Summary"]):
         if given[OUTPUT_FORMAT] is not None or given[OUTPUT] is not None:
             if given[JSON]:
                 raise UsageError("--json prints a summary, --format and -o convert; expected one of them")
+            if given[SVG] is not None:
+                raise UsageError(
+                    "--svg draws beside a summary, -o and --format convert; expected one of them"
+                )
             return WritingModel.read(given)
         return cls(model=given.any_model(), source=given.source)
 
@@ -56,3 +62,9 @@ class Show(Question["Summary"]):
 
     def report(self, answer: Summary) -> Report:
         return answer.report(self.source)
+
+    def content(self, option: Option[Any], path: str, answer: Summary) -> Content:
+        del option, path, answer
+        from bisimdist.models.io.svg import write_svg
+
+        return write_svg(self.model)

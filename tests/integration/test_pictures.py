@@ -29,6 +29,7 @@ def texts(picture: str) -> list[str]:
         ("delta example:figure1 --alpha 1", {"start", "in the event"}),
         ("metric example:pin-checking --kind amortised", {"s1", "t5", "no"}),
         ("metric example:counting-queries --kind accumulative", {"s", "second1", "out0"}),
+        ("show example:figure1", {"s0", "s3", "3/5"}),
         ("explain example:figure2", {"can do a", "all of", "anything", "can do c"}),
         ("explain example:pin-checking --pair s1 s1", {"nothing to draw"}),
         ("trace example:randomised-response-pa", {"s_y or s_n", "tau", "3/4 from s_y", "1/4 from s_n"}),
