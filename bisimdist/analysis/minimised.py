@@ -29,10 +29,14 @@ def minimised_delta(  # noqa: PLR0913
     pairs: Pairs,
     loss: ExactNumber,
     *,
+    alpha: ExactNumber | None = None,
+    epsilon: ExactNumber | None = None,
+    gap: ExactNumber | None = None,
+    worst: bool = False,
+    threshold: ExactNumber | None = None,
     deadline: Deadline = NEVER,
     memory: int | None = None,
     progress: Progress = silent,
-    **question: Any,
 ) -> DeltaAnswer:
     """Return bounds on delta by a smaller chain: each is wider by (1 + alpha) times what is lost.
 
@@ -44,7 +48,7 @@ def minimised_delta(  # noqa: PLR0913
         Pairs of names of states.
     loss
         How much may be lost (`bisimdist.minimise`).
-    deadline, memory, progress, question
+    alpha, epsilon, gap, worst, threshold, deadline, memory, progress
         As for `bisimdist.delta`.
 
     Notes
@@ -53,7 +57,8 @@ def minimised_delta(  # noqa: PLR0913
     """
     limits: dict[str, Any] = {"deadline": deadline, "memory": memory, "progress": progress}
     small, inside = _smaller(model, pairs, loss, limits)
-    found = delta(small.smaller, pairs=inside, **question, **limits)
+    asked: dict[str, Any] = {"gap": gap, "worst": worst, "threshold": threshold}
+    found = delta(small.smaller, alpha, epsilon=epsilon, pairs=inside, **asked, **limits)
     lost = (1 + max(found.alpha_lower, found.alpha_upper)) * small.loss
     work = _Lossy(small, found)
     return replace(

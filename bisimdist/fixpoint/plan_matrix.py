@@ -72,6 +72,12 @@ class PlanMatrix:
         terms = np.bincount(rows, minlength=len(chosen)).astype(np.float64)
         return cls(strategy, chosen, matrix, constant, terms)
 
+    def rows(self, chosen: Int64Array) -> PlanMatrix:
+        """Return some of the rows, as a matrix of its own."""
+        return PlanMatrix(
+            self.strategy, self.sides[chosen], self.matrix[chosen], self.constant[chosen], self.terms[chosen]
+        )
+
     def plan(self, row: int) -> Plan:
         """Return the exact plan of a row."""
         return self.strategy.plan(int(self.sides[row]))

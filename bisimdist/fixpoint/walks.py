@@ -46,8 +46,12 @@ class Walk:
     @classmethod
     def of(cls, strategy: Strategy, sides: list[int], value: Float64Array | None = None) -> Walk:
         """Return the walk of the sides; those cheaper than the values by more than `SETTLED` do not count."""
-        plans = PlanMatrix.of(strategy, sides)
-        penalty = np.zeros(len(sides))
+        return cls.along(strategy, PlanMatrix.of(strategy, sides), value)
+
+    @classmethod
+    def along(cls, strategy: Strategy, plans: PlanMatrix, value: Float64Array | None) -> Walk:
+        """Return the walk of couplings that are read already."""
+        penalty = np.zeros(len(plans.sides))
         if value is not None:
             cost = plans.matrix @ value + plans.constant
             penalty = np.where(cost < value[plans.sides // strategy.functional.width] - SETTLED, -np.inf, 0.0)
@@ -63,8 +67,13 @@ def steps_by_direction(strategy: Strategy, value: Float64Array) -> tuple[list[Wa
     """Return the walks that count for the upper bound (of all sides) and the lower one (of those taken)."""
     live = _live(strategy)
     taken = [Walk.taken(strategy)]
-    columns = zip(*(strategy.others(pair) for pair in live), strict=True)
-    return [*taken, *(Walk.of(strategy, list(sides), value) for sides in columns)], taken
+    columns = np.array([list(strategy.others(pair)) for pair in live], dtype=np.int64).T
+    if not columns.size:
+        return taken, taken
+    sides, place = np.unique(columns, return_inverse=True)
+    plans = PlanMatrix.of(strategy, sides)  # all at once: reading a batch takes as long for a few sides
+    rows = place.reshape(columns.shape)
+    return [*taken, *(Walk.along(strategy, plans.rows(chosen), value) for chosen in rows)], taken
 
 
 def longest(strategy: Strategy, walks: list[Walk]) -> Float64Array:
