@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf
 
 from flint import fmpq
@@ -32,6 +33,15 @@ class Law:
 
     terms: tuple[tuple[fmpq, fmpq], ...]
     upward: bool
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        parts = [number for term in self.terms for part in term for number in (int(part.p), int(part.q))]
+        object.__setattr__(self, "_hash", hash((*parts, self.upward)))
+
+    def __hash__(self) -> int:
+        """Known from the beginning: laws are looked up again and again."""
+        return self._hash
 
     def part(self, begin: int, length: float) -> Part:
         """Return how likely the distance is from `begin` on for so many values, and the law if it is."""
@@ -79,6 +89,7 @@ def _without(law: Law, part: Terms) -> Terms:
     return made
 
 
+@lru_cache(4096)
 def order(one: Law, other: Law) -> tuple[tuple[Part, Part], tuple[Part, Part]]:
     """Return the parts of two independent values with the same end where the first is less, and where not."""
     if not one.upward:  # the smaller value is the more distant one
@@ -104,6 +115,7 @@ def _both(
     )
 
 
+@lru_cache(4096)
 def same(one: Law, other: Law) -> tuple[tuple[Part, Part], tuple[Part, Part]]:
     """Return the parts of two independent values with the same end where they are the same, and where not."""
     both, up = _times(one.terms, other.terms), one.upward
