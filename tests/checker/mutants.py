@@ -23,6 +23,7 @@ _EDGES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }
 _OTHERS = {"any": "all", "all": "any", "min": "max", "max": "min"}
 _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {ast.Add: ast.Sub, ast.Sub: ast.Add}
+_COUNTING = ("afford", "hold", "spend")
 _NAMES = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 Change = tuple[str, ast.AST | None]
@@ -109,8 +110,8 @@ def _called(node: ast.AST) -> str:
 def _counts_work(node: ast.AST) -> bool:
     """Tell whether this only says, or counts, how much work there is."""
     if isinstance(node, ast.FunctionDef):
-        return node.name.endswith("_work")
-    return isinstance(node, ast.Expr) and _called(node.value) in ("afford", "hold", "spend")
+        return node.name.endswith("_work") or node.name in ("limited", *_COUNTING)
+    return isinstance(node, ast.Expr) and _called(node.value) in _COUNTING
 
 
 def _means_nothing(node: ast.AST, part: ast.AST) -> bool:
