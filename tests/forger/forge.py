@@ -23,7 +23,8 @@ NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*|0x[0-9a-fA-F]+)(?:/(?:[1-9][0-9]*|0x[0-
 KEPT = {
     *("model", "digest", "format", "version", "kind", "distance", "discount", "from", "to", "word", "length"),
     *("counterexample", "merged", "direction", "event", "pair", "type", "mechanism", "answer", "adjacency"),
-    *("metric", "common", "stuck", "vector", "action", "parameters"),
+    *("metric", "common", "stuck", "vector", "action", "parameters", "maximise", "parameter", "factors"),
+    *("cells", "range", "for_all", "at_most"),
 }
 """What is not a number, or says what the claim is about."""
 
@@ -103,14 +104,14 @@ def lies(template: Template) -> list[Lie]:
     """Return the ways in which the claim can be made false."""
     (claim,) = template.document["claims"]
     found = []
-    if template.kind == "no budget":
+    if template.kind in {"no budget", "robust"}:
         return [Lie(None, False, None)]
     if claim.get("holds", True) is False or claim.get("verdict", "holds") != "holds":
         return []
     for key in ("upper", "ratio"):
         if key in claim:
             found.append(Lie(("claims", 0, key), False, template.low))
-    if "lower" in claim and template.high is not None:
+    if claim.get("lower") is not None and template.high is not None:
         found.append(Lie(("claims", 0, "lower"), True, template.high))
     return found
 

@@ -14,6 +14,7 @@ from tests.forger.filed import filed, tightened
 from tests.forger.forge import attack, lie_by_chance, lies
 from tests.forger.logic import logic_lies
 from tests.forger.templates import KINDS, Document, Template, shuffled, templates
+from tests.forger.younger import byte_lies, piece_lies
 
 __all__ = ["Raid", "raid"]
 
@@ -100,8 +101,12 @@ def raid(
         for _ in range(chances):
             _by_chance(done, template, source, folder)
     if chances:
-        for kind, document in logic_lies(done.seed, number):
+        for kind, document in (*logic_lies(done.seed, number), *piece_lies(done.seed, number)):
             _judge(done, Template(kind, f"{done.seed}:{number}", document, None, None), document, folder)
+        for changed, said in byte_lies(done.seed, number, chances):
+            done.chanced[f"format 2: {said}"] += 1
+            if said == "accepted":
+                done.forged.append(f"FORGED by chance: format 2 {done.seed}:{number}: {changed.hex()}")
     done.following = number + 1
 
 

@@ -29,6 +29,8 @@ from bisimdist.models.pa import PA
 from bisimdist.progress import Deadline
 from tests.campaign.draw import Case, draw
 from tests.campaign.hidden import enumerated, possible
+from tests.forger.plain import Bound, Document, fraction, plain, read_bound
+from tests.forger.younger import best, for_all, merged, robust
 
 __all__ = [
     "KINDS",
@@ -41,10 +43,6 @@ __all__ = [
     "shuffled",
     "templates",
 ]
-
-Document = dict[str, Any]
-Bound = Fraction | None
-"""A number, or None for infinity."""
 
 SECONDS = 1.0
 SHORT = 0.1
@@ -78,23 +76,6 @@ class Template:
     high: Bound
 
 
-def fraction(value: fmpq | None) -> Bound:
-    """Return a number of the engine as one of the checker."""
-    return None if value is None else Fraction(int(value.p), int(value.q))
-
-
-def plain(document: Mapping[str, object]) -> Document:
-    """Return a copy of a certificate whose tables of distances hold rationals instead of numerators."""
-    copied: Document = json.loads(json.dumps(document))
-    for name in ("upper", "lower"):
-        table = copied.get(name)
-        if isinstance(table, dict) and "denominator" in table and "pairs" in table:
-            whole = int(table.pop("denominator"), 0)
-            for entry in table["pairs"]:
-                entry["value"] = str(Fraction(int(entry["value"], 0), whole))
-    return copied
-
-
 def _distance(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
     assert isinstance(model, LMC)
     for kind in ("bd", "lbd"):
@@ -109,14 +90,6 @@ def _distance(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bo
             claim = case.source.choice(claims)
             document["claims"] = [claim]
             yield kind, document, read_bound(claim["lower"]), read_bound(claim["upper"])
-
-
-def read_bound(text: str) -> Bound:
-    """Read a bound of a claim, ``inf`` as None."""
-    if text == "inf":
-        return None
-    above, _, below = text.partition("/")
-    return Fraction(int(above, 0), int(below or "1", 0))
 
 
 def _delta(case: Case, model: Any) -> Iterator[tuple[str, Document, Bound, Bound]]:
@@ -258,6 +231,10 @@ MAKERS: Mapping[str, tuple[str, Maker]] = {
     "parametric": ("parametric", _parametric),
     "no budget": ("hmm", _no_budget),
     "mechanism": ("hmm", _mechanism),
+    "merged": ("lmc", merged),
+    "for all values": ("lmc", for_all),
+    "best": ("lmc", best),
+    "robust": ("lmc", robust),
 }
 KINDS = tuple(MAKERS)
 
@@ -297,6 +274,7 @@ PROOFS = (
     "invariant",
     "pump",
     "mechanism",
+    "pairs",
 )
 
 
