@@ -54,7 +54,10 @@ class Arena:
             rows = (self.automaton.transitions[n] for n in self.steps[state])
             return frozenset((action, frozenset(seen(row, of).items())) for _, action, row in rows)
 
-        *_, last = refinements(self.automaton.states, look)
+        def following(state: str) -> list[str]:
+            return [target for n in self.steps[state] for target in self.automaton.transitions[n][2]]
+
+        *_, last = refinements(self.automaton.states, look, following)
         return last
 
     def class_of(self, name: str, where: str) -> int:

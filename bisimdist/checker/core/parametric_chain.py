@@ -152,6 +152,7 @@ class _Walk:
                 chain.labels[state],
                 frozenset((c, frozenset(mass.items())) for c, mass in _lumped(rows[state], of).items()),
             ),
+            lambda state: rows[state],
         ):
             self.of = of
         self.rows = {self.of[state]: _lumped(rows[state], self.of) for state in chain.labels}

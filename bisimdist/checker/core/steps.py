@@ -60,17 +60,42 @@ def seen(steps: Sequence[Step], of: Mapping[str, int]) -> frozenset[Hashable]:
     return frozenset((action, frozenset(lumped(row, of).items())) for action, row in steps)
 
 
-def refinements(states: Iterable[str], look: Callable[[str, Classes], Hashable]) -> Iterator[Classes]:
-    """Yield the partition that 0, 1, 2, ... looks tell apart; the last one is stable.
+def refinements(
+    states: Iterable[str],
+    look: Callable[[str, Classes], Hashable],
+    following: Callable[[str], Iterable[str]],
+) -> Iterator[Classes]:
+    """Yield the partition that 0, 1, 2, ... looks tell apart, which changes; the last one is stable.
 
-    `look` says what is seen of a state when the classes of its successors are known.
+    `look` says what is seen of a state when the classes of its successors are known, and `following` names
+    these. Who has no successor in another class than before looks like those of its class of whom that is so
+    too: only others are looked at.
     """
     of = dict.fromkeys(states, 0)
+    before: dict[str, list[str]] = {state: [] for state in of}
+    for state in of:
+        for target in following(state):
+            before[target].append(state)
+    members = [set(of)]
+    waiting = dict.fromkeys(of)
     while True:
         yield of
-        numbers: dict[Hashable, int] = {}
-        spend(OPERATION * len(of))
-        refined = {state: numbers.setdefault(look(state, of), len(numbers)) for state in of}
-        if len(numbers) == len(set(of.values())):
+        seen_in: dict[int, dict[Hashable, list[str]]] = {}
+        spend(OPERATION * len(waiting))
+        for state in waiting:
+            seen_in.setdefault(of[state], {}).setdefault(look(state, of), []).append(state)
+        changed: dict[str, int] = {}
+        for number, groups in seen_in.items():
+            other = next((state for state in members[number] if state not in waiting), None)
+            if other is not None:
+                groups.pop(look(other, of), None)
+            else:
+                groups.pop(max(groups, key=lambda view: len(groups[view])))
+            for group in groups.values():
+                changed |= dict.fromkeys(group, len(members))
+                members[number].difference_update(group)
+                members.append(set(group))
+        if not changed:
             return
-        of = refined
+        of |= changed
+        waiting = {source: None for state in changed for source in before[state]}

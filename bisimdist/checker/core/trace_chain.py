@@ -74,7 +74,9 @@ class TraceChain:
         """Merge the states."""
         steps = {s: step for s, step in only_steps(automaton.transitions, "T1").items() if step[1]}
         *_, class_of = refinements(
-            automaton.states, lambda state, of: seen([steps[state]] if state in steps else [], of)
+            automaton.states,
+            lambda state, of: seen([steps[state]] if state in steps else [], of),
+            lambda state: steps[state][1] if state in steps else (),
         )
         actions: dict[int, str | None] = {}
         rows: dict[int, Masses] = {}

@@ -81,7 +81,11 @@ def _check_formula(reader: FormulaReader, claim: Apart) -> None:
 def _check_least(automaton: Automaton, claims: Sequence[Apart]) -> None:
     """Check that one step less does not tell the states apart: so no formula of less depth does."""
     steps = steps_of(automaton.states, automaton.transitions)
-    rounds = refinements(automaton.states, lambda state, of: seen(steps[state], of))
+    rounds = refinements(
+        automaton.states,
+        lambda state, of: seen(steps[state], of),
+        lambda state: [target for _, row in steps[state] for target in row],
+    )
     for level, of in enumerate(rounds):
         claims = [claim for claim in claims if claim.depth > level]
         if not claims:
