@@ -41,6 +41,14 @@ def test_links_lead_to_files_that_exist(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", pages(), ids=identified)
+def test_every_table_has_a_head(page: Path) -> None:
+    lines = ["", *page.read_text().splitlines(), ""]
+    for above, line, below in zip(lines, lines[1:], lines[2:], strict=False):
+        if line.startswith("|") and not above.startswith("|"):
+            assert re.fullmatch(r"\|[-:| ]+\|", below), f"no table begins with {line}"
+
+
+@pytest.mark.parametrize("page", pages(), ids=identified)
 def test_names_of_the_code_exist(page: Path) -> None:
     text = page.read_text()
     for name in NAME.findall(text):
