@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -16,6 +17,10 @@ __all__ = ["main"]
 
 UNDECIDED = 3
 """The exit code of work that was ended before it was done."""
+
+
+YOUNG = 50_000
+"""How many new objects are looked through for cycles at a time: answers are made of many, which hold none."""
 
 
 class _Leaving:
@@ -41,6 +46,7 @@ def main() -> NoReturn:
     from bisimdist.cli.room import watch_imports
 
     watch_imports()
+    gc.set_threshold(YOUNG, 20, 100)
     from bisimdist.cli.main import run
 
     leaving.code = run(sys.argv[1:])

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from flint import fmpq
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 from bisimdist.lp.backends.base import remaining_seconds
 from bisimdist.progress import NEVER, Deadline
@@ -27,6 +25,9 @@ def guess_tree(
     """Return arcs that are probably those of an optimal tree, the surest first; none for wide numbers."""
     if any(r > _LARGEST for row in ratio for r in row):
         return []
+    from scipy.optimize import linprog  # noqa: PLC0415 - slow to load, and small problems need none
+    from scipy.sparse import coo_array  # noqa: PLC0415
+
     a = np.array([float(m) for m in supply])
     b = np.array([float(m) for m in demand])
     if min(a.min(), b.min()) < _SMALLEST * max(a.max(), b.max()):

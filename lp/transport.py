@@ -101,13 +101,14 @@ def improve(  # noqa: PLR0913
     give, spare = [one] * sources, [0] * sinks
     if not optimal and worth_approaching(len(costs), sum(supply) + sum(capacity)):
         pivots, optimal = approach(sources, sinks, supply, capacity, costs, one, up, tolerance)
-    if not optimal:
+    if optimal:
+        kernel.sort_tree(nodes, up, depth, order)
+        kernel.basis_potentials(sources, sinks, costs, give, spare, up, order, potential)
+    else:
         pivots += kernel.simplex(
             sources, sinks, supply, capacity, costs, give, spare, up, order, depth, flow, potential, tolerance
         )
-    kernel.sort_tree(nodes, up, depth, order)
     kernel.basis_flows(sources, sinks, program.supply, program.capacity, up, order, flow)
-    kernel.basis_potentials(sources, sinks, costs, give, spare, up, order, potential)
     return TransportBasis(tuple(up), tuple(flow), tuple(potential), pivots)
 
 

@@ -30,7 +30,7 @@ from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["approximate", "prove_above", "prove_exactly"]
 
-LARGE = 500
+LARGE = 2000
 """Of so many pairs exact values take longer than leading digits, which are therefore looked at first:"""
 
 PLACES = 192
@@ -121,8 +121,10 @@ def _fixed_point(
     """Improve the guess first in doubles; where these lead astray, from the guess itself in exact numbers."""
     try:
         strategy = _strategy(question, guess)
+        known = question.functional.size > LARGE and guess.rounds == 0  # digits are the next thing to look at
         with suppress(SingularSystemError):
-            improve_roughly(strategy, deadline=deadline, progress=progress)
+            if not known:
+                improve_roughly(strategy, deadline=deadline, progress=progress)
         if question.functional.size > LARGE:
             try:
                 improve_nearly(strategy, PLACES, deadline=deadline, progress=progress)
