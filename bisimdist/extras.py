@@ -20,15 +20,14 @@ def needed(module: str, extra: str) -> Any:
 
     Examples
     --------
-    >>> needed("not_there", "plot")
+    >>> needed("none", "plot")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    bisimdist.errors.UsageError: not_there is not installed; install it with: pip install 'bisimdist[plot]'
+    bisimdist.errors.UsageError: none is not installed; install it with: pip install 'bisimdist[plot]', or in ...
     """
     try:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise UsageError(
-            f"{package} is not installed; install it with: pip install 'bisimdist[{extra}]'"
-        ) from error
+        how = f"pip install 'bisimdist[{extra}]', or in a clone '.[{extra}]'"
+        raise UsageError(f"{package} is not installed; install it with: {how}") from error
