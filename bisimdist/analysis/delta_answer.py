@@ -315,7 +315,8 @@ class DeltaAnswer(Shown):
 
     def _irrational(self) -> tuple[str, ...]:
         """Say why bounds at a rounded alpha do not meet, and what to ask instead."""
-        if self.alpha is not None or self.status is not Status.BRACKET:
+        cut = any(any(pair.cut or ()) for pair in self.pairs)  # then a rational alpha does not help
+        if cut or self.alpha is not None or self.status is not Status.BRACKET:
             return ()
         below = simplest_between(self.alpha_upper - (self.alpha_upper - 1) / 1000, self.alpha_upper)
         return (

@@ -42,7 +42,7 @@ class Program(Delta):
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
         if not is_program(given.argument):
-            raise UsageError(f"{given.argument[:60]}: expected FILE.py:FUNCTION")
+            raise UsageError(f"{given.argument[:60]}: expected FILE.py:FUNCTION{_such_as(given.argument)}")
         return super(Program, cls).read(given)
 
     def data(self, answer: DeltaAnswer) -> dict[str, object]:
@@ -61,3 +61,16 @@ class Program(Delta):
         from bisimdist.analysis.program_answer import program_report
 
         return program_report(answer, Delta.report(self, answer))
+
+
+def _such_as(argument: str) -> str:
+    """Return the first functions that a file of Python has, to copy."""
+    import re
+    from pathlib import Path
+
+    try:
+        text = Path(argument).read_text(encoding="utf-8") if argument.endswith(".py") else ""
+    except (OSError, ValueError):
+        text = ""
+    found = [f"{argument}:{name}" for name in re.findall(r"^def ([a-zA-Z]\w*)", text, re.MULTILINE)]
+    return ", such as " + ", ".join(found[:3]) if found else ""

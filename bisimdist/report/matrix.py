@@ -17,12 +17,15 @@ from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.pair_table import Row, is_ratio, value_of
 from bisimdist.report.pictures import figure_class, saved
+from bisimdist.report.tables import html_table
 
 if TYPE_CHECKING:
     import numpy
 
 __all__ = ["Matrix"]
 
+SHOWN = 20
+"""Of so many states a notebook shows the entries."""
 NAMED = 60
 """Of so many states the names are drawn,"""
 LONGEST = 28
@@ -100,6 +103,15 @@ class Matrix(Numbers):
             tuple(tuple((s, t) in found for t in every) for s in every),
             ratios,
         )
+
+    def __repr__(self) -> str:
+        return f"<Matrix of {len(self.names)} states, {sum(map(sum, self.asked))} entries>"
+
+    def _repr_html_(self) -> str:
+        rows = zip(self.names, self.entries, self.asked, strict=True)
+        shown = [(name, *map(_text, row[:SHOWN], asked[:SHOWN])) for name, row, asked in rows]
+        caption = repr(self)[1:-1] + (f", of which {SHOWN} are shown" if len(self.names) > SHOWN else "")
+        return html_table(caption, ("", *self.names[:SHOWN]), shown[:SHOWN])
 
     @property
     def complete(self) -> bool:

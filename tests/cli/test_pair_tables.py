@@ -165,3 +165,13 @@ def test_a_picture_of_many_pairs_has_the_largest_and_says_so() -> None:
     assert (len(ticks), ticks[0], ticks[-1]) == (60, "far, t", "s31, t")
     named = [text.get_text() for text in figure.legends[0].get_texts()]
     assert named == ["between two bounds", "no finite bound"]
+
+
+def test_a_matrix_is_shown_in_short() -> None:
+    names = [f"s{k}" for k in range(40)]
+    pairs = [{"from": s, "to": t, "upper": "1/3"} for s, t in combinations(names, 2)]
+    matrix = Matrix.of_pairs(pairs)
+    assert repr(matrix) == "<Matrix of 40 states, 1600 entries>"
+    page = matrix._repr_html_()
+    assert ("of which 20 are shown" in page, page.count("<tr>"), page.count("<td>")) == (True, 21, 420)
+    assert "of which" not in Matrix.of_pairs(pairs[:3])._repr_html_()

@@ -221,3 +221,14 @@ def test_a_function_of_another_file_is_named_with_its_own_line(tmp_path: Path) -
     file.write_text("from beside import half\n\ndef f(x, rng):\n    return half(x, rng) + rng.randrange(2)\n")
     with pytest.raises(ModelError, match=r"beside\.py:6: the quotient of two integers"):
         explore(f"{file}:f", [0, 1])
+
+
+def test_a_file_without_a_function_is_answered_with_those_that_it_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "survey.py"
+    path.write_text("import random\ndef _inner():\n    pass\ndef told(x, rng):\n    return x\n")
+    assert run(["program", str(path), "--input", "0", "--input", "1", "--alpha", "1"]) == 2
+    assert f"such as {path}:told" in capsys.readouterr().err
+    assert run(["program", str(tmp_path / "none.py"), "--input", "0", "--input", "1", "--alpha", "1"]) == 2
+    assert "such as" not in capsys.readouterr().err
