@@ -27,10 +27,11 @@ from bisimdist.interruption import OnInterrupt, interruptible
 from bisimdist.models.entries import read_entry
 from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.polynomial import RationalFunction, monomials_of, parameter_ring
+from bisimdist.models.positivity import Sign, sign_on_box
 from bisimdist.models.roots import factors_of, isolated
 from bisimdist.privacy.best import Best, best_of
 from bisimdist.privacy.parametric import Gains, ParametricGraph
-from bisimdist.privacy.pieces import pieces_of
+from bisimdist.privacy.pieces import Pieces, pieces_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["DEFAULT_GAP", "delta_for_all", "delta_over", "synthesise"]
@@ -212,6 +213,8 @@ def _by_gains(  # noqa: PLR0913, PLR0917
         known = {str(f): f for polynomial in excess for f, _ in factors_of(polynomial)}
         known |= {str(root.polynomial): root.polynomial for root in pieces.breaks}
         cuts = [root.low for root in isolated(known.values(), *box[0]) if root.rational]
+        if _touches(excess, box[0]) and _nowhere_more(pieces, excess):
+            return BoxPair(*pair, True, None, None, _unproved)
     proofs = []
     for gains in both:
         result = prove_sign(
@@ -231,6 +234,28 @@ def _by_gains(  # noqa: PLR0913, PLR0917
         proofs.append(result.proof)
     trees = sign_trees(proofs, names)
     return BoxPair(*pair, True, None, None, partial(box_claim, pair, names, box, level, None, trees))
+
+
+def _touches(excess: Sequence[fmpq_mpoly], interval: tuple[fmpq, fmpq]) -> bool:
+    """Tell whether a polynomial has a zero of even multiplicity that is not rational: no cut hits it."""
+    even = [factor for polynomial in excess for factor, k in factors_of(polynomial) if k % 2 == 0]
+    return any(not root.rational for root in isolated(even, *interval))
+
+
+def _nowhere_more(pieces: Pieces, excess: Sequence[fmpq_mpoly]) -> bool:
+    """Tell whether what a function lacks to a level is positive on no piece, where squares are taken out."""
+    starts = [pieces.low, *(root.low for root in pieces.breaks)]
+    ends = [*(root.high for root in pieces.breaks), pieces.high]
+    fine = {Sign.NEGATIVE, Sign.NOT_POSITIVE, Sign.ZERO}
+    signs = (sign_on_box(part, ((low, high),)) for part, low, high in zip(excess, starts, ends, strict=True))
+    return all(sign in fine for sign in signs)
+
+
+def _unproved() -> Claim:
+    raise UsageError(
+        "the threshold is attained at a number that is not rational, where no proof by coefficients ends; a "
+        "threshold that is a little larger has one"
+    )
 
 
 @interruptible

@@ -120,6 +120,11 @@ class PiecesAnswer(Shown):
         return parametric_certificate(self.model, "delta", self.alpha, claims)
 
 
+UNDECIDED = (
+    "a threshold that is nearly attained takes many boxes, and one that is attained may take for ever."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class BoxPair(Numbers):
     """Whether a threshold holds for a pair for all values in a box.
@@ -200,6 +205,8 @@ class BoxAnswer(Shown):
             if pair.at is not None and pair.value is not None:
                 where = ", ".join(f"{name} = {shorten_rational(x)}" for name, x in pair.at.items())
                 remarks.append(f"({pair.source}, {pair.target}): for {where} it is {at_least(pair.value)}.")
+            if pair.holds is None:
+                remarks.append(f"({pair.source}, {pair.target}): not decided in this time; {UNDECIDED}")
         return Report(
             heading=f"{self.distance} at alpha = {shorten_rational(self.alpha)}: "
             f"at most {shorten_rational(self.threshold)} for all {box}?",

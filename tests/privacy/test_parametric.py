@@ -336,3 +336,15 @@ def test_runs_are_followed_as_far_as_the_checker_follows_them(name: str, followe
     else:
         with pytest.raises(UsageError, match="may go on for ever"):
             delta_over(model, 1)
+
+
+def test_a_threshold_that_is_attained_at_an_irrational_number() -> None:
+    rows = {"s": {"y": "1/2", "n": "1/2"}, "t": {"y": "1/2-(p^2-p^4)", "n": "1/2+(p^2-p^4)"}}
+    ends = {"y": {"y": 1}, "n": {"n": 1}}
+    labels = {"s": "a", "t": "a", "y": "y", "n": "n"}
+    chain = ParametricChain.from_mappings(labels, {**rows, **ends}, {"p": (0, 1)}, [("s", "t")])
+    answer = delta_for_all(chain, 1, "1/4", box={"p": ("1/10", "9/10")})
+    assert answer.holds
+    with pytest.raises(UsageError, match="attained at a number that is not rational"):
+        answer.certificate()
+    assert delta_for_all(chain, 1, "24/100", box={"p": ("1/10", "9/10")}).holds is False
