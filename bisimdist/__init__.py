@@ -153,6 +153,7 @@ if TYPE_CHECKING:
     from bisimdist.models.pa import action_labelled_lmc as action_labelled_lmc
     from bisimdist.models.parametric import ParametricChain as ParametricChain
     from bisimdist.programs.analyst import explore_interactive as explore_interactive
+    from bisimdist.programs.bent import explore_bent as explore_bent
     from bisimdist.programs.chain import ProgramChain as ProgramChain
     from bisimdist.programs.chain import ProgramInteractive as ProgramInteractive
     from bisimdist.programs.front import explore as explore
@@ -392,6 +393,7 @@ _HOMES = {
         "action_labelled_lmc",
     ),
     "bisimdist.programs.analyst": ("explore_interactive",),
+    "bisimdist.programs.bent": ("explore_bent",),
     "bisimdist.programs.chain": (
         "ProgramChain",
         "ProgramInteractive",
