@@ -133,7 +133,7 @@ def improve_nearly(
     """
 
     def values() -> Values:
-        progress("leading digits", places, None)
+        progress(f"{places} leading digits", 0, None)
         return strategy.nearly(places, deadline=deadline)
 
     return _improve(strategy, values, 4 * (strategy.functional.batch.room + 2), deadline).values
