@@ -30,14 +30,18 @@ from bisimdist.models.polynomial import RationalFunction, monomials_of, paramete
 from bisimdist.models.positivity import Sign, sign_on_box
 from bisimdist.models.roots import factors_of, isolated
 from bisimdist.privacy.best import Best, best_of
+from bisimdist.privacy.best_boxes import best_in_box
 from bisimdist.privacy.parametric import Gains, ParametricGraph
 from bisimdist.privacy.pieces import Pieces, pieces_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["DEFAULT_GAP", "delta_for_all", "delta_over", "synthesise"]
+__all__ = ["DEFAULT_GAP", "ROUGH_GAP", "delta_for_all", "delta_over", "synthesise"]
 
 DEFAULT_GAP = fmpq(1, 10**9)
 """How far apart bounds on a best value may be if nobody says otherwise."""
+
+ROUGH_GAP = fmpq(1, 1000)
+"""The same for faces, where there are several parameters."""
 
 MAX_BOXES = 20_000
 
@@ -266,6 +270,7 @@ def synthesise(  # noqa: PLR0913
     at_most: ExactNumber,
     *,
     interval: Ends | None = None,
+    box: Mapping[str, Ends] | None = None,
     gap: ExactNumber = DEFAULT_GAP,
     pairs: Pairs | None = None,
     deadline: Deadline = NEVER,
@@ -276,15 +281,15 @@ def synthesise(  # noqa: PLR0913
     Parameters
     ----------
     model
-        A chain with one parameter, on which runs of the pairs come to rest.
+        A chain with parameters, on which runs of the pairs come to rest.
     alpha
         The skew.
     maximise
         The expression.
     at_most
         The number.
-    interval
-        Which values of the parameter are allowed; by default all.
+    interval, box
+        Which values of the parameter are allowed, or by parameter of each of several; by default all.
     gap
         How far apart the bounds on the best value may be.
     pairs
@@ -302,7 +307,7 @@ def synthesise(  # noqa: PLR0913
     Raises
     ------
     UsageError
-        If there is more than one parameter, the interval or the expression is none, or runs go on for ever.
+        If the interval or the expression is none, or runs go on for ever.
     LimitError
         If the deadline passes before anything is known.
 
@@ -318,7 +323,13 @@ def synthesise(  # noqa: PLR0913
     The proofs are in ``docs/theory/parameters.md``.
     """
     skew, level, width = checked_alpha(to_fmpq(alpha)), to_fmpq(at_most), to_fmpq(gap)
+    if len(model.parameters) > 1:
+        if interval is not None:
+            raise UsageError("the model has several parameters; expected box= in place of an interval")
+        whole = box_of(model, box or {})
+        return _best_of_several(model, (skew, level, width), maximise, whole, pairs, deadline)
     name = only_parameter(model)
+    interval = (box or {}).get(name, interval)
     entry = read_entry(maximise, (name,))
     ring = parameter_ring((name,))
     expression = entry if isinstance(entry, RationalFunction) else RationalFunction.of(ring.constant(entry))
@@ -337,6 +348,44 @@ def synthesise(  # noqa: PLR0913
     status = Status.LIMIT if widest > width else Status.BRACKET if widest else Status.EXACT
     return BestAnswer(
         model=model, alpha=skew, maximise=maximise, at_most=level, pairs=tuple(found), status=status
+    )
+
+
+def _best_of_several(  # noqa: PLR0913, PLR0917
+    model: ParametricChain,
+    numbers: tuple[fmpq, fmpq, fmpq],
+    maximise: str,
+    box: Box,
+    pairs: Pairs | None,
+    deadline: Deadline,
+) -> BestAnswer:
+    """Return bounds on the best values over several parameters, box by box."""
+    skew, level, width = numbers
+    names = model.parameter_names
+    entry = read_entry(maximise, names)
+    ring = parameter_ring(names)
+    expression = entry if isinstance(entry, RationalFunction) else RationalFunction.of(ring.constant(entry))
+    graph = ParametricGraph(model)
+    found = []
+    for s, t in asked_states(model, pairs):
+        both = graph.gains(skew, s, t, deadline=deadline)
+        best = best_in_box(both, expression, level, width, box, deadline=deadline)
+        at = None if best.at is None else dict(zip(names, best.at, strict=True))
+        bounds = Best(best.lower, best.upper, None, None)
+        found.append(BestPair(model.states[s], model.states[t], bounds, None, _of_one, at))
+    near = all(
+        pair.best.upper is None or (pair.best.lower is not None and pair.best.width <= width)
+        for pair in found
+    )
+    status = Status.BRACKET if near else Status.LIMIT
+    return BestAnswer(
+        model=model, alpha=skew, maximise=maximise, at_most=level, pairs=tuple(found), status=status
+    )
+
+
+def _of_one() -> Claim:
+    raise UsageError(
+        "best values have certificates where there is one parameter; --set gives values to others"
     )
 
 

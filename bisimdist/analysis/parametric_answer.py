@@ -241,6 +241,8 @@ class BestPair(Numbers):
         Bounds on the value, and where it nearly is.
     polynomial
         The irreducible polynomial that the value is a zero of, the only one between the bounds, if known.
+    point
+        With several parameters their values where the lower bound is attained.
     """
 
     source: str
@@ -248,14 +250,17 @@ class BestPair(Numbers):
     best: Best
     polynomial: str | None
     claim: MakeClaim = field(repr=False, compare=False)
+    point: Mapping[str, Exact] | None = None
 
     def data(self) -> dict[str, object]:
         """Return the value as plain data."""
         numbers = {"lower": self.best.lower, "upper": self.best.upper, "at": self.best.at}
+        point = {} if self.point is None else {"at": {n: format_rational(x) for n, x in self.point.items()}}
         return {
             "from": self.source,
             "to": self.target,
             **{name: None if x is None else format_rational(x) for name, x in numbers.items()},
+            **point,
             "exact": self.best.lower is not None and self.best.width == 0,
             "polynomial": self.polynomial,
         }
@@ -292,7 +297,7 @@ class BestAnswer(Shown):
     status: Status
 
     def report(self) -> Report:
-        name = self.model.parameter_names[0]
+        name = ", ".join(self.model.parameter_names)
         rows, remarks = [], []
         for pair in self.pairs:
             best = pair.best
@@ -302,6 +307,8 @@ class BestAnswer(Shown):
                 continue
             lower = "unknown" if best.lower is None else at_least(best.lower)
             at = "" if best.at is None else shorten_rational(best.at)
+            if pair.point is not None:
+                at = ", ".join(map(shorten_rational, pair.point.values()))
             rows.append((pair.source, pair.target, lower, at_most(best.upper), at))
             if pair.polynomial is not None:
                 zero = f"the zero of {pair.polynomial} between them"

@@ -10,10 +10,12 @@ from bisimdist.errors import UsageError
 from bisimdist.questions import numbers, options
 from bisimdist.questions.given import Given
 from bisimdist.questions.option import Option, option
-from bisimdist.questions.parameter_options import OVER, parametric_chain
+from bisimdist.questions.parameter_options import OVER, parametric_chain, ranges
 from bisimdist.questions.question import Group, Question
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from flint import fmpq
 
     from bisimdist.analysis.parametric_answer import BestAnswer
@@ -35,8 +37,10 @@ def _subject(flag: str, text: str) -> fmpq:
 PARAMETER = OVER.but(
     name="over",
     flags=("--parameter",),
-    help="What may be chosen: 'p' or 'p in [1/4, 1/2]'.",
+    help="What may be chosen: 'p' or 'p in [1/4, 1/2]'; repeatable.",
     required=True,
+    repeatable=True,
+    read=lambda flag, texts: ranges(flag, texts or ()),
 )
 MAXIMISE: Option[str] = option(
     "--maximise",
@@ -61,7 +65,7 @@ class Synthesise(Question["BestAnswer"]):
 
     The bounds on the largest value of the expression are proved: it is attained at a value of the parameter
     that is shown, and no value does better than the upper bound. MODEL is a chain with parameters; --set
-    gives values to all but one.
+    gives values to those that are not chosen.
     """
 
     command = "synthesise"
@@ -77,7 +81,9 @@ class Synthesise(Question["BestAnswer"]):
         SUBJECT,
         options.ALPHA.but(required=True),
         options.PAIR,
-        options.GAP.but(help="How far apart the bounds may be (1/1000000000)."),
+        options.GAP.but(
+            help="How far apart the bounds may be (1/1000000000; 1/1000 with several parameters)."
+        ),
         options.TIMEOUT,
         options.CERTIFICATE,
         options.JSON,
@@ -89,7 +95,7 @@ class Synthesise(Question["BestAnswer"]):
     pairs: tuple[tuple[str, str], ...]
     alpha: fmpq
     parameter: str
-    interval: tuple[fmpq, fmpq] | None
+    box: Mapping[str, tuple[fmpq, fmpq]]
     maximise: str
     at_most: fmpq
     gap: fmpq | None
@@ -97,17 +103,22 @@ class Synthesise(Question["BestAnswer"]):
     @classmethod
     def read(cls, given: Given) -> Synthesise:
         said = given.fields(cls)
-        ((parameter, interval),) = given[PARAMETER].items()
         model = parametric_chain(given, PARAMETER, *cls.offered())
-        if (parameter,) != model.parameter_names:
+        chosen = given[PARAMETER]
+        if set(chosen) != set(model.parameter_names):
             raise UsageError(
-                f"--parameter {parameter}: the parameters of the model are "
-                f"{', '.join(model.parameter_names)}; expected the only one (--set gives values to others)"
+                f"--parameter {', '.join(chosen)}: the parameters of the model are "
+                f"{', '.join(model.parameter_names)}; expected all of them (--set gives values to others)"
             )
-        return cls(model=model, pairs=given.pairs(model), parameter=parameter, interval=interval, **said)
+        box = {name: ends for name, ends in chosen.items() if ends is not None}
+        return cls(
+            model=model, pairs=given.pairs(model), parameter=", ".join(sorted(chosen)), box=box, **said
+        )
 
     def ask(self, limits: Limits) -> BestAnswer:
-        from bisimdist.analysis.parametric import DEFAULT_GAP, synthesise
+        from bisimdist.analysis.parametric import DEFAULT_GAP, ROUGH_GAP, synthesise
 
-        about = ("model", "alpha", "maximise", "at_most", "interval", "pairs")
-        return self.put(synthesise, limits, *about, gap=DEFAULT_GAP if self.gap is None else self.gap)
+        usual = DEFAULT_GAP if len(self.model.parameters) == 1 else ROUGH_GAP
+
+        about = ("model", "alpha", "maximise", "at_most", "box", "pairs")
+        return self.put(synthesise, limits, *about, gap=usual if self.gap is None else self.gap)

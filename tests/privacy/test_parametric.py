@@ -348,3 +348,29 @@ def test_a_threshold_that_is_attained_at_an_irrational_number() -> None:
     with pytest.raises(UsageError, match="attained at a number that is not rational"):
         answer.certificate()
     assert delta_for_all(chain, 1, "24/100", box={"p": ("1/10", "9/10")}).holds is False
+
+
+def test_the_best_of_two_parameters() -> None:
+    """delta at alpha = 2 is 1 - 3 r with r = (1-p)(1-q)/2, so that (1-p)(1-q) has to be at least 3/5."""
+    lie, truth = "(1-p)*(1-q)/2", "1-(1-p)*(1-q)/2"
+    ends: dict[str, dict[str, str | int]] = {"y": {"y": 1}, "n": {"n": 1}}
+    ends |= {"s": {"y": truth, "n": lie}, "t": {"y": lie, "n": truth}}
+    labels = {"s": "a", "t": "a", "y": "y", "n": "n"}
+    chain = ParametricChain.from_mappings(labels, ends, {"p": (0, 1), "q": (0, 1)}, [("s", "t")])
+    answer = synthesise(chain, 2, "p+2*q", "1/10", gap="1/100")
+    (pair,) = answer.pairs
+    assert answer.status is Status.BRACKET
+    assert pair.best.lower is not None
+    assert pair.best.upper is not None
+    assert pair.point is not None
+    assert pair.best.lower <= fmpq(4, 5) <= pair.best.upper <= pair.best.lower + fmpq(1, 100)
+    inside = chain.at(pair.point)
+    assert isinstance(inside, LMC)
+    assert delta(inside, 2).pairs[0].upper <= fmpq(1, 10)
+    assert pair.point["p"] + 2 * pair.point["q"] == pair.best.lower
+    (none,) = synthesise(chain, 2, "p", "1/10", box={"p": ("1/2", 1), "q": ("1/2", 1)}).pairs
+    assert none.best.upper is None
+    with pytest.raises(UsageError, match="where there is one parameter"):
+        answer.certificate()
+    with pytest.raises(UsageError, match="expected box="):
+        synthesise(chain, 2, "p", "1/10", interval=(0, 1))
