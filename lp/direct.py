@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import lcm
 
+import numpy as np
 from flint import fmpq
 
 from bisimdist.lp.network import given_up_column, move_column, slack_column
@@ -17,6 +18,13 @@ from bisimdist.progress import NEVER, Deadline
 __all__ = ["program_of", "solve_direct"]
 
 
+NEAR = 1e-9
+"""What doubles say of numbers up to 1 counts where it is clearer than this; exact numbers decide the rest."""
+
+MUCH = fmpq(2)
+"""More than any difference of a potential and a distance."""
+
+
 def program_of(problem: SkewedProblem) -> tuple[Program, int]:
     """Return the transportation program of direct couplings, and what stands for cost 1 in `costs_of`.
 
@@ -28,7 +36,7 @@ def program_of(problem: SkewedProblem) -> tuple[Program, int]:
     sinks = tuple(j for j, c in enumerate(excess) if c < 0)
     room = {j: -excess[j] / alpha for j in sinks}
     whole = lcm(1, *(int(excess[i].q) for i in sources), *(int(room[j].q) for j in sinks))
-    one = lcm(1, *(int(problem.distance[i][j].q) for i in sources for j in sinks))
+    one = lcm(1, *{int(problem.distance[i][j].q) for i in sources for j in sinks})
     program = Program(
         sources,
         sinks,
@@ -62,7 +70,8 @@ def solve_direct(problem: SkewedProblem, *, deadline: Deadline = NEVER) -> Skewe
     deadline.check()
     program, one = program_of(problem)
     n = len(problem)
-    costs = [int((problem.distance[cell // n][cell % n] * one).p) for cell in program.cells]
+    distances = (problem.distance[cell // n][cell % n] for cell in program.cells)
+    costs = [int(distance.p) * (one // int(distance.q)) for distance in distances]
     basis = solve_program(program, costs, one)
     potential = _extended(problem, program, basis, one)
     if potential is None:
@@ -99,16 +108,20 @@ def _extended(
             potential[program.sinks[v - sources]] = fmpq(value, one) / alpha
     fixed = set(program.sources) | set(program.sinks)
     paid = [alpha * f for f in potential]  # what a node can bear without its potential being raised
+    rough = np.array([[float(distance) for distance in row] for row in problem.distance])
+    roughly_paid = np.array([float(min(enough, MUCH)) for enough in paid])
     waiting = [i for i in sorted(fixed) if potential[i] > 0]
     while waiting:
         i = waiting.pop()
         here = potential[i]
-        for k, (distance, enough) in enumerate(zip(problem.distance[i], paid, strict=True)):
-            if k != i and here - distance > enough:
+        for k in np.flatnonzero(float(here) - rough[i] - roughly_paid > -NEAR).tolist():
+            raised = here - problem.distance[i][k]
+            if k != i and raised > paid[k]:
                 if k in fixed:
                     return None
-                paid[k] = here - distance
-                potential[k] = paid[k] / alpha
+                paid[k] = raised
+                roughly_paid[k] = float(raised)
+                potential[k] = raised / alpha
                 waiting.append(k)
     return tuple(potential)
 

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from bisimdist.lp import kernel
-from bisimdist.lp.compiled import compiled_simplex
+from bisimdist.lp.compiled import compiled_kernel, compiled_simplex
 
 __all__ = ["approach", "worth_approaching"]
 
 LEAST_CELLS = 100
 """Smaller programs are solved interpreted in less than a millisecond or two."""
 
-PATIENCE = 40_000
-"""So many cells are worked on interpreted before the machine code is loaded, which takes half a second."""
+PATIENCE = 15_000
+"""So many cells are worked on interpreted, which takes as long as to load the machine code then."""
 
 ROUNDS = 8
 ROOM = 1 << 61
@@ -36,11 +36,16 @@ def worth_approaching(cells: int, total: int) -> bool:
     return cells >= LEAST_CELLS and total < ROOM
 
 
+def _loaded() -> bool:
+    """Tell whether the machine code is there already."""
+    return compiled_kernel.cache_info().currsize > 0
+
+
 def _narrow_simplex(cells: int) -> tuple[Callable[..., int], Callable[[Sequence[int]], Any]]:
     """Return the kernel and what makes its arrays; both kernels take the same pivots, whichever it is."""
     global _seen  # noqa: PLW0603 - how much this process has done so far decides about loading code
     _seen += cells
-    if _seen <= PATIENCE:
+    if _seen <= PATIENCE and not _loaded():
         return kernel.simplex, list
     return compiled_simplex(), lambda numbers: np.array(numbers, dtype=np.int64)
 

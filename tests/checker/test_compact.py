@@ -19,6 +19,7 @@ from bisimdist.certificates.compact import compact_certificate
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
 from bisimdist.checker.core import reading, stream
+from bisimdist.checker.core.compact_tables import _row, _Some
 from bisimdist.errors import UsageError
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
@@ -225,3 +226,15 @@ def test_it_may_come_through_a_pipe(name: str, tmp_path: Path) -> None:
 def test_a_file_that_is_no_certificate() -> None:
     with pytest.raises(MalformedCertificate, match="first line"):
         check_certificate(io.BytesIO(b'{"format": "bisimdist-certificate"}\n'))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 8])
+@pytest.mark.parametrize("listed", [[], [0], [4], [1, 3], [0, 2, 4], [0, 1, 2, 3], list(range(5))], ids=str)
+@pytest.mark.parametrize("other", [0, 200, 1 << 60])
+def test_a_row_is_the_same_however_it_is_kept(listed: list[int], width: int, other: int) -> None:
+    numbers = [10 + place for place in listed]
+    row = _row(listed, numbers, 5, other, width)
+    assert [row[place] for place in range(5)] == [10 + k if k in listed else other for k in range(5)]
+    assert isinstance(row, _Some) == (
+        len(listed) < 3 or (len(listed) < 5 and (width == 3 or other >> 8 * width > 0))
+    )

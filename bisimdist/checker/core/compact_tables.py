@@ -85,6 +85,18 @@ class _Some:
         return self.other
 
 
+def _row(partners: Sequence[int], numbers: Sequence[int], most: int, other: int, width: int) -> Packed:
+    """Return the numbers of a row; where most are listed and it fits, with the other number for the rest."""
+    if len(partners) == most:
+        return numbers
+    if 2 * len(partners) < most or width not in ARRAYS or other >> 8 * width:
+        return _Some(partners, numbers, other)
+    full = array(ARRAYS[width], [other]) * most
+    for place, number in zip(partners, numbers, strict=True):
+        full[place] = number
+    return full
+
+
 Lookup = Callable[[int, int], int]
 Packed = Sequence[int] | _Some
 """By the place of the second state in its class."""
@@ -121,14 +133,18 @@ class Tables:
             if ranked:
                 self.ranks.append([stream.number() for _ in partners])
             self.partners.append(partners)
-            whole = partners == range(self.states.place[x]) and not self.ordered
+            most = self._most(x)
             one = self.denominator
-            self.upper.append(upper if whole else _Some(partners, upper, one))
-            self.gap.append(below if whole else _Some(partners, below, one))
+            self.upper.append(_row(partners, upper, most, one, width))
+            self.gap.append(_row(partners, below, most, one, width))
+
+    def _most(self, x: int) -> int:
+        """Return how many states a state may be listed with."""
+        return self.states.size[x] if self.ordered else self.states.place[x]
 
     def _partners(self, stream: Stream, x: int) -> Sequence[int]:
         """Read which states a state is listed with, as runs: how many are left out, how many are not."""
-        most = self.states.size[x] if self.ordered else self.states.place[x]
+        most = self._most(x)
         runs: list[range] = []
         end = 0
         for _ in range(stream.number()):

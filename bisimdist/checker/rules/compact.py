@@ -416,8 +416,10 @@ class _Check:
                     if x != y and q * first - p * second > p * q * below(x, y):
                         self._refuse(x, y)
             costs = self._shortcuts(number)
+            if costs is None:
+                continue
             f_of = {self.states.names[x]: value for x, value in known}
-            if costs is not None and not extends(self.setting, costs, f_of, p):
+            if not extends(self.setting, costs, f_of, p):
                 raise RuleViolation("B5: the potential does not extend to the other states of a class")
 
     def _refuse(self, x: int, y: int) -> NoReturn:
