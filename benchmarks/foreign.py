@@ -18,9 +18,11 @@ import numpy as np
 from flint import fmpq
 
 from benchmarks.instances import Batch
+from bisimdist.lp.direct import program_of
+from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.program import Program
 
-__all__ = ["Data", "Foreign", "HighsRounds", "foreign_solvers"]
+__all__ = ["Data", "Foreign", "HighsRounds", "foreign_solvers", "missing_solvers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,20 @@ class Data:
             [Fraction(amount, program.whole) for amount in program.capacity],
             [[Fraction(cost, batch.one) for cost in costs[i * size : (i + 1) * size]] for i in range(size)],
         )
+
+    @classmethod
+    def of_problem(cls, problem: SkewedProblem) -> Data:
+        """Return the program of direct couplings of a problem."""
+        program, _ = program_of(problem)
+        costs = [
+            [Fraction(int(d.p), int(d.q)) for d in (problem.distance[i][j] for j in program.sinks)]
+            for i in program.sources
+        ]
+        supply, capacity = (
+            [Fraction(amount, program.whole) for amount in amounts]
+            for amounts in (program.supply, program.capacity)
+        )
+        return cls(supply, capacity, costs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +243,15 @@ def foreign_solvers() -> list[Foreign]:
     if _installed("qsoptex"):
         found.append(Foreign("QSopt_ex", True, _qsopt_model, _qsopt_solve, 100, 30))
     return found
+
+
+def missing_solvers() -> list[str]:
+    """Return the solvers of the table that are not installed."""
+    modules = {"highspy": "highspy", "cddlib (GMP)": "cdd.gmp", "QSopt_ex": "qsoptex"}
+    pulp = {"PuLP + CBC": "PULP_CBC_CMD", "PuLP + HiGHS": "HiGHS"}
+    return [title for title, name in pulp.items() if not _pulp_has(name)] + [
+        title for title, module in modules.items() if not _installed(module)
+    ]
 
 
 class HighsRounds:

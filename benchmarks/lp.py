@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from flint import fmpq
 
-from benchmarks.foreign import Data, Foreign, HighsRounds, as_rational, foreign_solvers
+from benchmarks.foreign import Data, Foreign, HighsRounds, as_rational, foreign_solvers, missing_solvers
 from benchmarks.instances import FAMILIES, Batch, make_batch
 from benchmarks.tables import Table, milliseconds, ratio
 from benchmarks.timing import Clock, Spent, median_of, spent_by
@@ -232,6 +232,7 @@ def _table(family: str, columns: list[Column]) -> Table:
             "the number of programs, with the proof of every basis, without packing; others: median over "
             "programs, with building.",
             *_best(columns),
+            *_missing(),
         ],
     )
     for name in dict.fromkeys(name for column in columns for name in column.spent):
@@ -242,6 +243,11 @@ def _table(family: str, columns: list[Column]) -> Table:
             cells.append("-" if spent is None or base is None else ratio(base.cpu, spent.cpu))
         table.add(*cells)
     return table
+
+
+def _missing() -> list[str]:
+    missing = missing_solvers()
+    return [f"Not installed on this machine, so without a row: {', '.join(missing)}."] if missing else []
 
 
 def _best(columns: list[Column]) -> list[str]:

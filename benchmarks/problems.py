@@ -34,7 +34,7 @@ def _baseline_cells(baseline: Kleene | None, outcome: Outcome) -> list[str]:
     if baseline is None:
         return ["-", "-"]
     total = baseline.total.cpu
-    formula = f"{baseline.programs} x {baseline.program.cpu * 1e3:.1f} ms x {baseline.rounds}"
+    formula = f"{baseline.programs} x {baseline.program.cpu * 1e3:.2g} ms x {baseline.rounds}"
     return [f"{formula} = {seconds(total)}", ratio(total, outcome.certified.cpu)]
 
 
@@ -54,9 +54,9 @@ def problem_tables(*, full: bool) -> list[Table]:
             f"{CLOCKS} MB: peak resident memory of the bound in a process of its own, libraries included. "
             "Digits: of the longest denominator. Checking: by the independent checker in plain Python. The "
             "baseline is Kleene iteration in floating point until nothing moves by more than 1e-9, with "
-            "SciPy's HiGHS on the supports: rounds counted, one LP timed on a sample of at most 40, the rest "
-            "extrapolated; it bounds delta by nothing. Ratio: its CPU time over that of bound and "
-            "certificate together.",
+            "HiGHS on the supports, each model kept and warm: rounds counted, one LP timed on a sample of at "
+            "most 40, the rest extrapolated; it bounds delta by nothing. Ratio: its CPU time over that of "
+            "bound and certificate together.",
         ],
     )
     stages = _stage_table("Where the time of these goes")
