@@ -3,8 +3,8 @@
 python benchmarks/doors.py [SECONDS [FOLDER]]
 
 The published models are taken from a folder, by default ``../shared/data/prism`` beside the checkout, and
-left out where it is not there; Herman's ring and the leader election are written here, for sizes of one's
-own. Storm has to be installed.
+left out where it is not there; Herman's ring, the leader election and Crowds are written here, for sizes
+of one's own. Storm has to be installed.
 """
 
 from __future__ import annotations
@@ -62,6 +62,24 @@ module ring
 endmodule
 label "elected" = s={n + 1};
 """
+
+
+def crowd(members: int, bad: int, rounds: int, first: int) -> str:
+    """Return a crowd whose member `first` sends over so many paths; bad members see who hands on to them."""
+    everybody, honest = members + bad, range(1, members + 1)
+    to_any = " + ".join(f"{{p}}/{everybody} : (s'=1)&(h'={k})" for k in honest)
+    return f"""dtmc
+module crowd
+  s : [0..3] init 0;
+  h : [1..{members}] init {first};
+  r : [1..{rounds}] init 1;
+  [] s=0 -> {bad}/{everybody} : (s'=2) + {to_any.format(p=1)};
+  [] s=1 -> 1/5 : (s'=3) + 4/5*{bad}/{everybody} : (s'=2) + {to_any.format(p="4/5*1")};
+  [] s>=2 & r<{rounds} -> (s'=0)&(h'={first})&(r'=r+1);
+  [] s>=2 & r={rounds} -> true;
+endmodule
+label "over" = s=3;
+""" + "".join(f'label "seen{k}" = s=2 & h={k};\n' for k in honest)
 
 
 def _one(name: str, **options: Any) -> LMC:
@@ -122,6 +140,17 @@ def leaders(n: int, numbers: int) -> LMC:
     return _both(*(parse_model(leader(n, k), initial_pairs="self") for k in (numbers, numbers + 1)))
 
 
+def crowds(members: int, rounds: int) -> LMC:
+    """Return a crowd with a sixth of bad members, of which one member or another is the sender."""
+    texts = (crowd(members, max(1, members // 5), rounds, first) for first in (1, 2))
+    return _both(*(parse_model(text, hide_silent=True, initial_pairs="self") for text in texts))
+
+
+def haddad_monmege() -> LMC:
+    """Return the chain on which value iteration stops far too early, as it comes."""
+    return _one("haddadu.json")
+
+
 def _both(first: Any, second: Any) -> LMC:
     union = side_by_side(first, second)
     assert isinstance(union, LMC)
@@ -144,6 +173,9 @@ CASES: dict[str, tuple[Callable[..., LMC], dict[str, Any]]] = {
     "herman 11": (rings, {"n": 11}),
     "leader 4, 6 against 7": (leaders, {"n": 4, "numbers": 6}),
     "leader 4, 11 against 12": (leaders, {"n": 4, "numbers": 11}),
+    "crowds 5, 3 paths": (crowds, {"members": 5, "rounds": 3}),
+    "crowds 20, 10 paths": (crowds, {"members": 20, "rounds": 10}),
+    "haddad-monmege": (haddad_monmege, {}),
 }
 
 
@@ -184,7 +216,7 @@ def main() -> None:
         [f"CPU seconds, Storm's included; {limit:g} s a question."],
     )
     for name, (make, _) in CASES.items():
-        if not folder.exists() and make not in {rings, leaders}:
+        if not folder.exists() and make not in {rings, leaders, crowds}:
             continue
         row = run_apart(measured, name, limit, folder, limit=10 * limit, rest=3 * limit) or [name]
         table.add(*row, *["-"] * (len(columns) - len(row)))

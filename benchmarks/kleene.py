@@ -1,4 +1,4 @@
-"""The baseline of whole problems: Kleene iteration in floating point, each program kept and solved again by HiGHS.
+"""The baseline of whole problems: Kleene iteration in floating point, programs kept and solved by HiGHS.
 
 Nobody would wait for it on large chains: the rounds are counted with the fast kernel, one program is timed
 on a sample, and the product is an extrapolation.
