@@ -34,6 +34,9 @@ SHORT = 8
 LONGEST = 400
 """Random paths are followed for so many draws."""
 
+MOST_COPIED = 100_000
+"""And until so many parts of objects that can be changed have been copied on the way."""
+
 
 class _ScriptEnded(BaseException):
     """The script is over, and the program asks again."""
@@ -221,7 +224,7 @@ class _Guard:
         asked: list[tuple[object, ...]] = []
         seen: list[str] = []
         outcome = self._first()
-        steps = 0
+        steps = copied = 0
         while True:
             steps += self.machine.ticker.steps
             if isinstance(outcome, Ended):
@@ -231,7 +234,8 @@ class _Guard:
                 seen.append(text_of(outcome.value))
                 outcome = self.machine.resume(outcome.state, None, {})
                 continue
-            if len(script) >= most:
+            copied += sum(map(len, outcome.state.contents))
+            if len(script) >= most or copied > MOST_COPIED:
                 return _Path(tuple(script), tuple(asked), tuple(seen), None, steps), outcome.request
             answer = choose(outcome.request)
             asked.append(outcome.request.key)

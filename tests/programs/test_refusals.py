@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from bisimdist.cli.main import run
 from bisimdist.errors import BisimdistError, ModelError, UsageError
+from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.front import explore
+from bisimdist.programs.guard import _Guard
+from bisimdist.programs.loading import load_program
+from bisimdist.programs.machine import Machine
+from bisimdist.programs.machine_source import SOURCE
+from bisimdist.programs.sources import Sources
 
 # by name: the file, in which "# here" marks the line that is named, and a part of what is said
 REFUSED: dict[str, tuple[str, str]] = {
@@ -232,3 +239,16 @@ def test_a_file_without_a_function_is_answered_with_those_that_it_has(
     assert f"such as {path}:told" in capsys.readouterr().err
     assert run(["program", str(tmp_path / "none.py"), "--input", "0", "--input", "1", "--alpha", "1"]) == 2
     assert "such as" not in capsys.readouterr().err
+
+
+def test_what_allocates_without_bound_is_replayed_within_limits(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(
+        "def f(x, rng):\n    kept = []\n    while True:\n        kept.append([rng.randrange(2)] * 30000)\n"
+    )
+    chain = explore(f"{file}:f", [0, 1], cut="1/4", replays=4)
+    assert isinstance(chain, ProgramChain)
+    program, function = load_program(f"{file}:f")
+    machine = Machine(Sources(function, program))
+    work = _Guard(machine, function, lambda: (0,), {"rng": SOURCE})
+    assert 1 < len(work.random(Random(0)).script) < 10
