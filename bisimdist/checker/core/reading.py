@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
-from math import lcm
+from math import gcd, lcm
+from operator import ge, gt, le, lt
 from typing import Any, ClassVar, NoReturn, Self
 
 MAX_DIGITS = 4000
@@ -310,21 +311,81 @@ def common(denominators: Iterable[int]) -> int:
     return result
 
 
-def _counted(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an operation on fractions that counts itself and makes numbers that do so too."""
+Terms = tuple[int, int]
+"""Numerator and denominator in lowest terms, this one positive."""
 
-    def operated(one: Fraction, other: Fraction | int = 0) -> Any:
-        if not isinstance(other, int | Fraction):
-            return NotImplemented
-        bits = one.numerator.bit_length() + one.denominator.bit_length()
-        others = other.numerator.bit_length() + other.denominator.bit_length()
-        spend(OPERATION + (1 + bits // 30) * (1 + others // 30))
-        result = work(one, other)
-        if result.__class__ is Fraction:
-            result.__class__ = Counted
-        return result
+
+def _plus(a: int, b: int, c: int, d: int) -> Terms:
+    """Return a/b + c/d."""
+    shared = gcd(b, d)
+    if shared == 1:
+        return a * d + b * c, b * d
+    own = b // shared
+    above = a * (d // shared) + c * own
+    more = gcd(above, shared)
+    return above // more, own * (d // more)
+
+
+def _minus(a: int, b: int, c: int, d: int) -> Terms:
+    return _plus(a, b, -c, d)
+
+
+def _times(a: int, b: int, c: int, d: int) -> Terms:
+    one, two = gcd(a, d), gcd(c, b)
+    return (a // one) * (c // two), (b // two) * (d // one)
+
+
+def _over(a: int, b: int, c: int, d: int) -> Terms:
+    if not c:
+        raise ZeroDivisionError(f"{a}/0")
+    return _times(a, b, d, c) if c > 0 else _times(a, b, -d, -c)
+
+
+OPERATIONS: Mapping[str, Callable[[int, int, int, int], Terms]] = {
+    "add": _plus,
+    "sub": _minus,
+    "mul": _times,
+    "truediv": _over,
+}
+COMPARISONS = {"lt": lt, "le": le, "gt": gt, "ge": ge}
+
+
+def _counted(work: Callable[[int, int, int, int], Any], *, swapped: bool = False) -> Callable[..., Any]:
+    """Return what does something with a number and another one, and counts it before."""
+
+    def operated(one: Any, other: Any) -> Any:
+        if other.__class__ is int:
+            c, d = other, 1
+        else:
+            try:
+                c, d = other._numerator, other._denominator
+            except AttributeError:
+                return NotImplemented
+        a, b = one._numerator, one._denominator
+        left = _left.get()
+        if left is not None:
+            bits, others = a.bit_length() + b.bit_length(), c.bit_length() + d.bit_length()
+            work_of_it = OPERATION + (1 + bits // 30) * (1 + others // 30)
+            if work_of_it > left[0]:
+                afford(work_of_it)
+            left[0] -= work_of_it
+        return work(c, d, a, b) if swapped else work(a, b, c, d)
 
     return operated
+
+
+def _made(work: Callable[[int, int, int, int], Terms]) -> Callable[[int, int, int, int], Counted]:
+    def made(a: int, b: int, c: int, d: int) -> Counted:
+        number: Any = object.__new__(Counted)
+        number._numerator, number._denominator = work(a, b, c, d)
+        result: Counted = number
+        return result
+
+    return made
+
+
+def _compared(work: Callable[[int, int], bool]) -> Callable[[int, int, int, int], bool]:
+    return lambda a, b, c, d: work(a * d, c * b)
 
 
 class Counted(Fraction):
@@ -354,8 +415,11 @@ def _power(number: Fraction, exponent: int) -> Fraction:
     return Counted(power)
 
 
-for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "lt", "le", "gt", "ge"):
-    setattr(Counted, f"__{_name}__", _counted(getattr(Fraction, f"__{_name}__")))
+for _name, _operation in OPERATIONS.items():
+    setattr(Counted, f"__{_name}__", _counted(_made(_operation)))
+    setattr(Counted, f"__r{_name}__", _counted(_made(_operation), swapped=True))
+for _name, _comparison in COMPARISONS.items():
+    setattr(Counted, f"__{_name}__", _counted(_compared(_comparison)))
 setattr(Counted, "__pow__", _power)  # noqa: B010
 
 
