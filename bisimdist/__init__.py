@@ -135,6 +135,9 @@ if TYPE_CHECKING:
     from bisimdist.models.interactive import Interactive as Interactive
     from bisimdist.models.intervals import IntervalChain as IntervalChain
     from bisimdist.models.io import Reading as Reading
+    from bisimdist.models.io import load_automaton as load_automaton
+    from bisimdist.models.io import load_chain as load_chain
+    from bisimdist.models.io import load_hmm as load_hmm
     from bisimdist.models.io import load_model as load_model
     from bisimdist.models.io import parse_model as parse_model
     from bisimdist.models.io import write_model as write_model
@@ -368,6 +371,9 @@ _HOMES = {
     "bisimdist.models.intervals": ("IntervalChain",),
     "bisimdist.models.io": (
         "Reading",
+        "load_automaton",
+        "load_chain",
+        "load_hmm",
         "load_model",
         "parse_model",
         "write_model",

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bisimdist.models.io.dot import write_dot as write_dot
     from bisimdist.models.io.layout import write_model as write_model
+    from bisimdist.models.io.load import load_automaton as load_automaton
+    from bisimdist.models.io.load import load_chain as load_chain
+    from bisimdist.models.io.load import load_hmm as load_hmm
     from bisimdist.models.io.load import load_model as load_model
     from bisimdist.models.io.load import parse_model as parse_model
     from bisimdist.models.io.prism import read_prism as read_prism
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Reading",
+    "load_automaton",
+    "load_chain",
+    "load_hmm",
     "load_model",
     "parse_model",
     "read_prism",
@@ -35,6 +41,9 @@ __all__ = [
 
 _HOMES = {
     "Reading": "reading",
+    "load_automaton": "load",
+    "load_chain": "load",
+    "load_hmm": "load",
     "load_model": "load",
     "parse_model": "load",
     "read_prism": "prism",

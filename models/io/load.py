@@ -9,12 +9,15 @@ from typing import Any, TypeVar, overload
 
 from bisimdist.bounded import read_file
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.hmm import HMM
 from bisimdist.models.io.formats import FORMATS, Input, format_called, format_of, format_of_content, read_as
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.kinds import AnyModel
+from bisimdist.models.lmc import LMC
 from bisimdist.models.model import WrongKindError, called
+from bisimdist.models.pa import PA
 
-__all__ = ["load_model", "parse_model"]
+__all__ = ["load_automaton", "load_chain", "load_hmm", "load_model", "parse_model"]
 
 
 M = TypeVar("M", bound=AnyModel)
@@ -116,6 +119,103 @@ def load_model(
             f"{name} holds {called(type(model))}; expected {called(kind)} (convert makes one)"
         )
     return model
+
+
+def load_chain(source: str | Path, **options: Any) -> LMC:
+    """Load a labelled Markov chain: `load_model` with its kind.
+
+    Parameters
+    ----------
+    source, options
+        As in `load_model`.
+
+    Returns
+    -------
+    LMC
+        The model.
+
+    Raises
+    ------
+    ModelError, UsageError, WrongKindError, LimitError
+        As `load_model` does.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "chain.yaml"
+    ...     _ = file.write_text("{kind: lmc, states: {s: a}, transitions: {s: {s: 1}}}")
+    ...     print(bisimdist.load_chain(file).states)
+    ('s',)
+    """
+    return load_model(source, kind=LMC, **options)
+
+
+def load_automaton(source: str | Path, **options: Any) -> PA:
+    """Load a probabilistic automaton: `load_model` with its kind.
+
+    Parameters
+    ----------
+    source, options
+        As in `load_model`.
+
+    Returns
+    -------
+    PA
+        The model.
+
+    Raises
+    ------
+    ModelError, UsageError, WrongKindError, LimitError
+        As `load_model` does.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "automaton.yaml"
+    ...     _ = file.write_text("{kind: pa, states: [s], transitions: [{from: s, action: a, to: {s: 1}}]}")
+    ...     print(bisimdist.load_automaton(file).states)
+    ('s',)
+    """
+    return load_model(source, kind=PA, **options)
+
+
+def load_hmm(source: str | Path, **options: Any) -> HMM:
+    """Load a hidden Markov model: `load_model` with its kind.
+
+    Parameters
+    ----------
+    source, options
+        As in `load_model`.
+
+    Returns
+    -------
+    HMM
+        The model.
+
+    Raises
+    ------
+    ModelError, UsageError, WrongKindError, LimitError
+        As `load_model` does.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "hmm.yaml"
+    ...     model = bisimdist.build_any_example("contagious-disease")
+    ...     _ = file.write_text(bisimdist.write_model(model, "yaml"))
+    ...     print(bisimdist.load_hmm(file).observations)
+    ('0', '1', '2')
+    """
+    return load_model(source, kind=HMM, **options)
 
 
 def parse_model(

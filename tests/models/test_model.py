@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 import bisimdist
-from bisimdist import HMM, LMC, PA, Interactive, UsageError, build_any_example, load_model, write_model
+from bisimdist import (
+    HMM,
+    LMC,
+    PA,
+    Interactive,
+    UsageError,
+    build_any_example,
+    load_automaton,
+    load_chain,
+    load_hmm,
+    load_model,
+    write_model,
+)
 
 EXAMPLES = {LMC: "figure1", PA: "pin-checking", HMM: "geometric", Interactive: "two-questions"}
 
@@ -40,6 +52,12 @@ def test_a_file_holds_one_kind(kind: type, tmp_path: Path) -> None:
         else:
             with pytest.raises(UsageError, match=r"model\.json holds an? .*; expected an? "):
                 load_model(path, kind=wanted)
+    for door, found in {load_chain: LMC, load_automaton: PA, load_hmm: HMM}.items():
+        if found is kind:
+            assert door(path) == model
+        else:
+            with pytest.raises(UsageError, match=r"model\.json holds an? .*; expected an? "):
+                door(path)
 
 
 @pytest.mark.parametrize("kind", EXAMPLES)
