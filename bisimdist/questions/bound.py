@@ -94,6 +94,8 @@ class Bound(Question["DistanceAnswer"]):
         theta = said["threshold"]
         if theta is not None and said["precision"] is not None:
             raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
+        if said.get("loss") is not None and said.get("cluster") is not None:
+            raise UsageError("--minimise and --cluster were both given; expected one of them")
         original = given.rough_system(cuts=True)
         asked = given.pairs(original)
         if theta is not None and given.wants_proof and len(asked) > 1:
