@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from flint import fmpq
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from bisimdist import bound
@@ -78,7 +78,15 @@ def test_what_is_computed_is_accepted(model: LMC, alpha: fmpq, distance: str, ex
         assert fmpq(str(max(lower for lower, _ in ways if lower is not None))) == pair.lower
 
 
+SEVERAL_ROUNDS = LMC(
+    tuple(f"s{k}" for k in range(6)), tuple("baaaaa"), tuple(((t, fmpq(1)),) for t in (0, 2, 0, 0, 0, 1))
+)
+"""Classes that are found in several rounds: states are numbered by the first ones of the last round."""
+
+
 @given(lmcs(max_states=6), alphas())
+@example(SEVERAL_ROUNDS, fmpq(1))
+@example(SEVERAL_ROUNDS, fmpq(2))
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 def test_flat_tables_are_accepted(model: LMC, alpha: fmpq) -> None:
     tables = flat(model, alpha)

@@ -126,7 +126,7 @@ class Chain:
                 for kind in {(of[state], of[target]) for target in row}:
                     leader[root(state)] = root(first.setdefault(kind, state))
             groups: dict[str, list[str]] = {}
-            for state in of:
+            for state in self.labels:  # whose order all classes keep
                 groups.setdefault(root(state), []).append(state)
             if len(groups) == len(set(of.values())):
                 return list(groups.values())
