@@ -326,6 +326,24 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
         ),
         "that s and t are at distance 0; it is 1/4",
     ),
+    "B3-beside-one-that-is-listed": (
+        Packed(
+            chain(
+                "s:a t:a u:b v:b y:b c:b z:b w:c x:d",
+                s={"v": "1/2", "w": "1/2"},
+                t={"z": "1/2", "w": "1/2"},
+                u=WHOLE,
+                v=HALF,
+                y=WHOLE,
+                c=WHOLE,
+                z=WHOLE,
+            ),
+            [("s", "t")],
+            [NONE, pair(0), NONE, NONE, NONE, NONE, Row(((3, 1),), (0,)), NONE, NONE],
+            bytes([0]) + codes(1, 0) + bytes(1),
+        ),
+        "that s and t are at distance 0; it is 1/4",
+    ),
     "B4-at-more-than-one": (
         replace(
             three(DEEP, (1, 0, 1), 6, b""),
@@ -451,6 +469,9 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
     ),
 }
 """Certificates that a rule must refuse, and what they claim falsely."""
+BETWEEN, FALSEHOOD = INCORRECT["B3-between-two-that-are-listed"]
+INCORRECT["B3-between-two-in-three-bytes"] = replace(BETWEEN, width=3), FALSEHOOD
+INCORRECT["B3-between-two-and-one-is-longer"] = replace(BETWEEN, denominator=256), FALSEHOOD
 INCORRECT["B6-gains-less"] = (
     replace(INCORRECT["B6-gains-less"][0], records=bytes([2]) + codes(0, 0)),
     INCORRECT["B6-gains-less"][1],
