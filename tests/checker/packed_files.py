@@ -231,6 +231,7 @@ CORRECT: dict[str, Packed] = {
     "text-of-128-bytes": told(8, {"witness": {"w": "1"}}, 4, 1, 128),
     "crowd-at-one": replace(crowd(210), denominator=FINE, width=376, gap=376, rows=apart(210, FINE)),
     "crowd-at-long-alpha": crowd(30, LONG),
+    "crowd-at-three-thousand-bits": crowd(130, "0x1" + "0" * 750),
 }
 """Certificates that must be accepted."""
 
@@ -535,7 +536,6 @@ MALFORMED: dict[str, Packed] = {
     "head-without-an-end": replace(EXACT, alpha="1/2", rows=[], records=b"", line=b" "),
     "rank-of-64-bits": replace(EXACT, rows=[NONE, pair(1, rank=2**63), *EXACT.rows[2:]]),
     "goes-on-after-a-part": replace(told(8, {"witness": {"w": "1"}}, 4, 1, (1 << 16) - 14), end=b"\0"),
-    "crowd-at-three-thousand-bits": crowd(130, "0x1" + "0" * 750),
     "powers-of-alpha": raised(30, LONG),
     "model-without-states": replace(EXACT, head={"model": {"kind": "lmc", "states": [], "transitions": {}}}),
 }

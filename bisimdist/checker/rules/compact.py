@@ -58,12 +58,11 @@ TURNED, OWN, COUPLED, WITNESSED = 1, 2, 4, 8
 """What a pair says first: its lower bound is about the other direction; it has a basis of its own; couplings,
 or a potential, stand there as in format 1."""
 
-PAIR, NODE, COMPARED, TRIPLE = 2_000, 2_000, 500, 50
-"""What it costs to look at a pair, at a node of a basis, at two potentials, and at three states of a class,
-with numbers of one digit."""
+PAIR, NODE, COMPARED = 2_000, 2_000, 500
+"""What it costs to look at a pair, at a node of a basis, and at two potentials, with numbers of one digit."""
 
-DIGIT, HELD = 5, 20
-"""What a digit costs, and what one that is held in memory. A product of long numbers costs both lengths."""
+DIGIT = 5
+"""What a digit costs. A product of long numbers costs both lengths."""
 
 NIBBLES, BYTES, PAIRS = 1 << 4, 1 << 8, 1 << 16
 """Codes of fewer nodes than this take half a byte, a byte, or two; of more, four."""
@@ -428,13 +427,8 @@ class _Check:
 
     def _shortcuts(self, kind: int) -> Costs | None:
         """Return what `extends` needs of a class, or None where every potential extends."""
-        members = self.setting.classes[kind]
-        finer = len(members) * self.p.bit_length() // 30
         if kind not in self.costs:
-            fine = self.products + finer * (HELD + self.digits)
-            spend(len(members) ** 2 * (NODE + fine + len(members) * (TRIPLE + self.longer)))
+            members = self.setting.classes[kind]
+            spend(len(members) ** 2 * (NODE + self.products))
             self.costs[kind] = costs_with_shortcuts(self.setting, self.lower, members)
-        costs = self.costs[kind]
-        if costs is not None:
-            spend(len(members) ** 2 * (COMPARED + self.products + finer * (DIGIT + self.skew)))
-        return costs
+        return self.costs[kind]

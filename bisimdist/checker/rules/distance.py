@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from fractions import Fraction
 from heapq import heapify, heappop, heappush
 from importlib import import_module
-from operator import add
+from itertools import chain, repeat
+from operator import add, itemgetter
 from typing import Any
 
 from bisimdist.checker.core.chain import NATURE, ONLY, Chain, given_chain, own_chain, read_model, reader
 from bisimdist.checker.core.reading import (
     ENTRY,
     LOOK,
+    OVERHEAD,
     MalformedCertificate,
     Mass,
     RuleViolation,
@@ -308,7 +310,8 @@ def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) ->
     if not _has_shortcut(setting, near, far):
         return None
     hold(len(members) ** 2 * setting.p.bit_length())  # for `extends`
-    return near
+    spend(len(members) ** 2 * LOOK)
+    return {i: dict(sorted(here.items(), key=itemgetter(1))) for i, here in near.items()}
 
 
 def _has_shortcut(setting: Setting, near: Costs, far: Costs) -> bool:
@@ -341,26 +344,25 @@ def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) ->
     p, q = setting.p, setting.q
     fine = p ** len(costs)
     unit = fine * scale
-    F = {k: f.get(k, 0) * fine for k in costs}
+    F = {k: value * fine for k, value in f.items() if value and k in costs}
     bits = unit.bit_length() + max(map(int.bit_length, f.values()), default=0)
     heap = [(-value, k) for k, value in F.items()]
     heapify(heap)
-    waiting, apart = (
-        set(costs),
-        set(costs),
-    )  # what still grows; what is at a distance from all that came before
+    apart = set(costs)  # what is at a distance from all that came before
     while heap:
         value, x = heappop(heap)  # final: what still grows, grows to no more than F(x) / alpha
-        if x not in waiting or -value != F[x]:
+        if -value != F[x]:
             continue
-        waiting.discard(x)
         here = costs[x]
-        looked = here.keys() | apart  # from what came before it is no further to all others
+        spend(len(costs) * OVERHEAD)
+        beside = apart - here.keys()  # from what came before it is no further to all others
         apart &= here.keys()
-        spend(len(looked) * (LOOK + product_work(bits, p.bit_length())))
-        for k in looked & waiting:
-            rest = F[x] - here.get(k, 0) * unit
-            if rest > F[k] and q * rest > p * F[k]:
+        for k, cost in chain(zip(beside, repeat(0)), here.items()):
+            spend(LOOK + product_work(bits, p.bit_length()))
+            rest = F[x] - cost * unit
+            if rest <= 0:
+                break
+            if q * rest > p * F.get(k, 0):
                 if k in f:
                     return False
                 F[k] = -(-q * rest // p)
