@@ -120,14 +120,6 @@ FINE = 4**1500
 """A denominator of many digits."""
 
 
-def raised(count: int, alpha: str) -> Packed:
-    """Say in a class of many that mass goes for less between two of them, if a third comes between."""
-    said = crowd(count, alpha)
-    row = Row(((0, 1),), (4,), (2,))
-    rows = [*said.rows[:3], row, *said.rows[4:]]
-    return replace(said, rows=rows, records=said.records + bytes([2]) + codes(0, 0))
-
-
 def coupled(upper: int, *given: tuple[str, str]) -> Packed:
     return told(4, {"forward": {"moves": [], "given_up": given}}, upper, 0)
 
@@ -536,7 +528,6 @@ MALFORMED: dict[str, Packed] = {
     "head-without-an-end": replace(EXACT, alpha="1/2", rows=[], records=b"", line=b" "),
     "rank-of-64-bits": replace(EXACT, rows=[NONE, pair(1, rank=2**63), *EXACT.rows[2:]]),
     "goes-on-after-a-part": replace(told(8, {"witness": {"w": "1"}}, 4, 1, (1 << 16) - 14), end=b"\0"),
-    "powers-of-alpha": raised(30, LONG),
     "model-without-states": replace(EXACT, head={"model": {"kind": "lmc", "states": [], "transitions": {}}}),
 }
 """What is no certificate."""

@@ -6,12 +6,12 @@ import math
 import sys
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import repeat
 from operator import le
 
-from bisimdist.checker.core.reading import MalformedCertificate, common, shown, spend
+from bisimdist.checker.core.reading import OPERATION, MalformedCertificate, common, shown, spend
 from bisimdist.checker.core.stream import Stream
 from bisimdist.checker.core.tables import Bounds, Setting
 
@@ -209,8 +209,9 @@ class Said(Bounds):
         self.denominator = tables.denominator
         self.bound = tables.above if upper else tables.below
 
-    def near(self, i: str, members: Iterable[str]) -> dict[str, int]:
+    def near(self, i: str, members: Sequence[str]) -> dict[str, int]:
         """Return by other state of the class of one the numerator of the bound where it is not 0."""
+        spend(len(members) * OPERATION)
         return {k: cost for k in members if (cost := self.at(i, k))}
 
     def at(self, i: str, j: str) -> int:

@@ -9,7 +9,7 @@ comparison is multiplied out, and no fraction of that size is ever reduced.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
@@ -172,7 +172,7 @@ class Bounds:
                 if name == "lower":
                     self.beside[pair[0]][pair[1]] = value
 
-    def near(self, i: str, members: Iterable[str]) -> dict[str, int]:
+    def near(self, i: str, members: Sequence[str]) -> dict[str, int]:
         """Return by other state of the class of one the numerator of the bound where it is not 0."""
         del members
         return self.beside.get(i, {})

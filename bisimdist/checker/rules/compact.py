@@ -311,9 +311,6 @@ class _Check:
         data = record(self._text(), "what a pair says", ("witness",))
         entry = self._entry(ends, witness=data["witness"])
         spend(len(entry.witness) ** 2 * (COMPARED + self.products))
-        for x in entry.witness:
-            if x in self.states.number and self.p > self.q:
-                self._shortcuts(self.setting.kind[x])
         return check_witness(self.setting, self.lower, entry, self.costs)
 
     def _progress(self, program: Program, ends: tuple[int, int], below: int, rank: int) -> None:
@@ -428,7 +425,5 @@ class _Check:
     def _shortcuts(self, kind: int) -> Costs | None:
         """Return what `extends` needs of a class, or None where every potential extends."""
         if kind not in self.costs:
-            members = self.setting.classes[kind]
-            spend(len(members) ** 2 * (NODE + self.products))
-            self.costs[kind] = costs_with_shortcuts(self.setting, self.lower, members)
+            self.costs[kind] = costs_with_shortcuts(self.setting, self.lower, self.setting.classes[kind])
         return self.costs[kind]

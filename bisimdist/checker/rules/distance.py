@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from importlib import import_module
 from itertools import chain, repeat
-from operator import add, itemgetter
+from operator import add
 from typing import Any
 
 from bisimdist.checker.core.chain import NATURE, ONLY, Chain, given_chain, own_chain, read_model, reader
@@ -311,7 +311,7 @@ def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) ->
         return None
     hold(len(members) ** 2 * setting.p.bit_length())  # for `extends`
     spend(len(members) ** 2 * LOOK)
-    return {i: dict(sorted(here.items(), key=itemgetter(1))) for i, here in near.items()}
+    return {i: {k: here[k] for k in sorted(here, key=here.__getitem__)} for i, here in near.items()}
 
 
 def _has_shortcut(setting: Setting, near: Costs, far: Costs) -> bool:
@@ -344,12 +344,11 @@ def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) ->
     p, q = setting.p, setting.q
     fine = p ** len(costs)
     unit = fine * scale
-    F = {k: value * fine for k, value in f.items() if value and k in costs}
+    F = {k: f[k] * fine for k in f.keys() & costs.keys()}
     bits = unit.bit_length() + max(map(int.bit_length, f.values()), default=0)
-    heap = [(-value, k) for k, value in F.items()]
-    heapify(heap)
+    heap = sorted((-value, k) for k, value in F.items())
     apart = set(costs)  # what is at a distance from all that came before
-    while heap:
+    while heap and heap[0][0]:  # what is at 0 raises nothing
         value, x = heappop(heap)  # final: what still grows, grows to no more than F(x) / alpha
         if -value != F[x]:
             continue
@@ -361,7 +360,7 @@ def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) ->
             spend(LOOK + product_work(bits, p.bit_length()))
             rest = F[x] - cost * unit
             if rest <= 0:
-                break
+                break  # the others are further
             if q * rest > p * F.get(k, 0):
                 if k in f:
                     return False
