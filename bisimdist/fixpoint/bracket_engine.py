@@ -29,15 +29,18 @@ from bisimdist.progress import NEVER, Deadline, Progress, silent
 __all__ = ["prove_bracket", "prove_tables"]
 
 
-def prove_bracket(
+def prove_bracket(  # noqa: PLR0913
     question: Question,
     guess: Approximation,
     precision: fmpq,
     *,
+    long: bool = True,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> Proof:
     """Prove bounds whose difference is at most `precision`, in rationals with a power of two below.
+
+    Where 64 bits are too few, longer numbers are taken if these may be `long`.
 
     Raises
     ------
@@ -71,6 +74,8 @@ def prove_bracket(
         if above is None:
             good.extend(taken)
     deadline.check()
+    if not long:
+        raise LimitError("64 bits are too few for a bracket")
     return prove_digits(question, strategy, good, taken, precision, deadline=deadline, progress=progress)
 
 
