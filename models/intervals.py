@@ -166,11 +166,11 @@ class IntervalChain(Named):
 
         Examples
         --------
-        >>> many = {f"t{k}": (0, "1/4") for k in range(12)}
+        >>> many = {f"t{k}": (0, "1/8") for k in range(16)}
         >>> chain = IntervalChain.from_mappings(
         ...     {"s": "a", **dict.fromkeys(many, "b")}, {"s": many, **{t: {t: 1} for t in many}})
         >>> sum(high == 1 for _, _, high in chain.relaxed().rows[0])
-        10
+        16
         """
         counts = [len(first_vertices(row, MAX_VERTICES)) for row in self.rows]
         crowded = set()

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import subprocess
 import sys
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
 from bisimdist.checker.core.chain import read_chain
-from bisimdist.checker.core.reading import decimal_text, integer, model_number, rational, text_of
+from bisimdist.checker.core.reading import Counted, decimal_text, integer, model_number, rational, text_of
 from bisimdist.models.lmc import LMC
 from tests.checker.brute import digest, random_tiny
 
@@ -420,3 +424,20 @@ def test_a_model_in_yaml_is_told_from_one_that_is_wrong(
         (tmp_path / name).write_text("kind: lmc\n")
         assert main([str(proof), str(tmp_path / name)]) == 2
         assert (f"bisimdist show {tmp_path / name} -o model.json" in capsys.readouterr().err) is said
+
+
+FRACTIONS = st.fractions(max_denominator=60)
+
+
+@given(FRACTIONS, FRACTIONS)
+def test_numbers_that_count_themselves_are_fractions(one: Fraction, other: Fraction) -> None:
+    names = ["add", "sub", "mul", "lt", "le", "gt", "ge", "eq", *(["truediv"] if other else [])]
+    others: list[Fraction | int] = [other, Counted(other), 7]
+    for first, second in product((one, Counted(one)), others):
+        for work in (getattr(operator, name) for name in names):
+            found, wanted = work(first, second), work(one, Fraction(second))
+            assert found == wanted
+            assert hash(found) == hash(wanted)
+            assert str(found) == str(wanted)
+            assert type(found) is (bool if isinstance(wanted, bool) else Counted) or type(first) is Fraction
+    assert (-Counted(one), abs(Counted(one)), Counted(one) ** 3) == (-one, abs(one), one**3)

@@ -7,6 +7,7 @@ alone, standard output has the whole answer or nothing, what it says holds, and 
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import shlex
@@ -135,6 +136,15 @@ def points() -> Iterator[int]:
     while at < 10**6:
         yield at
         at = at + 1 if at < 4 else at * 2
+
+
+@pytest.fixture(autouse=True)
+def no_callbacks() -> Iterator[None]:
+    """Take Hypothesis's callback at a garbage collection away: what a signal raises in one is lost."""
+    kept = gc.callbacks[:]
+    gc.callbacks.clear()
+    yield
+    gc.callbacks[:] = kept
 
 
 @pytest.fixture(scope="module")
