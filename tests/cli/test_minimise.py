@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Command
 
 
@@ -38,6 +40,10 @@ def test_states_are_merged_before_a_question(command: Command, figure1: Path) ->
     (pair,) = json.loads(command("delta", figure1, "--alpha", "1", "--minimise", "0", "--json").out)["pairs"]
     assert (pair["lower"], pair["upper"], pair["exact"]) == ("1/5", "1/5", True)
     command("delta", "example:two-questions", "--alpha", "1", "--minimise", "0").assert_refused("are merged")
+
+
+def test_a_cluster_has_no_part_in_it(command: Command, figure1: Path) -> None:
+    pytest.importorskip("distributed")
     for name in ("bound", "delta"):
         both = ("--alpha", "1", "--minimise", "0", "--cluster", "local:2")
         command(name, figure1, *both).assert_refused("--minimise and --cluster")
