@@ -122,6 +122,13 @@ def hmm_from_document(root: MapNode) -> HMM | IntervalChain | LMC:
     distributions = _mapping(parts["distributions"], "distributions", "{pi: {s: 1}}")
     position = {name: index for index, name in enumerate(states.entries)}
     symbol = {name: index for index, name in enumerate(symbols)}
+    for name, node in rows.items():
+        if name not in position:
+            raise ModelError(
+                "transitions are given for a state that is not declared",
+                place=f"state {name!r}",
+                line=node.line,
+            )
     if not parameters and any_interval([*states.entries.values(), *rows.values(), *distributions.values()]):
         return _rough(parts, (symbols, symbol, position), states.entries, rows, distributions)
     reader = EntryReader([parameter.name for parameter in parameters])
@@ -130,12 +137,6 @@ def hmm_from_document(root: MapNode) -> HMM | IntervalChain | LMC:
     )
     indexed: list[SparseRow] = [()] * len(position)
     for name, node in rows.items():
-        if name not in position:
-            raise ModelError(
-                "transitions are given for a state that is not declared",
-                place=f"state {name!r}",
-                line=node.line,
-            )
         place = f"transitions of {name!r}"
         indexed[position[name]] = reader.row(node, position, place, "state")
         if not indexed[position[name]]:
@@ -180,13 +181,6 @@ def _rough(
         row = expect_map(node, place, f"a mapping from {kind}s to probabilities, such as {{x: [0.4, 0.6]}}")
         return [(k, (low, high)) for k, low, high in interval_row(row, index, place, numbers, kind) if high]
 
-    for name, node in rows.items():
-        if name not in position:
-            raise ModelError(
-                "transitions are given for a state that is not declared",
-                place=f"state {name!r}",
-                line=node.line,
-            )
     chain = RoughHMM(
         tuple(position),
         symbols,
