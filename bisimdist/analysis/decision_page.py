@@ -230,6 +230,8 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
         )
         picture = event_svg(worst.witness, limit=MAX_NODES)
         parts.append(f"<figure>{picture}<figcaption>{_text(caption)}</figcaption></figure>")
+    else:
+        parts.append(f"<p>No event {'does' if worst.upper == 0 else 'is known that does'} at this alpha.</p>")
     if found.profile is not None:
         parts += ["<h2>At every level</h2>", _profile(found.profile, named)]
     if found.distances is not None:
