@@ -16,9 +16,9 @@ from bisimdist.errors import ModelError
 from bisimdist.models.interactive import Interactive, action_place
 from bisimdist.models.intervals import IntervalRow, narrowed, vertices
 from bisimdist.models.labelled import Row
-from bisimdist.models.reach import all_reached
+from bisimdist.models.second_world import SecondWorld
 
-__all__ = ["Contested", "contested", "unused"]
+__all__ = ["Contested", "contested"]
 
 MAX_ACTIONS = 10_000
 """How many ways there may be to ask and pick after one label."""
@@ -73,18 +73,12 @@ def contested(
                 for place, (action, row) in zip(places, rows, strict=True)
             }
         )
-    free = [any(len(several) > 1 for several in rows.values()) for rows in found]
-    before: list[list[int]] = [[] for _ in states]
-    for state, rows in enumerate(offered):
-        for target in {target for _, row in rows for target, _, _ in row}:
-            before[target].append(state)
-    touched = all_reached([s for s, some in enumerate(free) if some], lambda state: before[state])
-    size, copied = len(states), sorted(touched)
-    second = [*range(size)]
-    for number, state in enumerate(copied):
-        second[state] = size + number
-    names = [*states, *(name + "'" for name in unused([states[s] for s in copied], states))]
-    origin = [*range(size), *copied]
+    both = SecondWorld.of(
+        states,
+        ({target for _, row in rows for target, _, _ in row} for rows in offered),
+        [s for s, rows in enumerate(found) if any(len(several) > 1 for several in rows.values())],
+    )
+    names, origin = both.names, both.origin
     moves: list[list[tuple[str, Row]]] = [[] for _ in origin]
     for label in dict.fromkeys(labels):
         here = [k for k, state in enumerate(origin) if labels[state] == label]
@@ -109,19 +103,9 @@ def contested(
                 }
                 said = json.dumps(picks, sort_keys=True, separators=(",", ":"))
                 for k, n in zip(here, choice, strict=True):
-                    where = second if k >= size else range(size)
-                    row = tuple(sorted((where[t], p) for t, p in found[origin[k]][action][n]))
+                    row = both.row(k, found[origin[k]][action][n])
                     moves[k].append((f"{action} {said}" if picks else action, row))
-    made = tuple(names), tuple(labels[s] for s in origin), tuple(map(tuple, moves))
-    if not copied:
+    made = names, tuple(labels[s] for s in origin), tuple(map(tuple, moves))
+    if len(names) == len(states):
         return Interactive(*made, tuple(pairs))
-    rest = tuple(range(size, len(origin)))
-    return Contested(*made, tuple((s, second[t]) for s, t in pairs), second=(*second, *rest))
-
-
-def unused(names: Sequence[str], taken: Sequence[str]) -> list[str]:
-    """Return names with as many apostrophes as it takes for one more to make them new."""
-    mark = ""
-    while not {name + mark + "'" for name in names}.isdisjoint(taken):
-        mark += "'"
-    return [name + mark for name in names]
+    return Contested(*made, tuple((s, both.second[t]) for s, t in pairs), second=both.second)

@@ -8,7 +8,7 @@ See docs/theory/intervals.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -16,7 +16,6 @@ from math import prod
 from flint import fmpq
 
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.models.contested import unused
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.interactive import Interactive, Moves, System
 from bisimdist.models.intervals import (
@@ -30,7 +29,7 @@ from bisimdist.models.intervals import (
 )
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.labelled import Row
-from bisimdist.models.reach import all_reached
+from bisimdist.models.second_world import SecondWorld
 
 __all__ = [
     "EACH_STEP",
@@ -214,29 +213,19 @@ def _worlds(chain: IntervalChain, several: Sequence[Sequence[Row]], *, apart: bo
     """Return what `worlds` does where nature picks some distributions of every row."""
     size = len(chain)
     found = [sorted(picks, key=lambda v: sorted((chain.states[t], p) for t, p in v)) for picks in several]
-    before: list[list[int]] = [[] for _ in chain.states]
-    for state, row in enumerate(chain.rows):
-        for target, _, _ in row:
-            before[target].append(state)
-    rough = sorted(all_reached((s for s, v in enumerate(found) if len(v) > 1), before.__getitem__))
-    copied = rough if apart else []
-    second = list(range(size))
-    for number, state in enumerate(copied):
-        second[state] = size + number
-
-    def moves(state: int, where: Sequence[int]) -> Moves:
-        return tuple(
-            (str(number), tuple(sorted((where[target], p) for target, p in vertex)))
-            for number, vertex in enumerate(found[state])
-        )
-
-    origin = (*range(size), *copied)
+    rough = [state for state, picks in enumerate(found) if len(picks) > 1]
+    after = ([target for target, _, _ in row] for row in chain.rows)
+    both = SecondWorld.of(chain.states, after, rough if apart else ())
+    moves: Iterable[Moves] = (
+        tuple((str(number), both.row(state, vertex)) for number, vertex in enumerate(found[source]))
+        for state, source in enumerate(both.origin)
+    )
     return Worlds(
-        (*chain.states, *(name + "'" for name in unused([chain.states[s] for s in copied], chain.states))),
-        tuple(chain.labels[state] for state in origin),
-        (*(moves(state, range(size)) for state in range(size)), *(moves(state, second) for state in copied)),
-        tuple((s, second[t]) for s, t in chain.pairs),
+        both.names,
+        tuple(chain.labels[state] for state in both.origin),
+        tuple(moves),
+        tuple((s, both.second[t]) for s, t in chain.pairs),
         chain=chain,
-        origin=origin,
-        second=tuple(second),
+        origin=both.origin,
+        second=both.second[:size],
     )
