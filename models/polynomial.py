@@ -25,6 +25,7 @@ __all__ = [
     "format_entry",
     "monomials_of",
     "parameter_ring",
+    "quotient_coefficients",
     "range_of",
     "simplified",
     "substituted",
@@ -356,13 +357,30 @@ def range_of(entry: Entry, box: Box) -> tuple[fmpq, fmpq]:
     """
     if not isinstance(entry, RationalFunction):
         return entry, entry
-    parts = [monomials_of(part) for part in (entry.numerator, entry.denominator)]
+    values = quotient_coefficients(entry, box)
+    if values is None:
+        raise UsageError(f"{entry}: the interval is too wide to tell how large it may be; expected less")
+    return max(min(values), fmpq(0)), min(max(values), fmpq(1))
+
+
+def quotient_coefficients(function: RationalFunction, box: Box) -> list[fmpq] | None:
+    """Return numbers with all values of a function in a closed box between the least and the largest of them.
+
+    They are quotients of Bernstein coefficients of one degree. None where they do not show that the
+    denominator has no zero.
+
+    Examples
+    --------
+    >>> (p,) = (RationalFunction.of(x) for x in parameter_ring(["p"]).gens())
+    >>> quotient_coefficients(1 / (1 + p), ((fmpq(0), fmpq(1)),))
+    [1, 1/2]
+    """
+    parts = [monomials_of(part) for part in (function.numerator, function.denominator)]
     degrees = [max(key[axis] for part in parts for key in part) for axis in range(len(box))]
     above, below = (bernstein_coefficients(part, box, degrees) for part in parts)
     if len({b > 0 for b in below}) > 1 or not all(below):
-        raise UsageError(f"{entry}: the interval is too wide to tell how large it may be; expected less")
-    values = [a / b for a, b in zip(above, below, strict=True)]
-    return max(min(values), fmpq(0)), min(max(values), fmpq(1))
+        return None
+    return [a / b for a, b in zip(above, below, strict=True)]
 
 
 def format_entry(entry: Entry) -> str:

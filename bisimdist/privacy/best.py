@@ -15,8 +15,8 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.exact.bernstein import bernstein_coefficients, evaluate
-from bisimdist.models.polynomial import RationalFunction, monomials_of
+from bisimdist.exact.bernstein import bernstein_coefficients
+from bisimdist.models.polynomial import RationalFunction, monomials_of, quotient_coefficients
 from bisimdist.models.positivity import Sign, sign_on_box
 from bisimdist.models.roots import Root, factors_of, isolated
 from bisimdist.privacy.parametric import Gains
@@ -255,12 +255,5 @@ def _touches(pieces: Pieces, level: fmpq, root: Root, before: fmpq) -> bool:
 
 def _at_most(expression: RationalFunction, low: fmpq, high: fmpq) -> fmpq | None:
     """Return a bound on a quotient over an interval, its value on a point; None where none is known."""
-    parts = [monomials_of(part) for part in (expression.numerator, expression.denominator)]
-    if low == high:
-        above, below = ([evaluate(part, (low,))] for part in parts)
-    else:
-        degree = max(key[0] for part in parts for key in part)
-        above, below = (list(bernstein_coefficients(part, ((low, high),), (degree,))) for part in parts)
-    if len({b > 0 for b in below}) > 1 or not all(below):
-        return None
-    return max(a / b for a, b in zip(above, below, strict=True))
+    values = quotient_coefficients(expression, ((low, high),))
+    return None if values is None else max(values)

@@ -14,7 +14,7 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.bernstein import Box, bernstein_coefficients
-from bisimdist.models.polynomial import RationalFunction, monomials_of
+from bisimdist.models.polynomial import RationalFunction, monomials_of, quotient_coefficients
 from bisimdist.privacy.parametric import Gains
 from bisimdist.progress import NEVER, Deadline
 
@@ -80,12 +80,10 @@ def best_in_box(  # noqa: PLR0913
 
 def _most(expression: RationalFunction, box: Box) -> fmpq:
     """Return a bound on a quotient in a box."""
-    parts = [monomials_of(part) for part in (expression.numerator, expression.denominator)]
-    degrees = [max(key[axis] for part in parts for key in part) for axis in range(len(box))]
-    above, below = (bernstein_coefficients(part, box, degrees) for part in parts)
-    if len({b > 0 for b in below}) > 1 or not all(below):
+    values = quotient_coefficients(expression, box)
+    if values is None:
         raise UsageError(f"the denominator of {expression} is not shown to have no zero; expected none")
-    return max(a / b for a, b in zip(above, below, strict=True))
+    return max(values)
 
 
 def _exceeded(both: Sequence[Gains], level: fmpq, box: Box, middle: Sequence[fmpq]) -> bool:
