@@ -330,9 +330,7 @@ def synthesise(  # noqa: PLR0913
         return _best_of_several(model, (skew, level, width), maximise, whole, pairs, deadline)
     name = only_parameter(model)
     interval = (box or {}).get(name, interval)
-    entry = read_entry(maximise, (name,))
-    ring = parameter_ring((name,))
-    expression = entry if isinstance(entry, RationalFunction) else RationalFunction.of(ring.constant(entry))
+    expression = _expression(maximise, (name,))
     ((low, high),) = box_of(model, {} if interval is None else {name: interval})
     graph = ParametricGraph(model)
     found = []
@@ -362,9 +360,7 @@ def _best_of_several(  # noqa: PLR0913, PLR0917
     """Return bounds on the best values over several parameters, box by box."""
     skew, level, width = numbers
     names = model.parameter_names
-    entry = read_entry(maximise, names)
-    ring = parameter_ring(names)
-    expression = entry if isinstance(entry, RationalFunction) else RationalFunction.of(ring.constant(entry))
+    expression = _expression(maximise, names)
     graph = ParametricGraph(model)
     found = []
     for s, t in asked_states(model, pairs):
@@ -381,6 +377,14 @@ def _best_of_several(  # noqa: PLR0913, PLR0917
     return BestAnswer(
         model=model, alpha=skew, maximise=maximise, at_most=level, pairs=tuple(found), status=status
     )
+
+
+def _expression(text: str, names: Sequence[str]) -> RationalFunction:
+    """Return what is to be large, also where it is a number."""
+    entry = read_entry(text, names)
+    if isinstance(entry, RationalFunction):
+        return entry
+    return RationalFunction.of(parameter_ring(names).constant(entry))
 
 
 def _of_one() -> Claim:

@@ -11,7 +11,7 @@ from bisimdist.analysis.delta import delta
 from bisimdist.analysis.distances import bound
 from bisimdist.certificates.numbers import rational_text
 from bisimdist.errors import ENDINGS
-from bisimdist.exact.bernstein import Box
+from bisimdist.exact.bernstein import Box, halved
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
 from bisimdist.models.parametric import ParametricChain, bounding
@@ -113,17 +113,8 @@ def proved_by_boxes(  # noqa: PLR0913, PLR0917
 
 
 def _halved(part: _Part, model: ParametricChain) -> tuple[_Part, _Part]:
-    """Cut a box in the middle of the interval that is the longest part of the whole one."""
-
-    def share(axis: int) -> fmpq:
-        (low, high), (bottom, top) = part.box[axis], model.box[axis]
-        return (high - low) / (top - bottom)
-
-    axis = max(range(len(part.box)), key=share)
-    low, high = part.box[axis]
-    at = (low + high) / 2
-    below, above = (
-        _Part((*part.box[:axis], ends, *part.box[axis + 1 :])) for ends in ((low, at), (at, high))
-    )
+    """Cut a box in two."""
+    axis, at, *boxes = halved(part.box, model.box)
+    below, above = map(_Part, boxes)
     part.cut = model.parameter_names[axis], at, below, above
     return below, above

@@ -32,6 +32,7 @@ __all__ = [
     "bernstein_coefficients",
     "coefficient_count",
     "evaluate",
+    "halved",
     "proof_boxes",
     "prove_sign",
     "tensor_of",
@@ -264,6 +265,28 @@ def bernstein_coefficients(
 def coefficient_count(polynomial: Monomials, variables: int) -> int:
     """Return how many Bernstein coefficients a polynomial has."""
     return prod(degree + 1 for degree in degrees_of(polynomial, variables))
+
+
+def halved(part: Box, whole: Box) -> tuple[int, fmpq, Box, Box]:
+    """Cut a box in the middle of the side that is the longest part of that of a whole one.
+
+    Returns
+    -------
+    tuple
+        The axis, where it is cut, and the parts below and above.
+
+    Examples
+    --------
+    >>> unit = (fmpq(0), fmpq(1))
+    >>> halved((unit, (fmpq(0), fmpq(1, 2))), (unit, unit))[:2]
+    (0, 1/2)
+    """
+    shares = [(high - low) / (top - bottom) for (low, high), (bottom, top) in zip(part, whole, strict=True)]
+    axis = shares.index(max(shares))
+    low, high = part[axis]
+    at = (low + high) / 2
+    below, above = ((*part[:axis], ends, *part[axis + 1 :]) for ends in ((low, at), (at, high)))
+    return axis, at, below, above
 
 
 def _has_sign(tensor: Tensor, sign: Sign, inner: tuple[tuple[bool, bool], ...]) -> bool:

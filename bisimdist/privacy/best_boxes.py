@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from flint import fmpq
 
 from bisimdist.errors import UsageError
-from bisimdist.exact.bernstein import Box, bernstein_coefficients
+from bisimdist.exact.bernstein import Box, bernstein_coefficients, halved
 from bisimdist.models.polynomial import RationalFunction, monomials_of, quotient_coefficients
 from bisimdist.privacy.parametric import Gains
 from bisimdist.progress import NEVER, Deadline
@@ -73,7 +73,7 @@ def best_in_box(  # noqa: PLR0913
                 least, at = value, middle
         elif _exceeded(both, level, part, middle):
             continue
-        for k, half in enumerate(_halves(part, box)):
+        for k, half in enumerate(halved(part, box)[2:]):
             heapq.heappush(waiting, (-_most(expression, half), number + k, half))
     return BestPoint(least, max(least, most) if least is not None else most, at)
 
@@ -92,13 +92,3 @@ def _exceeded(both: Sequence[Gains], level: fmpq, box: Box, middle: Sequence[fmp
         min(bernstein_coefficients(monomials_of(gains.chosen(middle) - level * gains.denominator), box)) > 0
         for gains in both
     )
-
-
-def _halves(part: Box, whole: Box) -> tuple[Box, Box]:
-    """Cut a box in the middle of the side that is the longest part of the whole one."""
-    shares = [(b - a) / (d - c) for (a, b), (c, d) in zip(part, whole, strict=True)]
-    axis = shares.index(max(shares))
-    low, high = part[axis]
-    cut = (low + high) / 2
-    one, other = ((*part[:axis], ends, *part[axis + 1 :]) for ends in ((low, cut), (cut, high)))
-    return one, other
