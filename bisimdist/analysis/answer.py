@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 from typing import Protocol
 
-__all__ = ["FORMAT", "Model", "Status", "identity"]
+__all__ = ["FORMAT", "Model", "Status", "common_status", "identity"]
 
 FORMAT: dict[str, object] = {"schema": "bisimdist-answer", "version": 1}
 """What stands at the end of every JSON object; fields may be added without another version."""
@@ -47,3 +48,15 @@ class Status(Enum):
     """The upper bounds are the best of direct couplings; the distance itself needs too many pairs."""
     LIMIT = "limit"
     """A limit or an interruption ended the work; the bounds are the best ones known by then."""
+
+    def of_bounds(self, *, exact: bool) -> Status:
+        """Return the status where other bounds take the place of some: exact only if these are, too."""
+        return Status.BRACKET if self is Status.EXACT and not exact else self
+
+
+def common_status(statuses: Collection[Status]) -> Status:
+    """Return the weakest of the statuses, which is that of all of them together."""
+    for status in (Status.LIMIT, Status.UPPER, Status.BRACKET):
+        if status in statuses:
+            return status
+    return Status.EXACT

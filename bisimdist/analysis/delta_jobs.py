@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
+from bisimdist.analysis.answer import Status, common_status
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.analysis.parallel import Pool
@@ -112,14 +112,13 @@ def delta_of_each(  # noqa: PLR0913
     shared = model, {**asked, "memory": memory}
     with Pool(_of_pair, shared, cluster=cluster, deadline=deadline, progress=progress) as pool:
         found = list(pool.map(list(dict.fromkeys(pairs))))
-    (first, *_), every = found, [answer.status for answer in found]
+    first = found[0]
     if len(found) == 1:
         return first
-    worst = next((s for s in (Status.LIMIT, Status.BRACKET) if s in every), Status.EXACT)
     return replace(
         first,
         pairs=tuple(bound for answer in found for bound in answer.pairs),
-        status=worst,
+        status=common_status([answer.status for answer in found]),
         statistics={},
         _work=_Apart(first.model),
     )

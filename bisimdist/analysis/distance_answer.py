@@ -35,7 +35,6 @@ __all__ = [
     "DistanceAnswer",
     "PairBound",
     "ThresholdAnswer",
-    "common_status",
 ]
 
 DISTANCES = ("bd", "lbd")
@@ -332,14 +331,6 @@ class ThresholdAnswer(Shown, Proved):
         }
         shown = DistanceAnswer(pairs=(self.bound,), **about).report()
         return decided(shown, self.threshold, [self.holds])
-
-
-def common_status(statuses: Sequence[Status]) -> Status:
-    """Return the weakest of the statuses, which is that of all of them together."""
-    for status in (Status.LIMIT, Status.UPPER, Status.BRACKET):
-        if status in statuses:
-            return status
-    return Status.EXACT
 
 
 def _meaning(alpha: fmpq, epsilon: str | None, named: Named) -> str:

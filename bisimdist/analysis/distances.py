@@ -9,14 +9,13 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
+from bisimdist.analysis.answer import Status, common_status
 from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.distance_answer import (
     DISTANCES,
     DistanceAnswer,
     PairBound,
     ThresholdAnswer,
-    common_status,
 )
 from bisimdist.analysis.relaxation import relaxed
 from bisimdist.analysis.work import Work
@@ -308,8 +307,7 @@ def _between(model: System | IntervalChain, above: DistanceAnswer, below: Distan
         replace(high, lower=low.lower, exact=low.lower == high.upper, directions=None)
         for high, low in zip(above.pairs, below.pairs, strict=True)
     )
-    known = all(pair.exact for pair in pairs)
-    status = Status.BRACKET if above.status is Status.EXACT and not known else above.status
+    status = above.status.of_bounds(exact=all(pair.exact for pair in pairs))
     return replace(above, model=model, pairs=pairs, status=status)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from bisimdist.analysis.answer import Status
 from bisimdist.analysis.leakage_answer import LeakageAnswer
 from bisimdist.analysis.leakage_bounds import LeakageBound
 from bisimdist.analysis.members import best_member, open_rows
@@ -46,9 +45,7 @@ def of_members(
         )
         rows = open_rows(worlds.chain, chain)
         pairs.append(replace(bound, lower=found.lower, unending=found.unending, member=rows))
-    status = above.status
-    if status is Status.EXACT and not all(pair.exact for pair in pairs):
-        status = Status.BRACKET
+    status = above.status.of_bounds(exact=all(pair.exact for pair in pairs))
     return replace(above, pairs=tuple(pairs), status=status)
 
 

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.errors import ENDINGS
 from bisimdist.exact.rational import format_rational
@@ -47,9 +46,7 @@ def of_members(above: DeltaAnswer, worlds: Worlds, ask: Asked, deadline: Deadlin
         replace(pair, lower=member.bound.lower, _work=work, _question=number)
         for number, (pair, member) in enumerate(zip(above.pairs, work.members, strict=True))
     )
-    status = above.status
-    if status is Status.EXACT and not all(pair.exact for pair in pairs):
-        status = Status.BRACKET
+    status = above.status.of_bounds(exact=all(pair.exact for pair in pairs))
     return replace(above, pairs=pairs, status=status, _work=work)
 
 

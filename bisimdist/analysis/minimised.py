@@ -8,7 +8,6 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound
@@ -64,7 +63,7 @@ def minimised_delta(  # noqa: PLR0913
     return replace(
         found,
         model=small.model,
-        status=_status(found.status, lost),
+        status=found.status.of_bounds(exact=not lost),
         pairs=tuple(
             replace(
                 pair,
@@ -109,7 +108,7 @@ def minimised_bound(  # noqa: PLR0913
         found,
         model=small.model,
         pairs=tuple(bounds),
-        status=_status(found.status, lost),
+        status=found.status.of_bounds(exact=not lost),
         method=f"{found.method}; {len(small.model)} states became {len(small.smaller)}",
         make_certificate=_refused,
         make_parts=_refused,
@@ -124,10 +123,6 @@ def _smaller(
         raise UsageError("--minimise: states of Markov chains are merged, all of whose runs are whole")
     small = minimise(model, loss, pairs=pairs, **limits)
     return small, [(small.classes[s], small.classes[t]) for s, t in pairs]
-
-
-def _status(status: Status, lost: fmpq) -> Status:
-    return Status.BRACKET if status is Status.EXACT and lost else status
 
 
 def _refused() -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
+from bisimdist.analysis.answer import Status, common_status
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.intervals import IntervalChain
@@ -52,9 +52,8 @@ def between(model: IntervalChain, above: DeltaAnswer, below: DeltaAnswer) -> Del
         replace(upper, lower=lower.lower, _work=work, _question=number)
         for number, (upper, lower) in enumerate(zip(above.pairs, below.pairs, strict=True))
     )
-    status = Status.EXACT if all(pair.exact for pair in pairs) else Status.BRACKET
-    if Status.LIMIT in {above.status, below.status} and status is not Status.EXACT:
-        status = Status.LIMIT
+    known = all(pair.exact for pair in pairs)
+    status = Status.EXACT if known else common_status([Status.BRACKET, above.status, below.status])
     return replace(above, model=model, pairs=pairs, status=status, _work=work)
 
 

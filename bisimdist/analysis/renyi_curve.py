@@ -8,7 +8,7 @@ from math import inf, nextafter
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
+from bisimdist.analysis.answer import Status, common_status
 from bisimdist.analysis.leakage import leakage
 from bisimdist.analysis.leakage_bounds import LeakageBound
 from bisimdist.errors import UsageError
@@ -156,7 +156,4 @@ def renyi_curve(  # noqa: PLR0913
             upper=powers[1],
         )
         points.append(RenyiPoint(order, powers[0], powers[1], bound))
-    for status in (Status.LIMIT, Status.BRACKET):
-        if status in statuses:
-            return RenyiCurve(tuple(points), status)
-    return RenyiCurve(tuple(points), Status.EXACT)
+    return RenyiCurve(tuple(points), common_status(statuses))
