@@ -134,20 +134,13 @@ def load_chain(source: str | Path, **options: Any) -> LMC:
     LMC
         The model.
 
-    Raises
-    ------
-    ModelError, UsageError, WrongKindError, LimitError
-        As `load_model` does.
-
     Examples
     --------
-    >>> import bisimdist
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "chain.yaml"
+    >>> import bisimdist, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "chain.yaml")
     ...     _ = file.write_text("{kind: lmc, states: {s: a}, transitions: {s: {s: 1}}}")
-    ...     print(bisimdist.load_chain(file).states)
+    ...     bisimdist.load_chain(file).states
     ('s',)
     """
     return load_model(source, kind=LMC, **options)
@@ -166,20 +159,13 @@ def load_automaton(source: str | Path, **options: Any) -> PA:
     PA
         The model.
 
-    Raises
-    ------
-    ModelError, UsageError, WrongKindError, LimitError
-        As `load_model` does.
-
     Examples
     --------
-    >>> import bisimdist
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "automaton.yaml"
+    >>> import bisimdist, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "automaton.yaml")
     ...     _ = file.write_text("{kind: pa, states: [s], transitions: [{from: s, action: a, to: {s: 1}}]}")
-    ...     print(bisimdist.load_automaton(file).states)
+    ...     bisimdist.load_automaton(file).states
     ('s',)
     """
     return load_model(source, kind=PA, **options)
@@ -198,21 +184,14 @@ def load_hmm(source: str | Path, **options: Any) -> HMM:
     HMM
         The model.
 
-    Raises
-    ------
-    ModelError, UsageError, WrongKindError, LimitError
-        As `load_model` does.
-
     Examples
     --------
-    >>> import bisimdist
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "hmm.yaml"
+    >>> import bisimdist, pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "hmm.yaml")
     ...     model = bisimdist.build_any_example("contagious-disease")
     ...     _ = file.write_text(bisimdist.write_model(model, "yaml"))
-    ...     print(bisimdist.load_hmm(file).observations)
+    ...     bisimdist.load_hmm(file).observations
     ('0', '1', '2')
     """
     return load_model(source, kind=HMM, **options)
