@@ -15,6 +15,7 @@ from flint import arb, fmpq
 
 from bisimdist.analysis.renyi_curve import RenyiCurve
 from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.doubles import from_double
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.privacy.divergence import BITS, logarithm
@@ -66,7 +67,7 @@ class Concentrated:
             return fmpq(1)
         if not rho:
             return _ZERO
-        u = fmpq(*self._best(double(rho), log(double(value))).as_integer_ratio())
+        u = from_double(self._best(double(rho), log(double(value))))
         with working_precision(BITS):
             exponent = arb(rho * u * (u + 1)) - u * arb(value).log() + u * arb(u).log()
             found = (exponent - (u + 1) * arb(u + 1).log()).exp().upper().fmpq()

@@ -7,6 +7,7 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.analysis.parametric_answer import PiecesAnswer
+from bisimdist.exact.doubles import as_double
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.report.pictures import figure_class
 
@@ -40,12 +41,12 @@ def pieces_figure(answer: PiecesAnswer) -> Any:
     for number, pair in enumerate(answer.pairs):
         merged = pair.pieces.merged()
         name = _short(f"({pair.source}, {pair.target})") if number < SHOWN else None
-        values = [_float(merged.at(point)) for point in points]
-        (line,) = axis.plot([_float(point) for point in points], values, linewidth=1.6, label=name)
+        values = [as_double(merged.at(point)) for point in points]
+        (line,) = axis.plot([as_double(point) for point in points], values, linewidth=1.6, label=name)
         breaks = [(root.low + root.high) / 2 for root in merged.breaks]
         axis.plot(
-            [_float(x) for x in breaks],
-            [_float(merged.at(x)) for x in breaks],
+            [as_double(x) for x in breaks],
+            [as_double(merged.at(x)) for x in breaks],
             linestyle="none",
             marker="o",
             markersize=4,
@@ -53,7 +54,7 @@ def pieces_figure(answer: PiecesAnswer) -> Any:
         )
     axis.set_xlabel(answer.model.parameter_names[0])
     axis.set_ylabel("delta")
-    axis.set_xlim(_float(low), _float(high))
+    axis.set_xlim(as_double(low), as_double(high))
     axis.set_ylim(bottom=0)
     axis.grid(visible=True, alpha=0.3)
     if len(answer.pairs) > 1:
@@ -67,7 +68,3 @@ def pieces_figure(answer: PiecesAnswer) -> Any:
 def _short(name: str) -> str:
     """Return a name that fits the width of the picture."""
     return name if len(name) <= WIDTH else f"{name[: WIDTH // 2]}…{name[-WIDTH // 2 :]}"
-
-
-def _float(value: fmpq) -> float:
-    return int(value.p) / int(value.q)

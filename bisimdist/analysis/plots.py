@@ -9,6 +9,7 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.analysis.profile import ProfileAnswer
+from bisimdist.exact.doubles import as_double, from_double
 from bisimdist.extras import needed
 from bisimdist.report.pictures import figure_class
 
@@ -44,21 +45,17 @@ def profile_figure(
     return figure
 
 
-def _float(value: fmpq) -> float:
-    return int(value.p) / int(value.q)
-
-
 def _samples(answer: ProfileAnswer, logarithmic: bool) -> list[fmpq]:
     first, last = answer.points[0].alpha, answer.points[-1].alpha
-    low, high = math.log(_float(first)), math.log(_float(last))
+    low, high = math.log(as_double(first)), math.log(as_double(last))
     if logarithmic:
-        smallest = min((math.log(_float(p.alpha)) for p in answer.points if p.alpha > 1), default=high)
+        smallest = min((math.log(as_double(p.alpha)) for p in answer.points if p.alpha > 1), default=high)
         start = math.log(max(smallest / 4, 1e-12))
         end = math.log(max(high, smallest))
         epsilons = [math.exp(start + (end - start) * k / SAMPLES) for k in range(SAMPLES + 1)]
     else:
         epsilons = [low + (high - low) * k / SAMPLES for k in range(SAMPLES + 1)]
-    drawn = {fmpq(*(math.exp(epsilon)).as_integer_ratio()) for epsilon in epsilons}
+    drawn = {from_double(math.exp(epsilon)) for epsilon in epsilons}
     drawn |= {point.alpha for point in answer.points}
     return sorted(alpha for alpha in drawn if first <= alpha <= last and (alpha > 1 or not logarithmic))
 
@@ -67,11 +64,11 @@ def _profile_panel(axis: Any, answer: ProfileAnswer, logarithmic: bool, kinks: b
     alphas = _samples(answer, logarithmic)
     epsilons = [_epsilon(alpha) for alpha in alphas]
     if answer.losses is not None:
-        upper = [_float(max(losses.delta(alpha) for losses in answer.losses)) for alpha in alphas]
+        upper = [as_double(max(losses.delta(alpha) for losses in answer.losses)) for alpha in alphas]
         lower = upper
     else:
-        upper = [_float(answer.upper_at(alpha)) for alpha in alphas]
-        lower = [_float(answer.lower_at(alpha)) for alpha in alphas]
+        upper = [as_double(answer.upper_at(alpha)) for alpha in alphas]
+        lower = [as_double(answer.lower_at(alpha)) for alpha in alphas]
     hairline = HAIRLINE * max(upper)
     apart = [high - low > hairline for low, high in zip(lower, upper, strict=True)]
     what = f"δ of {named}" + (", at most" if any(apart) else "")
@@ -81,7 +78,7 @@ def _profile_panel(axis: Any, answer: ProfileAnswer, logarithmic: bool, kinks: b
         axis.plot(epsilons, below, color=BELOW, linewidth=1.4, linestyle="--", label="at least")
         axis.fill_between(epsilons, lower, upper, color=ABOVE, alpha=0.18, linewidth=0)
     if answer.renyi is not None:
-        follows = [_float(answer.renyi.delta_upper(alpha) or fmpq(1)) for alpha in alphas]
+        follows = [as_double(answer.renyi.delta_upper(alpha) or fmpq(1)) for alpha in alphas]
         axis.plot(epsilons, follows, color=BESIDE, linewidth=1.2, linestyle="-.", label="from Rényi")
     shown = {point.alpha: point.upper for point in answer.points if point.alpha > 1 or not logarithmic}
     _marks(axis, shown, "o", "computed points")
@@ -108,11 +105,11 @@ def _profile_panel(axis: Any, answer: ProfileAnswer, logarithmic: bool, kinks: b
 
 
 def _epsilon(alpha: fmpq) -> float:
-    return math.log1p(_float(alpha - 1))
+    return math.log1p(as_double(alpha - 1))
 
 
 def _marks(axis: Any, values: Mapping[fmpq, fmpq], mark: str, label: str) -> None:
-    places, heights = [_epsilon(alpha) for alpha in values], [_float(value) for value in values.values()]
+    places, heights = [_epsilon(alpha) for alpha in values], [as_double(value) for value in values.values()]
     size = 3 if mark == "o" else 12
     axis.plot(places, heights, linestyle="none", marker=mark, markersize=size, color=ABOVE, label=label)
 
@@ -139,8 +136,8 @@ def _trade_off_panel(axis: Any, answer: ProfileAnswer) -> None:
         ):
             vertices = distribution.trade_off()
             axis.plot(
-                [_float(a) for a, _ in vertices],
-                [_float(b) for _, b in vertices],
+                [as_double(a) for a, _ in vertices],
+                [as_double(b) for _, b in vertices],
                 linewidth=1.5,
                 linestyle=style,
                 color=ABOVE if style == "-" else BELOW,
@@ -168,6 +165,6 @@ def _guaranteed(answer: ProfileAnswer, a: float) -> float:
     """Return what all points of the profile say of the trade-off function at a, the best of them."""
     best = 0.0
     for point in answer.points:
-        alpha, rest = _float(point.alpha), 1 - _float(point.upper)
+        alpha, rest = as_double(point.alpha), 1 - as_double(point.upper)
         best = max(best, rest - alpha * a, (rest - a) / alpha)
     return best

@@ -12,6 +12,7 @@ from bisimdist.analysis.answer import Status, common_status
 from bisimdist.analysis.leakage import leakage
 from bisimdist.analysis.leakage_bounds import LeakageBound
 from bisimdist.errors import UsageError
+from bisimdist.exact.doubles import from_double
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.kinds import AnyModel
@@ -90,9 +91,7 @@ class RenyiCurve:
 
 def _double_above(text: str) -> float:
     value = float(text)
-    return (
-        value if value == inf or to_fmpq(text) <= fmpq(*value.as_integer_ratio()) else nextafter(value, inf)
-    )
+    return value if value == inf or to_fmpq(text) <= from_double(value) else nextafter(value, inf)
 
 
 def renyi_curve(  # noqa: PLR0913

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.errors import LimitError
+from bisimdist.exact.doubles import from_double
 from bisimdist.exact.simplest import simplest_between
 from bisimdist.fixpoint.additive_guess import iterate_in_integers
 from bisimdist.fixpoint.evaluation import Evaluation, Row
@@ -216,7 +217,7 @@ class Component:
     def _rationals(self, guess: Guess) -> list[Value] | None:
         """Return the simplest rationals beside a guess."""
         values = list(guess.values)
-        width = fmpq(*max(guess.residual * 2.0**12, 2.0**-60).as_integer_ratio())
+        width = from_double(max(guess.residual * 2.0**12, 2.0**-60))
         for p in self.members:
             value = values[p]
             if value is None:
@@ -272,7 +273,7 @@ class Component:
         if guess.residual > 0.5:
             return
         evaluation = Evaluation(self.arena, guess.values, self.deadline)
-        slack = fmpq(*max(1e-9, 16 * guess.residual).as_integer_ratio())
+        slack = from_double(max(1e-9, 16 * guess.residual))
         options: list[tuple[int, Row]] = []
         for p in self.members:
             for challenge in evaluation.tight_challenges(p, slack):
@@ -332,7 +333,7 @@ class Component:
             return False
         compare = self.arena.lifting.compare
         evaluation = Evaluation(self.arena, guess.values, self.deadline)
-        slack = fmpq(*max(1e-9, 16 * guess.residual).as_integer_ratio())
+        slack = from_double(max(1e-9, 16 * guess.residual))
         options: list[tuple[int, Row]] = []
         for p, challenge in escaping_challenges(evaluation, self.members, slack).items():
             options += [(p, row) for row in evaluation.tight_rows(challenge, slack)]

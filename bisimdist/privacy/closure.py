@@ -20,6 +20,7 @@ import numpy.typing as npt
 from flint import fmpq, fmpz
 
 from bisimdist.errors import LimitError
+from bisimdist.exact.doubles import from_double
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.privacy.measure import Edge, Node, NodeT, double
@@ -301,7 +302,7 @@ class _Work(Generic[NodeT]):
             known = self.cap(node) if up else self.refinement.measure.floor(node)
             if not math.isfinite(estimate):
                 return False
-            value = fmpq(*estimate.as_integer_ratio()) * node.mass
+            value = from_double(estimate) * node.mass
             values[node.index] = value if known is None else (min if up else max)(value, known)
         for _ in range(MENDING):
             mended = False

@@ -15,6 +15,8 @@ from typing import Any, Generic, TypeVar
 
 from flint import fmpq, fmpz
 
+from bisimdist.exact.doubles import as_double
+
 __all__ = ["PLACES", "Ceilings", "Edge", "Measure", "Node", "NodeT", "double", "dyadic", "rounded"]
 
 PLACES = 160
@@ -179,6 +181,6 @@ def dyadic(value: fmpq, *, up: bool, places: int = PLACES) -> fmpq:
 def double(value: fmpq) -> float:
     """Return the double nearest to a rational; infinity where it is too large."""
     try:
-        return int(value.p) / int(value.q)
+        return as_double(value)
     except OverflowError:
         return math.inf

@@ -9,6 +9,7 @@ import numpy as np
 from flint import fmpq
 
 from bisimdist.errors import LimitError
+from bisimdist.exact.doubles import from_double
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_exact
 from bisimdist.privacy.closure import Closure, inner_shares
 from bisimdist.privacy.divergence import Divergence, DivergenceNode, Relative
@@ -44,7 +45,7 @@ def _inside(
 
 def _short(part: float, node: Any) -> fmpq:
     """Return a part of the mass of a node, with few digits."""
-    return dyadic(fmpq(*float(part).as_integer_ratio()) * node.mass, up=True, places=DIGITS)
+    return dyadic(from_double(part) * node.mass, up=True, places=DIGITS)
 
 
 def _times(rows: Sequence[Sequence[tuple[int, fmpq]]], values: Sequence[fmpq]) -> list[fmpq]:

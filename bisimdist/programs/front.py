@@ -18,6 +18,7 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.errors import ENDINGS, BisimdistError, LimitError, ModelError, UsageError
+from bisimdist.exact.doubles import as_double
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.interruption import deferred
 from bisimdist.programs.asking import interactive_of
@@ -423,7 +424,7 @@ def _expand(exploration: Exploration, request: Request, pairs: Sequence[tuple[st
 def _expanded(exploration: Exploration, request: Request, pairs: Sequence[tuple[str, str]]) -> bool:
     limits: dict[str, Any] = {"deadline": request.deadline, "progress": request.progress}
     if request.cut is not None:
-        cut = float(int(request.cut.p) / int(request.cut.q)) if request.cut else None
+        cut = as_double(request.cut) if request.cut else None
         return exploration.explore(cut=cut, states=request.states, **limits)
     whole = min(WHOLE_STATES, request.states)
     if exploration.explore(states=whole, work=WHOLE_WORK, **limits):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from flint import fmpq
 
 from bisimdist.errors import UsageError
+from bisimdist.exact.doubles import as_double
 from bisimdist.exact.rational import format_rational
 from bisimdist.programs.chain import observed_kinds
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -67,7 +68,7 @@ class Request:
     @property
     def width(self) -> float:
         """About how far apart bounds may be; 0 where nobody said."""
-        return 0.0 if self.gap is None else int(self.gap.p) / int(self.gap.q)
+        return 0.0 if self.gap is None else as_double(self.gap)
 
     @property
     def beyond(self) -> fmpq | None:

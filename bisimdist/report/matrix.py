@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from flint import fmpq
 
 from bisimdist.errors import UsageError
+from bisimdist.exact.doubles import as_double
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
 from bisimdist.report.pair_table import Row, is_ratio, value_of
@@ -242,7 +243,7 @@ def _cut(name: str) -> str:
 
 
 def _double(value: Entry) -> float:
-    return float("inf") if value is None else int(value.p) / int(value.q)
+    return float("inf") if value is None else as_double(value)
 
 
 def _text(value: Entry, asked: bool) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from flint import fmpq
 
+from bisimdist.exact.doubles import as_double
 from bisimdist.report.pair_table import Row, is_ratio, largest, value_of
 from bisimdist.report.pictures import figure_class
 
@@ -71,5 +72,5 @@ def draw_pairs(pairs: Sequence[Row], title: str = "") -> Any:
 def _double(value: fmpq | None, ratios: bool) -> float:
     if value is None:
         return math.inf
-    number = int(value.p) / int(value.q)
+    number = as_double(value)
     return math.log(number) if ratios else number
