@@ -11,7 +11,7 @@ from math import atan2, ceil, degrees
 
 from bisimdist.errors import visible
 
-__all__ = ["Edge", "Node", "abridged", "depths", "drawing"]
+__all__ = ["Edge", "Node", "abridged", "depths", "drawing", "fitted"]
 
 HEIGHT, POINT = 40, 8
 ROOM = 26
@@ -84,7 +84,7 @@ class Node:
         """The width of the box."""
         if self.title is None:
             return ROOM
-        return max(46.0, LETTER * max(len(_fitted(text)) for text in (self.title, self.note)) + 18)
+        return max(46.0, LETTER * max(len(fitted(text)) for text in (self.title, self.note)) + 18)
 
     @property
     def drawn(self) -> float:
@@ -206,8 +206,15 @@ def _set(
         place[name] += off
 
 
-def _fitted(text: str) -> str:
-    return text if len(text) <= FITS else text[: FITS - 1] + "…"
+def fitted(text: str, most: int = FITS) -> str:
+    """Return a text of at most so many characters: of a longer one how it begins.
+
+    Examples
+    --------
+    >>> fitted("corridor", 8), fitted("corridors", 8)
+    ('corridor', 'corrido…')
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _shown(text: str) -> str:
@@ -247,9 +254,9 @@ def drawing(
     arriving: dict[str, list[float]] = defaultdict(list)
     for (source, target, dashed), text in whole.items():
         if not dashed:  # two texts have room side by side
-            arriving[target].append(LETTER * len(_fitted(text)))
+            arriving[target].append(LETTER * len(fitted(text)))
         if source == target or layers[source] > layers[target]:
-            room = AWAY + LETTER * len(_fitted(text))
+            room = AWAY + LETTER * len(fitted(text))
             beside |= {name: max(room, beside.get(name, 0)) for name in (source, target)}
     widths = {node.name: max(node.width, sum(nlargest(2, arriving[node.name]))) for node in nodes}
     middle = _columns(widths, edges, layers, beside)
@@ -288,7 +295,7 @@ def _box(node: Node, x: float, y: float) -> tuple[str, Extent]:
     kind = f'class="{"marked" if node.marked else "box"}{colour}"'
     lines = [(-3, "", node.title), (13, ' class="note"', node.note)] if node.note else [(4, "", node.title)]
     texts = "".join(
-        f'<text{style} x="{x:.1f}" y="{y + down:.1f}">{_shown(_fitted(text))}</text>'
+        f'<text{style} x="{x:.1f}" y="{y + down:.1f}">{_shown(fitted(text))}</text>'
         for down, style, text in lines
     )
     return (
@@ -331,9 +338,9 @@ def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> 
         drawn += _tip(points[2], points[3])
     if text:
         x, y = _on_curve(points, at)
-        room = LETTER * len(_fitted(text)) / 2
+        room = LETTER * len(fitted(text)) / 2
         corners += [(x - (0 if anchor else room), y - 8), (x + room * (2 if anchor else 1) + 5, y + 8)]
-        shown = f"<title>{_shown(text)}</title>{_shown(_fitted(text))}"
+        shown = f"<title>{_shown(text)}</title>{_shown(fitted(text))}"
         drawn += f'<text class="edge"{anchor} x="{x:.1f}" y="{y + 4:.1f}">{shown}</text>'
     (left, right), (top, bottom) = ((min(axis), max(axis)) for axis in zip(*corners, strict=True))
     return drawn, (left, top, right, bottom)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from bisimdist.analysis.standing import Relation
+from bisimdist.drawing import fitted
 
 __all__ = ["Edge", "Node", "hasse_svg"]
 
@@ -89,10 +90,6 @@ def _columns(levels: Mapping[str, int], edges: Sequence[Edge]) -> dict[str, floa
     return place
 
 
-def _fitted(text: str) -> str:
-    return text if len(text) <= FITS else text[: FITS - 1] + "…"
-
-
 def hasse_svg(nodes: Sequence[Node], edges: Sequence[Edge], *, label: str) -> str:
     """Return the diagram as SVG, to be styled by the classes of the page around it.
 
@@ -133,8 +130,8 @@ def hasse_svg(nodes: Sequence[Node], edges: Sequence[Edge], *, label: str) -> st
         parts.append(
             f"<g><title>{escape(node.title)}: {escape(node.value)}</title>"
             f'<rect class="{kind}" x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="6"/>'
-            f'<text class="name" x="{middle:g}" y="{y + 18:g}">{escape(_fitted(node.title))}</text>'
-            f'<text class="value" x="{middle:g}" y="{y + 36:g}">{escape(_fitted(node.value))}</text></g>'
+            f'<text class="name" x="{middle:g}" y="{y + 18:g}">{escape(fitted(node.title, FITS))}</text>'
+            f'<text class="value" x="{middle:g}" y="{y + 36:g}">{escape(fitted(node.value, FITS))}</text></g>'
         )
     return "".join(parts) + "</svg>"
 
@@ -154,4 +151,4 @@ def _line(edge: Edge, low: tuple[float, float], high: tuple[float, float]) -> st
     drawn = f'<line class="{style}" x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}"/>'
     text = edge.gap or {"equal": "=", "open": "≤", "violated": "violated"}.get(style, "<")
     x, y = (x1 + x2) / 2 + 7, (y1 + y2) / 2 + 4
-    return f'{drawn}<text class="gap {style}" x="{x:g}" y="{y:g}">{escape(_fitted(text))}</text>'
+    return f'{drawn}<text class="gap {style}" x="{x:g}" y="{y:g}">{escape(fitted(text, FITS))}</text>'

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flint import fmpq
 
+from bisimdist.drawing import fitted
 from bisimdist.errors import UsageError
 from bisimdist.exact.doubles import as_double
 from bisimdist.exact.number import Exact, Numbers
@@ -195,7 +196,7 @@ class Matrix(Numbers):
         far = (far + far.T) / 2
         tree, plane = figure.subplots(1, 2)
         joined = linkage(squareform(far, checks=False), "average")
-        labels = [_cut(name) for name in self.names]
+        labels = [fitted(name, LONGEST) for name in self.names]
         dendrogram(joined, labels=labels, orientation="right", ax=tree, no_labels=not few)
         tree.set_xlabel("epsilon" if self.ratios else "distance")
         tree.set_title("close in the tree: joined by average distance", fontsize="medium")
@@ -236,10 +237,6 @@ def _name_points(plane: Any, names: Sequence[str], x: Any, y: Any) -> None:
             written.append((text, [name]))
     for text, known in written:
         text.set_text(known[0] + (f" and {len(known) - 1} more" if known[1:] else ""))
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def _double(value: Entry) -> float:
