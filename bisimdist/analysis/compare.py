@@ -28,8 +28,7 @@ from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.privacy.greatest import greatest_solution
-from bisimdist.programs.chain import ProgramChain
-from bisimdist.programs.cutting import inner, masses_of, widened
+from bisimdist.programs.cutting import ended_early, inner, masses_of, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from bisimdist.report.numbers import at_least, at_most, is_long, short_rational
 from bisimdist.report.tables import Report
@@ -334,8 +333,8 @@ def compare(  # noqa: PLR0913
         allowed = tuple(_allowing_for(cuts[k], skew, measure) for measure in measures)
         result.append(Comparison(*names[k], allowed, tuple(left_out)))
     known = all(measure.lower == measure.upper for found in result for measure in found.measures)
-    ended = isinstance(whole_system, ProgramChain) and whole_system.origin.ended
-    return Compared(whole_system, skew, tuple(result), known or not (ended or deadline.passed()))
+    short = ended_early(whole_system) or deadline.passed()
+    return Compared(whole_system, skew, tuple(result), known or not short)
 
 
 def _merged(system: System | IntervalChain) -> tuple[System | IntervalChain, Sequence[int]]:

@@ -35,7 +35,7 @@ from bisimdist.privacy.directions import PairQuestion, TwoSided
 from bisimdist.privacy.fixed import FixedSearch
 from bisimdist.privacy.leaf_distances import leaf_distances
 from bisimdist.programs.chain import ProgramChain, ProgramInteractive
-from bisimdist.programs.cutting import widened
+from bisimdist.programs.cutting import ended_early, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = [
@@ -424,8 +424,7 @@ class _Work:
 
     def status_of_cut(self, status: Status) -> Status:
         """Return how the work ended, now that the bounds allow for runs that are cut off."""
-        model = self.two.model
-        if status is Status.LIMIT or (isinstance(model, ProgramChain) and model.origin.ended):
+        if status is Status.LIMIT or ended_early(self.two.model):
             return Status.LIMIT
         wide = self.gap is not None and any(pair.upper - pair.lower > self.gap for pair in self.bounds())
         return Status.LIMIT if wide else Status.BRACKET

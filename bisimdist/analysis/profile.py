@@ -21,8 +21,7 @@ from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.privacy.losses import LossDistribution, exact_losses
-from bisimdist.programs.chain import ProgramChain
-from bisimdist.programs.cutting import inner, masses_of, widened
+from bisimdist.programs.cutting import ended_early, inner, masses_of, widened
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["ProfileAnswer", "ProfilePoint", "all_losses", "profile"]
@@ -156,7 +155,7 @@ def profile(  # noqa: PLR0913
     found = tuple(curve.known[alpha] for alpha in sorted(curve.known))
     exact = all(point.exact for point in found)
     status = Status.EXACT if exact else Status.BRACKET
-    if stopped or curve.limited or (isinstance(system, ProgramChain) and system.origin.ended):
+    if stopped or curve.limited or ended_early(system):
         status = Status.LIMIT
     return ProfileAnswer(
         model=system,

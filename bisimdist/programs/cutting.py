@@ -9,7 +9,7 @@ from flint import fmpq
 from bisimdist.models.lmc import LMC
 from bisimdist.programs.chain import ProgramChain
 
-__all__ = ["inner", "masses_of", "widened"]
+__all__ = ["ended_early", "inner", "masses_of", "widened"]
 
 
 def inner(model: LMC) -> LMC:
@@ -17,6 +17,11 @@ def inner(model: LMC) -> LMC:
     if not isinstance(model, ProgramChain):
         return model
     return replace(model, cut={})
+
+
+def ended_early(model: object) -> bool:
+    """Tell whether a model is a program that a limit kept from being explored as far as was asked."""
+    return isinstance(model, ProgramChain) and model.origin.ended
 
 
 def masses_of(model: object, pair: tuple[int, int]) -> tuple[fmpq, fmpq] | None:
