@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import heapq
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -15,36 +15,22 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.errors import LimitError
+from bisimdist.programs.answers import Branch, Listed, Value, divided, parts_of, value_of, values_of
 from bisimdist.programs.code import NOWHERE, Place, Segment
-from bisimdist.programs.control import ListValues, Outside, SplitInterval
-from bisimdist.programs.interval import plain
-from bisimdist.programs.laws import Law
+from bisimdist.programs.control import ListValues, SplitInterval
 from bisimdist.programs.machine import Announced, Ended, Machine, Outcome
 from bisimdist.programs.machine_source import Request
-from bisimdist.programs.noise import Choices, Drawn, Noise, Undecided
+from bisimdist.programs.noise import Choices, Undecided
 from bisimdist.programs.states import Drawing, State
 from bisimdist.programs.symmetry import Folding, alike
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Edge", "Exploration", "cost_of", "rows_of"]
 
-FEW = 8
-"""A draw of at most so many values is looked at value by value."""
-
-MOST_LISTED = 1 << 16
-"""So many values of one draw are told apart at most."""
-
 _ROUNDING = 1e-9
 _ONE = fmpq(1)
-_CURRENT = -1
-
-Bounds = dict[int, tuple[int, int]]
-_Branch = tuple[Any, Bounds, int | fmpq, tuple[int, ...]]
-"""What the source answers, the bounds of remembered intervals, the weight, and what is chosen about noise."""
 _Step = tuple[int, int, int | None]
 """The next node, the steps, and what an analyst has chosen for that, where one does."""
-_Listed = Iterable[tuple[Any, int, int]]
-"""Values with their weights, numbered."""
 _NOTHING: tuple[tuple[None, int, int], ...] = ((None, 1, 0),)
 _Reached = tuple[int, int, int | fmpq, int, bool]
 """The next node, the steps, the weight, which answer it was, and whether a part of many begins there."""
@@ -336,7 +322,7 @@ class Exploration:
                         heapq.heappush(queue, (reached, target))
         return tuple(edges)
 
-    def _gather(self, node: Drawing | Announced, listed: _Listed, gathered: dict[_Step, Any]) -> None:
+    def _gather(self, node: Drawing | Announced, listed: Listed, gathered: dict[_Step, Any]) -> None:
         """Add up where each of the values leads."""
         machine, state = self.machine, node.state
         chosen = isinstance(node, Drawing) and node.request.chosen
@@ -355,7 +341,7 @@ class Exploration:
                 else:
                     target = numbered(outcome)
             except (Undecided, SplitInterval, ListValues):
-                for target, steps, part, *_ in self._divided(state, _Value(value), weight, place):
+                for target, steps, part, *_ in self._divided(state, Value(value), weight, place):
                     key = target, steps, place if chosen else None
                     gathered[key] = gathered.get(key, 0) + part
                 continue
@@ -379,37 +365,17 @@ class Exploration:
     def _divided(self, state: State, answer: Any, weight: int | fmpq, place: int) -> Iterator[_Reached]:
         """Yield where parts of an answer lead, which the program tells apart."""
         machine = self.machine
-        work: list[_Branch] = [(answer, {}, weight, ())]
+        work: list[Branch] = [(answer, {}, weight, ())]
         while work:
             answer, bounds, weight, made = branch = work.pop()
-            choices = Choices(made)
-            value: Any
             cut = type(answer) is tuple
             if cut:
-                place, value = answer[0], plain(_CURRENT, *answer)
-            elif type(answer) is _Value:
-                value = answer.value
-            else:
-                low, high, law = answer.known
-                value = Noise(Drawn(low, high, law, choices))
+                place = answer[0]
+            choices = Choices(made)
             try:
-                target = self._node(machine.resume(state, value, bounds, choices))
-            except Undecided as open_choice:
-                work += [
-                    (answer, bounds, fmpq(weight) * chance, (*made, number))
-                    for number, chance in enumerate(open_choice.chances)
-                    if chance
-                ]
-            except SplitInterval as split:
-                work.extend(_divided(split.index, split.cuts, branch, state))
-            except ListValues as wanted:
-                low, high = _range_of(wanted.index, answer, bounds, state)
-                if high - low > MOST_LISTED:
-                    raise Outside(
-                        f"a draw has {high - low} values that the program tells apart",
-                        f"at most {MOST_LISTED} are looked at: compare it with constants, or draw from fewer",
-                    ) from wanted
-                work.extend(_divided(wanted.index, range(low + 1, high), branch, state))
+                target = self._node(machine.resume(state, value_of(answer, choices), bounds, choices))
+            except (Undecided, SplitInterval, ListValues) as asked:
+                work += divided(asked, branch, state)
             else:
                 yield target, machine.ticker.steps, weight, place, cut
 
@@ -425,80 +391,8 @@ def rows_of(known: Iterable[tuple[Edge, ...] | None]) -> dict[int, dict[int, fmp
     return rows
 
 
-class _Value:
-    """A value that is drawn as it is."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-class _Part:
-    """Noise with what is known of it."""
-
-    __slots__ = ("known",)
-
-    def __init__(self, low: float, high: float, law: Law) -> None:
-        self.known = (low, high, law)
-
-
-def values_of(request: Request) -> _Listed | None:
-    """Return what the source may answer, with the weights, where that is not too much or has no end."""
-    if request.values is not None:
-        return zip(request.values, request.weights, itertools.count(), strict=False)
-    if request.noise or (request.step == 1 and request.count > FEW):
-        return None
-    if request.count > MOST_LISTED:
-        raise Outside(
-            f"a draw has {request.count} values in steps of {request.step}", "draw k, and compute with it"
-        )
-    last = request.start + request.count * request.step
-    values = range(request.start, last, request.step)
-    return zip(values, itertools.repeat(1), itertools.count(), strict=False)
-
-
-def parts_of(request: Request, cuts: Iterable[int] = ()) -> Iterator[tuple[Any, int | fmpq]]:
-    """Yield noise, or intervals of values between cuts, with their weights."""
-    if request.noise:
-        for chance, low, high, law in request.noise:
-            yield _Part(low, high, law), chance
-        return
-    low, high = request.start, request.start + request.count
-    marks = sorted({low, high, *(cut for cut in cuts if low < cut < high)})
-    for lower, upper in itertools.pairwise(marks):
-        yield (lower, upper), upper - lower
-
-
 @lru_cache(4096, typed=True)
 def _share(weight: int | fmpq, total: int | fmpq) -> tuple[fmpq, float]:
     """Return a part of a whole, and how many bits a path costs that goes through it."""
     p = fmpq(weight) / fmpq(total)
     return p, -log2(int(p.p) / int(p.q))
-
-
-def _range_of(index: int, answer: Any, bounds: Bounds, state: State) -> tuple[int, int]:
-    if index == _CURRENT:
-        return answer  # type: ignore[no-any-return]
-    return bounds.get(index) or state.contents[index][1:]
-
-
-def _divided(index: int, cuts: Sequence[int], branch: _Branch, state: State) -> list[_Branch]:
-    """Divide an interval; the parts come in descending order."""
-    answer, bounds, weight, made = branch
-    low, high = _range_of(index, answer, bounds, state)
-    marks = sorted({low, high, *(cut for cut in cuts if low < cut < high)}, reverse=True)
-    parts: list[_Branch] = []
-    for upper, lower in itertools.pairwise(marks):
-        share: int | fmpq
-        if index == _CURRENT:
-            share = (
-                weight * (upper - lower) // (high - low)
-                if isinstance(weight, int)
-                else weight * fmpq(upper - lower, high - low)
-            )
-            parts.append(((lower, upper), bounds, share, made))
-        else:
-            share = fmpq(weight) * fmpq(upper - lower, high - low)
-            parts.append((answer, {**bounds, index: (lower, upper)}, share, made))
-    return parts
