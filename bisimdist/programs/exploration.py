@@ -305,7 +305,7 @@ class Exploration:
     def _led(self, gathered: dict[_Step, Any], total: int, cost: float) -> tuple[Edge, ...]:
         """Return the edges to what was found, and note what it costs to come there."""
         edges = []
-        costs, known, queue, orders = self._costs, self.edges, self._queue, self.orders
+        costs = self._costs
         for (target, steps, choice), weight in gathered.items():
             if weight == total:
                 p, reached = _ONE, cost
@@ -314,32 +314,18 @@ class Exploration:
                 reached = cost + bits
             edges.append(Edge(target, steps, p, choice))
             if reached < costs[target]:
-                if orders:
-                    self._reach(target, reached)
-                else:
-                    costs[target] = reached
-                    if known[target] is None:
-                        heapq.heappush(queue, (reached, target))
+                self._reach(target, reached)
         return tuple(edges)
 
     def _gather(self, node: Drawing | Announced, listed: Listed, gathered: dict[_Step, Any]) -> None:
         """Add up where each of the values leads."""
         machine, state = self.machine, node.state
         chosen = isinstance(node, Drawing) and node.request.chosen
-        plain_nodes = self.folding is None
-        resume, ticker, last, numbered = machine.resume, machine.ticker, self._last, self._node
+        resume, ticker = machine.resume, machine.ticker
+        numbered = self._number if self.folding is None else self._node
         for value, weight, place in listed:
             try:
-                outcome = resume(state, value)
-                if type(outcome) is Drawing and plain_nodes:
-                    known = last.get(outcome.state)
-                    target = (
-                        known[1]
-                        if known is not None and known[0] is outcome.request
-                        else self._number(outcome)
-                    )
-                else:
-                    target = numbered(outcome)
+                target = numbered(resume(state, value))
             except (Undecided, SplitInterval, ListValues):
                 for target, steps, part, *_ in self._divided(state, Value(value), weight, place):
                     key = target, steps, place if chosen else None
