@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import json
 from collections.abc import Callable
@@ -220,6 +221,14 @@ def test_they_run_in_plain_python(seed: int) -> None:
     assert len(responses.rappor((0, 1), source)) == 2
     assert noisy_max.noisy_max((0, 100), source) == 1
     assert isinstance(protocols.crowds(0, source), int | None)
+
+
+@pytest.mark.parametrize("function", [noisy_max.noisy_max_clipped, sparse_vector.svt_stops_clipped])
+def test_their_files_are_named_on_the_command_line(function: Callable[..., Any]) -> None:
+    inputs = [(0, 0), (1, 1)]
+    named = explore(f"{inspect.getsourcefile(function)}:{function.__name__}", inputs, replays=10)
+    assert named == explore(function, inputs, replays=10)
+    assert sorted(named.origin.sources) == sorted(["noise.py", f"{function.__module__.split('.')[-1]}.py"])
 
 
 def test_chains_of_programs_are_chains() -> None:

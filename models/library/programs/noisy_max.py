@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bisimdist.models.library.programs.noise import clipped_geometric, two_sided_geometric
+from .noise import clipped_geometric, two_sided_geometric
 
 __all__ = ["noisy_max", "noisy_max_clipped", "noisy_max_one_sided", "noisy_max_value"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from bisimdist.models.library.programs.noise import clipped_geometric
+from .noise import clipped_geometric
 
 __all__ = [
     "above_threshold",
