@@ -116,7 +116,7 @@ class Meanings:
             self.refuse(
                 node,
                 unit,
-                f"it uses {value.name}, which is not imported",
+                f"it uses {value.name}, which comes from elsewhere and is not explored",
                 "leave it out, or write it beside the program",
             )
         try:
