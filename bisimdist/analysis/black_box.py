@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import inspect
 import shlex
@@ -11,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stdout, suppress
+from copy import deepcopy
 from itertools import islice
 from pathlib import Path
 from threading import Timer
@@ -19,7 +19,7 @@ from typing import Any
 from bisimdist.errors import UsageError
 from bisimdist.programs.control import Outside
 from bisimdist.programs.source import ExactRandom
-from bisimdist.programs.texts import text_of
+from bisimdist.programs.texts import literal, text_of
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["outputs_of_command", "outputs_of_file", "outputs_of_function"]
@@ -145,10 +145,9 @@ def outputs_of_function(named: str, state: str, samples: int) -> Iterator[str]:
     """
     function = _function(named)
     try:
-        ast.literal_eval(state)
-        literal = True
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        literal = False
+        value = literal(state)
+    except ValueError:
+        value = state
     source = ExactRandom()
     try:
         parameters = inspect.signature(function).parameters
@@ -158,7 +157,7 @@ def outputs_of_function(named: str, state: str, samples: int) -> Iterator[str]:
         raise UsageError(f"{named}: {error}; expected a function of the input, and of rng") from None
     for _ in range(samples):
         with redirect_stdout(sys.stderr):
-            yield _output(function, ast.literal_eval(state) if literal else state, keywords)
+            yield _output(function, deepcopy(value), keywords)
 
 
 def _output(function: Callable[..., Any], value: object, keywords: dict[str, Any]) -> str:

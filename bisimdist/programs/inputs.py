@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import functools
 from collections import defaultdict
@@ -14,6 +13,7 @@ from typing import Any
 
 from bisimdist.errors import UsageError
 from bisimdist.programs.loading import load_program
+from bisimdist.programs.texts import literal
 
 __all__ = [
     "Input",
@@ -54,10 +54,10 @@ def literal_inputs(texts: Iterable[str]) -> tuple[Input, ...]:
     result = []
     for text in texts:
         try:
-            value = ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            value = literal(text)
+        except ValueError:
             raise UsageError(
-                f"--input {text[:60]}: expected a Python literal, such as 3, 'a' or [1, 2]"
+                f"--input {text[:60]}: expected a Python literal, such as 3, 1/2, 'a' or [1, 2]"
             ) from None
         _refuse_floats(value, text)
         result.append(Input(text, functools.partial(copy.deepcopy, value)))

@@ -1,7 +1,8 @@
-"""Values as texts: equal texts for equal values, different ones for different values."""
+"""Values as texts: equal texts for equal values, different ones for different values; and inputs of texts."""
 
 from __future__ import annotations
 
+import ast
 from collections import Counter, defaultdict, deque
 from enum import Enum
 from fractions import Fraction
@@ -11,7 +12,7 @@ from bisimdist.programs.control import Outside
 from bisimdist.programs.heap import attributes
 from bisimdist.programs.noise import Noise
 
-__all__ = ["text_of"]
+__all__ = ["literal", "text_of"]
 
 _DEEPEST = 100
 
@@ -70,3 +71,42 @@ def _container(value: Any, depth: int) -> str:
         )
     inside = ", ".join(f"{name}={text_of(part, depth)}" for name, part in attributes(value).items())
     return f"{kind.__name__}({inside})"
+
+
+def literal(text: str) -> Any:
+    """Return the value of a Python literal, in which a quotient or ``Fraction(1, 2)`` is a fraction.
+
+    Raises
+    ------
+    ValueError
+        If the text is none.
+
+    Examples
+    --------
+    >>> literal("[1/2, (Fraction(-3, 4), 'a')]")
+    [Fraction(1, 2), (Fraction(-3, 4), 'a')]
+    """
+    try:
+        return ast.literal_eval(_Fractions().visit(ast.parse(text.lstrip(" \t"), mode="eval")))
+    except (ArithmeticError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+
+
+class _Fractions(ast.NodeTransformer):
+    """Makes constants of quotients and calls of ``Fraction``."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if not isinstance(node.op, ast.Div):
+            return self.generic_visit(node)
+        return self._fraction(node.left, node.right)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if not isinstance(node.func, ast.Name) or node.func.id != "Fraction" or node.keywords:
+            return self.generic_visit(node)
+        return self._fraction(*node.args)
+
+    def _fraction(self, *parts: ast.expr) -> ast.Constant:
+        values = [ast.literal_eval(self.visit(part)) for part in parts]
+        if any(isinstance(value, float | complex) for value in values):
+            raise ValueError("a float is not exact")
+        return ast.Constant(Fraction(*values))  # type: ignore[arg-type]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -66,10 +65,11 @@ def _inputs(given: Given) -> tuple[str, ...]:
             return named
         raise UsageError("expected --domain A,B,... and --size N, or each --input by itself")
     from bisimdist.programs.inputs import inputs_of_size
+    from bisimdist.programs.texts import literal
 
     try:
-        values = ast.literal_eval(f"[{domain}]")
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        values = literal(f"[{domain}]")
+    except ValueError:
         raise UsageError(
             f"--domain {domain[:60]}: expected Python literals with commas between them"
         ) from None

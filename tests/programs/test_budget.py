@@ -224,6 +224,19 @@ def test_a_cut_budget_is_no_more_than_a_bound(command: Command, file: str, tmp_p
     assert "no exact ratio" in ended.err
 
 
+def test_fractions_are_inputs(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    file = tmp_path / "coins.py"
+    file.write_text(
+        "def coin(p, rng):\n    return rng.flip(p)\n\ndef first(p, rng):\n    return rng.flip(p[0])\n"
+    )
+    asked = (f"{file}:coin", "--input", "1/2", "--input", "Fraction(1, 4)", "--alpha", "1")
+    ended = command("delta", *asked, "--json", "--certificate", tmp_path / "proof.json")
+    assert json.loads(ended.out)["pairs"][0]["upper"] == "1/4"
+    assert command("check", tmp_path / "proof.json", f"{file}:coin").code == 0
+    found = answer(command, f"{file}:first", "--domain", "1/2,-1/-4", "--size", "1", "--neighbours", "all")
+    assert (found["ratio"], found["inputs"]) == ("2", ["[Fraction(1, 2)]", "[Fraction(1, 4)]"])
+
+
 def test_what_is_not_usable_is_refused(command: Command, file: str) -> None:  # noqa: F811
     named = f"{file}:response"
     command("budget", named).assert_refused("--domain")
