@@ -227,7 +227,7 @@ def test_a_cut_budget_is_no_more_than_a_bound(command: Command, file: str, tmp_p
 def test_fractions_are_inputs(command: Command, tmp_path: Path) -> None:  # noqa: F811
     file = tmp_path / "coins.py"
     file.write_text(
-        "def coin(p, rng):\n    return rng.flip(p)\n\ndef first(p, rng):\n    return rng.flip(p[0])\n"
+        "def coin(p, rng):\n    return rng.flip(p)\ndef first(p, rng):\n    return rng.flip(p[0])\n"
     )
     asked = (f"{file}:coin", "--input", "1/2", "--input", "Fraction(1, 4)", "--alpha", "1")
     ended = command("delta", *asked, "--json", "--certificate", tmp_path / "proof.json")

@@ -44,7 +44,10 @@ REFUSED: dict[str, tuple[str, str]] = {
     "print": ("def f(x, rng):\n    print(x)  # here\n    return rng.randrange(2)\n", "observe"),
     "open": ("def f(x, rng):\n    return open('a').read()  # here\n", "pass the contents"),
     "input": ("def f(x, rng):\n    return input()  # here\n", "parameter"),
-    "clock": ("import time\ndef f(x, rng):\n    return time.time()  # here\n", "time.time"),
+    "clock": (
+        "import time\ndef f(x, rng):\n    return time.time()  # here\n",
+        "time.time, which comes from elsewhere",
+    ),
     "environment": ("import os\ndef f(x, rng):\n    return os.environ['A']  # here\n", "os.environ"),
     "thread": (
         "import threading\ndef f(x, rng):\n    threading.Thread(target=f).start()  # here\n",
