@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
 
 from flint import fmpq
 
@@ -167,18 +167,20 @@ def delta(  # noqa: PLR0913
     loose = relaxed(system, nature)
     if loose is not None:
         names = [(system.states[s], system.states[t]) for s, t in asked]
-        rest: dict[str, Any] = {
-            "gap": gap,
-            "worst": worst,
-            "threshold": threshold,
-            "deadline": deadline,
-            "memory": memory,
-        }
-
-        def bounded(model: System | IntervalChain) -> DeltaAnswer:
-            several: dict[str, Any] = {**rest, "nature": nature, "pairs": names, "progress": progress}
-            return delta(model, alpha, epsilon=epsilon, distances=distances, **several)
-
+        bounded = partial(
+            delta,
+            alpha=alpha,
+            epsilon=epsilon,
+            pairs=names,
+            gap=gap,
+            worst=worst,
+            threshold=threshold,
+            nature=nature,
+            distances=distances,
+            deadline=deadline,
+            memory=memory,
+            progress=progress,
+        )
         return between(loose.model, bounded(loose.wide), bounded(loose.less))
     two = TwoSided(natural(system, nature) if limited is None else limited.model, above, below, memory)
     about = (asked, wanted, worst, deadline, distances, progress)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from flint import fmpq
 
@@ -147,20 +146,24 @@ def bound(  # noqa: PLR0913
     skew = checked_skew(alpha, epsilon)
     loose = relaxed(model, nature)
     if loose is not None:
-        rest: dict[str, Any] = {
-            "epsilon": epsilon,
-            "distance": distance,
-            "pairs": pairs,
-            "precision": precision,
-        }
-        more: dict[str, Any] = {
-            "threshold": threshold,
-            "nature": nature,
-            "backend": backend,
-            "deadline": deadline,
-        }
-        several = {**rest, **more, "memory": memory, "jobs": jobs, "progress": progress}
-        return _between(model, bound(loose.wide, alpha, **several), bound(loose.less, alpha, **several))
+        names = [(model.states[s], model.states[t]) for s, t in asked_states(model, pairs)]
+        bounded = partial(
+            bound,
+            alpha=alpha,
+            epsilon=epsilon,
+            distance=distance,
+            pairs=names,
+            precision=precision,
+            threshold=threshold,
+            nature=nature,
+            backend=backend,
+            deadline=deadline,
+            memory=memory,
+            jobs=jobs,
+            cluster=cluster,
+            progress=progress,
+        )
+        return _between(model, bounded(loose.wide), bounded(loose.less))
     system = natural(model, nature)
     asked = placed(system, asked_states(model, pairs))
     if threshold is not None and precision is not None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from bisimdist import IntervalChain, bound, delta
 from bisimdist.checker import check_certificate
+from bisimdist.errors import UsageError
 from bisimdist.models.intervals import filled, vertices
 from bisimdist.models.worlds import NATURES
 from tests.strategies import alphas, interval_chains
@@ -61,3 +62,15 @@ def test_sixteen_successors() -> None:
     found = delta(chain, 1).pairs[0]
     assert found.exact
     assert found.upper == 8 * (fmpq(2, 160) + fmpq(2, 100))
+
+
+def test_pairs_of_the_chain_and_clusters() -> None:
+    names = [f"o{k}" for k in range(16)]
+    rows: dict[str, dict[str, object]] = {name: {name: 1} for name in names}
+    rows["s0"] = rows["s1"] = dict.fromkeys(names, (0, "1/8"))
+    labels = {"s0": "a", "s1": "a", **dict.fromkeys(names, "b")}
+    chain = IntervalChain.from_mappings(labels, rows, PAIRS)
+    assert chain.relaxed() is not chain
+    assert bound(chain, 1).pairs == bound(chain, 1, pairs=PAIRS).pairs
+    with pytest.raises(UsageError, match="no such cluster: nowhere"):
+        bound(chain, 1, cluster="nowhere")
