@@ -103,15 +103,10 @@ def _moved(strategy: Strategy, values: Values, step: fmpz, steps: Float64Array) 
     return Values(moved, whole)
 
 
-def _tables(strategy: Strategy, values: Values, deadline: Deadline) -> Tables:
-    fine = strategy.functional.batch.finest
-    return Tables(strategy, values.fixed_point(fine), fine, values=values, deadline=deadline)
-
-
 def _checked_above(strategy: Strategy, upper: Values, deadline: Deadline) -> Strategy | None:
     """Return couplings of all sides that cost no more than the values, or None."""
     result = strategy.copy()
-    tables = _tables(result, upper, deadline)
+    tables = Tables.of(result, upper, deadline)
     sides = result.functional.sides
     for side, plan in zip(sides.tolist(), result.plans(sides), strict=True):
         deadline.check()
@@ -124,7 +119,7 @@ def _checked_above(strategy: Strategy, upper: Values, deadline: Deadline) -> Str
 def _optimal_below(strategy: Strategy, lower: Values, deadline: Deadline) -> Strategy:
     """Return couplings that are optimal for the values in the directions taken."""
     result = strategy.copy()
-    tables = _tables(result, lower, deadline)
+    tables = Tables.of(result, lower, deadline)
     improve_couplings(result, lower, tables)
     improve_by_detours(result, lower, tables)
     return result

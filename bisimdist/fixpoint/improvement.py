@@ -19,7 +19,6 @@ from bisimdist.progress import NEVER, Deadline, Progress, silent
 __all__ = [
     "ExactFixedPoint",
     "cheapen",
-    "excess",
     "improve_by_detours",
     "improve_couplings",
     "improve_exactly",
@@ -147,8 +146,7 @@ def _improve(
         deadline.check()
         values = solve()
         deadline.check()
-        fine = strategy.functional.batch.finest
-        tables = Tables(strategy, values.fixed_point(fine), fine, values=values, deadline=deadline)
+        tables = Tables.of(strategy, values, deadline)
         changed = improve_couplings(strategy, values, tables, tolerance)
         if not changed:
             changed, tied = _improve_directions(strategy, values, tables, tolerance)
@@ -192,7 +190,7 @@ def tied_sides(strategy: Strategy, fixed: ExactFixedPoint, pair: int) -> Iterato
             if index not in strategy.general:
                 _improve_program(strategy, index, fixed.values)
                 fixed.tables.mend(index)
-        if excess(strategy, side, fixed.values, fixed.values.numerators[pair]) == 0:
+        if _excess(strategy, side, fixed.values, fixed.values.numerators[pair]) == 0:
             yield side
 
 
@@ -235,19 +233,19 @@ def _improve_directions(
 def cheapen(strategy: Strategy, side: int, tables: Tables, values: Values, wanted: fmpz) -> fmpz:
     """Improve the couplings of a side if they cost more than `wanted`; return what is still too much."""
     programs = strategy.functional.programs_of(side)
-    more = excess(strategy, side, values, wanted)
+    more = _excess(strategy, side, values, wanted)
     if more > 0:
         for index in programs:
             if index not in strategy.general:
                 _improve_program(strategy, index, values)
-        more = excess(strategy, side, values, wanted)
+        more = _excess(strategy, side, values, wanted)
     mended = more > 0 and sum(tables.mend(index) for index in programs) > 0
     if mended:
-        more = excess(strategy, side, values, wanted)
+        more = _excess(strategy, side, values, wanted)
     return more
 
 
-def excess(strategy: Strategy, side: int, values: Values, wanted: fmpz) -> fmpz:
+def _excess(strategy: Strategy, side: int, values: Values, wanted: fmpz) -> fmpz:
     """Return by how much the couplings of a side cost more than `wanted`, times the scale of their plan."""
     plan = strategy.plan(side)
     return values.cost(plan) - wanted * plan.scale

@@ -50,6 +50,12 @@ class Tables:
         self.deadline = deadline
         self._known: dict[int, ClassDistances | None] = {}
 
+    @classmethod
+    def of(cls, strategy: Strategy, values: Values, deadline: Deadline = NEVER) -> Tables:
+        """Return those at exact distances, whatever their numbers."""
+        fine = strategy.functional.batch.finest
+        return cls(strategy, values.fixed_point(fine), fine, values=values, deadline=deadline)
+
     def distance(self, number: int) -> fmpq:
         """Return the exact distance of a pair."""
         if self.values is not None:
