@@ -121,11 +121,11 @@ def _fixed_point(
     """Improve the guess first in doubles; where these lead astray, from the guess itself in exact numbers."""
     try:
         strategy = _strategy(question, guess)
-        known = question.functional.size > LARGE and guess.rounds == 0  # digits are the next thing to look at
-        with suppress(SingularSystemError):
-            if not known:
+        large = question.functional.size > LARGE
+        if not large or guess.rounds:  # a guess from tables has none, and doubles add nothing to it
+            with suppress(SingularSystemError):
                 improve_roughly(strategy, deadline=deadline, progress=progress)
-        if question.functional.size > LARGE:
+        if large:
             try:
                 improve_nearly(strategy, PLACES, deadline=deadline, progress=progress)
             except LimitError:
