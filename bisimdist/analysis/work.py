@@ -196,7 +196,8 @@ class Work:
     def keep(self, proof: Proof | FlatTables, method: str) -> None:
         """Remember a better proof."""
         self.proof, self.method, self._bounds = proof, method, None
-        self.known = f" (bounds within 1e{ceil(log10(proof.gap))} are proved)" if proof.gap else ""
+        gap = proof.gap
+        self.known = f" (bounds within 1e{ceil(log10(gap))} are proved)" if gap else ""
 
     def tell(self, stage: str, done: int, total: int | None) -> None:
         """Say what is being done, and how close the bounds are that are proved already."""
