@@ -13,7 +13,7 @@ from bisimdist.extras import needed
 from bisimdist.interruption import interrupts_ignored
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Cluster", "checked_cluster", "opened"]
+__all__ = ["Cluster", "Tell", "checked_cluster", "opened"]
 
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 REMOTE = re.compile(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:[0-9]+")

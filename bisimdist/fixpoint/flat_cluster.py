@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
-from bisimdist.cluster import Cluster
-from bisimdist.fixpoint.flat_engine import Chunk, FlatWork, flat_code
+from bisimdist.cluster import Cluster, Tell
+from bisimdist.fixpoint.flat_engine import Chunk, FlatWork, Spread, flat_code
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.fixpoint.flat_plan import Array
 from bisimdist.fixpoint.flat_sweeps import OPEN, ZERO, Plans
 from bisimdist.lp.compiled import Float64Array, Int64Array
-from bisimdist.progress import Deadline, Progress
 
 __all__ = ["SpreadWork", "spread_over"]
 
@@ -167,7 +167,7 @@ def _violations(held: Held, block: Chunk, one: float) -> int:
 class SpreadWork(FlatWork):
     """The work with its plans made on a cluster."""
 
-    cluster: Cluster | None = None
+    cluster: Cluster = field(kw_only=True)
     session: str = field(default_factory=lambda: uuid4().hex)
     round: int = 0
     sent: dict[str, Array] = field(default_factory=dict)
@@ -183,13 +183,13 @@ class SpreadWork(FlatWork):
     ) -> Iterator[tuple[Chunk, Any]]:
         """Let the workers work on blocks; yield their results."""
         cluster = self.cluster
-        if cluster is None or not blocks:
+        if not blocks:
             return
         if self.shared is None:
             self.shared = cluster.share(self.layout)
         update = cluster.share(self._update({"state": self.plans.state, **tables}))
         while blocks:
-            self._settle_in(cluster, blocks)
+            self._settle_in(blocks)
             jobs = [
                 cluster.submit(
                     on_worker, self.shared, update, what, block, *about[block], worker=self.homes[block]
@@ -218,17 +218,19 @@ class SpreadWork(FlatWork):
         after, self.round = self.round, self.round + 1
         return Update(self.session, after if after else None, self.round, changes)
 
-    def _settle_in(self, cluster: Cluster, blocks: list[Chunk]) -> None:
+    def _settle_in(self, blocks: list[Chunk]) -> None:
         """Give every block a worker that is there: its own one, or the one with the fewest blocks."""
-        there = cluster.workers()
-        load = {worker: sum(home == worker for home in self.homes.values()) for worker in there}
+        load = dict.fromkeys(self.cluster.workers(), 0)
+        for home in self.homes.values():
+            if home in load:
+                load[home] += 1
         for block in blocks:
             if self.homes.get(block) not in load:
                 worker = min(load, key=lambda name: load[name], default="")
                 self.homes[block] = worker
                 load[worker] = load.get(worker, 0) + 1
 
-    def _watch(self, what: str) -> Any:
+    def _watch(self, what: str) -> Tell:
         names = {"pay": "zeros", "improve": "plans", "violations": "proof"}
 
         def watch(done: int, of: int, workers: int) -> None:
@@ -286,10 +288,6 @@ class SpreadWork(FlatWork):
         )
 
 
-def spread_over(cluster: Cluster) -> Any:
+def spread_over(cluster: Cluster) -> Spread:
     """Return what makes the work of `flat_tables` with the plans made on a cluster."""
-
-    def work(layout: Layout, deadline: Deadline, progress: Progress) -> FlatWork:
-        return SpreadWork(layout, deadline, progress, cluster=cluster)
-
-    return work
+    return partial(SpreadWork, cluster=cluster)

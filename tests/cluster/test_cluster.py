@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import combinations
 from typing import Any
 from unittest.mock import patch
@@ -133,14 +134,12 @@ def test_blocks_that_others_make_anew_are_the_same(pair: Cluster) -> None:
     chain = random_lmc(24, successors=3, labels=2, seed=5)
 
     class Moving(SpreadWork):
-        def _settle_in(self, cluster: Cluster, blocks: list[tuple[int, int]]) -> None:
-            there = cluster.workers()
+        def _settle_in(self, blocks: list[tuple[int, int]]) -> None:
+            there = self.cluster.workers()
             self.homes = {block: there[(k + self.round // 2) % 2] for k, block in enumerate(blocks)}
 
     for alpha in (fmpq(1), fmpq(21, 20)):
-        found = tables(
-            chain, alpha, lambda layout, deadline, told: Moving(layout, deadline, told, cluster=pair)
-        )
+        found = tables(chain, alpha, partial(Moving, cluster=pair))
         assert as_bytes(found) == as_bytes(tables(chain, alpha))
 
 
