@@ -1,6 +1,6 @@
 """PRISM's case studies as they come: read, shown, bounded, and delta.
 
-python benchmarks/doors.py [SECONDS [FOLDER]]
+python -m benchmarks.doors [SECONDS [FOLDER]]
 
 The published models are taken from a folder, by default ``../shared/data/prism`` beside the checkout, and
 left out where it is not there; Herman's ring, the leader election and Crowds are written here, for sizes

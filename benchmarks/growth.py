@@ -73,7 +73,8 @@ ENGINES: dict[str, tuple[Callable[[LMC, str], Callable[[], object]], int, str, t
 def measured(name: str, states: int) -> Iterator[float]:
     make, successors, alpha, _ = ENGINES[name]
     make(chain(10, 2), alpha)()
-    make(chain(200, 2), alpha)() if make is bracket else None  # loads the machine code
+    if make is bracket:
+        make(chain(200, 2), alpha)()  # loads the machine code
     work = make(chain(states, successors), alpha)
     clock = Clock.start()
     work()

@@ -1,16 +1,15 @@
 """What not knowing costs: intervals, parameters and bent coins beside the exact model.
 
-Run ``python benchmarks/rough.py``. CPU seconds, the best of some runs.
+Run ``python -m benchmarks.rough``. CPU seconds, the best of some runs.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from typing import Any
 
 from flint import fmpq
 
+from benchmarks.timing import spent_by
 from bisimdist import IntervalChain, ParametricChain, bound, build_any_example, delta, delta_over, minimise
 from bisimdist.models.lmc import LMC
 
@@ -28,14 +27,9 @@ def around(chain: LMC, width: fmpq) -> IntervalChain:
     return IntervalChain(chain.states, chain.labels, rows, chain.pairs)
 
 
-def seconds(work: Callable[[], Any]) -> float:
+def least(work: Callable[[], object]) -> float:
     """Return the least CPU time of some runs."""
-    best = float("inf")
-    for _ in range(TIMES):
-        begun = time.process_time()
-        work()
-        best = min(best, time.process_time() - begun)
-    return best
+    return min(spent_by(work).cpu for _ in range(TIMES))
 
 
 def main() -> None:
@@ -51,8 +45,8 @@ def main() -> None:
         assert isinstance(chain, LMC)
         rough = around(chain, fmpq(1, 100))
         for what, ask in (("delta", delta), ("bound", bound)):
-            known = seconds(lambda ask=ask, chain=chain, alpha=alpha: ask(chain, alpha))
-            wide = seconds(lambda ask=ask, rough=rough, alpha=alpha: ask(rough, alpha))
+            known = least(lambda ask=ask, chain=chain, alpha=alpha: ask(chain, alpha))
+            wide = least(lambda ask=ask, rough=rough, alpha=alpha: ask(rough, alpha))
             print(
                 f"{name:36} {alpha:>5}  {what:14} {known:8.3f} {wide:18.3f}  {wide / known:.1f}", flush=True
             )
@@ -66,13 +60,13 @@ def main() -> None:
         model = build_any_example(name)
         assert isinstance(model, ParametricChain)
         chain = model.at({"p": "1/3"})
-        known = seconds(lambda chain=chain, alpha=alpha: delta(chain, alpha))
-        whole = seconds(lambda model=model, alpha=alpha: delta_over(model, alpha))
+        known = least(lambda chain=chain, alpha=alpha: delta(chain, alpha))
+        whole = least(lambda model=model, alpha=alpha: delta_over(model, alpha))
         print(f"{name:36} {alpha:>5}  {known:10.3f} {whole:14.3f}  {whole / known:.1f}", flush=True)
     chain = build_any_example("random,states=30,seed=1")
     assert isinstance(chain, LMC)
     pairs = [("s0", "s1")]
-    small = seconds(lambda: minimise(chain, "1/5", pairs=pairs))
+    small = least(lambda: minimise(chain, "1/5", pairs=pairs))
     print(f"\nminimise --loss 1/5 of 30 random states: {small:.2f} s")
 
 
