@@ -83,6 +83,7 @@ class Bound(Question["DistanceAnswer"]):
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
+        from bisimdist.fixpoint.question import checked_skew
         from bisimdist.models.intervals import IntervalChain
 
         if given[FOR_ALL]:
@@ -94,8 +95,7 @@ class Bound(Question["DistanceAnswer"]):
         theta = said["threshold"]
         if theta is not None and said["precision"] is not None:
             raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
-        if said.get("loss") is not None and said.get("cluster") is not None:
-            raise UsageError("--minimise and --cluster were both given; expected one of them")
+        given.refuse_both(options.MINIMISE, options.CLUSTER)
         original = given.rough_system(cuts=True)
         asked = given.pairs(original)
         if theta is not None and given.wants_proof and len(asked) > 1:
@@ -106,7 +106,7 @@ class Bound(Question["DistanceAnswer"]):
                 raise UsageError("--quotient: the probabilities are intervals; states of such are not merged")
             model, pairs = _merged(given, original, asked)
         about = {"model": model, "original": original, "asked": asked, "pairs": pairs}
-        question = cls(**{**said, **about, "skew": skew, "alpha": _alpha(skew)})
+        question = cls(**{**said, **about, "skew": skew, "alpha": checked_skew(skew.alpha, skew.epsilon)})
         return question if theta is None else AtMost(asked=question, threshold=theta)
 
     def frame(self) -> dict[str, object]:
@@ -202,15 +202,6 @@ class Bound(Question["DistanceAnswer"]):
     def report(self, answer: DistanceAnswer) -> Report:
         report = answer.report(self.asked, self.skew.shown_epsilon)
         return with_nature(report, self.model, self.nature)
-
-
-def _alpha(skew: Skew) -> fmpq:
-    if skew.alpha is not None:
-        return skew.alpha
-    from bisimdist.exact.logarithm import alpha_below
-    from bisimdist.exact.rational import to_fmpq
-
-    return to_fmpq(alpha_below(skew.epsilon))
 
 
 def _merged(given: Given, chain: System, names: Pairs) -> tuple[System, Pairs]:

@@ -100,8 +100,7 @@ class Delta(Question["DeltaAnswer"]):
         said = given.fields(cls)
         if said.get("fixed") and said.get("rounds") is None:
             raise UsageError("--fixed: a sequence has an end; say how many actions with --rounds K")
-        if said.get("loss") is not None and said.get("cluster") is not None:
-            raise UsageError("--minimise and --cluster were both given; expected one of them")
+        given.refuse_both(options.MINIMISE, options.CLUSTER)
         model = given.rough_system(cuts=True)
         refuse_rounds(model, said.get("rounds"))
         return cls(model=model, pairs=given.pairs(model), skew=skew, named=given.argument, **said)

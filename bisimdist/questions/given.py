@@ -90,6 +90,17 @@ class Given:
         given = self.values["argument"]
         return str(given[-1] if isinstance(given, tuple) else given)
 
+    def refuse_both(self, one: Option[Any], other: Option[Any]) -> None:
+        """Refuse two options that have no part in each other.
+
+        Raises
+        ------
+        UsageError
+            If both were given.
+        """
+        if self.values.get(one.name) is not None and self.values.get(other.name) is not None:
+            raise UsageError(f"{one.flag} and {other.flag} were both given; expected one of them")
+
     def typed(self) -> list[str]:
         """Return the words that give the argument and the options again; files to be written are left out."""
         words = [*self.before, self.argument]
