@@ -426,18 +426,18 @@ def test_a_model_in_yaml_is_told_from_one_that_is_wrong(
         assert (f"bisimdist show {tmp_path / name} -o model.json" in capsys.readouterr().err) is said
 
 
-FRACTIONS = st.fractions(max_denominator=60)
-
-
-@given(FRACTIONS, FRACTIONS)
+@given(st.fractions(), st.fractions())
 def test_numbers_that_count_themselves_are_fractions(one: Fraction, other: Fraction) -> None:
     names = ["add", "sub", "mul", "lt", "le", "gt", "ge", "eq", *(["truediv"] if other else [])]
-    others: list[Fraction | int] = [other, Counted(other), 7]
-    for first, second in product((one, Counted(one)), others):
+    firsts: list[Fraction | int] = [one, Counted(one), 3]
+    seconds: list[Fraction | int] = [other, Counted(other), 7]
+    for first, second in product(firsts, seconds):
+        if Counted not in {type(first), type(second)}:
+            continue
         for work in (getattr(operator, name) for name in names):
-            found, wanted = work(first, second), work(one, Fraction(second))
+            found, wanted = work(first, second), work(Fraction(first), Fraction(second))
             assert found == wanted
             assert hash(found) == hash(wanted)
             assert str(found) == str(wanted)
-            assert type(found) is (bool if isinstance(wanted, bool) else Counted) or type(first) is Fraction
+            assert type(found) is (bool if isinstance(wanted, bool) else Counted)
     assert (-Counted(one), abs(Counted(one)), Counted(one) ** 3) == (-one, abs(one), one**3)
