@@ -24,6 +24,7 @@ from bisimdist.checker import verdict as verdict_module
 from bisimdist.checker.core import reading
 from bisimdist.checker.core.automaton import read_automaton
 from bisimdist.checker.core.chain import NATURE, read_chain, reader
+from tests.checker.brute import digest
 from tests.checker.corpus import FOLDER
 from tests.forger.forge import NUMBER, at, put
 
@@ -276,8 +277,7 @@ def _digest(document: Document, model: Document) -> str:
         nature = document.get("nature")
         read = reader(NATURE(nature, "")) if nature else lambda data: read_chain(data, interactive=True)
         return read(plain).digest()
-    text = json.dumps(model, sort_keys=True, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
+    return digest(model)
 
 
 def main() -> int:
