@@ -8,13 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.arena import Paired, Place
-from bisimdist.checker.core.reading import (
-    LOOK,
-    Amount,
-    RuleViolation,
-    natural,
-    spend,
-)
+from bisimdist.checker.core.reading import LOOK, Amount, RuleViolation, natural, spend
 from bisimdist.checker.core.shape import Bound, Shape, at_most, key, listed, one_of, raw
 from bisimdist.checker.rules.generalised_upper import (
     Costs,

@@ -157,16 +157,13 @@ def _proved(frame: _Frame, proofs: list[_Proof]) -> dict[tuple[str, str], Fracti
 def _live(model: NumericMarkov, frame: _Frame) -> list[set[str]]:
     """Return for each position the states from which the rest of a word that counts can be made."""
     everything = set(model.emissions)
+    if frame.up_to:
+        return [everything] * frame.length
     live = [everything]
-    entries = 0 if frame.up_to else sum(map(len, (everything, *model.rows.values())))
-    spend(LOOK * entries * frame.length)
-    hold(ENTRY * len(everything) * frame.length * (not frame.up_to))
+    spend(LOOK * sum(map(len, (everything, *model.rows.values()))) * frame.length)
+    hold(ENTRY * len(everything) * frame.length)
     for _ in range(frame.length - 1):
-        live.append(
-            everything
-            if frame.up_to
-            else {s for s, row in model.rows.items() if not live[-1].isdisjoint(row)}
-        )
+        live.append({s for s, row in model.rows.items() if not live[-1].isdisjoint(row)})
     live.reverse()
     return live
 
