@@ -310,7 +310,6 @@ class _Check:
         """Check a potential as format 1 does; return whether it gains more than the lower bound."""
         data = record(self._text(), "what a pair says", ("witness",))
         entry = self._entry(ends, witness=data["witness"])
-        spend(len(entry.witness) ** 2 * (COMPARED + self.products))
         return check_witness(self.setting, self.lower, entry, self.costs)
 
     def _progress(self, program: Program, ends: tuple[int, int], below: int, rank: int) -> None:
@@ -322,10 +321,6 @@ class _Check:
         entry = self._entry(ends, rank, progress=said)
         progress, partners = entry.progress, self.equals[below]
         if progress is not None:
-            spend(
-                COMPARED
-                * sum(len(partners.get(x, ())) for x in (progress.stuck or "", *(progress.states or ())))
-            )
             check_progress(self.setting, entry, progress, partners)
 
     def _basis(self, program: Program) -> Basis:
