@@ -151,7 +151,7 @@ def given_up(count: int) -> str:
     return json.dumps(result | {"upper": {"pairs": [entry]}})
 
 
-def above(states: int) -> str:
+def above(states: int, unit: int = 10**15) -> str:
     """Refer from state to state, so that every potential is longer by an alpha."""
     result = document("at-two")
     named = [f"w{k}" for k in range(states)]
@@ -160,7 +160,7 @@ def above(states: int) -> str:
     witness: dict[str, object] = {named[0]: "0"}
     witness |= {name: ["above", before] for before, name in pairwise(named)}
     entry = {"pair": ["s", "t"], "value": "1/2", "witness": witness}
-    return about(result | {"alpha": f"{10**15 + 1}/{10**15}", "lower": {"pairs": [entry]}})
+    return about(result | {"alpha": f"{unit + 1}/{unit}", "lower": {"pairs": [entry]}})
 
 
 def path(states: int) -> str:
@@ -179,6 +179,14 @@ def test_work_of_all_kinds_is_counted(text: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(reading, "LEAST_WORK", 10**7)
     monkeypatch.setattr(reading, "WORK_OF_A_BYTE", 0)
     monkeypatch.setattr(reading, "WORK_OF_EVERY_BYTE", 0)
+    with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
+        check_certificate(text)
+
+
+def test_a_potential_of_nothing_is_compared_over_a_long_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = above(60, 10**300)
+    for name, value in {"LEAST_WORK": 4 * 10**8, "WORK_OF_A_BYTE": 0, "WORK_OF_EVERY_BYTE": 0}.items():
+        monkeypatch.setattr(reading, name, value)
     with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
         check_certificate(text)
 

@@ -238,7 +238,7 @@ def check_witness(setting: Setting, lower: Bounds, entry: LowerEntry, costs: dic
     for x in sinks:
         if kind[x] in touched and x not in f:
             raise RuleViolation(f"L3: f has no value at {shown(x)}, which counts against it")
-    bits = max(map(int.bit_length, f.values()), default=0)
+    bits = max(map(int.bit_length, (scale, *f.values())))
     spend(len(f) ** 2 * (LOOK + product_work(bits + N.bit_length(), p.bit_length())))
     for x in f:
         for y in f:
