@@ -16,7 +16,7 @@ from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import Worlds
 from bisimdist.progress import Deadline
 
-__all__ = ["best_member", "of_members", "open_rows"]
+__all__ = ["best_member", "both_directions", "of_members", "open_rows"]
 
 T = TypeVar("T")
 
@@ -74,9 +74,7 @@ class _Fixed:
 
     def directions(self, bound: DeltaBound) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
         """Return bounds on what is gained in each direction."""
-        lower = self.members[bound._question].bound.directions
-        upper = self.above.pairs[bound._question].directions
-        return (lower[0][0], upper[0][1]), (lower[1][0], upper[1][1])
+        return both_directions(self.members[bound._question].bound, self.above.pairs[bound._question])
 
     def certificate(self, answer: DeltaAnswer) -> dict[str, object]:
         """Return the proof: of an event with cycles that of the upper bound alone."""
@@ -95,6 +93,13 @@ class _Fixed:
                 claim |= {key: found.data()[key] for key in ("event", "probabilities", "member")}
             claims.append(claim)
         return {**document, "claims": claims}
+
+
+def both_directions(below: DeltaBound, above: DeltaBound) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
+    """Return bounds on what is gained in each direction: lower and upper ones of two answers."""
+    (one, _), (other, _) = below.directions
+    (_, most), (_, most_back) = above.directions
+    return (one, most), (other, most_back)
 
 
 def open_rows(model: IntervalChain, chain: LMC) -> dict[str, dict[str, str]]:

@@ -59,7 +59,7 @@ def minimised_delta(  # noqa: PLR0913
     asked: dict[str, Any] = {"gap": gap, "worst": worst, "threshold": threshold}
     found = delta(small.smaller, alpha, epsilon=epsilon, pairs=inside, **asked, **limits)
     lost = (1 + max(found.alpha_lower, found.alpha_upper)) * small.loss
-    work = _Lossy(small, found)
+    work = _Lossy(small, found, lost)
     return replace(
         found,
         model=small.model,
@@ -69,8 +69,8 @@ def minimised_delta(  # noqa: PLR0913
                 pair,
                 source=source,
                 target=target,
-                lower=max(fmpq(0), pair.lower - lost),
-                upper=min(fmpq(1), pair.upper + lost),
+                lower=_less(pair.lower, lost),
+                upper=_more(pair.upper, lost),
                 _work=work,
                 _question=number,
             )
@@ -101,8 +101,8 @@ def minimised_bound(  # noqa: PLR0913
     lost = (1 + found.alpha) * small.loss
     bounds = []
     for pair, names in zip(found.pairs, pairs, strict=True):
-        lower = max(fmpq(0), pair.lower - lost) if found.alpha == 1 else fmpq(0)
-        upper = min(fmpq(1), pair.upper + lost)
+        lower = _less(pair.lower, lost) if found.alpha == 1 else fmpq(0)
+        upper = _more(pair.upper, lost)
         bounds.append(PairBound(*names, upper, lower, lower == upper))
     return replace(
         found,
@@ -125,6 +125,14 @@ def _smaller(
     return small, [(small.classes[s], small.classes[t]) for s, t in pairs]
 
 
+def _less(lower: fmpq, lost: fmpq) -> fmpq:
+    return max(fmpq(0), lower - lost)
+
+
+def _more(upper: fmpq, lost: fmpq) -> fmpq:
+    return min(fmpq(1), upper + lost)
+
+
 def _refused() -> Any:
     raise UsageError(
         "--minimise: the proof has two parts; write them with 'minimise MODEL --loss X -o SMALLER "
@@ -138,6 +146,8 @@ class _Lossy:
 
     small: MinimiseAnswer
     found: DeltaAnswer
+    lost: fmpq
+    """By how much bounds are wider."""
 
     @property
     def model(self) -> LMC:
@@ -154,15 +164,14 @@ class _Lossy:
             event,
             source=ends[0],
             target=ends[1],
-            probability_from=max(fmpq(0), event.probability_from - self.small.loss),
-            probability_to=min(fmpq(1), event.probability_to + self.small.loss),
+            probability_from=_less(event.probability_from, self.small.loss),
+            probability_to=_more(event.probability_to, self.small.loss),
         )
 
     def directions(self, bound: DeltaBound) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
         """Return bounds on what is gained in each direction."""
-        lost = (1 + max(self.found.alpha_lower, self.found.alpha_upper)) * self.small.loss
         one, other = (
-            (max(fmpq(0), low - lost), min(fmpq(1), high + lost))
+            (_less(low, self.lost), _more(high, self.lost))
             for low, high in self.found.pairs[bound._question].directions
         )
         return one, other

@@ -9,6 +9,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status, common_status
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
+from bisimdist.analysis.members import both_directions
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.worlds import EACH_STEP, Worlds, picking
@@ -72,9 +73,7 @@ class _Between:
 
     def directions(self, bound: DeltaBound) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
         """Return bounds on what is gained in each direction."""
-        lower = self.below[bound._question].directions
-        upper = self.above.pairs[bound._question].directions
-        return (lower[0][0], upper[0][1]), (lower[1][0], upper[1][1])
+        return both_directions(self.below[bound._question], self.above.pairs[bound._question])
 
     def certificate(self, answer: DeltaAnswer) -> dict[str, object]:
         """Return the proof of the upper bounds."""
