@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
+from flint import fmpq
+
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.conversions import hmm_as_lmc
-from bisimdist.models.entries import SparseRow, read_entry
+from bisimdist.models.entries import Parameter, SparseRow, read_entry
 from bisimdist.models.hmm import HMM
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.models.parametric import ParametricChain
-from bisimdist.models.transform import disjoint_union
 
 __all__ = ["PREFIXES", "side_by_side"]
 
@@ -68,25 +70,50 @@ def _chains(left: Chain, right: Chain) -> Chain:
     )
     pairs = _pairs(left, right)
     rough = [half for half in both if isinstance(half, IntervalChain)]
-    opened = {p.name: p for half in both if isinstance(half, ParametricChain) for p in half.parameters}
-    if not rough and not opened:
-        union = disjoint_union(left, right, prefixes=PREFIXES)  # type: ignore[arg-type]
-        return LMC(*about, union.rows, pairs)
+    opened = [half for half in both if isinstance(half, ParametricChain)]
+
+    def rows(change: Callable[[Sequence[Any]], Sequence[Any]]) -> Any:
+        found = ((shift, row) for shift, half in zip((0, len(left)), both, strict=True) for row in half.rows)
+        return tuple(tuple((t + shift, *change(known)) for t, *known in row) for shift, row in found)
+
     if rough and opened:
         raise UsageError("one of the two models has parameters, the other intervals; expected values (--set)")
-    names = sorted(opened)
-
-    def moved(half: Chain, shift: int) -> list[tuple[tuple[Any, ...], ...]]:
-        if isinstance(half, IntervalChain):
-            return [tuple((t + shift, low, high) for t, low, high in row) for row in half.rows]
-        if rough:
-            return [tuple((t + shift, p, p) for t, p in row) for row in half.rows]
-        return [tuple((t + shift, read_entry(str(p), names)) for t, p in row) for row in half.rows]
-
-    rows: Any = (*moved(left, 0), *moved(right, len(left)))
     if rough:
-        return IntervalChain(*about, rows, pairs)
-    return ParametricChain(*about, rows, tuple(opened[name] for name in names), pairs)
+        return IntervalChain(*about, rows(lambda p: (p[0], p[-1])), pairs, _confidence(rough))
+    if opened:
+        parameters = _parameters(opened)
+        names = [parameter.name for parameter in parameters]
+        return ParametricChain(*about, rows(lambda p: [read_entry(str(p[0]), names)]), parameters, pairs)
+    return LMC(*about, rows(lambda p: p), pairs)
+
+
+def _confidence(learned: Iterable[IntervalChain]) -> fmpq | None:
+    """Return with what probability the true chains are within the intervals of all."""
+    said = [half.confidence for half in learned if half.confidence is not None]
+    if not said:
+        return None
+    sure = 1 - sum((1 - confidence for confidence in said), fmpq(0))
+    if sure <= 0:
+        raise UsageError(
+            "two models were learned, and both are right with confidence 0; expected more of each"
+        )
+    return sure
+
+
+def _parameters(opened: Iterable[ParametricChain]) -> tuple[Parameter, ...]:
+    """Return the parameters of all, by name: one that several have is the same in them."""
+    found: dict[str, Parameter] = {}
+    for here in (parameter for half in opened for parameter in half.parameters):
+        there = found.setdefault(here.name, here)
+        if there != here:
+            one, other = (
+                f"between {shorten_rational(p.low)} and {shorten_rational(p.high)}" for p in (there, here)
+            )
+            raise UsageError(
+                f"the parameter {here.name!r} is {one} in one model and {other} in the other; expected one "
+                "interval, or two names"
+            )
+    return tuple(found[name] for name in sorted(found))
 
 
 def _hidden(left: HMM, right: HMM) -> HMM:

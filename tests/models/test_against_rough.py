@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from flint import fmpq
 from hypothesis import given
@@ -38,6 +40,25 @@ def test_intervals_against_a_chain() -> None:
     assert delta(both, 1).pairs[0].upper == fmpq(1, 4)
     with pytest.raises(UsageError, match="one of the two models has parameters"):
         side_by_side(rough, coin("q", "q"))
+
+
+def test_confidence_stays() -> None:
+    rough = replace(coin("p", "p").within({"p": (fmpq(1, 4), fmpq(1, 3))}), confidence=fmpq(9, 10))
+    one = side_by_side(rough, coin("q", "q").at({"q": "1/2"}))
+    assert isinstance(one, IntervalChain) and one.confidence == fmpq(9, 10)
+    both = side_by_side(rough, replace(rough, confidence=fmpq(19, 20)))
+    assert isinstance(both, IntervalChain) and both.confidence == fmpq(17, 20)
+    with pytest.raises(UsageError, match="both are right with confidence 0"):
+        side_by_side(*(replace(rough, confidence=fmpq(1, 2)) for _ in range(2)))
+
+
+def test_one_parameter_has_one_interval() -> None:
+    wide, narrow = (
+        parse_model(COIN.replace("[0, 1]", ends) % ("p", "p", "p")) for ends in ("[0, 1]", "[0, 1/2]")
+    )
+    assert side_by_side(wide, wide)
+    with pytest.raises(UsageError, match="'p' is between 0 and 1 in one model and between 0 and 1/2 in the"):
+        side_by_side(wide, narrow)
 
 
 SHARES = st.fractions(0, 1).map(lambda x: fmpq(x.numerator, x.denominator))
