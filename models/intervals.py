@@ -66,6 +66,8 @@ class IntervalChain(Named):
         Pairs of indices: the neighbouring states; may be empty.
     confidence
         With what probability the true chain is one of these, where they were learned from data.
+    program
+        What identifies the program that it was made of, where it was.
 
     Raises
     ------
@@ -88,6 +90,7 @@ class IntervalChain(Named):
     rows: tuple[IntervalRow, ...]
     pairs: tuple[tuple[int, int], ...] = ()
     confidence: fmpq | None = None
+    program: Mapping[str, object] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
     _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -156,6 +159,10 @@ class IntervalChain(Named):
     def whole(self) -> IntervalChain:
         """Return the model, which stands for all of its runs."""
         return self
+
+    def provenance(self) -> dict[str, object]:
+        """Return what identifies the program that it was made of, as plain data; empty if none."""
+        return dict(self.program)
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form, ``"sha256:…"``; no order matters."""

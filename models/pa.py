@@ -59,6 +59,8 @@ class PA(Named):
         The transitions; a state may have none, one or several.
     pairs
         Pairs of indices: the neighbouring states; may be empty.
+    program
+        What identifies the program that it was made of, where it was.
 
     Raises
     ------
@@ -77,6 +79,7 @@ class PA(Named):
     states: tuple[str, ...]
     transitions: tuple[Transition, ...]
     pairs: tuple[tuple[int, int], ...] = ()
+    program: Mapping[str, object] = field(default_factory=dict, kw_only=True, repr=False, compare=False)
     _position: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -153,6 +156,10 @@ class PA(Named):
                 for step in self.transitions
             ],
         }
+
+    def provenance(self) -> dict[str, object]:
+        """Return what identifies the program that it was made of, as plain data; empty if none."""
+        return dict(self.program)
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form with its lists sorted: their order does not matter."""
@@ -256,7 +263,7 @@ def chain_as_automaton(lmc: LMC) -> PA:
         Transition(s, label, row)
         for s, (label, row) in enumerate(zip(lmc.labels, lmc.whole().rows, strict=True))
     )
-    return PA(lmc.states, tuple(steps), lmc.pairs)
+    return PA(lmc.states, tuple(steps), lmc.pairs, program=lmc.provenance())
 
 
 def automaton_of(model: PA | LMC) -> PA:

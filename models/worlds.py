@@ -135,6 +135,10 @@ class Worlds(Interactive):
         """Return the chain as plain data: it is what answers are about."""
         return self.chain.canonical()
 
+    def provenance(self) -> dict[str, object]:
+        """Return the program that the chain was made of."""
+        return self.chain.provenance()
+
     def called(self, state: int) -> str:
         """Return the name of a state of the chain."""
         return self.chain.states[self.origin[state]]

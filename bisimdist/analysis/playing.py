@@ -9,7 +9,8 @@ from typing import Any
 
 from bisimdist.errors import UsageError
 from bisimdist.privacy.event import ACCEPT, REJECT, Event
-from bisimdist.programs.asking import BEGIN, START, label_of, labels_of_question, option_texts
+from bisimdist.programs.asking import BEGIN, label_of, labels_of_question, option_texts
+from bisimdist.programs.chain import START
 from bisimdist.programs.front import GIVEN, loaded
 from bisimdist.programs.guard import Replacing, replaced
 from bisimdist.programs.source import options_of

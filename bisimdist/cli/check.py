@@ -139,12 +139,13 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     kinds = {"lmc": LMC | IntervalChain | ParametricChain, "pa": PA, "hmm": HMM, "interactive": Interactive}
     named_json = given[INPUT_FORMAT] == "json" or PurePath(model).suffix.lower() == ".json"
     is_json_file = named_json and given[INPUT_FORMAT] in {None, "json"} and Path(model).is_file()
-    kind = _model_kind(certificate)
+    document = _document(certificate)
+    kind = _model_kind(document)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
     if is_json_file and isinstance(given.any_model(), kinds.get(kind, LMC)):
         return Path(model).read_bytes()
     # A fully probabilistic automaton may stand for its chain.
-    found = _program(given, certificate) if is_program(model) else given.any_model()
+    found = _program(given, document) if is_program(model) else given.any_model()
     if kind == "lmc" and isinstance(found, Interactive):
         raise UsageError(
             f"{model} is interactive, and the certificate about what one strategy sees of it; check it alone"
@@ -156,40 +157,70 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     return write_model(found, "json")
 
 
-def _model_kind(certificate: bytes) -> str:
-    """Return which kind of model a certificate is about; whether it is one is for the checker to say."""
-    return str(_part(certificate, "model", "kind") or _part(certificate, "proof", "model", "kind") or "lmc")
-
-
-def _part(certificate: bytes, *keys: str) -> Any:
-    """Return what stands somewhere in a certificate, or None."""
+def _document(certificate: bytes) -> Any:
+    """Return what a certificate says, or None; whether it is one is for the checker to say."""
     try:
-        return functools.reduce(operator.getitem, keys, json.loads(certificate))
-    except (LookupError, TypeError, ValueError, RecursionError):
+        return json.loads(certificate)
+    except (ValueError, RecursionError):
         return None
 
 
-def _program(given: Given, certificate: bytes) -> AnyModel:
+def _model_kind(document: Any) -> str:
+    """Return which kind of model a certificate is about."""
+    return str(_part(document, "model", "kind") or _part(document, "proof", "model", "kind") or "lmc")
+
+
+def _part(document: Any, *keys: str) -> Any:
+    """Return what stands somewhere in a certificate, or None."""
+    try:
+        return functools.reduce(operator.getitem, keys, document)
+    except (LookupError, TypeError):
+        return None
+
+
+def _starts(model: Any) -> tuple[str, ...]:
+    """Return the states of a model, as plain data, in which a program has not begun yet: its inputs."""
+    from bisimdist.programs.chain import START  # noqa: PLC0415
+
+    states, steps = _part(model, "states"), _part(model, "transitions")
+    if isinstance(states, dict):
+        return tuple(name for name, label in states.items() if label == START)
+    if isinstance(steps, list):  # of an automaton
+        return tuple(str(_part(step, "from")) for step in steps if _part(step, "action") == START)
+    return ()
+
+
+def _program(given: Given, document: Any) -> AnyModel:
     """Explore a program as it was for a certificate, as far as the options do not say otherwise."""
+    from bisimdist.models.intervals import IntervalChain  # noqa: PLC0415
     from bisimdist.models.lmc import LMC  # noqa: PLC0415
     from bisimdist.programs.chain import ProgramChain, ProgramInteractive  # noqa: PLC0415
     from bisimdist.questions.options import ALPHA, INPUT, OBSERVE  # noqa: PLC0415
 
-    inside = ("proof",) if _part(certificate, "proof", "model") else ()
-    states = _part(certificate, *inside, "model", "states")
-    said = _part(certificate, "program") or {}
-    alpha = _part(certificate, *inside, "alpha", "lower") or _part(certificate, *inside, "alpha")
+    inside = ("proof",) if _part(document, "proof", "model") else ()
+    model = _part(document, *inside, "model")
+    said = _part(document, "program") or {}
+    alpha = _part(document, *inside, "alpha", "lower") or _part(document, *inside, "alpha")
     values = dict(given.values)
-    if not values.get(INPUT.name) and isinstance(states, dict):
-        values[INPUT.name] = tuple(name for name, label in states.items() if label == "start")
+    if not values.get(INPUT.name):
+        values[INPUT.name] = _starts(model)
     values[OBSERVE.name] = values.get(OBSERVE.name) or said.get("observe")
     with contextlib.suppress(MalformedCertificate):  # the cut of a program without end depends on it
         values[ALPHA.name] = format_rational(_exact(rational(alpha, "alpha")))
     found = replace(given, values=values).any_model(cuts=True)
-    now = found.origin.sources if isinstance(found, ProgramChain | ProgramInteractive) else {}
-    for name, digest in said.get("sources", {}).items():
+    now: Any = {}
+    if isinstance(found, ProgramChain | ProgramInteractive | IntervalChain):
+        now = found.provenance().get("sources", {})
+    before = said.get("sources", {})
+    for name, digest in before.items():
         if now.get(name) != digest:
             given.note(f"{name} is another one than that of which the certificate was made")
+    same = before and now == before and _part(model, "kind") == found.canonical()["kind"]
+    if same and found.digest() != _part(document, *inside, "digest"):
+        given.note(
+            "the source is the same, and another model comes of it: give --input, --cut, --gap, --cost and "
+            "--coins as they were"
+        )
     if isinstance(found, ProgramChain):  # also where runs are cut off
         return LMC(found.states, found.labels, found.rows, found.pairs)
     return found

@@ -10,7 +10,7 @@ from flint import fmpq
 from bisimdist.errors import ModelError
 from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.interactive import Moves
-from bisimdist.programs.chain import Origin, ProgramInteractive
+from bisimdist.programs.chain import START, Origin, ProgramInteractive
 from bisimdist.programs.exploration import Exploration
 from bisimdist.programs.machine import Announced
 from bisimdist.programs.observed import Observed
@@ -18,9 +18,8 @@ from bisimdist.programs.states import Drawing
 from bisimdist.programs.texts import text_of
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["BEGIN", "START", "interactive_of", "label_of", "labels_of_question", "option_texts"]
+__all__ = ["BEGIN", "interactive_of", "label_of", "labels_of_question", "option_texts"]
 
-START = "start"
 BEGIN = "begin"
 """What is asked first where runs show different things, or ask different things, before a question."""
 

@@ -15,10 +15,13 @@ from bisimdist.models.lmc import LMC
 if TYPE_CHECKING:
     from bisimdist.programs.parting import Parting
 
-__all__ = ["CUT", "OBSERVATIONS", "Origin", "ProgramChain", "ProgramInteractive", "observed_kinds"]
+__all__ = ["CUT", "OBSERVATIONS", "START", "Origin", "ProgramChain", "ProgramInteractive", "observed_kinds"]
 
 OBSERVATIONS = ("output", "draws", "bits", "steps", "trace")
 """What an observer may see beside the returned value."""
+
+START = "start"
+"""The label of a program that has not begun yet."""
 
 CUT = "cut"
 

@@ -66,9 +66,10 @@ def bent(chain: ProgramChain, gain: fmpq, *, seen: bool) -> IntervalChain:
         raise UsageError(f"the coins are bent by {format_rational(gain)}; expected a number from 0 to 1")
     low, high = (1 - gain) / 2, (1 + gain) / 2
     rows = tuple(tuple((t, low, high) if p == _HALF else (t, p, p) for t, p in row) for row in chain.rows)
+    program = chain.provenance()
     if seen:
-        return IntervalChain(chain.states, chain.labels, rows, chain.pairs)
-    return _Unseen(chain, low, high).model()
+        return IntervalChain(chain.states, chain.labels, rows, chain.pairs, program=program)
+    return _Unseen(chain, low, high).model(program and {**program, "observe": "output"})
 
 
 class _Unseen:
@@ -141,7 +142,7 @@ class _Unseen:
             return [(output, *self.likely(state, output)) for output in sorted(self.outputs[state])]
         return [(t, self.low, self.high) if p == _HALF else (t, p, p) for t, p in self.chain.rows[state]]
 
-    def model(self) -> IntervalChain:
+    def model(self, program: dict[str, object]) -> IntervalChain:
         """Return the chain: states by how many steps are left; outputs wait for the last run."""
         starts = {state for pair in self.chain.pairs for state in pair}
         last = max(self.left[state] for state in starts)
@@ -169,4 +170,4 @@ class _Unseen:
             entries = [(place(t, max(0, left - 1)), below, above) for t, below, above in row]
             found[layer[state, left]] = tuple(sorted(entries, key=lambda entry: entry[0]))
         pairs = tuple((layer[s, last], layer[t, last]) for s, t in self.chain.pairs)
-        return IntervalChain(tuple(names), tuple(labels), tuple(found), pairs)
+        return IntervalChain(tuple(names), tuple(labels), tuple(found), pairs, program=program)

@@ -8,7 +8,7 @@ from flint import fmpq, fmpz
 
 from bisimdist.models.elimination import FOREVER, eliminated
 from bisimdist.models.lmc import Row
-from bisimdist.programs.chain import CUT, Origin, ProgramChain
+from bisimdist.programs.chain import CUT, START, Origin, ProgramChain
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import Exploration, rows_of
 from bisimdist.programs.machine import Announced, Ended
@@ -132,8 +132,8 @@ class Observed:
             if graph.edges[number] and not isinstance(node, Ended):
                 self.node(number, node)
         for name, edge in graph.starts.items():
-            start = self.new("", "start")
-            self.names[start] = name, "start"
+            start = self.new("", START)
+            self.names[start] = name, START
             self.starts[name] = start
             self.rows[start] = {self.after(edge.target, edge.steps): fmpq(1)}
 

@@ -251,6 +251,10 @@ def test_a_certificate_is_checked_against_the_program(
         ("bound", "early", "--alpha", "2"),
         ("bound", "early", "--alpha", "2", "--certificate-format", "2"),
         ("leakage", "early", "--measure", "tv"),
+        ("trace", "early"),
+        ("metric", "early", "--kind", "additive"),
+        ("delta", "early", "--alpha", "2", "--coins", "1/3"),
+        ("bound", "early", "--alpha", "2", "--coins", "1/3", "--observe", "draws"),
     ],
 )
 def test_every_certificate_of_a_program_names_its_source(
@@ -264,11 +268,36 @@ def test_every_certificate_of_a_program_names_its_source(
     given = (f"{file}:{name}", "--input", "0", "--input", "1", *options, "--certificate", proof)
     assert command(question, *given).code == 0
     assert command("check", proof).code == 0
-    assert "another one" not in command("check", proof, f"{file}:{name}").err
+    again = (f"{file}:{name}", *(options[2:4] if "--coins" in options else ()))
+    checked = command("check", proof, *again)
+    assert checked.code == 0
+    assert "another" not in checked.err
     file.write_text(PROGRAMS + "# the same\n")
-    checked = command("check", proof, f"{file}:{name}")
+    checked = command("check", proof, *again)
     assert checked.code == 0
     assert "programs.py is another one than that of which the certificate was made" in checked.err
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("early", ("--coins", "1/3")), ("endless", ("--cut", "1/1000"))],
+)
+def test_a_check_says_which_options_may_be_missing(
+    name: str,
+    options: tuple[str, ...],
+    command: Command,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    file, proof = tmp_path / "programs.py", tmp_path / "proof.json"
+    file.write_text(PROGRAMS)
+    asked = ("--input", "0", "--input", "1", "--alpha", "2", *options, "--certificate", str(proof))
+    command("delta", f"{file}:{name}", *asked)
+    checked = command("check", proof, f"{file}:{name}")
+    assert checked.code == 1
+    assert "give --input, --cut, --gap, --cost and --coins as they were" in checked.err
+    checked = command("check", proof, f"{file}:{name}", *options)
+    assert checked.code == 0
+    assert "as they were" not in checked.err
 
 
 def test_what_one_strategy_sees_is_proved_of_the_program_that_was_asked(
