@@ -54,7 +54,7 @@ def _directed(bound: fmpq, *, upward: bool) -> str:
     rounded = decimal_above if upward else decimal_below
     text = format_rational(bound)
     sign = "<=" if upward else ">="
-    if is_long(bound):
+    if len(text) > LONG:
         decimal, exact = rounded(bound, LONG_DIGITS)
         return decimal if exact else f"{sign} {decimal} (rounded {'up' if upward else 'down'})"
     if bound.q == 1:
