@@ -8,6 +8,7 @@ from typing import Any
 
 from flint import fmpq
 
+from bisimdist.certificates.numbers import rational_of
 from bisimdist.drawing import Edge, Node, abridged, depths, drawing
 from bisimdist.errors import UsageError
 from bisimdist.exact.decimals import decimal_above, decimal_below
@@ -22,6 +23,7 @@ MOST = 40
 ROOM = 14
 """Numbers of so many characters stand in boxes in full."""
 DIGITS = 6
+GIVEN_UP = "given up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,6 @@ class Picture:
         return self.svg
 
 
-def _number(text: str) -> fmpq:
-    """Read a number of a certificate."""
-    numerator, _, denominator = text.partition("/")
-    return fmpq(int(numerator, 0), int(denominator or "1", 0))
-
-
 def _brief(value: fmpq) -> str:
     """Return a number for a box: its first digits where it is long."""
     text = format_rational(value)
@@ -59,13 +55,13 @@ def _brief(value: fmpq) -> str:
 
 
 def _shown(text: str) -> str:
-    return _brief(_number(text))
+    return _brief(rational_of(text))
 
 
 def _bound(node: Document) -> str:
     """Say what is known of a value, rounded outwards where it is long."""
     upper = "upper" in node
-    value = _number(node["upper" if upper else "lower"])
+    value = rational_of(node["upper" if upper else "lower"])
     text, rounded = format_rational(value), decimal_above if upper else decimal_below
     return f"at {'most' if upper else 'least'} {text if len(text) <= ROOM else rounded(value, DIGITS)[0]}"
 
@@ -112,8 +108,8 @@ def coupling_svg(proof: Document, source: str, target: str) -> str:
     said = f"there is no coupling of {source} and {target}"
     if entry is None:
         raise UsageError(f"{said}: nothing has to be moved, or nothing may be")
-    whole = _number(table.get("denominator", "1"))
-    distances = {key: _number(found["value"]) / whole for key, found in entries.items()}
+    whole = rational_of(table.get("denominator", "1"))
+    distances = {key: rational_of(found["value"]) / whole for key, found in entries.items()}
     row = proof["model"]["transitions"].get(source, {})
     drawn = [
         move
@@ -133,12 +129,9 @@ def coupling_svg(proof: Document, source: str, target: str) -> str:
     ]
     edges = [Edge(first, second, text) for first, second, _, text in drawn]
     nodes, edges = abridged(nodes, edges, [name for name in level if not level[name]], limit=MOST)
-    cost = _brief(_number(entry["value"]) / whole)
+    cost = _brief(rational_of(entry["value"]) / whole)
     label = f"the coupling of {source} and {target}, which costs {cost}"
     return drawing(nodes, edges, label=label, layers={node.name: level.get(node.name, 1) for node in nodes})
-
-
-GIVEN_UP = "given up"
 
 
 def _row(row: Document, action: str, stands: Mapping[str, str]) -> dict[str, fmpq]:
@@ -146,7 +139,7 @@ def _row(row: Document, action: str, stands: Mapping[str, str]) -> dict[str, fmp
     masses: dict[str, fmpq] = {}
     for name, text in (row.get(action, {}) if action else row).items():
         kept = stands.get(name, name)
-        masses[kept] = masses.get(kept, fmpq(0)) + _number(text)
+        masses[kept] = masses.get(kept, fmpq(0)) + rational_of(text)
     return masses
 
 
@@ -158,7 +151,7 @@ def _moves(
     left = dict(row)
     moves = [*side["moves"], *((first, GIVEN_UP, mass) for first, mass in side["given_up"])]
     for first, second, text in moves:
-        mass = _number(text)
+        mass = rational_of(text)
         left[first] = left.get(first, fmpq(0)) - mass
         apart = distances.get((first, second), distances.get((second, first)))
         far = f", {_brief(apart)} apart" if apart else ""
@@ -214,7 +207,7 @@ def _sum(terms: Mapping[str, str]) -> str:
     """Write numbers of states as one sum."""
     parts = []
     for name, text in terms.items():
-        value = _number(text)
+        value = rational_of(text)
         size = "" if abs(value) == 1 else f"{_brief(abs(value))} "
         parts.append(f"{'-' if value < 0 else '+'} {size}{name}")
     return " ".join(parts).removeprefix("+ ")

@@ -6,7 +6,7 @@ from flint import fmpq, fmpz
 
 from bisimdist.exact.number import Unreduced
 
-__all__ = ["integer_text", "rational_text", "value_text"]
+__all__ = ["integer_text", "rational_of", "rational_text", "value_text"]
 
 DECIMAL_DIGITS = 60
 """Longer integers are written in hexadecimal."""
@@ -36,6 +36,18 @@ def rational_text(value: fmpq | Unreduced, *, digits: int = DECIMAL_DIGITS) -> s
     """
     numerator = integer_text(value.p, digits=digits)
     return numerator if value.q == 1 else f"{numerator}/{integer_text(value.q, digits=digits)}"
+
+
+def rational_of(text: str) -> fmpq:
+    """Read a rational that `rational_text` has written.
+
+    Examples
+    --------
+    >>> rational_of(rational_text(fmpq(2**256, 3))) == fmpq(2**256, 3)
+    True
+    """
+    numerator, _, denominator = text.partition("/")
+    return fmpq(int(numerator, 0), int(denominator or "1", 0))
 
 
 def value_text(value: fmpq | None) -> str:
