@@ -19,7 +19,7 @@ from typing import Any
 from bisimdist.errors import UsageError
 from bisimdist.programs.control import Outside
 from bisimdist.programs.source import ExactRandom
-from bisimdist.programs.texts import literal, text_of
+from bisimdist.programs.texts import RAISES, literal, text_of
 from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["outputs_of_command", "outputs_of_file", "outputs_of_function"]
@@ -164,7 +164,7 @@ def _output(function: Callable[..., Any], value: object, keywords: dict[str, Any
     try:
         result = function(value, **keywords)
     except Exception as error:
-        return f"raises {_text(error)}"
+        return RAISES + _text(error)
     return _text(result)
 
 

@@ -15,7 +15,7 @@ from bisimdist.programs.front import GIVEN, loaded
 from bisimdist.programs.guard import Replacing, replaced
 from bisimdist.programs.source import options_of
 from bisimdist.programs.sources import Sources
-from bisimdist.programs.texts import text_of
+from bisimdist.programs.texts import RAISES, text_of
 
 __all__ = ["played"]
 
@@ -66,7 +66,7 @@ def played(
         except UsageError:
             raise
         except Exception as error:
-            end = f"raises {text_of(error)}"
+            end = RAISES + text_of(error)
     player.see([label_of((*player.shown, end))])
     return player.place == ACCEPT
 

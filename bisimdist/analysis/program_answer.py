@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +11,11 @@ from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.rational import format_rational
 from bisimdist.programs.chain import ProgramChain, ProgramInteractive
 from bisimdist.programs.ratios import OutputRatio, output_delta, output_ratio
+from bisimdist.programs.texts import RAISES
 from bisimdist.report.numbers import is_long, short_rational
 from bisimdist.report.tables import Report
 
-__all__ = ["program_data", "program_report", "ratio_data", "ratio_remarks"]
+__all__ = ["program_data", "program_report", "raised_remarks", "ratio_data", "ratio_remarks"]
 
 MOST_PARTINGS = 5
 
@@ -117,6 +119,14 @@ def ratio_remarks(found: OutputRatio | None) -> list[str]:
     return [f"Without a delta the ratio is {at_least}{size} (epsilon {at_least}{level[0]}){where}."]
 
 
+def raised_remarks(model: ProgramChain, names: Iterable[str]) -> list[str]:
+    """Say so where no run from any of some inputs returns, and nothing is seen before."""
+    ends = {model.labels[target] for name in names for target, _ in model.rows[model.index(name)]}
+    if not ends or not all(end.startswith(RAISES) for end in ends):
+        return []
+    return [f"Nothing is ever returned: every run {min(ends)}{', or another exception' * (len(ends) > 1)}."]
+
+
 def program_report(answer: DeltaAnswer, report: Report) -> Report:
     """Return a report of delta with what is said of the program."""
     model = answer.model
@@ -128,8 +138,8 @@ def program_report(answer: DeltaAnswer, report: Report) -> Report:
     who = "an observer" if isinstance(model, ProgramChain) else "an analyst"
     remarks = [f"Of {model.origin.function} {who} sees {seen}."]
     if isinstance(model, ProgramChain):
+        remarks += raised_remarks(model, (worst.source, worst.target))
         remarks += ratio_remarks(output_ratio(model, worst.source, worst.target))
-    if isinstance(model, ProgramChain):
         remarks += _clip_remarks(answer, model)
     remarks += [f"Where the runs part: {parting.text}." for parting in found[:MOST_PARTINGS]]
     return replace(report, remarks=(*report.remarks, *remarks))

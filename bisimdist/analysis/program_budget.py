@@ -13,7 +13,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import DeltaAnswer, delta
 from bisimdist.analysis.delta_jobs import delta_of_each
 from bisimdist.analysis.parallel import Pool
-from bisimdist.analysis.program_answer import ratio_data, ratio_remarks
+from bisimdist.analysis.program_answer import raised_remarks, ratio_data, ratio_remarks
 from bisimdist.analysis.proved import Shown
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational
@@ -133,6 +133,8 @@ class ProgramBudget(Shown):
             f"{len(model.pairs)} pairs of neighbours; inputs of which the same is seen, as often, are one, "
             f"and so are pairs up to the names of outputs: {self.classes} inputs, {self.compared} pairs."
         ]
+        starts = {state for pair in model.pairs for state in pair}
+        remarks += raised_remarks(model, (model.states[state] for state in starts))
         if model.origin.any_order:
             remarks.append(
                 "Elements of an input were gone through in one order for all: wherever another could come "

@@ -24,7 +24,7 @@ from bisimdist.programs.source import (
     ratio_of,
     weights_of,
 )
-from bisimdist.programs.texts import text_of
+from bisimdist.programs.texts import RAISES, text_of
 
 __all__ = ["Replacing", "guard", "replaced"]
 
@@ -228,7 +228,7 @@ class _Guard:
         while True:
             steps += self.machine.ticker.steps
             if isinstance(outcome, Ended):
-                end = ("raises " if outcome.raised else "") + text_of(outcome.value)
+                end = (RAISES if outcome.raised else "") + text_of(outcome.value)
                 return _Path(tuple(script), tuple(asked), tuple(seen), end, steps), None
             if isinstance(outcome, Announced):
                 seen.append(text_of(outcome.value))
@@ -253,7 +253,7 @@ class _Guard:
             except _ScriptEnded:
                 end = None
             except Exception as error:
-                end = "raises " + text_of(error)
+                end = RAISES + text_of(error)
         if source.over:
             end = None
         seen = tuple(source.seen) if self.machine.announces else ()

@@ -14,7 +14,7 @@ from bisimdist.programs.exploration import Exploration, rows_of
 from bisimdist.programs.machine import Announced, Ended
 from bisimdist.programs.outcomes import classes_of
 from bisimdist.programs.states import Drawing
-from bisimdist.programs.texts import text_of
+from bisimdist.programs.texts import RAISES, text_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Observed", "chain_of", "cut_masses"]
@@ -121,7 +121,7 @@ class Observed:
                 self._ends[f"#{number}"] = number
                 self.hidden.add(number)
             elif isinstance(node, Ended):
-                text = ("raises " if node.raised else "") + text_of(node.value)
+                text = (RAISES if node.raised else "") + text_of(node.value)
                 self._ends.setdefault(text, number)
                 self.names[number] = f"return {text}" if not node.raised else text, text
             elif edges is None:

@@ -12,7 +12,10 @@ from bisimdist.programs.control import Outside
 from bisimdist.programs.heap import attributes
 from bisimdist.programs.noise import Noise
 
-__all__ = ["literal", "text_of"]
+__all__ = ["RAISES", "literal", "text_of"]
+
+RAISES = "raises "
+"""What stands before an exception that is not caught; no returned value is written so."""
 
 _DEEPEST = 100
 

@@ -237,6 +237,17 @@ def test_fractions_are_inputs(command: Command, tmp_path: Path) -> None:  # noqa
     assert (found["ratio"], found["inputs"]) == ("2", ["[Fraction(1, 2)]", "[Fraction(1, 4)]"])
 
 
+def test_that_nothing_is_returned_is_said(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    file = tmp_path / "adding.py"
+    file.write_text("def noisy(x, rng):\n    return x + rng.randrange(2)\n")
+    said = "Nothing is ever returned: every run raises TypeError("
+    asked = ("budget", f"{file}:noisy", "--domain", "0,1")
+    assert said in command(*asked, "--size", "1").out  # of lists
+    inputs = ("--input", "[0]", "--input", "1", "--alpha", "1")
+    assert "Nothing is ever" not in command("program", f"{file}:noisy", *inputs).out
+    assert said in command("program", f"{file}:noisy", *inputs[:3], "[1]", *inputs[4:]).out
+
+
 def test_what_is_not_usable_is_refused(command: Command, file: str) -> None:  # noqa: F811
     named = f"{file}:response"
     command("budget", named).assert_refused("--domain")
