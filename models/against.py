@@ -8,11 +8,12 @@ from typing import Any, TypeAlias, TypeVar
 
 from flint import fmpq
 
-from bisimdist.errors import ModelError, UsageError
+from bisimdist.errors import UsageError
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.conversions import hmm_as_lmc
 from bisimdist.models.entries import Parameter, SparseRow, read_entry
 from bisimdist.models.hmm import HMM
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.lmc import LMC
@@ -26,21 +27,24 @@ PREFIXES = ("first:", "second:")
 
 Start = TypeVar("Start")
 Chain: TypeAlias = LMC | IntervalChain | ParametricChain
+_Stated: TypeAlias = Chain | PA | Interactive
 
 
-def side_by_side(first: AnyModel, second: AnyModel) -> Chain | PA | HMM:
+def side_by_side(first: AnyModel, second: AnyModel) -> Chain | PA | HMM | Interactive:
     """Put two models beside each other, paired by the first states of their pairs, in order.
 
     Parameters
     ----------
     first, second
-        Chains, hidden Markov models or automata. A model without pairs is taken from its first state.
+        Two models of kinds that have something in common. A model without pairs is taken from its first
+        state.
 
     Returns
     -------
-    LMC, IntervalChain, ParametricChain, PA or HMM
+    LMC, IntervalChain, ParametricChain, PA, HMM or Interactive
         The states of both (and distributions), with `PREFIXES` before their names; an automaton, or a chain
-        in intervals or with parameters, if one of the two is, a hidden Markov model if both are.
+        in intervals or with parameters, if one of the two is, a hidden Markov model or an interactive model
+        if both are.
 
     Raises
     ------
@@ -56,6 +60,8 @@ def side_by_side(first: AnyModel, second: AnyModel) -> Chain | PA | HMM:
     """
     if isinstance(first, HMM) and isinstance(second, HMM):
         return _hidden(first, second)
+    if isinstance(first, Interactive) and isinstance(second, Interactive):
+        return _interactive(first, second)
     if isinstance(first, PA) or isinstance(second, PA):
         return _automata(_automaton(first), _automaton(second))
     return _chains(_chain(first), _chain(second))
@@ -64,10 +70,7 @@ def side_by_side(first: AnyModel, second: AnyModel) -> Chain | PA | HMM:
 def _chains(left: Chain, right: Chain) -> Chain:
     """Return the union of two chains, over the parameters of both, or in intervals where one of them is."""
     both = left, right
-    about = (
-        tuple(prefix + name for prefix, half in zip(PREFIXES, both, strict=True) for name in half.states),
-        (*left.labels, *right.labels),
-    )
+    about = _names(left, right), (*left.labels, *right.labels)
     pairs = _pairs(left, right)
     rough = [half for half in both if isinstance(half, IntervalChain)]
     opened = [half for half in both if isinstance(half, ParametricChain)]
@@ -155,12 +158,25 @@ def _automata(left: PA, right: PA) -> PA:
         replace(step, source=step.source + shift, row=tuple((target + shift, p) for target, p in step.row))
         for step in right.transitions
     )
+    return PA(_names(left, right), (*left.transitions, *moved), _pairs(left, right))
+
+
+def _interactive(left: Interactive, right: Interactive) -> Interactive:
+    shift = len(left)
+    moved = (
+        tuple((action, tuple((t + shift, p) for t, p in row)) for action, row in moves)
+        for moves in right.moves
+    )
+    labels = (*left.labels, *right.labels)
+    return Interactive(_names(left, right), labels, (*left.moves, *moved), _pairs(left, right))
+
+
+def _names(left: _Stated, right: _Stated) -> tuple[str, ...]:
     both = zip(PREFIXES, (left, right), strict=True)
-    names = tuple(prefix + name for prefix, half in both for name in half.states)
-    return PA(names, (*left.transitions, *moved), _pairs(left, right))
+    return tuple(prefix + name for prefix, half in both for name in half.states)
 
 
-def _pairs(left: Chain | PA, right: Chain | PA) -> tuple[tuple[int, int], ...]:
+def _pairs(left: _Stated, right: _Stated) -> tuple[tuple[int, int], ...]:
     starts = [list(dict.fromkeys(s for s, _ in model.pairs)) or [0] for model in (left, right)]
     return tuple((s, t + len(left)) for s, t in _paired(*starts))
 
@@ -179,7 +195,7 @@ def _chain(model: AnyModel) -> Chain:
         return hmm_as_lmc(model)
     if isinstance(model, LMC | IntervalChain | ParametricChain):
         return model
-    raise ModelError("this is an interactive model; expected a chain, a hidden Markov model or an automaton")
+    raise UsageError("an interactive model is held against an interactive model")
 
 
 def _automaton(model: AnyModel) -> PA:

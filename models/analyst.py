@@ -141,7 +141,7 @@ def _check(model: Interactive, strategy: Strategy) -> None:
     labels = set(model.labels)
     for number, step in enumerate(strategy.steps):
         if step.ask is not None and step.ask not in model.actions:
-            known = ", ".join(model.actions)
+            known = ", ".join(map(repr, model.actions))
             raise UsageError(f"the strategy asks {step.ask!r}; expected an action of the model ({known})")
         for label in step.then:
             if label not in labels:

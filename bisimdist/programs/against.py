@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from bisimdist.errors import UsageError
 from bisimdist.models.against import PREFIXES, side_by_side
+from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC
-from bisimdist.programs.chain import Origin, ProgramChain
+from bisimdist.programs.chain import Origin, ProgramChain, ProgramInteractive
 
 __all__ = ["programs_side_by_side"]
 
+_Program = ProgramChain | ProgramInteractive
 
-def programs_side_by_side(first: ProgramChain, second: ProgramChain) -> ProgramChain:
-    """Put the chains of two programs beside each other, paired by the first inputs of their pairs.
+
+def programs_side_by_side(first: _Program, second: _Program) -> _Program:
+    """Put the models of two programs beside each other, paired by the first inputs of their pairs.
 
     Parameters
     ----------
     first, second
-        The chains; what is cut off from each of them goes on being so.
+        The models; what is cut off from each chain goes on being so.
 
     Raises
     ------
     UsageError
-        If different things are seen of them, or one has more inputs.
+        If different things are seen of them, one asks an analyst and the other does not, or one has more
+        inputs.
     """
     both = side_by_side(first, second)
     one, other = first.origin, second.origin
-    if not isinstance(both, LMC) or one.observe != other.observe:
+    if one.observe != other.observe:
         raise UsageError("different things are seen of the two programs; expected the same")
     origin = Origin(
         f"{one.function} against {other.function}",
@@ -40,5 +44,9 @@ def programs_side_by_side(first: ProgramChain, second: ProgramChain) -> ProgramC
         files={**one.files, **other.files},
         drawn=one.drawn | other.drawn,
     )
+    if isinstance(both, Interactive):
+        return ProgramInteractive(both.states, both.labels, both.moves, both.pairs, origin)
+    if not (isinstance(both, LMC) and isinstance(first, ProgramChain) and isinstance(second, ProgramChain)):
+        raise UsageError("different things are seen of the two programs; expected the same")
     cut = {**first.cut, **{state + len(first): p for state, p in second.cut.items()}}
     return ProgramChain(both.states, both.labels, both.rows, both.pairs, origin, cut)

@@ -171,10 +171,11 @@ class Given:
             return read_any_model(self.argument, self._reading(self[PAIR]), format=self[INPUT_FORMAT])
         from bisimdist.models.against import side_by_side
         from bisimdist.programs.against import programs_side_by_side
-        from bisimdist.programs.chain import ProgramChain
+        from bisimdist.programs.chain import ProgramChain, ProgramInteractive
 
         one, two = (self._half(k, name, cuts=cuts and programs == 2) for k, name in enumerate(names))
-        if isinstance(one, ProgramChain) and isinstance(two, ProgramChain):
+        kinds = ProgramChain | ProgramInteractive
+        if isinstance(one, kinds) and isinstance(two, kinds):
             return programs_side_by_side(one, two)
         return side_by_side(one, two)
 

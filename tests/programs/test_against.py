@@ -33,6 +33,21 @@ def endless(x, rng):
 
 def asks(x, rng, analyst):
     return analyst.choose(["a", "b"])
+
+def tells(x, rng, analyst):
+    which = analyst.choose(["a", "b"])
+    analyst.tell(x if rng.flip("3/4") else 1 - x)
+
+def tells_more(x, rng, analyst):
+    which = analyst.choose(["a", "b"])
+    analyst.tell(x if which == "b" or rng.flip("3/4") else 1 - x)
+"""
+
+ASKED = """
+kind: interactive
+states: {s: start, zero: '0', one: '1'}
+transitions: {s: {ask: {zero: 1/2, one: 1/2}}, zero: {}, one: {}}
+pairs: [[s, s]]
 """
 
 MODEL = """
@@ -92,6 +107,29 @@ def test_a_program_against_a_model(command: Command, named: str, tmp_path: Path)
     assert (pair["from"], pair["to"], pair["upper"]) == ("first:0", "second:s", "1/4")
     (pair,) = answer(command, model, "--against", f"{named}:early", "--input", "0", "--alpha", "1")["pairs"]
     assert (pair["from"], pair["to"], pair["upper"]) == ("first:s", "second:0", "1/4")
+
+
+def test_programs_that_ask(command: Command, named: str, tmp_path: Path) -> None:  # noqa: F811
+    proof = tmp_path / "proof.json"
+    other = (f"{named}:tells", "--against", f"{named}:tells_more", "--input", "1")
+    found = answer(command, *other, "--alpha", "1", "--certificate", str(proof))
+    (pair,) = found["pairs"]
+    assert (pair["from"], pair["to"], pair["upper"]) == ("first:1", "second:1", "1/4")  # ask b: 3/4, 1
+    assert found["program"]["function"] == "tells against tells_more"
+    assert command("check", proof).code == 0
+    for asked, far in ("'a'", "0"), ("'b'", "1/4"):
+        ended = command("leakage", *other, "--measure", "tv", "--ask", asked, "--json")
+        assert json.loads(ended.out)["pairs"][0]["upper"] == far
+
+
+def test_interactive_models_against_each_other(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    one, other, third = (tmp_path / f"{name}.yaml" for name in "abc")
+    one.write_text(ASKED)
+    other.write_text(ASKED.replace("1/2", "1/3", 1).replace("1/2", "2/3", 1))
+    third.write_text(ASKED.replace("ask", "look"))
+    ended = command("delta", one, "--against", other, "--alpha", "1", "--json")
+    assert json.loads(ended.out)["pairs"][0]["upper"] == "1/6"
+    command("delta", one, "--against", third, "--alpha", "1").assert_refused("the same actions for one label")
 
 
 def test_what_cannot_be_compared_is_refused(command: Command, named: str, tmp_path: Path) -> None:  # noqa: F811
