@@ -6,7 +6,7 @@ from collections.abc import Collection
 from enum import Enum
 from typing import Protocol
 
-__all__ = ["FORMAT", "Model", "Status", "common_status", "identity"]
+__all__ = ["FORMAT", "Model", "Status", "common_status", "identity", "together"]
 
 FORMAT: dict[str, object] = {"schema": "bisimdist-answer", "version": 1}
 """What stands at the end of every JSON object; fields may be added without another version."""
@@ -52,6 +52,11 @@ class Status(Enum):
     def of_bounds(self, *, exact: bool) -> Status:
         """Return the status where other bounds take the place of some: exact only if these are, too."""
         return Status.BRACKET if self is Status.EXACT and not exact else self
+
+
+def together(statuses: Collection[Status], *, exact: bool) -> Status:
+    """Return the status of bounds that come from several answers: exact wherever they meet."""
+    return Status.EXACT if exact else common_status([Status.BRACKET, *statuses])
 
 
 def common_status(statuses: Collection[Status]) -> Status:

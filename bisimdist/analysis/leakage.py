@@ -16,7 +16,8 @@ from bisimdist.analysis.leakage_answer import LeakageAnswer
 from bisimdist.analysis.leakage_bounds import LeakageBound, Unending
 from bisimdist.analysis.leakage_cut import of_outputs, widened
 from bisimdist.analysis.leakage_measures import LeakageMeasure, read_measure
-from bisimdist.analysis.leakage_members import of_members
+from bisimdist.analysis.leakage_members import between, of_members
+from bisimdist.analysis.relaxation import relaxed
 from bisimdist.certificates.frame import Document
 from bisimdist.certificates.leakage import leakage_certificate
 from bisimdist.certificates.numbers import rational_text
@@ -120,7 +121,7 @@ def leakage(  # noqa: PLR0913
     The proofs are in ``docs/theory/leakage.md``.
     """
     model = known_or_rough(model)
-    if isinstance(model, Interactive):
+    if isinstance(model, Interactive) and not isinstance(model, Worlds):
         raise UsageError("the model is interactive: say what is asked, and take the chain of what is seen")
     if not isinstance(measure, LeakageMeasure):
         exact = {guess: {s: to_fmpq(x) for s, x in row.items()} for guess, row in (gains or {}).items()}
@@ -129,6 +130,22 @@ def leakage(  # noqa: PLR0913
     if wanted is not None and wanted < 0:
         raise UsageError(f"the gap is {format_rational(wanted)}; expected at least 0")
     cases = _cases(model, measure, pairs, both, secrets, prior)
+    loose = relaxed(model, nature)
+    if loose is not None:
+        bounded = partial(
+            leakage,
+            measure=measure,
+            pairs=None if secrets else pairs or [(model.states[s], model.states[t]) for s, t in model.pairs],
+            both=both,
+            secrets=secrets,
+            prior=prior,
+            gap=gap,
+            nature=nature,
+            deadline=deadline,
+            memory=memory,
+            progress=progress,
+        )
+        return between(loose.model, bounded(loose.wide), bounded(loose.less))
     system = natural(model, nature)
     if isinstance(system, Worlds):
         cases = tuple(replace(case, places=_placed(system, case.states)) for case in cases)

@@ -1,19 +1,24 @@
-"""What chains in given intervals leak where nature has picked one for good: from above and from below."""
+"""What chains in given intervals leak: upper bounds of one answer with lower ones of another."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
+from bisimdist.analysis.answer import together
 from bisimdist.analysis.leakage_answer import LeakageAnswer
 from bisimdist.analysis.leakage_bounds import LeakageBound
 from bisimdist.analysis.members import best_member, open_rows
+from bisimdist.certificates.frame import Document
+from bisimdist.exact.rational import format_rational
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import Worlds
 from bisimdist.progress import Deadline
 
-__all__ = ["of_members"]
+__all__ = ["between", "of_members"]
 
 
 def of_members(
@@ -47,6 +52,27 @@ def of_members(
         pairs.append(replace(bound, lower=found.lower, unending=found.unending, member=rows))
     status = above.status.of_bounds(exact=all(pair.exact for pair in pairs))
     return replace(above, pairs=tuple(pairs), status=status)
+
+
+def between(model: IntervalChain, above: LeakageAnswer, below: LeakageAnswer) -> LeakageAnswer:
+    """Return the upper bounds and the proof of one answer with the lower bounds of another.
+
+    The proof is about a chain that leaks more, of which it claims nothing from below.
+    """
+    least = above.measure.least
+
+    def proof() -> Document:
+        document: dict[str, Any] = above.certificate()
+        if least is not None:
+            document["claims"] = [{**claim, "lower": format_rational(least)} for claim in document["claims"]]
+        return document
+
+    pairs = tuple(
+        replace(high, lower=low.lower, unending=low.unending, member=low.member)
+        for high, low in zip(above.pairs, below.pairs, strict=True)
+    )
+    status = together((above.status, below.status), exact=all(pair.exact for pair in pairs))
+    return replace(above, model=model, pairs=pairs, status=status, make_certificate=proof)
 
 
 def _turned(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status, common_status
+from bisimdist.analysis.answer import together
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.analysis.members import both_directions
 from bisimdist.exact.rational import format_rational
@@ -53,8 +53,7 @@ def between(model: IntervalChain, above: DeltaAnswer, below: DeltaAnswer) -> Del
         replace(upper, lower=lower.lower, _work=work, _question=number)
         for number, (upper, lower) in enumerate(zip(above.pairs, below.pairs, strict=True))
     )
-    known = all(pair.exact for pair in pairs)
-    status = Status.EXACT if known else common_status([Status.BRACKET, above.status, below.status])
+    status = together((above.status, below.status), exact=all(pair.exact for pair in pairs))
     return replace(above, model=model, pairs=pairs, status=status, _work=work)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from flint import fmpq
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from bisimdist import IntervalChain, bound, delta
+from bisimdist import IntervalChain, bound, delta, leakage
 from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
 from bisimdist.models.intervals import filled, vertices
@@ -43,6 +45,25 @@ def test_bounds_are_around_what_is_exact(chain: IntervalChain, alpha: fmpq) -> N
                 assert report.valid, report.reason
 
 
+@settings(max_examples=12)
+@given(interval_chains(middle=3, cyclic=False), st.sampled_from(["tv", "chi2", "kl", "hellinger", "bayes"]))
+def test_leakages_are_around_what_is_exact(chain: IntervalChain, measure: str) -> None:
+    exact = {nature: leakage(chain, measure, pairs=PAIRS, nature=nature).pairs[0] for nature in NATURES}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("bisimdist.models.intervals.MAX_CHOICES", 3)
+        patched.setattr("bisimdist.models.intervals.FEW", 3)
+        patched.setattr("bisimdist.models.worlds.FEW", 3)
+        for nature, true in exact.items():
+            answer = leakage(chain, measure, pairs=PAIRS, nature=nature)
+            (loose,) = answer.pairs
+            if loose.upper is not None:
+                assert true.lower is not None and true.lower <= loose.upper
+            if true.upper is not None:
+                assert loose.lower is not None and loose.lower <= true.upper
+            report = check_certificate(json.dumps(answer.certificate()))
+            assert report.valid, report.reason
+
+
 @given(interval_chains())
 def test_what_is_picked_is_a_vertex(chain: IntervalChain) -> None:
     for row in chain.rows:
@@ -62,6 +83,16 @@ def test_sixteen_successors() -> None:
     found = delta(chain, 1).pairs[0]
     assert found.exact
     assert found.upper == 8 * (fmpq(2, 160) + fmpq(2, 100))
+    for nature in NATURES:
+        (leaked,) = leakage(chain, "tv", nature=nature).pairs
+        assert leaked.lower == leaked.upper == found.upper
+    answer = leakage(chain, "chi2")
+    document: Any = answer.certificate()
+    assert answer.pairs[0].lower != answer.pairs[0].upper
+    assert [claim["lower"] for claim in document["claims"]] == ["0"]
+    assert check_certificate(json.dumps(document)).valid
+    (guessed,) = leakage(chain, "bayes", secrets=["s0", "s1"]).pairs
+    assert guessed.lower == guessed.upper == (1 + found.upper) / 2
 
 
 def test_pairs_of_the_chain_and_clusters() -> None:
