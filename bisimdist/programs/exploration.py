@@ -15,6 +15,7 @@ from typing import Any
 from flint import fmpq
 
 from bisimdist.errors import LimitError
+from bisimdist.exact.doubles import as_double
 from bisimdist.programs.answers import Branch, Listed, Value, divided, parts_of, value_of, values_of
 from bisimdist.programs.code import NOWHERE, Place, Segment
 from bisimdist.programs.control import ListValues, SplitInterval
@@ -381,4 +382,4 @@ def rows_of(known: Iterable[tuple[Edge, ...] | None]) -> dict[int, dict[int, fmp
 def _share(weight: int | fmpq, total: int | fmpq) -> tuple[fmpq, float]:
     """Return a part of a whole, and how many bits a path costs that goes through it."""
     p = fmpq(weight) / fmpq(total)
-    return p, -log2(int(p.p) / int(p.q))
+    return p, -log2(as_double(p))
