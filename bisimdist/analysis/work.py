@@ -152,7 +152,9 @@ class Work:
         )
         try:
             with self._spread() as spread:
-                proof = flat_tables(*about, spread=spread, deadline=self.deadline, progress=self.tell)
+                proof = flat_tables(
+                    *about, spread=spread, jobs=self.jobs, deadline=self.deadline, progress=self.tell
+                )
         except NoBracketError:
             return None
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")

@@ -8,11 +8,12 @@ all rounding is allowed for, proves both; on what was done before nothing rests.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from flint import fmpq
@@ -160,6 +161,7 @@ def flat_code() -> SimpleNamespace:
     return SimpleNamespace(**machine_code(_SWEEPS, sweeps, **options), write_bases=written["write_bases"])
 
 
+R = TypeVar("R")
 Chunk = tuple[int, int]
 Spread = Callable[[Layout, Deadline, Progress], "FlatWork"]
 """Makes the same work that has its plans made elsewhere."""
@@ -173,10 +175,13 @@ def flat_tables(  # noqa: PLR0913
     precision: fmpq,
     *,
     spread: Spread | None = None,
+    jobs: int = 1,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> FlatTables:
     """Prove bounds whose difference is at most `precision`; the bounds do not depend on who makes the plans.
+
+    They are made in `jobs` threads, or elsewhere.
 
     Raises
     ------
@@ -186,7 +191,7 @@ def flat_tables(  # noqa: PLR0913
         If no such bounds are found with the digits of doubles, or, for alpha > 1, detours through third
         states pay.
     """
-    work = (spread or FlatWork)(layout, deadline, progress)
+    work = (spread or partial(FlatWork, jobs=jobs))(layout, deadline, progress)
     work.begin(asked)
     width = int(precision * layout.one)
     margin = width // 16
@@ -220,6 +225,8 @@ class FlatWork:
     layout: Layout
     deadline: Deadline
     progress: Progress
+    jobs: int = 1
+    """How many threads share what goes pair by pair."""
     code: SimpleNamespace = field(default_factory=flat_code)
     chunks: list[Chunk] = field(init=False)
     """Parts of the order of the states,"""
@@ -262,11 +269,14 @@ class FlatWork:
     def pay(self, table: Float64Array) -> tuple[int, int]:
         """Look once for pairs that are not at distance 0, as `flat_sweeps.pay` does."""
         found = places = 0
-        for low, high in self.chunks:
-            self.tell("zeros")
-            more, room = self.code.pay(low, high, self.layout.chain, self.room, self.plans, table)
-            self.begins[low, high] = places
-            found, places = found + more, places + room
+        chain, plans = self.layout.chain, self.plans
+
+        def pay(low: int, high: int) -> tuple[int, int]:
+            return self.code.pay(low, high, chain, self.layout.room(), plans, table)  # type: ignore[no-any-return]
+
+        for chunk, (more, taken) in self._each("zeros", self.chunks, pay):
+            self.begins[chunk] = places
+            found, places = found + more, places + taken
         return found, places
 
     def improve(self, table: Float64Array, extra: int, both: bool, at_once: bool) -> float:
@@ -278,17 +288,36 @@ class FlatWork:
 
     def improve_apart(self, chunks: list[Chunk], table: Float64Array, extra: int, both: bool) -> float:
         """Make the plans of chunks optimal for a table that stays as it is."""
-        return self._sweep(self.code.improve, (self.room, self.plans, both, False), chunks, table, extra)
+        about = self.plans, both, False, table, float(self.layout.one), float(extra)
+
+        def improve(low: int, high: int) -> float:
+            begin, room = self.begins[low, high], self.layout.room()
+            return float(self.code.improve(low, high, begin, self.layout.chain, room, *about)[1])
+
+        return max((change for _, change in self._each("sweeps", chunks, improve)), default=0.0)
 
     def violations(self, lower: Float64Array, upper: Float64Array) -> int:
         """Count the pairs at which the tables are not proved, as `flat_sweeps.violations` does."""
-        wrong, one = 0, float(self.layout.one)
-        for low, high in self.chunks:
-            self.tell("proof")
-            wrong += self.code.violations(
-                low, high, self.layout.chain, self.room, self.plans, lower, upper, one
-            )
-        return wrong
+        about = self.plans, lower, upper, float(self.layout.one)
+
+        def violations(low: int, high: int) -> int:
+            return int(self.code.violations(low, high, self.layout.chain, self.layout.room(), *about))
+
+        return sum(wrong for _, wrong in self._each("proof", self.chunks, violations))
+
+    def _each(
+        self, what: str, chunks: list[Chunk], work: Callable[[int, int], R]
+    ) -> Iterator[tuple[Chunk, R]]:
+        """Do what may be done to chunks in any order, in as many threads as there are jobs."""
+        with ThreadPoolExecutor(self.jobs) as pool:
+            tasks = [pool.submit(work, *chunk) for chunk in chunks]
+            try:
+                for chunk, task in zip(chunks, tasks, strict=True):
+                    self.tell(what)
+                    yield chunk, task.result()
+            finally:
+                for task in tasks:
+                    task.cancel()
 
     def _reach(self, asked: tuple[tuple[int, int], ...]) -> None:
         """Mark the pairs that direct plans reach."""
@@ -390,13 +419,17 @@ class FlatWork:
             table[triangle] = matrix[rows, columns]
 
     def _closer(self, matrix: Float64Array, skewed: Float64Array) -> bool:
-        """Lower the rows of a class once; tell whether one changed."""
-        best = np.empty((BLOCK, len(matrix)), dtype=np.float64)
-        changed = False
-        for low in range(0, len(matrix), BLOCK):
-            self.tell("detours")
-            high = min(low + BLOCK, len(matrix))
-            if self.code.close(low, high, matrix, skewed, best) > 0.0:
-                matrix[low:high] = best[: high - low]
-                changed = True
-        return changed
+        """Lower the rows of a class once; tell whether one changed.
+
+        In the end the matrix is the largest below the first that is closed, in whatever order that went.
+        """
+
+        def close(low: int, high: int) -> bool:
+            best = np.empty((high - low, len(matrix)), dtype=np.float64)
+            if self.code.close(low, high, matrix, skewed, best) == 0.0:
+                return False
+            matrix[low:high] = best
+            return True
+
+        cuts = [*range(0, len(matrix), BLOCK), len(matrix)]
+        return sum(changed for _, changed in self._each("detours", list(pairwise(cuts)), close)) > 0

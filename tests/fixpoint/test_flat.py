@@ -15,7 +15,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint import flat_sweeps
+from bisimdist.fixpoint import flat_engine, flat_layout, flat_sweeps
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.models.library.random_chain import random_lmc
@@ -68,6 +68,27 @@ def test_tables_enclose_the_exact_distances_of_a_thousand_chains(model: LMC, alp
 @pytest.mark.parametrize("successors", [2, 3, 5, 9])
 def test_random_chains_have_brackets(successors: int, alpha: str) -> None:
     assert _encloses(random_lmc(20, successors, 2, 7), fmpq(*map(int, f"{alpha}/1".split("/")[:2])))
+
+
+@given(lmcs(8, max_labels=2, max_successors=4), alphas())
+def test_threads_change_no_byte(model: LMC, alpha: fmpq) -> None:
+    asked = tuple(combinations(range(len(model.states)), 2))
+
+    def found(jobs: int) -> tuple[bytes, ...] | str:
+        layout = Layout.of(model, alpha, asked)
+        if layout is None:
+            return "too long"
+        try:
+            tables = flat_tables(model, alpha, asked, layout, WIDTH, jobs=jobs)
+        except NoBracketError as error:
+            return str(error)
+        return (tables.lower.tobytes(), tables.upper.tobytes(), tables.state.tobytes(), *tables.bases())
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(flat_layout, "LOOP", 0)
+        patched.setattr(flat_engine, "CHUNK", 5)
+        patched.setattr(flat_engine, "BLOCK", 2)
+        assert found(1) == found(3)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
