@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Lock
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -27,6 +28,12 @@ __all__ = ["SpreadWork", "spread_over"]
 
 KEPT = 2
 """Of so many questions a worker keeps the tables."""
+
+_BRINGING = Lock()
+"""Workers may have several threads: one of them brings the tables."""
+
+HERE = -1
+"""No round of workers: plans that were made where the question was asked."""
 
 Change = tuple[Int64Array | None, Array]
 """Where an array has changed and what is there now; None for everywhere."""
@@ -65,16 +72,15 @@ class Held:
         self.lost = np.zeros(self.layout.pairs, dtype=np.float64)
 
     def bring(self, update: Update) -> bool:
-        """Take what has changed; tell whether that could be done."""
+        """Take what has changed, as tables of their own; tell whether that could be done."""
         if self.round != update.round:
             if update.after not in {None, self.round}:
                 return False
-            for name, (places, values) in update.changes.items():
-                if places is None:
-                    self.tables[name] = np.array(values)
-                else:
-                    self.tables[name][places] = values
-            self.round = update.round
+            tables = dict(self.tables)
+            for name, change in update.changes.items():
+                tables[name] = np.array(change[1] if change[0] is None else tables[name])
+                _apply(tables[name], change)
+            self.tables, self.round = tables, update.round
         return True
 
 
@@ -105,14 +111,15 @@ def on_worker(layout: Layout, update: Update, what: str, block: Chunk, *about: A
     """Do a part of the work on a worker; None if it has to be sent the tables whole."""
     from distributed import get_worker  # noqa: PLC0415  (only where it runs)
 
-    kept: dict[str, Held] = vars(get_worker()).setdefault("bisimdist_held", {})
-    held = kept.get(update.session)
-    if held is None:
-        while len(kept) >= KEPT:
-            del kept[next(iter(kept))]
-        held = kept[update.session] = Held(layout)
-    if not held.bring(update):
-        return None
+    with _BRINGING:
+        kept: dict[str, Held] = vars(get_worker()).setdefault("bisimdist_held", {})
+        held = kept.get(update.session)
+        if held is None:
+            while len(kept) >= KEPT:
+                del kept[next(iter(kept))]
+            held = kept[update.session] = Held(layout)
+        if not held.bring(update):
+            return None
     tasks: dict[str, Callable[..., Any]] = {"pay": _pay, "improve": _improve, "violations": _violations}
     return tasks[what](held, block, *about)
 
@@ -175,7 +182,7 @@ class SpreadWork(FlatWork):
     homes: dict[Chunk, str] = field(default_factory=dict)
     """Which worker has a block,"""
     made: dict[Chunk, int] = field(default_factory=dict)
-    """and in which round its plans were made last."""
+    """and in which round its plans were made last, 0 for never, `HERE` for not by a worker."""
     shared: Any = None
 
     def _run(
@@ -251,6 +258,11 @@ class SpreadWork(FlatWork):
             found += len(opened)
         self.begins = dict(zip(rooms, np.cumsum([0, *rooms.values()]).tolist(), strict=False))
         return found, sum(rooms.values())
+
+    def improve_here(self, chunks: list[Chunk], table: Float64Array, extra: int, both: bool) -> float:
+        """As it is done here; then no worker has these plans."""
+        self.made.update(dict.fromkeys(chunks, HERE))
+        return FlatWork.improve_here(self, chunks, table, extra, both)
 
     def improve_apart(self, chunks: list[Chunk], table: Float64Array, extra: int, both: bool) -> float:
         """As it is done here."""

@@ -219,7 +219,8 @@ class FlatWork:
     """Plans under way, and how to sweep over them.
 
     Making plans, which is dear, and the last check go pair by pair from tables that stay as they are, so
-    whoever does that elsewhere overrides `pay`, `improve_apart` and `violations`; following goes in order.
+    whoever does that elsewhere overrides `pay`, `violations` and the two that write plans; following goes in
+    order.
     """
 
     layout: Layout
@@ -283,8 +284,12 @@ class FlatWork:
         """Make plans optimal, those of loops for the table as it then is; return the largest change."""
         apart = [] if at_once else self.spread
         first = [chunk for chunk in self.chunks if chunk not in apart]
-        change = self._sweep(self.code.improve, (self.room, self.plans, both, True), first, table, extra)
+        change = self.improve_here(first, table, extra, both)
         return max(change, self.improve_apart(apart, table, extra, both))
+
+    def improve_here(self, chunks: list[Chunk], table: Float64Array, extra: int, both: bool) -> float:
+        """Make the plans of chunks optimal, where each distance counts at once."""
+        return self._sweep(self.code.improve, (self.room, self.plans, both, True), chunks, table, extra)
 
     def improve_apart(self, chunks: list[Chunk], table: Float64Array, extra: int, both: bool) -> float:
         """Make the plans of chunks optimal for a table that stays as it is."""

@@ -14,6 +14,8 @@ from unittest.mock import patch
 
 import pytest
 from flint import fmpq
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from bisimdist.analysis import work
 from bisimdist.analysis.delta import delta
@@ -26,13 +28,14 @@ from bisimdist.cluster import Cluster, checked_cluster
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.fixpoint import flat_engine, flat_layout
 from bisimdist.fixpoint.flat_cluster import SpreadWork, spread_over
-from bisimdist.fixpoint.flat_engine import FlatTables, Spread, flat_tables
+from bisimdist.fixpoint.flat_engine import FlatTables, FlatWork, NoBracketError, Spread, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.models.library.programs.responses import rappor
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 from bisimdist.programs.front import explore
 from bisimdist.progress import Deadline, Progress, silent
+from tests.strategies import alphas
 
 distributed = pytest.importorskip("distributed")
 
@@ -42,11 +45,11 @@ WIDTH = fmpq(1, 10**9)
 
 
 @contextmanager
-def started(count: int, processes: bool = False) -> Iterator[tuple[Any, Cluster]]:
+def started(count: int, processes: bool = False, threads: int = 1) -> Iterator[tuple[Any, Cluster]]:
     with (
         distributed.LocalCluster(
             n_workers=count,
-            threads_per_worker=1,
+            threads_per_worker=threads,
             processes=processes,
             dashboard_address=":0",
             silence_logs=50,
@@ -58,7 +61,7 @@ def started(count: int, processes: bool = False) -> Iterator[tuple[Any, Cluster]
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Cluster]:
-    with started(2) as (_, cluster):
+    with started(2, threads=2) as (_, cluster):
         yield cluster
 
 
@@ -93,14 +96,17 @@ def test_the_same_bytes(pair: Cluster, alpha: fmpq, seed: int) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("alpha", [fmpq(1), fmpq(21, 20)], ids=str)
-def test_a_worker_that_ends_costs_its_blocks_only(alpha: fmpq) -> None:
+@pytest.mark.parametrize(("alpha", "when"), [(fmpq(1), 1), (fmpq(21, 20), 1), (fmpq(21, 20), 5)], ids=str)
+def test_a_worker_that_ends_costs_its_blocks_only(alpha: fmpq, when: int) -> None:
     chain = random_lmc(24, successors=3, labels=2, seed=3)
     ended: list[str] = []
+    begun: list[str] = []
     with started(3) as (local, cluster):
 
         def end_one(stage: str, done: int, of: int | None) -> None:
-            if stage.startswith("plans") and done and not ended:
+            if stage.startswith("plans") and not done:
+                begun.append(stage)
+            elif len(begun) >= when and stage.startswith("plans") and not ended:
                 worker = next(iter(local.workers.values()))
                 ended.append(worker.address)
                 local.sync(worker.close)
@@ -141,6 +147,50 @@ def test_blocks_that_others_make_anew_are_the_same(pair: Cluster) -> None:
     for alpha in (fmpq(1), fmpq(21, 20)):
         found = tables(chain, alpha, partial(Moving, cluster=pair))
         assert as_bytes(found) == as_bytes(tables(chain, alpha))
+
+
+def _forget(dask_worker: Any) -> None:
+    vars(dask_worker).pop("bisimdist_held", None)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    chain=st.builds(random_lmc, st.integers(8, 20), st.integers(2, 5), st.just(2), st.integers(1, 99)),
+    alpha=alphas() | st.just(fmpq(21, 20)),
+    patience=st.tuples(st.integers(0, 3), st.sampled_from([1, flat_engine.NEARLY, 1 << 40])),
+    forgotten=st.integers(1, 12),
+)
+def test_plans_made_by_turns_here_and_there(
+    pair: Cluster, chain: LMC, alpha: fmpq, patience: tuple[int, int], forgotten: int
+) -> None:
+    """Where rounds are shared again after some that were not, and a worker begins anew on the way."""
+    rounds: list[str] = []
+
+    def forget(stage: str, done: int, of: int | None) -> None:
+        if stage.startswith("plans") and not done:
+            rounds.append(stage)
+            if len(rounds) == forgotten:
+                pair.client.run(_forget, workers=pair.workers()[:1])
+
+    def found(*how: Any) -> tuple[bytes, ...] | str:
+        proofs: list[bool] = []
+        proved = FlatWork.proved
+
+        def proved_later(work: FlatWork, *about: Any) -> bool:
+            proofs.append(proved(work, *about))
+            return proofs[-1] and len(proofs) > 1
+
+        with (
+            patch.multiple(flat_engine, PATIENT=patience[0], NEARLY=patience[1]),
+            patch.object(FlatWork, "proved", proved_later),
+        ):
+            try:
+                return as_bytes(tables(chain, alpha, *how))
+            except NoBracketError as error:
+                return str(error)
+
+    assert found(spread_over(pair), forget) == found()
 
 
 @pytest.mark.usefixtures("small_blocks")
