@@ -7,11 +7,12 @@ all rounding is allowed for, proves both; on what was done before nothing rests.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -230,11 +231,13 @@ class FlatWork:
     """How many threads share what goes pair by pair."""
     code: SimpleNamespace = field(default_factory=flat_code)
     chunks: list[Chunk] = field(init=False)
-    """Parts of the order of the states,"""
+    """Pieces of the order of the states,"""
     spread: list[Chunk] = field(init=False)
     """those of them in loops,"""
     begins: dict[Chunk, int] = field(default_factory=dict)
     """and where the places of each begin."""
+    parts: list[list[Chunk]] = field(init=False)
+    """Loops, and what is between them: a part does not depend on those after it."""
     room: Room = field(init=False)
     plans: Plans = field(init=False)
     done: int = 0
@@ -248,6 +251,10 @@ class FlatWork:
         )
         self.chunks = list(pairwise(ends))
         self.spread = [chunk for chunk in self.chunks if any(low <= chunk[0] < high for low, high in loops)]
+        bounds = sorted({end for loop in loops for end in loop})
+        self.parts = [
+            list(part) for _, part in groupby(self.chunks, lambda chunk: bisect_right(bounds, chunk[0]))
+        ]
         self.room = self.layout.room()
 
     def begin(self, asked: tuple[tuple[int, int], ...]) -> None:
@@ -279,13 +286,6 @@ class FlatWork:
             self.begins[chunk] = places
             found, places = found + more, places + taken
         return found, places
-
-    def improve(self, table: Float64Array, extra: int, both: bool, at_once: bool) -> float:
-        """Make plans optimal, those of loops for the table as it then is; return the largest change."""
-        apart = [] if at_once else self.spread
-        first = [chunk for chunk in self.chunks if chunk not in apart]
-        change = self.improve_here(first, table, extra, both)
-        return max(change, self.improve_apart(apart, table, extra, both))
 
     def improve_here(self, chunks: list[Chunk], table: Float64Array, extra: int, both: bool) -> float:
         """Make the plans of chunks optimal, where each distance counts at once."""
@@ -345,33 +345,43 @@ class FlatWork:
     def settle(self, table: Float64Array, extra: int, enough: int, nearly: int = 1) -> None:
         """Improve plans and follow them until no distance changes by more than `enough`.
 
-        The work also ends with plans that change them by up to `nearly` times that, once they are followed.
+        The work on a part also ends with plans that change them by up to `nearly` times that, once they are
+        followed.
         """
+        for part in self.parts:
+            self._settle(part, table, extra, enough, nearly)
+
+    def _settle(self, part: list[Chunk], table: Float64Array, extra: int, enough: int, nearly: int) -> None:
         skewed = self.layout.chain.p != self.layout.chain.q  # otherwise the directions are mirror images
+        patient = PATIENT if part[0] in self.spread else 0
         both, less = skewed, 0.0
         for round_ in range(1, ROUNDS):
-            change = max(less, self.improve(table, extra, both, round_ > PATIENT))
+            improve = self.improve_apart if round_ <= patient else self.improve_here
+            change = max(less, improve(part, table, extra, both))
             if change <= enough and both == skewed:
                 return
             last = both == skewed and change <= nearly * enough
-            both = skewed and change <= enough
-            for _ in range(20 * round_):
-                less = self._follow(table, extra)
+            first = less = self._follow(part, table, extra)
+            both = skewed and min(change, first) <= enough
+            for _ in range(20 * round_ - 1):
                 if less <= max(change / 64, enough / 8):
                     break
+                less = self._follow(part, table, extra)
             if last:
                 return
         raise NoBracketError("mass goes round for too long for an iteration")
 
     def follow(self, table: Float64Array, extra: int, enough: int) -> None:
         """Follow the plans, `extra` added at each step, until no distance changes by more than `enough`."""
-        for _ in range(20 * ROUNDS):
-            if self._follow(table, extra) <= enough:
-                return
-        raise NoBracketError("mass goes round for too long for an iteration")
+        for part in self.parts:
+            for _ in range(20 * ROUNDS):
+                if self._follow(part, table, extra) <= enough:
+                    break
+            else:
+                raise NoBracketError("mass goes round for too long for an iteration")
 
-    def _follow(self, table: Float64Array, extra: int) -> float:
-        return self._sweep(self.code.follow, (self.plans,), self.chunks, table, extra)
+    def _follow(self, part: list[Chunk], table: Float64Array, extra: int) -> float:
+        return self._sweep(self.code.follow, (self.plans,), part, table, extra)
 
     def _sweep(
         self,
