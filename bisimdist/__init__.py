@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from bisimdist.analysis.delta import delta as delta
     from bisimdist.analysis.delta_answer import DeltaBound as DeltaBound
     from bisimdist.analysis.distance_answer import DistanceAnswer as DistanceAnswer
-    from bisimdist.analysis.distance_answer import PairBound as PairBound
     from bisimdist.analysis.distance_answer import ThresholdAnswer as ThresholdAnswer
     from bisimdist.analysis.distances import bd_threshold as bd_threshold
     from bisimdist.analysis.distances import bound as bound
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from bisimdist.analysis.metric_answer import MetricBound as MetricBound
     from bisimdist.analysis.minimisation import MinimiseAnswer as MinimiseAnswer
     from bisimdist.analysis.minimisation import minimise as minimise
+    from bisimdist.analysis.pair_bounds import PairBound as PairBound
     from bisimdist.analysis.pair_program import PairProgram as PairProgram
     from bisimdist.analysis.pair_program import pair_program as pair_program
     from bisimdist.analysis.parametric import delta_for_all as delta_for_all
@@ -126,6 +126,7 @@ if TYPE_CHECKING:
     from bisimdist.logic.linear_parser import parse_trace_formula as parse_trace_formula
     from bisimdist.logic.linear_semantics import LogicalDistances as LogicalDistances
     from bisimdist.models.against import side_by_side as side_by_side
+    from bisimdist.models.all_pairs import AllPairs as AllPairs
     from bisimdist.models.bisimilarity import bisimilarity_classes as bisimilarity_classes
     from bisimdist.models.bisimilarity import quotient as quotient
     from bisimdist.models.conversions import Conversion as Conversion
@@ -198,7 +199,6 @@ _HOMES = {
     "bisimdist.analysis.delta_answer": ("DeltaBound",),
     "bisimdist.analysis.distance_answer": (
         "DistanceAnswer",
-        "PairBound",
         "ThresholdAnswer",
     ),
     "bisimdist.analysis.distances": (
@@ -255,6 +255,7 @@ _HOMES = {
         "MinimiseAnswer",
         "minimise",
     ),
+    "bisimdist.analysis.pair_bounds": ("PairBound",),
     "bisimdist.analysis.pair_program": (
         "PairProgram",
         "pair_program",
@@ -357,6 +358,7 @@ _HOMES = {
     "bisimdist.logic.linear_parser": ("parse_trace_formula",),
     "bisimdist.logic.linear_semantics": ("LogicalDistances",),
     "bisimdist.models.against": ("side_by_side",),
+    "bisimdist.models.all_pairs": ("AllPairs",),
     "bisimdist.models.bisimilarity": (
         "bisimilarity_classes",
         "quotient",

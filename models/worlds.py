@@ -167,7 +167,7 @@ def natural(model: System | IntervalChain, nature: str) -> System:
     return worlds(known, apart=nature == EACH_STEP) if isinstance(known, IntervalChain) else known
 
 
-def placed(model: object, pairs: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+def placed(model: object, pairs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Return where pairs of states are: in two worlds, if nature has a say in the model."""
     return tuple(map(model.placed, pairs)) if isinstance(model, Worlds) else pairs
 

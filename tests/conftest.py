@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -50,9 +50,9 @@ def every_answer_obeys_its_schema(monkeypatch: pytest.MonkeyPatch) -> Iterator[N
     printed: list[str] = []
     write = output._write
 
-    def written(text: str) -> None:
-        printed.append(text)
-        write(text)
+    def written(parts: Iterable[str]) -> None:
+        printed.append("".join(parts))
+        write(printed[-1:])
 
     monkeypatch.setattr(output, "_write", written)
     yield

@@ -8,6 +8,7 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.models.all_pairs import AllPairs
 from bisimdist.models.contested import Contested
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import System
@@ -22,7 +23,7 @@ Names = Sequence[tuple[str, str]]
 
 def asked_states(
     model: PA | System | IntervalChain | ParametricChain, pairs: Names | None
-) -> tuple[tuple[int, int], ...]:
+) -> Sequence[tuple[int, int]]:
     """Return the pairs of states by their indices.
 
     Raises
@@ -32,8 +33,11 @@ def asked_states(
     ModelError
         If a name is no state.
     """
+    asked: Sequence[tuple[int, int]]
     if pairs is None:
         asked = model.pairs
+    elif isinstance(pairs, AllPairs):
+        asked = AllPairs([model.index(s) for s in pairs.of])
     else:
         asked = tuple((model.index(s), model.index(t)) for s, t in _named(pairs, "chain.states"))
     if not asked:

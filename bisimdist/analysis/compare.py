@@ -11,8 +11,9 @@ from flint import fmpq
 
 from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distance_answer import DISTANCES, PairBound
+from bisimdist.analysis.distance_answer import DISTANCES
 from bisimdist.analysis.distances import bound
+from bisimdist.analysis.pair_bounds import PairBound
 from bisimdist.analysis.proved import Shown
 from bisimdist.analysis.standing import Measure, Relation, Standing, relate
 from bisimdist.errors import LimitError
@@ -308,7 +309,7 @@ def compare(  # noqa: PLR0913
 
     def distances(
         about: System | IntervalChain, among: Sequence[tuple[str, str]]
-    ) -> dict[str, tuple[PairBound, ...]]:
+    ) -> dict[str, Sequence[PairBound]]:
         return {kind: asking(about, distance=kind, pairs=among).pairs for kind in DISTANCES}
 
     below = distances(merged, merged_names)

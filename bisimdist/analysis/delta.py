@@ -241,7 +241,7 @@ def _enclosing(epsilon: ExactNumber, gap: fmpq | None) -> tuple[fmpq, fmpq]:
 class _Work:
     model: System | IntervalChain
     two: TwoSided
-    asked: tuple[tuple[int, int], ...]
+    asked: Sequence[tuple[int, int]]
     gap: fmpq | None
     worst: bool
     deadline: Deadline

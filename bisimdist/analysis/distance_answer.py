@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.pair_bounds import Names, PairBound, PairBounds
+from bisimdist.analysis.pair_rows import PairRows
 from bisimdist.analysis.proved import OnlyHere, Proved, Shown, no_parts
 from bisimdist.errors import BisimdistError, UsageError
-from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
-from bisimdist.exact.number import Exact, Numbers, Unreduced
-from bisimdist.exact.rational import format_rational
+from bisimdist.exact.number import Exact
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.programs.chain import ProgramChain
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DISTANCES",
     "DistanceAnswer",
-    "PairBound",
     "ThresholdAnswer",
 ]
 
@@ -42,6 +41,9 @@ DISTANCES = ("bd", "lbd")
 
 MAX_DRAWN = 2_000
 """Where a distance rests on more pairs, a coupling is drawn only for who asks for it."""
+
+MAX_ROWS = 5_000
+"""The bounds of so many pairs are shown to a person; JSON and CSV have all."""
 
 MAX_DIRECTIONS = 10
 """For so many pairs a person is told both directions of an asymmetric distance; JSON has all."""
@@ -55,86 +57,7 @@ ENDINGS = {
 
 CUT = "Runs are cut off; the upper bounds allow for whatever they would do. delta has bounds on both sides."
 
-Names: TypeAlias = Sequence[tuple[str, str]]
 Named: TypeAlias = "Sequence[tuple[PairBound, tuple[str, str]]]"
-
-
-@dataclass(frozen=True, slots=True)
-class PairBound(Numbers):
-    """Bounds on the distance of an ordered pair of states.
-
-    Parameters
-    ----------
-    source, target
-        The names of the two states.
-    upper, lower
-        Proved bounds, ``0 <= lower <= upper <= 1``.
-    exact
-        Whether `upper` is the distance itself, which is so where the bounds meet.
-    directions
-        For an asymmetric distance its bounds (lower, upper) from `source` and from `target`; the larger of
-        both are those of the pair.
-
-    Raises
-    ------
-    UsageError
-        If the bounds contradict each other or what `exact` says.
-
-    Examples
-    --------
-    >>> import bisimdist
-    >>> chain = bisimdist.build_example("figure1")
-    >>> (pair,) = bisimdist.bound(chain, "11/10").pairs
-    >>> pair.source, pair.target, pair.upper
-    ('s0', 's1', 4/25)
-    """
-
-    source: str
-    target: str
-    upper: Exact
-    lower: Exact
-    exact: bool
-    directions: tuple[tuple[Exact, Exact], tuple[Exact, Exact]] | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        lower, upper, exact = (object.__getattribute__(self, name) for name in ("lower", "upper", "exact"))
-        if isinstance(upper, Unreduced) and upper is lower:
-            within = bool(0 <= upper.p <= upper.q)
-            if exact and within:
-                return
-        lower, upper = (x.value if isinstance(x, Unreduced) else x for x in (lower, upper))
-        if not 0 <= lower <= upper <= 1:
-            raise UsageError(
-                f"bounds {self.lower} and {self.upper} for the pair ({self.source}, {self.target}); "
-                "expected 0 <= lower <= upper <= 1"
-            )
-        if exact != (lower == upper):
-            raise UsageError(
-                f"the pair ({self.source}, {self.target}) is exact where its bounds meet, and only there"
-            )
-
-    @property
-    def bracket(self) -> Bracket:
-        """The two bounds with their direction in their type."""
-        return Bracket(LowerBound(self.lower), UpperBound(self.upper))
-
-    def data(self, distance: str, names: tuple[str, str]) -> dict[str, object]:
-        """Return the bounds as plain data, under the names by which the pair was asked."""
-        upper, exact = format_rational(self.upper), self.exact
-        data: dict[str, object] = {
-            "from": names[0],
-            "to": names[1],
-            "upper": upper,
-            "exact": exact,
-            "distance": distance,
-            "lower": upper if exact else format_rational(self.lower),
-        }
-        if self.directions is not None:
-            data["directions"] = [
-                {"lower": format_rational(low), "upper": format_rational(high)}
-                for low, high in self.directions
-            ]
-        return data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +75,7 @@ class DistanceAnswer(Shown, Proved):
     distance
         The name of the distance, such as ``"bd"``.
     pairs
-        The bounds, in the order in which the pairs were asked.
+        The bounds, in the order in which the pairs were asked; each is made where it is looked at.
     status
         How the work ended.
     method
@@ -183,7 +106,7 @@ class DistanceAnswer(Shown, Proved):
     model: System | IntervalChain
     alpha: Exact
     distance: str
-    pairs: tuple[PairBound, ...]
+    pairs: Sequence[PairBound]
     status: Status
     method: str = field(default="", compare=False)
     statistics: Mapping[str, int | str] = field(default_factory=dict, compare=False)
@@ -229,17 +152,26 @@ class DistanceAnswer(Shown, Proved):
             return self.coupling().svg
         return ""
 
-    def named(self, asked: Names | None) -> Named:
-        """Return the bounds with the names by which the pairs were asked, by default their own."""
-        names = [(pair.source, pair.target) for pair in self.pairs] if asked is None else asked
-        return list(zip(self.pairs, names, strict=True))
+    def names(self) -> Names:
+        """Return the names of the pairs."""
+        if isinstance(self.pairs, PairBounds):
+            return self.pairs.names()
+        return [(pair.source, pair.target) for pair in self.pairs]
+
+    def rows(self, asked: Names | None = None, more: Sequence[Mapping[str, object]] = ()) -> PairRows:
+        """Return what JSON says of each pair, under the names by which the pairs were asked."""
+        return PairRows(self.pairs, self.distance, self.names() if asked is None else asked, more)
 
     def data(self, asked: Names | None = None) -> dict[str, object]:
         """Return the answer as plain data, under the names by which the pairs were asked."""
-        pairs = [pair.data(self.distance, names) for pair, names in self.named(asked)]
-        return {"pairs": pairs, "status": self.status.value}
+        return {"pairs": list(self.rows(asked)), "status": self.status.value}
 
-    def report(self, asked: Names | None = None, epsilon: str | None = None) -> Report:
+    def _unmade(self) -> dict[str, object]:
+        return {"pairs": self.rows(), "status": self.status.value}
+
+    def report(
+        self, asked: Names | None = None, epsilon: str | None = None, places: Sequence[int] | None = None
+    ) -> Report:
         """Return the answer for a person, and what it means.
 
         Parameters
@@ -248,8 +180,13 @@ class DistanceAnswer(Shown, Proved):
             The names by which the pairs were asked.
         epsilon
             What was asked instead of alpha, where it was.
+        places
+            Which of the pairs are shown; by default the first ones.
         """
-        named = self.named(asked)
+        names = self.names() if asked is None else asked
+        count = len(self.pairs)
+        chosen = range(min(count, MAX_ROWS)) if places is None else places
+        named = [(self.pairs[k], names[k]) for k in chosen]
         table = [(*names, pair.lower, pair.upper) for pair, names in named]
         columns, rows = bounds_table(self.distance, table)
         return Report(
@@ -260,6 +197,7 @@ class DistanceAnswer(Shown, Proved):
                 _meaning(self.alpha, epsilon, named),
                 *_directions(named, self.distance),
                 *ENDINGS[self.status],
+                *_left_out(count - len(named) if places is None else 0),
                 *([CUT] if isinstance(self.model, ProgramChain) and self.model.cut else []),
                 *long_hint([self.alpha, *(bound for *_, low, high in table for bound in (low, high))]),
             ),
@@ -341,6 +279,15 @@ def _meaning(alpha: fmpq, epsilon: str | None, named: Named) -> str:
         ((pair, names),) = named
         where, delta = f"for the pair ({', '.join(names)})", at_most(pair.upper).removeprefix("<= ")
     return f"The model is ({level}, delta)-differentially private {where} with delta <= {delta}{value}."
+
+
+def _left_out(count: int) -> list[str]:
+    """Say how many pairs are not shown."""
+    return (
+        [f"{count} more pairs are not shown: --json and --csv have all, --top N the largest."]
+        if count
+        else []
+    )
 
 
 def _heading(distance: str, alpha: fmpq, epsilon: str | None) -> str:

@@ -13,9 +13,9 @@ from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.distance_answer import (
     DISTANCES,
     DistanceAnswer,
-    PairBound,
     ThresholdAnswer,
 )
+from bisimdist.analysis.pair_bounds import PairBound
 from bisimdist.analysis.relaxation import relaxed
 from bisimdist.analysis.work import Work
 from bisimdist.certificates.program import program_certificate
@@ -183,7 +183,9 @@ def bound(  # noqa: PLR0913
         for group in groups
     ]
     statuses = [work.run(engine, width=width) for work in works]
-    bounds = [pair for work in works for pair in work.bounds()]
+    bounds: Sequence[PairBound] = works[0].bounds()
+    if len(works) > 1:
+        bounds = tuple(pair for work in works for pair in work.bounds())
     found, status = _allowing_for_cuts(model, asked, bounds, common_status(statuses))
     return DistanceAnswer(
         model=model,
@@ -285,8 +287,10 @@ def _allowing_for_cuts(
     asked: Sequence[tuple[int, int]],
     pairs: Sequence[PairBound],
     status: Status,
-) -> tuple[tuple[PairBound, ...], Status]:
+) -> tuple[Sequence[PairBound], Status]:
     """Return bounds that hold of a whole program; of the distance itself nothing is known from below."""
+    if not isinstance(model, ProgramChain) or not model.cut:
+        return pairs, status
     result = []
     for pair, bound in zip(asked, pairs, strict=True):
         masses = masses_of(model, pair)
@@ -299,8 +303,7 @@ def _allowing_for_cuts(
             ways = (one, other)
         upper = min(fmpq(1), bound.upper + max(masses))
         result.append(PairBound(bound.source, bound.target, upper, fmpq(0), False, ways))
-    if isinstance(model, ProgramChain) and model.cut:
-        status = Status.LIMIT if model.origin.ended or status is Status.LIMIT else Status.UPPER
+    status = Status.LIMIT if model.origin.ended or status is Status.LIMIT else Status.UPPER
     return tuple(result), status
 
 
@@ -388,7 +391,7 @@ def _bracket(work: Work, question: Question, guess: Approximation, *, width: fmp
         return _exact(work, question, guess)
     if not question.sharp:
         return Status.UPPER
-    return Status.EXACT if all(pair.exact for pair in work.bounds()) else Status.BRACKET
+    return Status.EXACT if work.bounds().exact else Status.BRACKET
 
 
 def _decide(work: Work, question: Question, guess: Approximation, *, threshold: fmpq) -> Status:

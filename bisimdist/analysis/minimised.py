@@ -10,9 +10,10 @@ from flint import fmpq
 
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.delta_answer import DeltaAnswer, DeltaBound, WitnessEvent
-from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound
+from bisimdist.analysis.distance_answer import DistanceAnswer
 from bisimdist.analysis.distances import bound
 from bisimdist.analysis.minimisation import MinimiseAnswer, minimise
+from bisimdist.analysis.pair_bounds import PairBound
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.models.lmc import LMC

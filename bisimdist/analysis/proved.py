@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -21,6 +20,7 @@ from bisimdist.report.frames import to_pandas
 from bisimdist.report.matrix import Matrix
 from bisimdist.report.pair_plot import draw_pairs
 from bisimdist.report.pair_table import Row, csv_of_pairs
+from bisimdist.report.streams import json_parts
 from bisimdist.report.tables import Report, plain_text
 
 __all__ = ["AboutTraces", "CertificateMaker", "OnlyHere", "Proved", "Shown", "no_certificate", "no_parts"]
@@ -109,7 +109,10 @@ class Shown(Numbers, ABC):
 
         The model is named by its digest, and what was asked is there as far as the answer remembers it.
         """
-        return {"command": self.command, **self._asked(), **self.data(), **FORMAT}
+        return self._whole(self.data())
+
+    def _whole(self, said: dict[str, object]) -> dict[str, object]:
+        return {"command": self.command, **self._asked(), **said, **FORMAT}
 
     def _asked(self) -> dict[str, object]:
         model = getattr(self, "model", None)
@@ -119,7 +122,11 @@ class Shown(Numbers, ABC):
 
     def to_json(self) -> str:
         """Return the same as the text of a JSON object."""
-        return json.dumps(self.to_dict())
+        return "".join(json_parts(self._whole(self._unmade())))
+
+    def _unmade(self) -> dict[str, object]:
+        """Return `data`, of which parts that are long may be made where they are written."""
+        return self.data()
 
     def to_frame(self) -> Any:
         """Return the answer as a table of pandas (`bisimdist.to_pandas`).
@@ -165,11 +172,11 @@ class Shown(Numbers, ABC):
         """Return what ``--csv`` writes: a row for each pair, exact numbers as in JSON."""
         return csv_of_pairs(self._rows())
 
-    def _rows(self) -> list[Row]:
-        data: dict[str, Any] = self.data()
+    def _rows(self) -> Sequence[Row]:
+        data: dict[str, Any] = self._unmade()
         if "pairs" not in data:
             raise UsageError(f"a {type(self).__name__} has no pairs")
-        rows: list[Row] = data["pairs"]
+        rows: Sequence[Row] = data["pairs"]
         return rows
 
     def _shown(self) -> str:

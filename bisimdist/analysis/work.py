@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil, log10
-from typing import Any
 
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distance_answer import PairBound
+from bisimdist.analysis.best import Best, turned
+from bisimdist.analysis.pair_bounds import PairBounds
 from bisimdist.certificates.compact import Asked, compact_certificate
 from bisimdist.certificates.writer import certificate_of, merged_certificate, trivial_certificate
 from bisimdist.cluster import opened
@@ -26,6 +26,7 @@ from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import MAX_PAIRS, Question, prepare
 from bisimdist.linear import SingularSystemError
 from bisimdist.lp.backends.base import Backend
+from bisimdist.models.all_pairs import AllPairs
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
@@ -54,7 +55,7 @@ class Work:
     model: System
     distance: str
     alpha: fmpq
-    asked: tuple[Pair, ...]
+    asked: Sequence[Pair]
     deadline: Deadline
     jobs: int
     progress: Progress
@@ -71,7 +72,7 @@ class Work:
     """By state of the model its state in the quotient; None where nothing is merged."""
     known: str = ""
     """How close the bounds are that are proved so far."""
-    _bounds: tuple[PairBound, ...] | None = None
+    _bounds: PairBounds | None = None
 
     def __post_init__(self) -> None:
         self.solved = self.model
@@ -92,7 +93,7 @@ class Work:
             self._merge()
             tables = self._tables(width) if self.backend is None else None
             if tables is not None and width is not None and width >= tables.layout.finest:
-                return Status.EXACT if all(pair.exact for pair in self.bounds()) else Status.BRACKET
+                return Status.EXACT if self.bounds().exact else Status.BRACKET
             self.tell("linear programs", 0, None)
             self.question = prepare(
                 self.solved,
@@ -122,10 +123,12 @@ class Work:
             if len(merged) < len(self.model):
                 self.solved, self.place = merged, place
 
-    def _inside(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    def _inside(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
         """Return the pairs of the model that is solved, each once, that stand for some of the one given."""
         if self.place is None:
-            return tuple(pairs)
+            return pairs
+        if isinstance(pairs, AllPairs):
+            return AllPairs(list(dict.fromkeys(self.place[s] for s in pairs.of)))
         return tuple(dict.fromkeys((self.place[s], self.place[t]) for s, t in pairs))
 
     def _tables(self, width: fmpq | None) -> FlatTables | None:
@@ -173,7 +176,7 @@ class Work:
         with opened(self.cluster) as cluster:
             yield spread_over(cluster)
 
-    def _few(self, layout: Layout, asked: tuple[Pair, ...]) -> bool:
+    def _few(self, layout: Layout, asked: Sequence[Pair]) -> bool:
         """Tell whether the pairs that matter are few enough to be looked at one by one."""
         if layout.pairs <= FEW or self.alpha != 1:
             return layout.pairs <= FEW
@@ -185,15 +188,11 @@ class Work:
             return False
         return True
 
-    def directed(self) -> tuple[Pair, ...]:
+    def directed(self) -> Sequence[Pair]:
         """Return the pairs that the engine is asked about."""
         if not self.ordered:
             return self.asked
-        return tuple(dict.fromkeys(way for pair in self.asked for way in (pair, self._back(pair))))
-
-    def _back(self, pair: Pair) -> Pair:
-        """Return a pair the other way round."""
-        return self.model.turned(pair) if isinstance(self.model, Worlds) else pair[::-1]
+        return tuple(dict.fromkeys(way for pair in self.asked for way in (pair, turned(self.model, pair))))
 
     def keep(self, proof: Proof | FlatTables, method: str) -> None:
         """Remember a better proof."""
@@ -210,29 +209,15 @@ class Work:
         proof = prove_bracket(question, guess, width, deadline=self.deadline, progress=self.tell)
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
 
-    def bounds(self) -> tuple[PairBound, ...]:
+    def best(self) -> Best:
+        """Return the best that is known."""
+        return Best(self.model, self.proof, self.place, self.ordered)
+
+    def bounds(self) -> PairBounds:
         """Return the best bounds known; of an asymmetric distance the larger of both directions."""
         if self._bounds is None:
-            called = self.model.called
-            result = []
-            for s, t in self.asked:
-                lower, upper = forth = self._best((s, t))
-                ways = None
-                if self.ordered:
-                    back = self._best(self._back((s, t)))
-                    lower, upper = max(lower, back[0]), max(upper, back[1])
-                    ways = forth, back
-                result.append(PairBound(called(s), called(t), upper, lower, lower == upper, ways))
-            self._bounds = tuple(result)
+            self._bounds = PairBounds(self.asked, self.model.called, self.best())
         return self._bounds
-
-    def _best(self, pair: Pair) -> tuple[Any, Any]:
-        if self.proof is None:
-            return fmpq(0), fmpq(0 if pair[0] == pair[1] else 1)
-        (inside,) = self._inside([pair])
-        if self.ordered or isinstance(self.proof, FlatTables):
-            return self.proof.bounds(inside)
-        return self.proof.claims(inside)
 
     def certificate(self) -> dict[str, object]:
         """Write the proof of the bounds."""
@@ -240,7 +225,8 @@ class Work:
             self.proof = self.proof.in_detail(progress=self.tell)
         if self.proof is not None and self.place is None:
             return certificate_of(self.proof)
-        bounds = [(pair, *reversed(self._best(pair))) for pair in self.directed()]
+        known = self.best()
+        bounds = [(pair, *reversed(known.one_way(pair))) for pair in self.directed()]
         if self.proof is not None and self.place is not None:
             return merged_certificate(self.proof, self.model, self.place, bounds)
         return trivial_certificate(self.model, self.distance, self.alpha, bounds)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO
@@ -19,20 +19,22 @@ from bisimdist.cli.failure import write_notes
 from bisimdist.errors import UsageError
 from bisimdist.interruption import deferred
 from bisimdist.questions.option import Option
+from bisimdist.report.streams import json_parts
 from bisimdist.report.tables import Report, print_report
 
 __all__ = ["OutputFile", "emit", "emit_data", "emit_report", "output_files"]
 
 
-def _write(text: str) -> None:
-    """Write to standard output; a reader that went away (``| head``) is no error."""
+def _write(parts: Iterable[str]) -> None:
+    """Write the parts of a text to standard output; a reader that went away (``| head``) is no error."""
     write_notes()
     stream = sys.stdout
     if stream is None:
         return
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        for part in parts:
+            stream.write(part.encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except BrokenPipeError:
         _silence(stream)
@@ -51,14 +53,14 @@ def emit(answer: Report | dict[str, object] | str) -> None:
     if isinstance(answer, Report):
         emit_report(answer)
     elif isinstance(answer, str):
-        _write(answer)
+        _write([answer])
     else:
         emit_data(answer)
 
 
 def emit_data(data: dict[str, object]) -> None:
     """Write an answer to standard output as one JSON object, on one line, in ASCII."""
-    _write(json.dumps({**data, **FORMAT}, ensure_ascii=True) + "\n")
+    _write(chain(json_parts({**data, **FORMAT}), "\n"))
 
 
 def emit_report(report: Report) -> None:
@@ -69,7 +71,7 @@ def emit_report(report: Report) -> None:
     if not sys.stdout.isatty():
         drawn = io.StringIO()
         print_report(report, drawn)
-        _write(drawn.getvalue())
+        _write([drawn.getvalue()])
         return
     try:
         print_report(report, sys.stdout)

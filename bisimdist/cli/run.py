@@ -116,9 +116,13 @@ def _show(question: Question[A], answer: A | Plain, *, as_json: bool, most: int 
         from bisimdist.report.pair_table import largest, only  # noqa: PLC0415  (rarely asked for)
 
         every = (shown if as_json else _said(question, answer, as_json=True))["pairs"]
-        pairs = largest(every, most)
-        few = {"pairs": pairs, "pairs_asked": len(every)}
-        shown = {**shown, **few} if as_json else only(shown, pairs, every)
+        places = largest(every, most)
+        if as_json:
+            shown = {**shown, "pairs": [every[k] for k in places], "pairs_asked": len(every)}
+        elif isinstance(answer, Plain):
+            shown = only(shown, places, every)
+        else:
+            shown = question.report_of(answer, places, every)
     emit(shown)
 
 

@@ -21,6 +21,7 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint import flat_bases, flat_plan, flat_sweeps
+from bisimdist.fixpoint.blocks import blocks
 from bisimdist.fixpoint.bracket_engine import prove_tables
 from bisimdist.fixpoint.flat_bases import Bases
 from bisimdist.fixpoint.flat_layout import Layout
@@ -82,7 +83,7 @@ class FlatTables:
 
     model: LMC
     alpha: fmpq
-    asked: tuple[tuple[int, int], ...]
+    asked: Sequence[tuple[int, int]]
     layout: Layout
     lower: Float64Array
     upper: Float64Array
@@ -97,6 +98,15 @@ class FlatTables:
             return known, known
         number, one = self.layout.pair(*pair), self.layout.one
         return fmpq(int(self.lower[number]), one), fmpq(int(self.upper[number]), one)
+
+    def units(self, first: Int64Array, second: Int64Array) -> tuple[Int64Array, Int64Array]:
+        """Return the lower and the upper bounds on the distances of many pairs, in units."""
+        number = self.layout.pairs_of(first, second)
+        known = np.where(first == second, 0, self.layout.one)
+        lower, upper = (
+            np.where(number < 0, known, table[number].astype(np.int64)) for table in (self.lower, self.upper)
+        )
+        return lower, upper
 
     @property
     def gap(self) -> float:
@@ -171,7 +181,7 @@ Spread = Callable[[Layout, Deadline, Progress], "FlatWork"]
 def flat_tables(  # noqa: PLR0913
     model: LMC,
     alpha: fmpq,
-    asked: tuple[tuple[int, int], ...],
+    asked: Sequence[tuple[int, int]],
     layout: Layout,
     precision: fmpq,
     *,
@@ -257,7 +267,7 @@ class FlatWork:
         ]
         self.room = self.layout.room()
 
-    def begin(self, asked: tuple[tuple[int, int], ...]) -> None:
+    def begin(self, asked: Sequence[tuple[int, int]]) -> None:
         """Find the pairs that matter and those at distance 0, exactly, and make room for plans."""
         layout = self.layout
         state = np.full(layout.pairs, ABSENT, dtype=np.uint8)
@@ -324,20 +334,20 @@ class FlatWork:
                 for task in tasks:
                     task.cancel()
 
-    def _reach(self, asked: tuple[tuple[int, int], ...]) -> None:
+    def _reach(self, asked: Sequence[tuple[int, int]]) -> None:
         """Mark the pairs that direct plans reach."""
         layout, state = self.layout, self.plans.state
         states = len(layout.chain.first)
         stack = np.empty(layout.pairs + 1, dtype=np.int64)
         depth = 0
-        for s, t in asked:
-            i, j = int(layout.place[s]), int(layout.place[t])
-            if i != j and min(i, j) >= 0 and layout.chain.kind[i] == layout.chain.kind[j]:
-                pair = layout.pair(s, t)
-                if state[pair] == ABSENT:
-                    state[pair] = ZERO
-                    stack[depth] = max(i, j) * states + min(i, j)
-                    depth += 1
+        for first, second in blocks(asked):
+            number = layout.pairs_of(first, second)
+            fresh = np.unique(number, return_index=True)[1]
+            fresh = fresh[(number[fresh] >= 0) & (state[number[fresh]] == ABSENT)]
+            state[number[fresh]] = ZERO
+            i, j = layout.place[first[fresh]], layout.place[second[fresh]]
+            stack[depth : depth + len(fresh)] = np.maximum(i, j) * states + np.minimum(i, j)
+            depth += len(fresh)
         while depth:
             self.tell("pairs")
             depth = self.code.reach(layout.chain, self.room, state, stack, depth, CHUNK)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm
 
@@ -60,7 +60,7 @@ class Layout:
     loops: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, model: LMC, alpha: fmpq, asked: Iterable[tuple[int, int]]) -> Layout | None:
+    def of(cls, model: LMC, alpha: fmpq, asked: Sequence[tuple[int, int]]) -> Layout | None:
         """Return the layout of all pairs that those asked can depend on; None where doubles are too short."""
         classes = distinguishable_classes(model)
         wanted = reached_by_classes(model, classes, asked)
@@ -126,6 +126,12 @@ class Layout:
         """Return the number of a pair of two states of the model that are in one class."""
         i, j = int(self.place[s]), int(self.place[t])
         return int(self.chain.base[max(i, j)]) + min(i, j)
+
+    def pairs_of(self, first: Int64Array, second: Int64Array) -> Int64Array:
+        """Return the numbers of pairs; -1 where no table is needed to know the distance."""
+        i, j, kind = self.place[first], self.place[second], self.chain.kind
+        inside = (i != j) & (np.minimum(i, j) >= 0) & (kind[i] == kind[j])
+        return np.where(inside, self.chain.base[np.maximum(i, j)] + np.minimum(i, j), -1)
 
     def room(self) -> Room:
         """Return room for the plan of a pair."""

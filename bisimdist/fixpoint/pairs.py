@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
+import numpy as np
 from flint import fmpq
 
 from bisimdist.errors import LimitError
+from bisimdist.fixpoint.blocks import within_classes
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.models.interactive import System
 from bisimdist.models.reach import all_reached
@@ -111,21 +113,22 @@ def _class_graph(model: System, classes: Sequence[int]) -> list[list[int]]:
     return [list(after) for after in entered]
 
 
-def reached_by_classes(model: System, classes: Sequence[int], pairs: Iterable[tuple[int, int]]) -> set[int]:
+def reached_by_classes(model: System, classes: Sequence[int], pairs: Sequence[tuple[int, int]]) -> set[int]:
     """Return the classes whose pairs the distances of the given pairs can depend on.
 
     The supremum is over functions on all states of a class (also those outside the supports), so a
     class is needed as a whole: those of the pairs, and every class that one of its states can enter.
     """
     graph = _class_graph(model, classes)
-    starts = {classes[s] for s, t in pairs if s != t and classes[s] == classes[t]}
+    kind = np.asarray(classes)
+    starts = {int(k) for first, _ in within_classes(kind, pairs) for k in np.unique(kind[first])}
     return set(all_reached(starts, graph.__getitem__))
 
 
 def reached_by_pairs(  # noqa: PLR0913
     model: System,
     classes: Sequence[int],
-    pairs: Iterable[tuple[int, int]],
+    pairs: Sequence[tuple[int, int]],
     alpha: fmpq,
     *,
     limit: int,
@@ -146,7 +149,14 @@ def reached_by_pairs(  # noqa: PLR0913
     def arranged(i: int, j: int) -> tuple[int, int]:
         return (i, j) if ordered or i < j else (j, i)
 
-    found = {arranged(s, t) for s, t in pairs if s != t and classes[s] == classes[t]}
+    def checked() -> None:
+        if len(found) > limit:
+            raise LimitError(f"the question depends on more than {limit} pairs of states")
+
+    found: set[tuple[int, int]] = set()
+    for first, second in within_classes(classes, pairs):
+        found.update(map(arranged, first.tolist(), second.tolist()))
+        checked()
     stack = list(found)
     while stack:
         s, t = stack.pop()
@@ -161,8 +171,7 @@ def reached_by_pairs(  # noqa: PLR0913
             if pair not in found:
                 found.add(pair)
                 stack.append(pair)
-        if len(found) > limit:
-            raise LimitError(f"the question depends on more than {limit} pairs of states")
+        checked()
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -32,7 +33,7 @@ class Question:
 
     model: System
     alpha: fmpq
-    asked: tuple[tuple[int, int], ...]
+    asked: Sequence[tuple[int, int]]
     functional: Functional
     stages: tuple[Stage, ...]
 
@@ -91,7 +92,7 @@ def checked_skew(alpha: ExactNumber | None, epsilon: ExactNumber | None) -> fmpq
 def prepare(  # noqa: PLR0913
     model: System,
     alpha: fmpq,
-    asked: tuple[tuple[int, int], ...],
+    asked: Sequence[tuple[int, int]],
     *,
     ordered: bool = False,
     max_pairs: int = MAX_PAIRS,

@@ -105,7 +105,7 @@ def greatest_solution(  # noqa: PLR0913
     1/5
     """
     classes = distinguishable_classes(model)
-    space = PairSpace.of_classes(classes, reached_by_classes(model, classes, pairs), ordered=True)
+    space = PairSpace.of_classes(classes, reached_by_classes(model, classes, tuple(pairs)), ordered=True)
     if len(space) > max_pairs:
         raise LimitError(f"the question depends on {len(space)} ordered pairs; at most {max_pairs} are taken")
     zero = _zero_pairs(model, alpha, space, only_bisimilar, deadline)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bound"]
 
-Pairs = tuple[tuple[str, str], ...]
+Pairs = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +98,7 @@ class Bound(Question["DistanceAnswer"]):
             raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
         given.refuse_both(options.MINIMISE, options.CLUSTER)
         original = given.rough_system(cuts=True)
-        asked = given.pairs(original)
+        asked = given.pairs_unmade(original)
         if theta is not None and given.wants_proof and len(asked) > 1:
             raise UsageError("--certificate with --threshold takes one pair; choose it with --pair")
         model, pairs = original, asked
@@ -128,11 +129,13 @@ class Bound(Question["DistanceAnswer"]):
         return {**data, **nature_data(self.model, self.nature)}
 
     def cuts(self) -> list[dict[str, object]]:
-        """Return for each pair how likely runs of a program are cut off; nothing of other models."""
+        """Return for each pair how likely runs of a program are cut off; nothing at all of other models."""
         from bisimdist.exact.rational import format_rational
         from bisimdist.programs.cutting import masses_of
 
         model = self.original
+        if not getattr(model, "cut", None):
+            return []
         masses = [masses_of(model, (model.index(s), model.index(t))) for s, t in self.asked]
         return [{} if both is None else {"cut": [format_rational(m) for m in both]} for both in masses]
 
@@ -168,25 +171,26 @@ class Bound(Question["DistanceAnswer"]):
         )
 
     def unknown(self, reason: str) -> Plain:
-        from flint import fmpq
-
         from bisimdist.analysis.answer import Status
-        from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound
+        from bisimdist.analysis.distance_answer import DistanceAnswer
+        from bisimdist.analysis.pair_bounds import PairBounds
 
         answer = DistanceAnswer(
             model=self.model,
             alpha=self.alpha,
             distance=self.distance,
-            pairs=tuple(PairBound(*pair, fmpq(1), fmpq(0), exact=False) for pair in self.pairs),
+            pairs=PairBounds.unknown(self.pairs),
             status=Status.LIMIT,
             method=f"nothing was computed; {reason}",
         )
         return Plain(data=self.data(answer), report=self.report(answer))
 
     def data(self, answer: DistanceAnswer) -> dict[str, object]:
-        named = zip(answer.pairs, self.asked, self.cuts(), strict=True)
-        pairs = [{**pair.data(self.distance, names), **cut} for pair, names, cut in named]
-        return {**self.frame(), "pairs": pairs, "status": answer.status.value}
+        return {
+            **self.frame(),
+            "pairs": answer.rows(self.asked, self.cuts()),
+            "status": answer.status.value,
+        }
 
     def content(self, option: Any, path: str, answer: DistanceAnswer) -> Content:
         from bisimdist.fixpoint.question import MAX_PAIRS
@@ -199,12 +203,23 @@ class Bound(Question["DistanceAnswer"]):
             return drawn_or_said(lambda: answer.coupling().svg)
         return super(Bound, self).content(option, path, answer)
 
-    def report(self, answer: DistanceAnswer) -> Report:
-        report = answer.report(self.asked, self.skew.shown_epsilon)
+    def report(self, answer: DistanceAnswer, places: Sequence[int] | None = None) -> Report:
+        report = answer.report(self.asked, self.skew.shown_epsilon, places)
         return with_nature(report, self.model, self.nature)
+
+    def report_of(
+        self, answer: DistanceAnswer, places: Sequence[int], every: Sequence[Mapping[str, Any]]
+    ) -> Report:
+        from bisimdist.analysis.distance_answer import MAX_ROWS
+        from bisimdist.report.pair_table import said_to_be_largest
+
+        if len(every) <= MAX_ROWS:
+            return super(Bound, self).report_of(answer, places, every)
+        return said_to_be_largest(self.report(answer, places), len(places), len(every))
 
 
 def _merged(given: Given, chain: System, names: Pairs) -> tuple[System, Pairs]:
+    from bisimdist.models.all_pairs import AllPairs
     from bisimdist.models.bisimilarity import quotient
 
     merged, classes = quotient(chain)
@@ -213,4 +228,6 @@ def _merged(given: Given, chain: System, names: Pairs) -> tuple[System, Pairs]:
     def representative(name: str) -> str:
         return merged.states[classes[chain.index(name)]]
 
+    if isinstance(names, AllPairs):
+        return merged, AllPairs(list(map(representative, names.of)))
     return merged, tuple((representative(s), representative(t)) for s, t in names)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import combinations, permutations
+from itertools import permutations
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bisimdist.errors import UsageError
+from bisimdist.models.all_pairs import AllPairs
 from bisimdist.questions.option import Option
 from bisimdist.questions.options import (
     ALL_PAIRS,
@@ -281,15 +282,34 @@ class Given:
         UsageError
             If there are none.
         """
-        if self._all_pairs():
-            from bisimdist.programs.chain import ProgramChain, ProgramInteractive
+        if directed and self._all_pairs():
+            self._refuse_program(model)
+            return tuple(permutations(model.states, 2))
+        return tuple(self.pairs_unmade(model))
 
-            if isinstance(model, ProgramChain | ProgramInteractive):
-                raise UsageError("--all-pairs: not all states of a program are inputs; use --neighbours all")
-            return _every(model.states, directed)
+    def pairs_unmade(
+        self, model: LMC | PA | Interactive | IntervalChain | ParametricChain
+    ) -> Sequence[tuple[str, str]]:
+        """Return the same pairs, all of which are made only where somebody looks at them.
+
+        Raises
+        ------
+        UsageError
+            If there are none.
+        """
+        if self._all_pairs():
+            self._refuse_program(model)
+            return AllPairs(model.states)
         if not model.pairs:
             raise self._missing(model.states)
         return tuple((model.states[s], model.states[t]) for s, t in model.pairs)
+
+    @staticmethod
+    def _refuse_program(model: object) -> None:
+        from bisimdist.programs.chain import ProgramChain, ProgramInteractive
+
+        if isinstance(model, ProgramChain | ProgramInteractive):
+            raise UsageError("--all-pairs: not all states of a program are inputs; use --neighbours all")
 
     def distributions(self, model: HMM) -> tuple[tuple[str, str], ...]:
         """Return the pairs of distributions of a model: those that were asked for, where some were.
@@ -300,7 +320,7 @@ class Given:
             If there are none.
         """
         names = [name for name, _ in model.distributions]
-        pairs = _every(names, False) if self._all_pairs() else model.pairs
+        pairs = tuple(AllPairs(names)) if self._all_pairs() else model.pairs
         if not pairs:
             raise self._missing(names)
         return pairs
@@ -319,8 +339,3 @@ class Given:
         if self.values.get(PAIR.name):
             raise UsageError("--pair and --all-pairs both say which pairs; expected one of them")
         return True
-
-
-def _every(names: Sequence[str], directed: bool) -> tuple[tuple[str, str], ...]:
-    """Return all pairs of two of the names."""
-    return tuple(permutations(names, 2) if directed else combinations(names, 2))

@@ -226,6 +226,24 @@ class Question(ABC, Generic[A]):
         shown: Shown = answer  # type: ignore[assignment]
         return shown.report()
 
+    def report_of(self, answer: A, places: Sequence[int], every: Sequence[Mapping[str, Any]]) -> Report:
+        """Return the answer about the largest of its pairs for a person.
+
+        Parameters
+        ----------
+        answer
+            The answer.
+        places
+            Which of its pairs these are.
+        every
+            What the JSON object says of each of them.
+        """
+        from bisimdist.report.pair_table import only
+
+        report = self.report(answer)
+        assert not isinstance(report, str)
+        return only(report, places, every)
+
     def settled(self, answer: A) -> Settled:
         """Tell how the answer ends: where no property is asked, by its status, if it has one."""
         status = getattr(answer, "status", None)
@@ -246,14 +264,16 @@ class Question(ABC, Generic[A]):
         shown: Shown = answer  # type: ignore[assignment]
         return drawn_or_said(shown.picture)
 
-    def _table(self, option: Option[Any], path: str, answer: A) -> str | bytes:
+    def _table(self, option: Option[Any], path: str, answer: A) -> Content:
         from bisimdist.report.matrix import Matrix
         from bisimdist.report.pair_table import csv_of_pairs
+        from bisimdist.report.streams import Streamed
 
         data: Any = self.data(answer)
+        pairs = data["pairs"]
         if option.name == CSV.name:
-            return csv_of_pairs(data["pairs"])
-        return Matrix.of_pairs(data["pairs"], symmetric=self.tabled != "directed").content(path)
+            return pairs.csv() if isinstance(pairs, Streamed) else csv_of_pairs(pairs)
+        return Matrix.of_pairs(pairs, symmetric=self.tabled != "directed").content(path)
 
     def certificate(self, answer: A) -> dict[str, object]:
         """Return the proof of the answer.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,13 @@ class AtMost(Question[Any]):
         report = self.asked.report(answer)
         assert not isinstance(report, str)
         return decided(report, self.threshold, self._verdicts(answer))
+
+    def report_of(self, answer: Any, places: Sequence[int], every: Sequence[Mapping[str, Any]]) -> Report:
+        from bisimdist.report.bounds import decided
+
+        verdicts = self._verdicts(answer)
+        report = self.asked.report_of(answer, places, every)
+        return decided(report, self.threshold, [verdicts[k] for k in places])
 
     def content(self, option: Any, path: str, answer: Any) -> Content:
         if option.name in {CSV.name, MATRIX.name}:

@@ -41,7 +41,9 @@ def decided(report: Report, threshold: fmpq, verdicts: Sequence[Settled]) -> Rep
         report,
         heading=f"{report.heading}: at most {short_rational(threshold)}?",
         columns=(*report.columns, "verdict"),
-        rows=tuple((*row, verdict_word(v)) for row, v in zip(report.rows, verdicts, strict=True)),
+        rows=tuple(
+            (*row, verdict_word(verdict)) for row, verdict in zip(report.rows, verdicts, strict=False)
+        ),  # there may be more verdicts than rows
     )
 
 

@@ -38,7 +38,7 @@ def draw_pairs(pairs: Sequence[Row], title: str = "") -> Any:
     UsageError
         If matplotlib is not installed, or there is no number for a pair.
     """
-    shown = pairs if len(pairs) <= MOST else largest(pairs, MOST)
+    shown = pairs if len(pairs) <= MOST else [pairs[k] for k in largest(pairs, MOST)]
     ratios = bool(shown) and is_ratio(shown[0])
     ends = [tuple(_double(value_of(pair, bound), ratios) for bound in ("lower", "upper")) for pair in shown]
     figure = figure_class()(figsize=(6.4, 1.7 + 0.25 * len(shown)), layout="constrained")

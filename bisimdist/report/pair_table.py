@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from flint import fmpq
 
@@ -50,24 +50,43 @@ def value_of(pair: Row, bound: str = "upper") -> fmpq | None:
     return number_of(pair[found])
 
 
-def largest(pairs: Sequence[Row], most: int) -> list[Row]:
-    """Return so many pairs with the largest upper bounds, the largest first, equal ones in their order."""
+@runtime_checkable
+class Ranked(Protocol):
+    """Pairs that know which are the largest, though they are not made."""
+
+    def largest(self, most: int) -> Sequence[int] | None:
+        """Return the places of so many; None where each has to be looked at."""
+
+
+def largest(pairs: Sequence[Row], most: int) -> Sequence[int]:
+    """Return the places of so many pairs with the largest upper bounds, the largest first."""
 
     def size(pair: Row) -> tuple[bool, fmpq]:
         value = value_of(pair)
         return value is None, value or fmpq(0)
 
-    return sorted(pairs, key=size, reverse=True)[:most]
+    places = pairs.largest(most) if isinstance(pairs, Ranked) else None
+    if places is None:
+        sizes = list(map(size, pairs))
+        places = sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True)[:most]
+    return places
 
 
-def only(report: Report, pairs: Sequence[Row], of: Sequence[Row]) -> Report:
+def only(report: Report, places: Sequence[int], of: Sequence[Row]) -> Report:
     """Return a report that speaks of some of its pairs alone, in their order."""
+    pairs = [of[k] for k in places]
     names = [(pair["from"], pair["to"]) for pair in pairs]
     rows = [row for name in names for row in report.rows if row[:2] == name]
     left_out = tuple(f"({', '.join(name)})" for name in {(p["from"], p["to"]) for p in of}.difference(names))
     remarks = [remark for remark in report.remarks if not (left_out and remark.startswith(left_out))]
-    said = f"These are the largest {len(pairs)} of {len(of)} pairs."
-    return replace(report, rows=tuple(rows), remarks=(said, *remarks))
+    kept = replace(report, rows=tuple(rows), remarks=tuple(remarks))
+    return said_to_be_largest(kept, len(pairs), len(of))
+
+
+def said_to_be_largest(report: Report, count: int, of: int) -> Report:
+    """Return a report that says that it is about the largest of so many pairs."""
+    said = f"These are the largest {count} of {of} pairs."
+    return replace(report, remarks=(said, *report.remarks))
 
 
 def _flat(pair: Row) -> Iterator[dict[str, object]]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound
+from bisimdist.analysis.distance_answer import DistanceAnswer
+from bisimdist.analysis.pair_bounds import PairBound
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline, Progress
 

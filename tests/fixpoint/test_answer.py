@@ -6,7 +6,8 @@ import pytest
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distance_answer import DistanceAnswer, PairBound, ThresholdAnswer
+from bisimdist.analysis.distance_answer import DistanceAnswer, ThresholdAnswer
+from bisimdist.analysis.pair_bounds import PairBound
 from bisimdist.errors import UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
 from bisimdist.models.lmc import LMC

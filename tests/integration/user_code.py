@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +21,7 @@ def leaking(model: LMC, alpha: Fraction) -> dict[str, Fraction]:
     return {f"{p.source}, {p.target}": Fraction(p.upper) for p in answer.pairs if p.upper > LIMIT}
 
 
-def worst(pairs: tuple[PairBound, ...]) -> Exact:
+def worst(pairs: Sequence[PairBound]) -> Exact:
     return max(pair.upper for pair in pairs)
 
 

@@ -1,0 +1,127 @@
+"""Bounds on all pairs: nothing is made of a pair before it is looked at, and what is shown stays the same."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+import bisimdist
+from bisimdist.analysis import distance_answer, pair_bounds, work
+from bisimdist.analysis.distance_answer import DistanceAnswer
+from bisimdist.analysis.pair_bounds import PairBound, PairBounds
+from bisimdist.models.lmc import LMC
+from bisimdist.report.pair_table import csv_of_pairs, largest
+from tests.cli.conftest import Command
+
+MANY = "example:random,states=40,successors=2,labels=2,seed=3"
+WIDTH = "1/1000000"
+
+
+def chain() -> LMC:
+    """Return a chain with two states that are merged at alpha = 1."""
+    found = bisimdist.build_example(MANY.removeprefix("example:"))
+    rows = {
+        name: {found.states[t]: p for t, p in row} for name, row in zip(found.states, found.rows, strict=True)
+    }
+    labels = dict(zip(found.states, found.labels, strict=True))
+    return LMC.from_mappings({**labels, 'a,"b': labels["s0"]}, {**rows, 'a,"b': rows["s0"]})
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few pairs count as many."""
+    monkeypatch.setattr(work, "FEW", 5)
+    monkeypatch.setattr(distance_answer, "MAX_ROWS", 100)
+
+
+@pytest.fixture(params=["1", "11/10"])
+def answer(request: pytest.FixtureRequest) -> DistanceAnswer:
+    model = chain()
+    return bisimdist.bound(model, request.param, pairs=bisimdist.AllPairs(model.states), precision=WIDTH)
+
+
+@pytest.fixture(params=["exact", "lbd", "unknown"])
+def looked_at(request: pytest.FixtureRequest) -> DistanceAnswer:
+    """Answers whose pairs are looked at one by one."""
+    model = bisimdist.build_example("figure1")
+    every = bisimdist.AllPairs(model.states)
+    distance = "lbd" if request.param == "lbd" else "bd"
+    deadline = bisimdist.Deadline.after(0 if request.param == "unknown" else None)
+    return bisimdist.bound(model, "11/10", pairs=every, distance=distance, deadline=deadline)
+
+
+def same_rows(answer: DistanceAnswer) -> None:
+    made = [pair.data(answer.distance, (pair.source, pair.target)) for pair in answer.pairs]
+    rows = answer.rows()
+    assert list(rows) == made == [rows[k] for k in range(len(rows))] == answer.data()["pairs"]
+    assert "".join(rows.json()) == json.dumps(made)
+    assert b"".join(rows.csv()).decode() == csv_of_pairs(made)
+    assert answer.to_json() == json.dumps(answer.to_dict())
+    for most in (1, 7, len(made), len(made) + 1):
+        assert list(largest(rows, most)) == list(largest(made, most))
+
+
+def test_what_is_written_is_what_the_pairs_say(answer: DistanceAnswer) -> None:
+    assert isinstance(answer.pairs, PairBounds)
+    assert answer.pairs.known.table(answer.pairs.asked) is not None
+    same_rows(answer)
+
+
+def test_so_it_is_where_they_are_looked_at_one_by_one(looked_at: DistanceAnswer) -> None:
+    same_rows(looked_at)
+
+
+def test_bounds_are_a_sequence_like_a_tuple_of_them(answer: DistanceAnswer) -> None:
+    model = answer.model
+    assert isinstance(model, LMC)
+    pairs, made = answer.pairs, tuple(answer.pairs)
+    names = list(combinations(model.states, 2))
+    assert [(pair.source, pair.target) for pair in made] == names
+    assert pairs == made == pairs[:]
+    assert made == pairs
+    assert pairs != made[1:]
+    assert hash(pairs) == hash(made)
+    assert pairs[-1] == made[-1]
+    with pytest.raises(IndexError):
+        pairs[len(made)]
+    assert all(pair.exact == (pair.lower == pair.upper) for pair in made)
+    listed = bisimdist.bound(model, answer.alpha, pairs=names, precision=WIDTH)
+    assert listed == answer
+    assert hash(listed) == hash(answer)
+    assert pickle.loads(pickle.dumps(answer)) == answer
+
+
+def test_no_pair_is_made_before_it_is_looked_at(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
+    made: list[PairBound] = []
+    monkeypatch.setattr(pair_bounds.PairBound, "__post_init__", made.append)
+    ask = ("bound", MANY, "--alpha", "1", "--precision", WIDTH, "--all-pairs", "--json")
+    ended = command(*ask, "--certificate-format", "2", "--certificate", "/dev/null", "--csv", "/dev/null")
+    assert (ended.code, len(json.loads(ended.out)["pairs"]), made) == (0, 40 * 39 // 2, [])
+
+
+def test_a_person_is_shown_a_part_of_many_pairs_or_the_largest(command: Command) -> None:
+    ask = ("bound", MANY, "--alpha", "1", "--precision", WIDTH, "--all-pairs")
+    every = json.loads(command(*ask, "--json").out)["pairs"]
+    lines = command(*ask).out.splitlines()
+    rows = [line.split()[:2] for line in lines if line.startswith("s")]
+    assert rows == [[pair["from"], pair["to"]] for pair in every[:100]]
+    assert lines[-1] == "680 more pairs are not shown: --json and --csv have all, --top N the largest."
+    lines = command(*ask, "--top", "120").out.splitlines()
+    rows = [line.split()[:2] for line in lines if line.startswith("s")]
+    assert rows == [[every[k]["from"], every[k]["to"]] for k in largest(every, 120)]
+    assert "These are the largest 120 of 780 pairs." in lines
+    assert not any("not shown" in line for line in lines)
+
+
+def test_the_certificate_is_about_all_of_them(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "proof"
+    ask = ("bound", MANY, "--alpha", "1", "--precision", WIDTH, "--all-pairs", "--json")
+    ended = command(*ask, "--certificate-format", "2", "--certificate", path)
+    claims = json.loads(command("check", path, "--json").out)["claim"]
+    fields = ("from", "to", "lower", "upper")
+    said = [[pair[name] for name in fields] for pair in json.loads(ended.out)["pairs"]]
+    assert [[claim[name] for name in fields] for claim in claims] == said
