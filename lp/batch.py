@@ -33,6 +33,9 @@ MAX_EXPONENT = 900
 SPLIT = 4096
 """Fewer programs than this are not worth a second thread."""
 
+CELLS = 1 << 16
+"""Programs of so many cells are solved in one call, which nothing can interrupt: about 0.1 s."""
+
 MAX_NODES = 1 << 14
 """A program of more nodes would leave its potentials less than 48 bits a distance."""
 
@@ -185,11 +188,13 @@ class BatchBasis:
             )
 
         # programs are independent and each writes to its own places: any split gives the same bytes
+        weight = np.cumsum(np.diff(batch.cell_start)[chosen])
+        cuts = np.searchsorted(weight, np.arange(CELLS, weight[-1] if len(weight) else 0, CELLS)).tolist()
         parts = self.jobs if len(chosen) >= SPLIT else 1
-        cuts = [len(chosen) * k // parts for k in range(parts + 1)]
-        slices = [slice(low, high) for low, high in pairwise(cuts)]
+        cuts += [len(chosen) * k // parts for k in range(parts + 1)]
+        slices = [slice(low, high) for low, high in pairwise(sorted(set(cuts)))]
         if parts == 1:
-            pivots = run(slices[0])
+            pivots = sum(map(run, slices))
         else:
             from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to load)
 

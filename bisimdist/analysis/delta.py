@@ -434,7 +434,7 @@ class _Work:
     def witness(self, bound: DeltaBound, *, plain: bool = True) -> WitnessEvent:
         """Return the event behind a lower bound, with its probabilities; `plain` in the labels as given."""
         question = bound._question
-        direction = self._all()[self.questions.index(question)][2]
+        direction = self.two.bounds(question, self._bounds_of_nodes())[2]
         event = self.two.event(question, self._proof_of(question, direction), direction)
         forward = direction == question.pair
         source, target = (bound.source, bound.target) if forward else (bound.target, bound.source)

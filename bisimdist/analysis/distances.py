@@ -369,8 +369,8 @@ def _exact(work: Work, question: Question, guess: Approximation) -> Status:
             work.deadline.check()
     if not question.sharp:
         proof = prove_above(question, guess, deadline=work.deadline, progress=work.tell)
-        work.keep(proof, "least pre-fixed point of direct couplings: too many pairs for the distance itself")
-        return Status.UPPER
+        work.keep(proof, "least pre-fixed point of direct couplings")
+        return _reached(work, question)
     try:
         proof = prove_exactly(question, guess, deadline=work.deadline, progress=work.tell)
     except (LimitError, SingularSystemError):
@@ -389,9 +389,17 @@ def _bracket(work: Work, question: Question, guess: Approximation, *, width: fmp
     except (LimitError, SingularSystemError):
         work.deadline.check()
         return _exact(work, question, guess)
-    if not question.sharp:
-        return Status.UPPER
-    return Status.EXACT if work.bounds().exact else Status.BRACKET
+    return _reached(work, question)
+
+
+def _reached(work: Work, question: Question) -> Status:
+    """Return what the bounds that are proved come to."""
+    if work.bounds().exact:
+        return Status.EXACT
+    if question.sharp:
+        return Status.BRACKET
+    work.method += "; there are too many pairs for the distance itself"
+    return Status.UPPER
 
 
 def _decide(work: Work, question: Question, guess: Approximation, *, threshold: fmpq) -> Status:

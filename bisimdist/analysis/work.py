@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from math import ceil, log10
 
@@ -27,7 +27,7 @@ from bisimdist.fixpoint.question import MAX_PAIRS, Question, prepare
 from bisimdist.linear import SingularSystemError
 from bisimdist.lp.backends.base import Backend
 from bisimdist.models.all_pairs import AllPairs
-from bisimdist.models.bisimilarity import quotient
+from bisimdist.models.bisimilarity import bisimilarity_classes, quotient
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
@@ -91,18 +91,13 @@ class Work:
         """
         try:
             self._merge()
-            tables = self._tables(width) if self.backend is None else None
+            self.question = self._of_bisimilar()
+            tables = self._tables(width) if self.backend is None and self.question is None else None
             if tables is not None and width is not None and width >= tables.layout.finest:
                 return Status.EXACT if self.bounds().exact else Status.BRACKET
             self.tell("linear programs", 0, None)
-            self.question = prepare(
-                self.solved,
-                self.alpha,
-                self._inside(self.directed()),
-                ordered=self.ordered,
-                deadline=self.deadline,
-                progress=self.tell,
-            )
+            if self.question is None:
+                self.question = self._prepared()
             guess = approximate(
                 self.question,
                 known=None if tables is None else tables.middle(self.question.functional.space.pairs),
@@ -122,6 +117,34 @@ class Work:
             merged, place = quotient(self.model, cut=True, deadline=self.deadline)
             if len(merged) < len(self.model):
                 self.solved, self.place = merged, place
+
+    def _of_bisimilar(self) -> Question | None:
+        """Return a smaller question for alpha > 1, where nothing is asked but pairs at distance 0 and 1.
+
+        Bisimilar states are at distance 0 for every alpha, since it is no more than that at alpha = 1, and
+        couplings of bisimilar states prove it.
+        """
+        if self.alpha == 1 or isinstance(self.model, Worlds):
+            return None
+        alike = bisimilarity_classes(self.model, deadline=self.deadline)
+        apart = distinguishable_classes(self.model)
+        if any(alike[s] != alike[t] and apart[s] == apart[t] for s, t in self.asked):
+            return None
+        with suppress(LimitError):
+            return self._prepared(alike)
+        self.deadline.check()
+        return None
+
+    def _prepared(self, alike: tuple[int, ...] | None = None) -> Question:
+        return prepare(
+            self.solved,
+            self.alpha,
+            self._inside(self.directed()),
+            ordered=self.ordered,
+            alike=alike,
+            deadline=self.deadline,
+            progress=self.tell,
+        )
 
     def _inside(self, pairs: Sequence[Pair]) -> Sequence[Pair]:
         """Return the pairs of the model that is solved, each once, that stand for some of the one given."""

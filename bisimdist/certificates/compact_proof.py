@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from flint import fmpq
@@ -13,6 +14,7 @@ from bisimdist.certificates.writer import coupling_entry, progress_entry, witnes
 from bisimdist.fixpoint.flat_bases import BYTES, NIBBLES, OWN, TURNED
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.strategy import Strategy
+from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.progress import Deadline, Progress
 
 __all__ = ["Detailed"]
@@ -41,7 +43,13 @@ class Detailed:
             0 if same else int(max((u - v for u, v in zip(self.upper, self.lower, strict=True)), default=0))
         )
         space = self.functional.space
-        self.place = {s: place for members in space.members for place, s in enumerate(members)}
+        self.classes = distinguishable_classes(question.model)
+        met: Counter[int] = Counter()
+        self.place = []
+        """By state its place in its class."""
+        for kind in self.classes:
+            self.place.append(met[kind])
+            met[kind] += 1
         self.partners: dict[int, list[tuple[int, int]]] = {}
         """By state: places of its partners, with the numbers of the pairs."""
         for number, (s, t) in enumerate(space.pairs):
@@ -65,8 +73,7 @@ class Detailed:
 
     def records(self, deadline: Deadline, progress: Progress) -> Iterator[bytes]:
         """Yield what proves the bounds of the pairs in their order."""
-        space = self.functional.space
-        for s in sorted(self.partners, key=lambda s: (space.classes[s], s)):
+        for s in sorted(self.partners, key=lambda s: (self.classes[s], s)):
             deadline.check()
             progress("certificate", s, len(self.names))
             yield b"".join(self._record(number) for _, number in self.partners[s])
@@ -121,11 +128,15 @@ class Detailed:
         c = dict(left)
         for state, p in right:
             c[state] = c.get(state, fmpq(0)) - self.alpha * p
-        classes = self.functional.space.classes
-        return sorted((state for state, value in c.items() if value != 0), key=lambda s: (classes[s], s))
+        return sorted((s for s, value in c.items() if value != 0), key=lambda s: (self.classes[s], s))
 
     def _basis(self, strategy: Strategy, side: int) -> bytes | None:
-        """Return the codes of the bases of a side; None where a coupling goes through third states."""
+        """Return the codes of the bases of a side; None where a coupling goes through third states.
+
+        None too where states of a class are not coupled because they are not bisimilar.
+        """
+        if self.classes != self.functional.space.classes:
+            return None
         code = dict.fromkeys(self._nodes(side), 0)
         for index in self.functional.programs_of(side):
             if index in strategy.general:

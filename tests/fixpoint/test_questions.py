@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from bisimdist.analysis.answer import Status
 from bisimdist.analysis.compare import compare
 from bisimdist.analysis.distances import bd_threshold, bound
+from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import alpha_below
+from bisimdist.models.against import side_by_side
 from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.models.lmc import LMC
+from tests.strategies import alphas, lmcs
 
 CHAIN = random_lmc(8, 3, 3, 1)
 
@@ -41,3 +50,30 @@ def test_both_directions_of_an_asymmetric_distance() -> None:
         assert pair.lower == max(low for low, _ in pair.directions)
         assert pair.upper == max(high for _, high in pair.directions)
     assert bound(CHAIN, "11/10", pairs=asked).pairs[0].directions is None
+
+
+@settings(max_examples=30)
+@given(lmcs(4), alphas(include_one=False), st.sampled_from(["bd", "lbd"]))
+def test_bisimilar_states_alone_make_a_small_question(chain: LMC, alpha: fmpq, distance: str) -> None:
+    """Asked by themselves they are coupled with one another only, and that proves the same."""
+    twice = side_by_side(chain, chain)
+    assert isinstance(twice, LMC)
+    first = twice.states[: len(chain)]
+    twins = list(zip(first, twice.states[len(chain) :], strict=True))
+    together = bound(twice, alpha, distance=distance, pairs=[*twins, (first[0], first[-1])]).pairs
+    alone = bound(twice, alpha, distance=distance, pairs=twins)
+    assert [(p.lower, p.upper) for p in alone.pairs] == [(p.lower, p.upper) for p in together[:-1]]
+    assert {pair.upper for pair in alone.pairs} == {0}
+    assert alone.status is Status.EXACT
+    report = check_certificate(json.dumps(alone.certificate()))
+    assert report.valid, report.reason
+    assert check_certificate(b"".join(alone.compact_certificate())).valid
+
+
+def test_bisimilar_states_need_few_pairs() -> None:
+    chain = random_lmc(40, 3, 2, 1)
+    twice = side_by_side(chain, chain)
+    assert isinstance(twice, LMC)
+    answer = bound(twice, 2, pairs=[(twice.states[0], twice.states[40])])
+    assert answer.pairs[0].upper == 0
+    assert int(answer.statistics["pairs"]) <= 40  # of more than a thousand

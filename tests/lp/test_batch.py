@@ -116,3 +116,19 @@ def test_a_copy_goes_its_own_way() -> None:
     other.solve(batch, np.array([0]), np.array([ONE, 0], dtype=np.int64), one=ONE)
     assert (basis.parent.tolist(), basis.flow.tolist(), basis.value.tolist()) == before
     assert other.parent.tolist() != before[0]
+
+
+@given(st.lists(batches(small), min_size=1, max_size=2), st.integers(1, 4), st.integers(1, 2))
+def test_calls_of_few_programs_make_the_same(drawn: list[list[Program]], cells: int, jobs: int) -> None:
+    """However many are solved in a call that nothing interrupts."""
+    programs = [program for part in drawn for program in part]
+    batch = pack(programs)
+    distance = np.arange(CELLS, dtype=np.int64) * (ONE // CELLS)
+    whole, parts = BatchBasis.start(batch), BatchBasis.start(batch, jobs=jobs)
+    pivots = whole.solve(batch, np.arange(len(programs)), distance, one=ONE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bisimdist.lp.batch.CELLS", cells)
+        patch.setattr("bisimdist.lp.batch.SPLIT", 1)
+        assert parts.solve(batch, np.arange(len(programs)), distance, one=ONE) == pivots
+    for name in ("parent", "flow", "potential", "value"):
+        assert (getattr(whole, name) == getattr(parts, name)).all()
