@@ -7,12 +7,11 @@ all rounding is allowed for, proves both; on what was done before nothing rests.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
-from itertools import groupby, pairwise
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -24,7 +23,7 @@ from bisimdist.fixpoint import flat_bases, flat_plan, flat_sweeps
 from bisimdist.fixpoint.blocks import blocks
 from bisimdist.fixpoint.bracket_engine import prove_tables
 from bisimdist.fixpoint.flat_bases import Bases
-from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.fixpoint.flat_layout import Layout, Part
 from bisimdist.fixpoint.flat_plan import Room
 from bisimdist.fixpoint.flat_sweeps import ABSENT, ZERO, Plans
 from bisimdist.fixpoint.iteration import ONE
@@ -48,7 +47,7 @@ ROUNDS = 40
 NEARLY = 32
 """What plans may still change when those that follow from them are left to the proof to judge."""
 
-PATIENT = 12
+PATIENT = 20
 """How often plans of a loop are improved for one table before each distance counts at once there, too."""
 
 PART = 1 << 24
@@ -242,28 +241,22 @@ class FlatWork:
     code: SimpleNamespace = field(default_factory=flat_code)
     chunks: list[Chunk] = field(init=False)
     """Pieces of the order of the states,"""
-    spread: list[Chunk] = field(init=False)
-    """those of them in loops,"""
     begins: dict[Chunk, int] = field(default_factory=dict)
     """and where the places of each begin."""
-    parts: list[list[Chunk]] = field(init=False)
-    """Loops, and what is between them: a part does not depend on those after it."""
+    parts: list[tuple[Part, list[Chunk]]] = field(init=False)
     room: Room = field(init=False)
     plans: Plans = field(init=False)
     done: int = 0
 
     def __post_init__(self) -> None:
-        chain, loops = self.layout.chain, self.layout.loops
+        chain = self.layout.chain
         pairs = np.cumsum((chain.turn - chain.first)[chain.order])
-        cuts = np.searchsorted(pairs, np.arange(0, self.layout.pairs + CHUNK, CHUNK)).tolist()
-        ends = sorted(
-            {min(cut, len(pairs)) for cut in (0, len(pairs), *cuts, *(end for loop in loops for end in loop))}
-        )
+        cuts = np.searchsorted(pairs, np.arange(0, self.layout.pairs, CHUNK)).tolist()
+        ends = sorted({len(pairs), *cuts, *(part.low for part in self.layout.parts)})
         self.chunks = list(pairwise(ends))
-        self.spread = [chunk for chunk in self.chunks if any(low <= chunk[0] < high for low, high in loops)]
-        bounds = sorted({end for loop in loops for end in loop})
         self.parts = [
-            list(part) for _, part in groupby(self.chunks, lambda chunk: bisect_right(bounds, chunk[0]))
+            (part, [chunk for chunk in self.chunks if part.low <= chunk[0] < part.high])
+            for part in self.layout.parts
         ]
         self.room = self.layout.room()
 
@@ -358,40 +351,52 @@ class FlatWork:
         The work on a part also ends with plans that change them by up to `nearly` times that, once they are
         followed.
         """
-        for part in self.parts:
-            self._settle(part, table, extra, enough, nearly)
+        for part, chunks in self.parts:
+            if part.cyclic:
+                self._settle(PATIENT if part.apart else 0, chunks, table, (extra, enough, nearly))
+            else:
+                improve = self.improve_apart if part.apart else self.improve_here
+                improve(chunks, table, extra, self.skewed)
+                self._follow(chunks, table, extra)
 
-    def _settle(self, part: list[Chunk], table: Float64Array, extra: int, enough: int, nearly: int) -> None:
-        skewed = self.layout.chain.p != self.layout.chain.q  # otherwise the directions are mirror images
-        patient = PATIENT if part[0] in self.spread else 0
+    @property
+    def skewed(self) -> bool:
+        """Whether the two directions of a pair are not mirror images."""
+        return bool(self.layout.chain.p != self.layout.chain.q)
+
+    def _settle(
+        self, patient: int, chunks: list[Chunk], table: Float64Array, about: tuple[int, int, int]
+    ) -> None:
+        extra, enough, nearly = about
+        skewed = self.skewed
         both, less = skewed, 0.0
         for round_ in range(1, ROUNDS):
             improve = self.improve_apart if round_ <= patient else self.improve_here
-            change = max(less, improve(part, table, extra, both))
+            change = max(less, improve(chunks, table, extra, both))
             if change <= enough and both == skewed:
                 return
             last = both == skewed and change <= nearly * enough
-            first = less = self._follow(part, table, extra)
+            first = less = self._follow(chunks, table, extra)
             both = skewed and min(change, first) <= enough
             for _ in range(20 * round_ - 1):
                 if less <= max(change / 64, enough / 8):
                     break
-                less = self._follow(part, table, extra)
+                less = self._follow(chunks, table, extra)
             if last:
                 return
         raise NoBracketError("mass goes round for too long for an iteration")
 
     def follow(self, table: Float64Array, extra: int, enough: int) -> None:
         """Follow the plans, `extra` added at each step, until no distance changes by more than `enough`."""
-        for part in self.parts:
+        for _, chunks in self.parts:
             for _ in range(20 * ROUNDS):
-                if self._follow(part, table, extra) <= enough:
+                if self._follow(chunks, table, extra) <= enough:
                     break
             else:
                 raise NoBracketError("mass goes round for too long for an iteration")
 
-    def _follow(self, part: list[Chunk], table: Float64Array, extra: int) -> float:
-        return self._sweep(self.code.follow, (self.plans,), part, table, extra)
+    def _follow(self, chunks: list[Chunk], table: Float64Array, extra: int) -> float:
+        return self._sweep(self.code.follow, (self.plans,), chunks, table, extra)
 
     def _sweep(
         self,
@@ -416,7 +421,7 @@ class FlatWork:
 
     def proved(self, lower: Float64Array, upper: Float64Array, margin: int) -> bool:
         """Tell whether the tables are proved everywhere; for alpha > 1 the lower one is closed for that."""
-        if self.layout.chain.p != self.layout.chain.q:
+        if self.skewed:
             self.close(lower, margin // 2)
         return self.violations(lower, upper) == 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import lcm
+from typing import NamedTuple
 
 import numpy as np
 from flint import fmpq
@@ -13,11 +14,11 @@ from bisimdist.fixpoint.flat_plan import Chain, Room
 from bisimdist.fixpoint.pairs import reached_by_classes
 from bisimdist.fixpoint.programs import integer_rows
 from bisimdist.linear.components import strongly_connected_components
-from bisimdist.lp.compiled import Float64Array, Int64Array
+from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
 
-__all__ = ["Layout"]
+__all__ = ["Layout", "Part"]
 
 EXACT_BITS = 52
 """Whole numbers of so many bits, and sums of two of them, are exact in doubles."""
@@ -28,8 +29,19 @@ FINEST = 48
 WIDEST = 1 << 10
 """Rows of more states are left to others."""
 
-LOOP = 1 << 16
-"""Strongly connected states in so many pairs are a loop: no order of theirs is better than others."""
+LARGE = 1 << 16
+"""States in so many pairs, of which no order is better than others, are a part by themselves."""
+
+
+class Part(NamedTuple):
+    """Where a part of the order of the states begins and ends; it does not depend on those after it."""
+
+    low: int
+    high: int
+    apart: bool
+    """Whether its plans may as well be made for a table that stays as it is."""
+    cyclic: bool
+    """Whether a distance may come back to itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +60,9 @@ class Layout:
         How many pairs the triangles hold.
     places
         How many moves the plans of all of them may have together.
-    loops
-        Where the order of the states has strongly connected ones that stand in many pairs.
+    parts
+        What the order of the states falls into: strongly connected ones that stand in many pairs, many that
+        do not lead to each other, and what is between them.
     """
 
     chain: Chain
@@ -57,7 +70,7 @@ class Layout:
     width: int
     pairs: int
     places: int
-    loops: tuple[tuple[int, int], ...]
+    parts: tuple[Part, ...]
 
     @classmethod
     def of(cls, model: LMC, alpha: fmpq, asked: Sequence[tuple[int, int]]) -> Layout | None:
@@ -87,10 +100,11 @@ class Layout:
         lengths = np.array([len(row) for row, _ in rows], dtype=np.int64)
         end = (len(order), 0)
         targets = [[*sorted((int(place[j]), x) for j, x in row.items()), end] for row, _ in rows]
-        part = _components(model)[order]
-        peer = np.lexsort((part, kind[:-1]))
+        group, cyclic = _groups(model)
+        group = group[order]
+        peer = np.lexsort((group, kind[:-1]))
         chain = Chain(
-            order=np.argsort(part, kind="stable"),
+            order=np.argsort(group, kind="stable"),
             peer=peer,
             turn=np.argsort(peer),
             first=first,
@@ -104,7 +118,7 @@ class Layout:
             q=float(int(alpha.q)),
         )
         places = int((lengths * (np.repeat(sizes, sizes) - 1)).sum()) - int(triangles[-1])
-        return cls(chain, place, width, int(triangles[-1]), places, _loops(chain, part))
+        return cls(chain, place, width, int(triangles[-1]), places, _parts(chain, group, cyclic))
 
     @property
     def one(self) -> int:
@@ -155,19 +169,36 @@ class Layout:
         )
 
 
-def _loops(chain: Chain, part: Int64Array) -> tuple[tuple[int, int], ...]:
-    """Return where in the order of the chain the components with many pairs begin and end."""
-    ordered = part[chain.order]
+def _parts(chain: Chain, group: Int64Array, cyclic: BoolArray) -> tuple[Part, ...]:
+    """Return the large groups of the order of the chain, and what is between them."""
+    ordered = group[chain.order]
     ends = np.concatenate(([0], np.flatnonzero(np.diff(ordered)) + 1, [len(ordered)]))
     pairs = np.concatenate(([0], np.cumsum((chain.turn - chain.first)[chain.order])))[ends]
-    many = np.diff(pairs) >= LOOP
-    return tuple(zip(ends[:-1][many].tolist(), ends[1:][many].tolist(), strict=True))
+    parts: list[Part] = []
+    for low, high, size, round_ in zip(
+        ends, ends[1:], np.diff(pairs), cyclic[ordered[ends[:-1]]], strict=False
+    ):
+        part = Part(int(low), int(high), bool(size >= LARGE), bool(round_))
+        if parts and not part.apart and not parts[-1].apart:
+            before = parts.pop()
+            part = Part(before.low, part.high, False, before.cyclic or part.cyclic)
+        parts.append(part)
+    return tuple(parts)
 
 
-def _components(model: LMC) -> Int64Array:
-    """Return by state the number of its strongly connected component, successors first."""
-    result = np.empty(len(model), dtype=np.int64)
+def _groups(model: LMC) -> tuple[Int64Array, BoolArray]:
+    """Return by state the number of its group, successors first, and by group whether it goes round.
+
+    A group is a strongly connected component, or all states that can take equally many steps at most before
+    they are in one or stop.
+    """
     graph = [[target for target, _ in row] for row in model.rows]
+    depth, part = np.zeros(len(model), dtype=np.int64), np.full(len(model), -1, dtype=np.int64)
     for number, members in enumerate(strongly_connected_components(graph)):
-        result[members] = number
-    return result
+        inside = set(members)
+        targets = {target for state in members for target in graph[state]}
+        depth[members] = 1 + max((int(depth[target]) for target in targets - inside), default=-1)
+        if targets & inside:
+            part[members] = number
+    (_, found), group = np.unique(np.stack((depth, part)), axis=1, return_inverse=True)
+    return group.reshape(-1), found >= 0

@@ -67,7 +67,7 @@ def pair() -> Iterator[Cluster]:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flat_layout, "LOOP", 0)
+    monkeypatch.setattr(flat_layout, "LARGE", 0)
     monkeypatch.setattr(flat_engine, "CHUNK", 60)
 
 

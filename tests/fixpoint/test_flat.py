@@ -85,7 +85,7 @@ def test_threads_change_no_byte(model: LMC, alpha: fmpq) -> None:
         return (tables.lower.tobytes(), tables.upper.tobytes(), tables.state.tobytes(), *tables.bases())
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(flat_layout, "LOOP", 0)
+        patched.setattr(flat_layout, "LARGE", 0)
         patched.setattr(flat_engine, "CHUNK", 5)
         patched.setattr(flat_engine, "BLOCK", 2)
         assert found(1) == found(3)
