@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.analysis.unit_bounds import UnitBounds
+from bisimdist.analysis.bound_tables import ProofBounds, UnitBounds
 from bisimdist.fixpoint.flat_engine import FlatTables
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.models.interactive import System
@@ -57,10 +57,12 @@ class Best:
             return self.proof.bounds(inside)
         return self.proof.claims(inside)
 
-    def table(self, asked: Sequence[Pair]) -> UnitBounds | None:
+    def table(self, asked: Sequence[Pair]) -> UnitBounds | ProofBounds | None:
         """Return the bounds on many pairs; None where they have to be looked at one by one."""
-        if self.directed or not isinstance(self.proof, FlatTables):
+        if self.directed:
             return None
+        if isinstance(self.proof, Proof):
+            return ProofBounds(asked, self.proof, self.place)
         return UnitBounds(asked, self.proof, self.place)
 
 

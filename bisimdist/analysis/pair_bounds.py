@@ -117,8 +117,8 @@ class Table(Protocol):
     def texts(self) -> Iterator[Texts]:
         """Yield the lower and the upper bounds as JSON has them, many pairs at a time."""
 
-    def largest(self, most: int) -> list[int]:
-        """Return the places of so many pairs with the largest upper bounds, equal ones in their order."""
+    def largest(self, most: int) -> list[int] | None:
+        """Return the places of so many largest upper bounds; None where each has to be looked at."""
 
 
 class Known(Protocol):

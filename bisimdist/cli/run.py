@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from bisimdist.cli.failure import ExitCode, note, note_with_answer
@@ -23,9 +25,9 @@ __all__ = ["run_question"]
 
 A = TypeVar("A")
 
-READING, ASKING = 1.0, 0.9
+READING, ASKING, WRITING = 1.0, 0.9, 1.0
 """How many seconds beyond its time work has that does not look at the clock: there is nothing to show before
-the model is read."""
+the model is read, and files are written last."""
 
 CODES: dict[tuple[Settled, bool], ExitCode] = {
     (True, True): ExitCode.ANSWERED,
@@ -72,15 +74,16 @@ def run_question(kind: type[Question[A]], values: Mapping[str, Any]) -> int:
                 _show(question, answer, as_json=given[JSON], most=given[TOP])
             forget()
         finally:
+            last = partial(alarm, limits.deadline.moment, _grace(seconds, WRITING, 10))
             pairs = zip(places, files, strict=True)
-            written = [_write(question, answer, option, file) for (option, _), file in pairs]
+            written = [_write(question, answer, option, file, last) for (option, _), file in pairs]
         settled = answer.settled if isinstance(answer, Plain) else question.settled(answer)
     return CODES[settled, all(written)]
 
 
-def _grace(seconds: float | None, least: float) -> float:
+def _grace(seconds: float | None, least: float, part: int = 20) -> float:
     """Return how much longer than so many seconds work may take before it is torn from its place."""
-    return max(least, (seconds or 0) / 20)
+    return max(least, (seconds or 0) / part)
 
 
 def _answered(question: Question[A], limits: Limits) -> A | Plain:
@@ -132,17 +135,25 @@ def _said(question: Question[A], answer: A | Plain, *, as_json: bool) -> Any:
     return question.data(answer) if as_json else question.report(answer)
 
 
-def _write(question: Question[A], answer: A | Plain, option: Option[Any], file: OutputFile) -> bool:
-    """Write what belongs into a file; tell whether that could be done."""
+def _write(
+    question: Question[A],
+    answer: A | Plain,
+    option: Option[Any],
+    file: OutputFile,
+    alarmed: Callable[[], AbstractContextManager[None]],
+) -> bool:
+    """Write what belongs into a file, in the time that is left; tell whether that could be done."""
     try:
         if isinstance(answer, Plain):
             raise LimitError("nothing was computed")
-        file.write(question.content(option, str(file.path), answer))
+        with alarmed():
+            file.write(question.content(option, str(file.path), answer))
     except (Exception, KeyboardInterrupt) as error:
         if not (isinstance(error, UsageError | LimitError | KeyboardInterrupt) or out_of_memory(error)):
             raise
         text = _reason(error)
         thing = "certificate" if option.flag == "--certificate" else "file"
         note(f"no {thing} was written to {file.path}: {text}")
+        forget()
         return False
     return True

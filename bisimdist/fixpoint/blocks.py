@@ -14,7 +14,7 @@ __all__ = ["Block", "blocks", "within_classes"]
 Block = tuple[Int64Array, Int64Array]
 """The first and the second states of pairs."""
 
-SIZE = 1 << 16
+SIZE = 1 << 14
 
 
 def blocks(pairs: Sequence[tuple[int, int]], size: int = SIZE) -> Iterator[Block]:

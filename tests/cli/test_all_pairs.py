@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 import bisimdist
 from bisimdist.analysis import distance_answer, pair_bounds, work
+from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distance_answer import DistanceAnswer
 from bisimdist.analysis.pair_bounds import PairBound, PairBounds
 from bisimdist.models.lmc import LMC
@@ -44,14 +46,22 @@ def answer(request: pytest.FixtureRequest) -> DistanceAnswer:
     return bisimdist.bound(model, request.param, pairs=bisimdist.AllPairs(model.states), precision=WIDTH)
 
 
-@pytest.fixture(params=["exact", "lbd", "unknown"])
-def looked_at(request: pytest.FixtureRequest) -> DistanceAnswer:
-    """Answers whose pairs are looked at one by one."""
+@pytest.fixture(params=["exact", "bracket", "lbd", "unknown", "nothing"])
+def looked_at(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> DistanceAnswer:
+    """Answers of other kinds."""
     model = bisimdist.build_example("figure1")
     every = bisimdist.AllPairs(model.states)
     distance = "lbd" if request.param == "lbd" else "bd"
     deadline = bisimdist.Deadline.after(0 if request.param == "unknown" else None)
-    return bisimdist.bound(model, "11/10", pairs=every, distance=distance, deadline=deadline)
+    if request.param == "bracket":
+        monkeypatch.setattr(work, "FEW", 5_000)
+    width = WIDTH if request.param == "bracket" else None
+    answer = bisimdist.bound(
+        model, "11/10", pairs=every, distance=distance, precision=width, deadline=deadline
+    )
+    if request.param == "nothing":
+        return replace(answer, pairs=PairBounds.unknown(every), status=Status.LIMIT)
+    return answer
 
 
 def same_rows(answer: DistanceAnswer) -> None:
@@ -71,7 +81,7 @@ def test_what_is_written_is_what_the_pairs_say(answer: DistanceAnswer) -> None:
     same_rows(answer)
 
 
-def test_so_it_is_where_they_are_looked_at_one_by_one(looked_at: DistanceAnswer) -> None:
+def test_so_it_is_in_answers_of_other_kinds(looked_at: DistanceAnswer) -> None:
     same_rows(looked_at)
 
 

@@ -78,6 +78,32 @@ def test_an_engine_that_looks_at_no_clock(
     assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0] > 0) == before
 
 
+def test_a_proof_that_takes_too_long_to_write(
+    command: Command, figure1: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The answer is printed, and the command ends a second after its time."""
+
+    def slow(*about: object) -> str:
+        del about
+        time.sleep(20)
+        return ""
+
+    monkeypatch.setattr(Bound, "content", slow)
+    begun = time.monotonic()
+    path, table = tmp_path / "proof.json", tmp_path / "pairs.csv"
+    files = ("--certificate", path, "--csv", table)
+    ended = command("bound", figure1, "--alpha", "1", "--timeout", "0.5", *files)
+    assert 1.4 < time.monotonic() - begun < 5
+    assert (ended.code, "s0" in ended.out) == (3, True)
+    assert ended.err == "".join(
+        f"bisimdist: no {what} was written to {where}: the time limit was reached\n"
+        for what, where in (("certificate", path), ("file", table))
+    )
+    assert not path.exists()
+    assert not table.exists()
+    assert not asked_to_stop()
+
+
 def test_the_alarm_is_heard_once_and_by_a_listener_only() -> None:
     with alarm(time.monotonic(), 0):
         time.sleep(0.05)
