@@ -1,61 +1,128 @@
-"""``python -m benchmarks``: print tables of measurements."""
+"""``python -m benchmarks``: print tables of measurements, or compare this tree with another revision."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from benchmarks.compare import RUNS, comparison
+from benchmarks.delta import delta_tables
+from benchmarks.formulae import crosscheck_tables, formula_tables
+from benchmarks.generalised import generalised_tables
+from benchmarks.growth import growth_tables
+from benchmarks.hmm import hmm_tables
+from benchmarks.hmm_proofs import hmm_proof_tables
+from benchmarks.interactive import interactive_tables
+from benchmarks.leakage import leakage_tables
+from benchmarks.lifting import lifting_tables
+from benchmarks.linear_systems import linear_system_tables
 from benchmarks.lp import lp_tables
 from benchmarks.machine import described_machine
+from benchmarks.metric import metric_tables
+from benchmarks.peers import peer_tables
+from benchmarks.prism import prism_tables
 from benchmarks.problems import bracket_tables, classical_tables, memory_tables, problem_tables
-from benchmarks.tables import Table
+from benchmarks.programs import program_tables
+from benchmarks.rough import rough_tables
+from benchmarks.tables import Size, Table
 from benchmarks.timing import Clock
+from benchmarks.traces import equivalence_tables, trace_metric_tables
+from benchmarks.workers import FULL, QUICK, worker_tables
 
-__all__ = ["TABLES", "main", "run"]
+__all__ = ["TABLES", "main"]
 
-TABLES: dict[str, Callable[..., list[Table]]] = {
+
+def dask_tables(size: Size) -> Iterable[Table]:
+    """Brackets by Dask's workers beside one process, one of them killed."""
+    yield worker_tables(size.pick(((300, 5, "1"),), QUICK, FULL))
+
+
+TABLES: dict[str, Callable[[Size], Iterable[Table]]] = {
     "lp": lp_tables,
     "problems": problem_tables,
     "classical": classical_tables,
     "brackets": bracket_tables,
     "memory": memory_tables,
+    "growth": growth_tables,
+    "workers": dask_tables,
+    "peers": peer_tables,
+    "prism": prism_tables,
+    "linear-systems": linear_system_tables,
+    "delta": delta_tables,
+    "leakage": leakage_tables,
+    "interactive": interactive_tables,
+    "rough": rough_tables,
+    "programs": program_tables,
+    "metric": metric_tables,
+    "hmm": hmm_tables,
+    "hmm-proofs": hmm_proof_tables,
+    "lifting": lifting_tables,
+    "generalised": generalised_tables,
+    "equivalence": equivalence_tables,
+    "trace-metric": trace_metric_tables,
+    "formulae": formula_tables,
+    "crosscheck": crosscheck_tables,
 }
+"""What can be asked for; the first line of each docstring says what it measures."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print the tables that are asked for."""
-    return run(TABLES, "python -m benchmarks", arguments)
-
-
-def run(
-    known: Mapping[str, Callable[..., Iterable[Table]]], program: str, arguments: Sequence[str] | None
-) -> int:
-    """Read the arguments of a program that knows some tables, then measure and print those asked for."""
-    parser = argparse.ArgumentParser(prog=program, description="Measure and print tables.")
-    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"one of {', '.join(known)}; default all")
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument(
-        "--quick", action="store_true", help="small sizes: a minute or two in all (the default)"
-    )
-    size.add_argument("--full", action="store_true", help="every size: an hour or more")
-    parser.add_argument("--output", type=Path, metavar="FILE.md", help="write the tables to a file, too")
-    options = parser.parse_args(arguments)
-    unknown = [name for name in options.tables if name not in known]
-    if unknown:
-        parser.error(f"there is no table {unknown[0]!r}; expected one of {', '.join(known)}")
+    options = _options(arguments)
+    if options.list:
+        for name, make in TABLES.items():
+            print(f"{name:15} {(make.__doc__ or '').splitlines()[0]}")
+        return 0
     parts = [described_machine() + "\n"]
     print(parts[0], flush=True)
-    for name in dict.fromkeys(options.tables or known):
-        clock = Clock.start()
-        for table in known[name](full=options.full):
-            parts.append(table.markdown())
-            print(parts[-1], flush=True)
-        print(f"({name}: {clock.spent().wall:.0f} s)", file=sys.stderr, flush=True)
+    for table in _measured(options):
+        parts.append(table.markdown())
+        print(parts[-1], flush=True)
     if options.output is not None:
         options.output.write_text("\n".join(parts), encoding="utf-8")
     return 0
+
+
+def _measured(options: argparse.Namespace) -> Iterable[Table]:
+    if options.compare is not None:
+        yield comparison(options.compare, options.runs, options.tables)
+        return
+    for name in dict.fromkeys(options.tables or TABLES):
+        clock = Clock.start()
+        yield from TABLES[name](options.size)
+        print(f"({name}: {clock.spent().wall:.0f} s)", file=sys.stderr, flush=True)
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measure and print tables: all of them, or those named."
+    )
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"one of {', '.join(TABLES)}")
+    parser.set_defaults(size=Size.USUAL)
+    for size, text in (
+        (Size.QUICK, "small sizes: a minute in all"),
+        (Size.FULL, "every size: hours; without either a quarter of an hour"),
+    ):
+        parser.add_argument(
+            f"--{size.name.lower()}", dest="size", action="store_const", const=size, help=text
+        )
+    parser.add_argument(
+        "--list", action="store_true", help="say what each table measures, and measure nothing"
+    )
+    parser.add_argument("--output", type=Path, metavar="FILE.md", help="write the tables to a file, too")
+    parser.add_argument(
+        "--compare", metavar="REV", help="instead: our own times beside those of another revision, in turns"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=RUNS, help=f"of --compare, for each side (default {RUNS})"
+    )
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.tables if name not in TABLES]
+    if unknown:
+        parser.error(f"there is no table {unknown[0]!r}; expected one of {', '.join(TABLES)}")
+    return options
 
 
 if __name__ == "__main__":

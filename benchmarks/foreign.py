@@ -1,13 +1,14 @@
 """The solvers that others keep, each given the transportation program that the kernel solves, or its dual.
 
 A solver is a pair of functions: one builds its model, the other solves it and returns the optimum. What is
-not installed is left out: the exact ones are ``pip install pycddlib python-qsoptex``, and need the
+not installed is said to be so: the exact ones are ``pip install pycddlib python-qsoptex``, and need the
 libraries cddlib and QSopt_ex with their headers.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from bisimdist.lp.direct import program_of
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.program import Program
 
-__all__ = ["Data", "Foreign", "HighsRounds", "foreign_solvers", "missing_solvers"]
+__all__ = ["Data", "Foreign", "HighsRounds", "KeptHighs", "foreign_solvers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class Foreign:
     largest: int
     """It is not given larger programs in the full tables."""
     largest_quick: int
+    installed: bool = True
 
 
 def _installed(module: str) -> bool:
@@ -121,6 +123,8 @@ def _pulp_solver(name: str) -> Callable[[Any], float]:
 
 
 def _pulp_has(name: str) -> bool:
+    if not _installed("pulp"):
+        return False
     import pulp  # noqa: PLC0415
 
     return name in pulp.listSolvers() and bool(_silently(pulp.getSolver, name, msg=False).available())
@@ -231,44 +235,34 @@ def _qsopt_solve(model: Any) -> Fraction:
 
 
 def foreign_solvers() -> list[Foreign]:
-    """Return those that are installed, PuLP's CBC first: it is the baseline of the ratios."""
-    found = []
-    for name, title in (("PULP_CBC_CMD", "PuLP + CBC"), ("HiGHS", "PuLP + HiGHS")):
-        if _pulp_has(name):
-            found.append(Foreign(title, False, _pulp_model, _pulp_solver(name), 100, 30))
-    found.append(Foreign("scipy HiGHS", False, _scipy_model, _scipy_solve, 100, 100))
-    found.append(Foreign("Z3 Optimize", True, _z3_model, _z3_solve, 30, 10))
-    if _installed("cdd.gmp"):
-        found.append(Foreign("cddlib (GMP)", True, _cdd_model, _cdd_solve, 30, 10))
-    if _installed("qsoptex"):
-        found.append(Foreign("QSopt_ex", True, _qsopt_model, _qsopt_solve, 100, 30))
-    return found
-
-
-def missing_solvers() -> list[str]:
-    """Return the solvers of the table that are not installed."""
-    modules = {"highspy": "highspy", "cddlib (GMP)": "cdd.gmp", "QSopt_ex": "qsoptex"}
-    pulp = {"PuLP + CBC": "PULP_CBC_CMD", "PuLP + HiGHS": "HiGHS"}
-    return [title for title, name in pulp.items() if not _pulp_has(name)] + [
-        title for title, module in modules.items() if not _installed(module)
+    """Return all of them, installed or not, PuLP's CBC first: it is the baseline of the ratios."""
+    pulp = [
+        Foreign(title, False, _pulp_model, _pulp_solver(name), 100, 30, _pulp_has(name))
+        for name, title in (("PULP_CBC_CMD", "PuLP + CBC"), ("HiGHS", "PuLP + HiGHS"))
+    ]
+    return [
+        *pulp,
+        Foreign("scipy HiGHS", False, _scipy_model, _scipy_solve, 100, 100),
+        Foreign("Z3 Optimize", True, _z3_model, _z3_solve, 30, 10),
+        Foreign("cddlib (GMP)", True, _cdd_model, _cdd_solve, 30, 10, _installed("cdd.gmp")),
+        Foreign("QSopt_ex", True, _qsopt_model, _qsopt_solve, 100, 30, _installed("qsoptex")),
     ]
 
 
-class HighsRounds:
-    """HiGHS through its own interface, the model kept: only the costs change, and the basis stays warm."""
+class KeptHighs:
+    """HiGHS through its own interface, the model kept, so that the basis stays warm when numbers change."""
 
-    def __init__(self, data: Data) -> None:
+    def __init__(self, costs: Sequence[float], matrix: Any, lower: Any, upper: Any, most: float) -> None:
+        """Take a program: minimal costs of columns from 0 to `most`, rows of a sparse matrix with bounds."""
         highspy = importlib.import_module("highspy")
 
-        costs, matrix, bounds = _scipy_model(data)
         columns = matrix.tocsc()
         program = highspy.HighsLp()
-        program.num_col_, program.num_row_ = len(costs), len(bounds)
+        program.num_col_, program.num_row_ = len(costs), len(lower)
         program.col_cost_ = np.array(costs)
         program.col_lower_ = np.zeros(len(costs))
-        program.col_upper_ = np.full(len(costs), highspy.kHighsInf)
-        program.row_lower_ = np.full(len(bounds), -highspy.kHighsInf)
-        program.row_upper_ = np.array(bounds)
+        program.col_upper_ = np.full(len(costs), most)
+        program.row_lower_, program.row_upper_ = np.array(lower), np.array(upper)
         program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         program.a_matrix_.start_ = columns.indptr
         program.a_matrix_.index_ = columns.indices
@@ -276,18 +270,33 @@ class HighsRounds:
         self.solver: Any = highspy.Highs()
         self.solver.silent()
         self.solver.passModel(program)
-        self.solver.run()
+        self.unbounded = highspy.HighsModelStatus.kUnbounded
 
     @staticmethod
     def installed() -> bool:
         return _installed("highspy")
 
+    def solve(self) -> float:
+        """Return the optimum, which may be minus infinity."""
+        self.solver.run()
+        if self.solver.getModelStatus() == self.unbounded:
+            return -math.inf
+        return float(self.solver.getInfo().objective_function_value)
+
+
+class HighsRounds(KeptHighs):
+    """A transportation program of which only the costs change from round to round."""
+
+    def __init__(self, data: Data) -> None:
+        costs, matrix, bounds = _scipy_model(data)
+        super().__init__(costs, matrix, [-math.inf] * len(bounds), bounds, math.inf)
+        self.solve()
+
     def run(self, costs: Sequence[float]) -> float:
         """Solve for other costs, without those of giving up."""
         count = len(costs)
         self.solver.changeColsCost(count, np.arange(count, dtype=np.int32), np.array(costs))
-        self.solver.run()
-        return float(self.solver.getInfo().objective_function_value)
+        return self.solve()
 
 
 def as_rational(value: Fraction) -> fmpq:

@@ -10,7 +10,7 @@ from functools import partial
 
 from benchmarks.generalised import random_automaton
 from benchmarks.metric import twins
-from benchmarks.tables import Table, fine_seconds, ratio
+from benchmarks.tables import Size, Table, fine_seconds, ratio
 from benchmarks.timing import Clock, peak_memory, run_apart
 from benchmarks.traces import timed
 from bisimdist.analysis.crosscheck import crosscheck
@@ -108,8 +108,8 @@ def _formulae(kind: str, size: int, depth: int) -> Iterator[list[str]]:
     ]
 
 
-def formula_tables(*, full: bool = False) -> Iterator[Table]:
-    """Yield the tables of mimicking formulae and of explanations."""
+def formula_tables(how: Size) -> Iterator[Table]:
+    """Mimicking and distinguishing formulae beside plain refinement."""
     table = Table(
         "Mimicking formulae of all states: CPU seconds",
         (
@@ -136,15 +136,15 @@ def formula_tables(*, full: bool = False) -> Iterator[Table]:
         ),
     )
     for kind, name in NAMES.items():
-        for size in (100, 300, 1000) if full else (100,):
-            for depth in (10, 100):
+        for size in how.pick((50,), (100,), (100, 300, 1000)):
+            for depth in how.pick((10,), (10, 100), (10, 100)):
                 row = run_apart(_formulae, kind, size, depth, limit=600.0)
                 table.add(*(row or [name, str(size), str(depth), *["over 600 s"] * 8]))
     yield table
-    yield _explanations(full=full)
+    yield _explanations(how)
 
 
-def _explanations(*, full: bool) -> Table:
+def _explanations(how: Size) -> Table:
     table = Table(
         "Distinguishing formulae of 20 pairs: CPU seconds",
         (
@@ -169,7 +169,7 @@ def _explanations(*, full: bool) -> Table:
         ),
     )
     for kind in NAMES:
-        for size in (100, 300, 1000) if full else (100, 300):
+        for size in how.pick((100,), (100, 300), (100, 300, 1000)):
             _explain_row(table, kind, size)
     return table
 
@@ -231,20 +231,20 @@ def _watched(source: Source, spent: dict[str, float]) -> Source:
     return replace(source, run=run)
 
 
-def crosscheck_tables(*, full: bool = False) -> Iterator[Table]:
-    """Yield the table of the built-ins, one pair each."""
-    seconds = 60.0 if full else 6.0
+def crosscheck_tables(how: Size) -> Iterator[Table]:
+    """All measures of the built-in examples, Z3 beside our search for hidden Markov models."""
+    seconds = how.pick(0.3, 6.0, 60.0)
     table = Table(
         "Cross-check of the built-in examples, their first pair: CPU seconds",
         ("example", "orders", "violated", "measures", "left out", "total s", "where", "smt / epsilon"),
         (
-            f"Each pair has {seconds:.0f} s wall, shared by the measures. Where: the three measures that "
+            f"Each pair has {seconds:g} s wall, shared by the measures. Where: the three measures that "
             f"took "
             "the longest. smt / epsilon: the time of the measure that asks Z3 for what `epsilon` "
             "computes, over that of `epsilon`.",
         ),
     )
-    for info in list_examples():
+    for info in list_examples()[: how.pick(4, None, None)]:
         model = build_any_example(info.name)
         if getattr(model, "parametric", False) or not model.pairs:
             continue

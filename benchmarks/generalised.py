@@ -1,4 +1,4 @@
-"""Generalised metrics of automata with nondeterminism, beside naive iteration with SciPy's HiGHS."""
+"""Generalised metrics of automata with nondeterminism, beside naive iteration with HiGHS."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import permutations
 
+import numpy as np
 from flint import fmpq
 
+from benchmarks.foreign import KeptHighs
 from benchmarks.metric import twins
-from benchmarks.tables import Table, bytes_text, fine_seconds, milliseconds, ratio
+from benchmarks.tables import NOT_INSTALLED, Size, Table, bytes_text, fine_seconds, milliseconds, ratio
 from benchmarks.timing import spent_by
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.generalised import GeneralisedAnswer, generalised_metric
@@ -41,8 +43,8 @@ TOLERANCE = 1e-6
 SAMPLE = 40
 KINDS = (("additive", "1", None), ("multiplicative", "1", None), ("multiplicative", "1/2", "1e-6"))
 """Kind, discount and precision: with a discount ratios are irrational."""
-RUN_FOR_REAL = 20.0
-"""Baselines that take longer than so many seconds are extrapolated."""
+NEARBY = 0.999
+"""What distances of the round before are, of those now."""
 
 
 def _row(draw: random.Random, targets: Sequence[int], lost: int = 0) -> tuple[tuple[int, fmpq], ...]:
@@ -84,43 +86,57 @@ def _float(value: fmpq | None) -> float:
     return math.inf if value is None else int(value.p) / int(value.q)
 
 
-def _lifted(first: Masses, second: Masses, distance: Callable[[int, int], float], *, additive: bool) -> float:
-    """Return one direction of a lifting: the supremum over functions on the two supports."""
-    from scipy.optimize import linprog  # noqa: PLC0415
+class _Lifted(KeptHighs):
+    """One direction of a lifting: the supremum over functions on the two supports."""
 
-    states = sorted({*first, *second})
-    ones, twos = ([_float(side.get(s, fmpq(0))) for s in states] for side in (first, second))
-    rows, bounds = [], []
-    for i, j in permutations(range(len(states)), 2):
-        apart = distance(states[i], states[j])
-        if math.isfinite(apart):
-            row = [0.0] * len(states)
-            row[i], row[j] = 1.0, -1.0 if additive else -apart
-            rows.append(row)
-            bounds.append(apart if additive else 0.0)
-    if additive:
-        gains = [b - a for a, b in zip(ones, twos, strict=True)]
-        found = linprog(gains, A_ub=rows or None, b_ub=bounds or None, bounds=(0, 1), method="highs")
-        return -float(found.fun)
-    found = linprog(
-        [-a for a in ones],
-        A_ub=rows or None,
-        b_ub=bounds or None,
-        A_eq=[twos],
-        b_eq=[1.0],
-        method="highs",
-    )
-    return math.inf if found.status == 3 else -float(found.fun)
+    def __init__(self, first: Masses, second: Masses, *, additive: bool) -> None:
+        from scipy.sparse import lil_array  # noqa: PLC0415
+
+        self.states, self.additive = sorted({*first, *second}), additive
+        size = len(self.states)
+        ones, twos = ([_float(side.get(s, fmpq(0))) for s in self.states] for side in (first, second))
+        self.apart = list(permutations(range(size), 2))
+        count = len(self.apart)
+        matrix = lil_array((count + (not additive), size))
+        for row, (i, j) in enumerate(self.apart):
+            matrix[row, i], matrix[row, j] = 1.0, -1.0
+        lower, upper = [-math.inf] * count, [1.0 if additive else 0.0] * count
+        if additive:
+            costs = [b - a for a, b in zip(ones, twos, strict=True)]
+        else:
+            costs = [-a for a in ones]
+            matrix[[count], :] = twos
+            lower, upper = [*lower, 1.0], [*upper, 1.0]
+        super().__init__(costs, matrix, lower, upper, 1.0 if additive else math.inf)
+
+    def value(self, distance: Callable[[int, int], float]) -> float:
+        distances = [distance(self.states[i], self.states[j]) for i, j in self.apart]
+        bounds = np.array(distances) if self.additive else np.zeros(len(distances))
+        if not self.additive:
+            for row, ((_, j), apart) in enumerate(zip(self.apart, distances, strict=True)):
+                if math.isfinite(apart):
+                    self.solver.changeCoeff(row, j, -apart)
+                else:
+                    bounds[row] = math.inf
+        rows = np.arange(len(distances), dtype=np.int32)
+        self.solver.changeRowsBounds(len(rows), rows, np.full(len(rows), -math.inf), bounds)
+        return -self.solve()
 
 
-def _duel(arena: Arena, duel: int, distance: Callable[[int, int], float]) -> float:
-    first, second = (arena.rows[row] for row in arena.duels[duel])
-    additive = arena.lifting.top is not None
-    value = _lifted(first, second, distance, additive=additive)
-    if not additive or sum(first.values(), fmpq(0)) != sum(second.values(), fmpq(0)):
-        value = max(value, _lifted(second, first, distance, additive=additive))
-    discount = _float(arena.lifting.discount)
-    return discount * value if additive else value**discount
+class _Duel:
+    """The one or two programs of a duel, kept from round to round."""
+
+    def __init__(self, arena: Arena, duel: int) -> None:
+        first, second = (arena.rows[row] for row in arena.duels[duel])
+        self.additive = arena.lifting.top is not None
+        self.discount = _float(arena.lifting.discount)
+        self.programs = [_Lifted(first, second, additive=self.additive)]
+        if not self.additive or sum(first.values(), fmpq(0)) != sum(second.values(), fmpq(0)):
+            self.programs.append(_Lifted(second, first, additive=self.additive))
+
+    def value(self, distance: Callable[[int, int], float]) -> float:
+        value = max(program.value(distance) for program in self.programs)
+        return self.discount * value if self.additive else value**self.discount
 
 
 def kleene_by_highs(arena: Arena, rounds: int) -> list[float]:
@@ -128,6 +144,7 @@ def kleene_by_highs(arena: Arena, rounds: int) -> list[float]:
     additive = arena.lifting.top is not None
     zero = 0.0 if additive else 1.0
     values = [zero] * len(arena.positions)
+    duels = [_Duel(arena, duel) for duel in range(len(arena.duels))]
     for round_ in range(rounds):
         top = zero if round_ == 0 else _float(arena.lifting.top)
 
@@ -135,7 +152,7 @@ def kleene_by_highs(arena: Arena, rounds: int) -> list[float]:
             position = arena.position(s, t)
             return zero if s == t else top if position is None else values[position]
 
-        known = [_duel(arena, duel, distance) for duel in range(len(arena.duels))]
+        known = [duel.value(distance) for duel in duels]
         fresh = [
             max(
                 (min(zero if d < 0 else known[d] for d, _ in challenge.answers) for challenge in challenges),
@@ -168,29 +185,29 @@ def _rounds(arena: Arena) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """Naive iteration: counted, with the time of one program, run or extrapolated."""
+    """Naive iteration: counted, with the time of one duel whose programs are kept and warm."""
 
-    programs: int
+    duels: int
     each: float
     rounds: int
-    total: float
-    ran: bool
+
+    @property
+    def total(self) -> float:
+        return self.duels * self.each * self.rounds
 
     def text(self) -> str:
-        product = f"{self.programs} x {milliseconds(self.each)} ms x {self.rounds}"
-        return f"{product} {'=' if self.ran else '≈'} {fine_seconds(self.total)}"
+        return f"{self.duels} x {milliseconds(self.each)} ms x {self.rounds} = {fine_seconds(self.total)}"
 
 
 def _baseline(arena: Arena, rounds: int, values: Callable[[int, int], float]) -> Baseline | None:
     if not arena.duels:
         return None
-    chosen = random.Random(1).sample(range(len(arena.duels)), min(SAMPLE, len(arena.duels)))
-    times = [spent_by(partial(_duel, arena, duel, values)).cpu for duel in chosen]
-    each, duels = statistics.median(times), len(arena.duels)
-    if each * duels * rounds > RUN_FOR_REAL:
-        return Baseline(duels, each, rounds, each * duels * rounds, False)
-    total = spent_by(lambda: kleene_by_highs(arena, rounds)).cpu
-    return Baseline(duels, total / duels / rounds, rounds, total, True)
+    times = []
+    for number in random.Random(1).sample(range(len(arena.duels)), min(SAMPLE, len(arena.duels))):
+        duel = _Duel(arena, number)
+        duel.value(lambda s, t: NEARBY * values(s, t))
+        times.append(spent_by(partial(duel.value, values)).cpu)
+    return Baseline(len(arena.duels), statistics.median(times), rounds)
 
 
 # -- ours -------------------------------------------------------------------------------------------------
@@ -217,21 +234,21 @@ def question_arena(automaton: PA, kind: str, discount: str) -> tuple[Arena, tupl
     return Arena.of(merged, lifting, [(classes[s], classes[t]) for s, t in automaton.pairs]), classes
 
 
-def _questions(*, full: bool) -> Iterator[Question]:
-    for size in (20, 50, 100, 200) if full else (20, 50):
+def _questions(how: Size) -> Iterator[Question]:
+    for size in how.pick((20,), (20, 50), (20, 50, 100, 200)):
         automaton = random_automaton(size)
         name = f"random, {size} states, all pairs"
         for discount in ("1", "1/2"):
             yield Question(name, automaton, "additive", discount, precisions=(None, "1e-6"))
         yield Question(name, automaton, "multiplicative", rounds=0)
-    for width, depth in ((5, 4), (5, 6), (10, 3)) if full else ((5, 4), (10, 3)):
+    for width, depth in how.pick(((5, 4),), ((5, 4), (10, 3)), ((5, 4), (5, 6), (10, 3))):
         name = f"layered, {depth} layers of {width}"
         for kind, discount, asked in KINDS:
             yield Question(name, layered(width, depth), kind, discount, depth, (asked,))
-    for n in (10, 50):
+    for n in how.pick((10,), (10, 50), (10, 50)):
         for kind, discount, asked in KINDS:
             yield Question(f"counting queries, n = {n}", counting_queries(n), kind, discount, 4, (asked,))
-    for size in (30, 100) if full else (30,):
+    for size in how.pick((10,), (30,), (30, 100)):
         automaton = twins(size, seed=1, changed=0.1, cyclic=True)
         for kind in ("additive", "multiplicative"):
             yield Question(
@@ -285,7 +302,7 @@ def _add(table: Table, question: Question, *, limit: float) -> None:
     baseline: Baseline | None = None
     for precision in question.precisions:
         cells, cost, status = _ours(question, precision, limit)
-        if baseline is None and question.rounds != 0:
+        if baseline is None and question.rounds != 0 and KeptHighs.installed():
             near = _near(arena, question)
             baseline = _baseline(arena, question.rounds or _rounds(arena), near)
         table.add(
@@ -296,9 +313,15 @@ def _add(table: Table, question: Question, *, limit: float) -> None:
             str(len(arena.positions)),
             str(len(arena.duels)),
             *cells,
-            "-" if baseline is None else baseline.text(),
+            _told(baseline, question),
             "-" if baseline is None or status is Status.LIMIT else ratio(baseline.total, cost),
         )
+
+
+def _told(baseline: Baseline | None, question: Question) -> str:
+    if baseline is not None:
+        return baseline.text()
+    return "-" if KeptHighs.installed() or question.rounds == 0 else NOT_INSTALLED
 
 
 def _near(arena: Arena, question: Question) -> Callable[[int, int], float]:
@@ -317,9 +340,9 @@ def _near(arena: Arena, question: Question) -> Callable[[int, int], float]:
     return distance
 
 
-def generalised_tables(*, full: bool = False) -> Iterator[Table]:
-    """Yield the table."""
-    limit = 300.0 if full else 60.0
+def generalised_tables(how: Size) -> Iterator[Table]:
+    """Additive and multiplicative metrics of automata, exact and certified, beside Kleene iteration."""
+    limit = how.pick(5.0, 60.0, 300.0)
     generalised_metric(random_automaton(8), "additive")  # loads the compiled code
     table = Table(
         "Generalised metrics: CPU seconds",
@@ -336,19 +359,19 @@ def generalised_tables(*, full: bool = False) -> Iterator[Table]:
             "certificate MB",
             "writing s",
             "checking s",
-            "Kleene with SciPy's HiGHS: duels x each x rounds, s",
+            "Kleene with HiGHS, models kept: duels x each x rounds, s",
             "Kleene / (bound + writing)",
         ),
         (
             "Pairs: of states with the same actions that the question depends on. Duels: pairs of "
             "sub-distributions, each one linear program a round (two where masses or ratios make it "
             "necessary). Kleene: floating point from zero until nothing moves by more than 1e-6, on our "
-            "merged automaton, pairs and supports, which are free; run where `=` stands, else (≈) the median "
-            f"of {SAMPLE} programs times their number times the rounds, which our compiled iteration counts. "
-            "It certifies nothing, in particular no upper bound; where distances are infinite by growth it "
-            "would not end (-). Digits: of the longest denominator.",
+            f"merged automaton, pairs and supports, which are free: the median of {SAMPLE} duels, whose "
+            "models are kept and warm from distances nearby, times their number times the rounds, which our "
+            "compiled iteration counts. It certifies nothing, in particular no upper bound; where distances "
+            "are infinite by growth it would not end (-). Digits: of the longest denominator.",
         ),
     )
-    for question in _questions(full=full):
+    for question in _questions(how):
         _add(table, question, limit=limit)
     yield table

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.growth [--full]``: how the time of each engine grows with the states of a chain.
+"""How the time of each engine grows with the states of a chain.
 
 The exponent is the slope of a straight line through the logarithms of states and CPU seconds, the first
 call of each engine left out: it is made on a chain of ten states before the clock starts.
@@ -7,16 +7,16 @@ call of each engine left out: it is made on a chain of ten states before the clo
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from benchmarks.machine import described_machine
-from benchmarks.tables import Table, fine_seconds
+from benchmarks.tables import Size, Table, fine_seconds
 from benchmarks.timing import Clock, run_apart
 from bisimdist import LMC, bound, delta
 from bisimdist.checker import check_certificate
 from bisimdist.models.library.random_chain import random_lmc
+
+__all__ = ["ENGINES", "chain", "growth_tables"]
 
 WIDTH = "1e-9"
 LIMIT = 120.0
@@ -88,15 +88,16 @@ def exponent(points: list[tuple[int, float]]) -> float:
     return sum((a - x) * (b - y) for a, b in zip(xs, ys, strict=True)) / sum((a - x) ** 2 for a in xs)
 
 
-def growth_table(*, full: bool) -> Table:
+def growth_tables(size: Size) -> Iterator[Table]:
+    """How the time of each engine grows with the states: exponents."""
     table = Table(
         "How the time grows with the states n of random chains: CPU seconds ~ n^exponent",
         ("engine", "states", "CPU s", "exponent"),
         [f"Three labels, seed 1; each size in a process of its own, at most {LIMIT:g} s."],
     )
-    for name, (_, _, _, every) in ENGINES.items():
+    for name, (_, _, _, every) in list(ENGINES.items())[:: size.pick(3, 1, 1)]:
         points = []
-        for states in every if full else every[:3]:
+        for states in size.pick(tuple(n // 4 for n in every[:2]), every[:3], every):
             spent: float | None = run_apart(measured, name, states, limit=LIMIT)
             if spent is None:
                 break
@@ -104,10 +105,4 @@ def growth_table(*, full: bool) -> Table:
         slope = f"{exponent(points):.1f}" if len(points) > 1 else "-"
         sizes, seconds = ([str(n) for n, _ in points], [fine_seconds(spent) for _, spent in points])
         table.add(name, ", ".join(sizes), ", ".join(seconds), slope)
-        print("| " + " | ".join(table.rows[-1]) + " |", file=sys.stderr, flush=True)
-    return table
-
-
-if __name__ == "__main__":
-    print(described_machine() + "\n")
-    print(growth_table(full="--full" in sys.argv).markdown())
+    yield table

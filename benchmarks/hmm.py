@@ -1,19 +1,18 @@
 """Budgets of hidden Markov models: the exact engine against Algorithm 1 in Z3, by length and by size.
 
-Run ``python benchmarks/hmm.py [seconds]``; each single question may take so many seconds (default 30).
-Noisy Max is asked here pair by pair, for three and four queries; ``benchmarks/hmm_proofs.py`` uses its
-symmetries and goes to seven or nine.
+Noisy Max is asked here pair by pair, for three and four queries; the table of proofs uses its symmetries
+and goes to seven or nine.
 """
 
 from __future__ import annotations
 
 import random
-import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from flint import fmpq
 
+from benchmarks.tables import Size, Table, fine_seconds
+from benchmarks.timing import Clock
 from bisimdist.errors import LimitError
 from bisimdist.hmm.smt import decide_by_smt
 from bisimdist.models.hmm import HMM
@@ -21,6 +20,8 @@ from bisimdist.models.library.hidden_markov import noisy_max_neighbours
 from bisimdist.models.mechanisms import above_threshold
 from bisimdist.progress import Deadline, Limits
 from bisimdist.words.search import decide_ratio, least_ratio
+
+__all__ = ["hmm_tables"]
 
 
 def random_model(size: int, symbols: int, successors: int, seed: int) -> HMM:
@@ -42,63 +43,73 @@ def random_model(size: int, symbols: int, successors: int, seed: int) -> HMM:
     )
 
 
-def timed(work: Callable[[], str]) -> str:
-    """Return how long a question took, and what it said."""
-    begin = time.perf_counter()
+def _timed(work: Callable[[], str]) -> tuple[str, str]:
+    """Return what a question said, and the CPU seconds that it took."""
+    clock = Clock.start()
     try:
         said = work()
     except LimitError:
         said = "limit"
-    return f"{time.perf_counter() - begin:8.2f} s  {said}"
+    return said, fine_seconds(clock.spent().cpu)
 
 
-def compare(name: str, model: HMM, length: int, seconds: float) -> None:
-    """Print the least budget's time, and both engines' times to prove it."""
+def _row(table: Table, name: str, model: HMM, length: int, limit: float) -> None:
+    """Add the least budget, and both engines' times to prove it."""
     pair = model.pairs[0]
     values: list[fmpq] = []
     layers: list[int] = []
 
-    def least() -> str:
-        found = least_ratio(model, pair, length, limits=Limits(deadline=Deadline.after(seconds)))
-        layers.extend(proof.proof.size for proof in found.proofs)
-        if found.ratio is not None:
-            values.append(found.ratio)
-        text = "inf" if found.ratio is None else f"{float(int(found.ratio.p) / int(found.ratio.q)):.6g}"
-        return f"ratio {text}, {found.rounds} rounds, {sum(layers)} vectors"
+    def within() -> Limits:
+        return Limits(deadline=Deadline.after(limit))
 
-    print(f"{name:32} K={length:3}  least budget  {timed(least)}", flush=True)
+    def least() -> str:
+        found = least_ratio(model, pair, length, limits=within())
+        layers.extend(proof.proof.size for proof in found.proofs)
+        if found.ratio is None:
+            return "inf"
+        values.append(found.ratio)
+        return f"{int(found.ratio.p) / int(found.ratio.q):.6g}"
+
+    said, spent = _timed(least)
     ratio = values[0] if values else fmpq(2)
 
     def exact() -> str:
-        found = decide_ratio(model, pair, ratio, length, limits=Limits(deadline=Deadline.after(seconds)))
+        found = decide_ratio(model, pair, ratio, length, limits=within())
         return "holds" if isinstance(found, tuple) else "violated"
 
     def solver() -> str:
-        found = decide_by_smt(model, pair, ratio, length, limits=Limits(deadline=Deadline.after(seconds)))
+        found = decide_by_smt(model, pair, ratio, length, deadline=within().deadline)
         return {True: "holds", False: "violated", None: "unknown"}[found.holds]
 
-    print(f"{'':32} {'':5}  exact         {timed(exact)}", flush=True)
-    print(f"{'':32} {'':5}  Algorithm 1   {timed(solver)}", flush=True)
+    table.add(name, str(length), said, str(sum(layers)), spent, *_timed(exact), *_timed(solver))
 
 
-def main() -> None:
-    """Print the tables."""
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 30.0
-    for length in (5, 10, 20, 50):
-        compare("Above Threshold (52 states)", above_threshold(), length, seconds)
-    for size in (10, 50, 200):
-        for length in (5, 10, 20, 50):
-            compare(f"random, {size} states, 3 symbols", random_model(size, 3, 5, size), length, seconds)
-    for n in (3, 4):
+def hmm_tables(size: Size) -> Iterator[Table]:
+    """Budgets of hidden Markov models: our search beside the published algorithm in Z3."""
+    limit = size.pick(1.0, 5.0, 30.0)
+    table = Table(
+        "Budgets of hidden Markov models: CPU seconds",
+        ("model", "K", "least ratio", "vectors", "s", "exactly that", "s", "Algorithm 1 in Z3", "s"),
+        (f"Each question has {limit:g} s wall. Exactly that: the proof that the ratio is one.",),
+    )
+    lengths = size.pick((5,), (5, 10, 20), (5, 10, 20, 50))
+    for length in lengths:
+        _row(table, "Above Threshold, 52 states", above_threshold(), length, limit)
+    for states in size.pick((10,), (10, 50), (10, 50, 200)):
+        for length in lengths:
+            model = random_model(states, 3, 5, states)
+            _row(table, f"random, {states} states, 3 symbols", model, length, limit)
+    yield table
+    table = Table(
+        "Noisy Max, all neighbouring pairs: CPU seconds", ("variant", "n", "pairs", "largest ratio", "s")
+    )
+    for n in size.pick((3,), (3,), (3, 4)):
         for variant in ("naive", "improved"):
             model = noisy_max_neighbours(variant, n)
 
             def largest(model: HMM = model) -> str:
                 ratios = [least_ratio(model, pair, 1).ratio for pair in model.pairs]
-                return f"{max(r for r in ratios if r is not None)} over {len(model.pairs)} pairs"
+                return str(max(r for r in ratios if r is not None))
 
-            print(f"{variant} Noisy Max, n={n}: {timed(largest)}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+            table.add(variant, str(n), str(len(model.pairs)), *_timed(largest))
+    yield table

@@ -1,47 +1,46 @@
 """How far the best analyst is found: above threshold under adaptive neighbouring queries, round by round.
 
-Run ``python benchmarks/interactive.py``; ``--seconds`` is the time for the largest number of rounds. Beside
-the nodes of the graph stands how many there would be if information states in proportion were not merged.
+Beside the nodes of the graph stands how many there would be if information states in proportion were not
+merged.
 """
 
 from __future__ import annotations
 
-import argparse
-import time
+from collections.abc import Iterator
 
+from benchmarks.tables import Size, Table, fine_seconds
+from benchmarks.timing import Clock
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
 from bisimdist.models.library.interactive import adaptive_above_threshold
 from bisimdist.progress import Deadline
 
+__all__ = ["interactive_tables"]
+
 ALPHAS = ("1", "3/2", "2", "4", "8")
 ROUNDS = (2, 4, 6, 8, 10, 12, 16, 20, 24, 32)
 
 
-def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    seconds = parser.parse_args().seconds
+def interactive_tables(size: Size) -> Iterator[Table]:
+    """Above threshold under adaptive queries, round by round."""
     model = adaptive_above_threshold()
     queries = len(model.actions)
-    start = time.process_time()
+    clock = Clock.start()
     for alpha in ALPHAS:
         delta(model, alpha, rounds=6)
-    print(
-        f"6 rounds of {queries} pairs of queries, {len(ALPHAS)} alphas: {time.process_time() - start:.2f} s"
+    table = Table(
+        f"Above threshold, {queries} pairs of queries a round, alpha = 2: CPU seconds",
+        ("rounds", "nodes", "unmerged", "delta", "s"),
+        (f"6 rounds at {len(ALPHAS)} alphas took {fine_seconds(clock.spent().cpu)} s together.",),
     )
-    print("rounds     nodes  unmerged        delta  seconds")
-    for rounds in ROUNDS:
-        start = time.process_time()
-        answer = delta(model, 2, rounds=rounds, deadline=Deadline.after(seconds))
-        spent = time.process_time() - start
+    limit = size.pick(2.0, 20.0, 60.0)
+    for rounds in ROUNDS[: size.pick(4, 10, 10)]:
+        clock = Clock.start()
+        answer = delta(model, 2, rounds=rounds, deadline=Deadline.after(limit))
+        spent = clock.spent().cpu
         tree = 2 * (1 + 2 * sum(queries**k for k in range(1, rounds + 1)))  # of both directions
-        shown = f"{float(int(answer.upper.p) / int(answer.upper.q)):.8f}"
-        print(f"{rounds:6} {answer.statistics['nodes']:9} {tree:9.2g} {shown:>12} {spent:8.2f}")
+        shown = f"{int(answer.upper.p) / int(answer.upper.q):.8f}"
+        table.add(str(rounds), str(answer.statistics["nodes"]), f"{tree:.2g}", shown, fine_seconds(spent))
         if answer.status is Status.LIMIT:
             break
-
-
-if __name__ == "__main__":
-    main()
+    yield table

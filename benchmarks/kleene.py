@@ -21,7 +21,6 @@ from bisimdist.exact.rational import parse_rational
 from bisimdist.fixpoint.exact_engine import approximate
 from bisimdist.fixpoint.iteration import ONE, Approximation
 from bisimdist.fixpoint.question import Question, prepare
-from bisimdist.lp.backends.scipy_backend import ScipyBackend
 from bisimdist.lp.problem import SkewedProblem
 
 __all__ = ["Kleene", "kleene_baseline"]
@@ -73,10 +72,8 @@ def kleene_baseline(case: Case, sample: int = 40) -> Iterator[Kleene]:
 def _solved_again(problem: SkewedProblem) -> Spent:
     """Return what a program takes whose model is there, and was solved for distances nearby.
 
-    That is HiGHS by its own interface; where highspy is missing it is SciPy's, which keeps no model.
+    That is HiGHS by its own interface.
     """
-    if not HighsRounds.installed():
-        return spent_by(partial(ScipyBackend().propose, problem))
     data = Data.of_problem(problem)
     costs = [float(cost) for row in data.costs for cost in row]
     if not costs:

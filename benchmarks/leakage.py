@@ -1,17 +1,13 @@
-"""What each measure of leakage costs against delta on one model, and the interval against time on chains.
-
-Run ``python benchmarks/leakage.py`` for rings up to 50 and ten seconds a chain; ``--full`` goes on to rings
-of 100 and sixty seconds.
-"""
+"""What each measure of leakage costs against delta on one model, and the interval against time on chains."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from benchmarks.tables import Size, Table, fine_seconds, ratio
+from benchmarks.timing import Clock
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.leakage import leakage
 from bisimdist.checker import check_certificate
@@ -20,6 +16,8 @@ from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline
+
+__all__ = ["leakage_tables"]
 
 MEASURES = ("tv", "chi2", "renyi:8", "kl", "hellinger", "bayes")
 ALPHA = "1.0002"
@@ -32,39 +30,48 @@ CHECKED = 50
 Answer = TypeVar("Answer")
 
 
-def timed(ask: Callable[[], Answer], times: int) -> tuple[float, Answer]:
+def leakage_tables(size: Size) -> Iterator[Table]:
+    """Measures of leakage beside delta on rings of cryptographers, and the interval against time."""
+    yield _costs(size.pick((10,), (10, 20, 50), (10, 20, 50, 100)), size.pick(1, 3, 5))
+    yield _cyclic(size.pick((0.1,), (1.0,), (1.0, 10.0, 60.0)))
+
+
+def _timed(ask: Callable[[], Answer], times: int) -> tuple[float, Answer]:
     """Return the least CPU seconds of several, and the answer."""
     best, answer = float("inf"), None
     for _ in range(times):
-        start = time.process_time()
+        clock = Clock.start()
         answer = ask()
-        best = min(best, time.process_time() - start)
+        best = min(best, clock.spent().cpu)
     assert answer is not None
     return best, answer
 
 
-def costs(sizes: tuple[int, ...]) -> None:
-    """Print seconds and nodes of every measure on rings, relative to delta."""
-    print(f"rings, bias 49/100: CPU seconds (nodes) of delta at alpha = {ALPHA}, then the same of others")
+def _costs(sizes: tuple[int, ...], repeated: int) -> Table:
+    table = Table(
+        "Measures of leakage on rings of cryptographers, bias 49/100: CPU seconds",
+        ("n", "measure", "nodes", "s", "measure / delta", "check s"),
+        (f"delta: at alpha = {ALPHA}. The least of {repeated} times up to n = {REPEATED}.",),
+    )
     for n in sizes:
         chain = dining_cryptographers(n, "49/100")
-        times = 5 if n <= REPEATED else 1
-        base, answer = timed(lambda: delta(chain, ALPHA), times)  # noqa: B023  (called here)
-        print(f"n = {n}: delta {base:.3f} ({answer.statistics['nodes']})", flush=True)
+        times = repeated if n <= REPEATED else 1
+        base, answer = _timed(lambda: delta(chain, ALPHA), times)  # noqa: B023  (called here)
+        table.add(str(n), "delta", str(answer.statistics["nodes"]), fine_seconds(base), "1x", "-")
         for measure in MEASURES:
-            seconds, found = timed(lambda: leakage(chain, measure), times)  # noqa: B023  (called here)
-            nodes = found.statistics["nodes"]
-            line = f"  {measure:<10} {seconds:7.3f} {seconds / base:6.2f} times {nodes:8d} nodes"
+            spent, found = _timed(lambda: leakage(chain, measure), times)  # noqa: B023  (called here)
+            checked = "-"
             if n <= CHECKED:
                 text = json.dumps(found.certificate())
-                checking, report = timed(lambda: check_certificate(text), 1)  # noqa: B023  (called here)
-                line += f", checked in {checking:.2f}{'' if report.valid else ' NOT VALID'}"
-            print(line, flush=True)
+                checking, report = _timed(lambda: check_certificate(text), 1)  # noqa: B023  (called here)
+                checked = fine_seconds(checking) if report.valid else "REJECTED"
+            nodes = str(found.statistics["nodes"])
+            table.add(str(n), measure, nodes, fine_seconds(spent), ratio(spent, base), checked)
+    return table
 
 
-def cyclic(times: tuple[float, ...]) -> None:
-    """Print how wide the interval is after so many seconds."""
-    chains: list[tuple[str, LMC]] = [("leaky-retry", leaky_retry())]
+def _chains() -> Iterator[tuple[str, LMC]]:
+    yield "leaky-retry", leaky_retry()
     for n, successors, labels, seed in (
         (8, 3, 2, 1),
         (12, 3, 2, 0),
@@ -73,31 +80,25 @@ def cyclic(times: tuple[float, ...]) -> None:
         (10, 10, 2, 0),
     ):
         name = f"random {n}, {successors} each, {labels} labels, seed {seed}"
-        chains.append((name, random_lmc(n, successors, labels, seed)))
-    print("\ncyclic chains: measure, lower bound, then upper - lower after so many seconds:", *times)
-    for name, chain in chains:
+        yield name, random_lmc(n, successors, labels, seed)
+
+
+def _cyclic(times: tuple[float, ...]) -> Table:
+    table = Table(
+        "Cyclic chains: upper - lower of a measure after so many seconds of wall clock",
+        ("chain", "measure", *(f"{limit:g} s" for limit in times)),
+    )
+    for name, chain in _chains():
         for measure in ("tv", "hellinger", "kl", "chi2"):
             cells = []
-            for seconds in times:
-                found = leakage(chain, measure, gap="1e-12", deadline=Deadline.after(seconds)).pairs[0]
+            for limit in times:
+                found = leakage(chain, measure, gap="1e-12", deadline=Deadline.after(limit)).pairs[0]
                 if found.lower is None:
                     cells.append("infinite")
                 elif found.upper is None:
-                    cells.append(f"[{float(int(found.lower.p) / int(found.lower.q)):.4g}, inf]")
+                    cells.append(f"[{int(found.lower.p) / int(found.lower.q):.4g}, inf]")
                 else:
                     width = found.upper - found.lower
                     cells.append(f"{int(width.p) / int(width.q):.1e}")
-            print(f"{name:<40} {measure:<10}", *cells, flush=True)
-
-
-def main() -> None:
-    """Run both."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true")
-    full = parser.parse_args().full
-    costs((10, 20, 50, 100) if full else (10, 20, 50))
-    cyclic((1.0, 10.0, 60.0) if full else (1.0, 10.0))
-
-
-if __name__ == "__main__":
-    main()
+            table.add(name, measure, *cells)
+    return table

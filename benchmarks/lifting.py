@@ -13,7 +13,7 @@ import numpy as np
 from flint import fmpq
 
 from benchmarks.foreign import foreign_solvers
-from benchmarks.tables import Table, milliseconds, ratio
+from benchmarks.tables import NOT_INSTALLED, Size, Table, milliseconds, ratio
 from benchmarks.timing import Clock, Spent, median_of, spent_by
 from bisimdist.lp.multiplicative import find_ratio_violation, lift_ratio
 
@@ -136,21 +136,22 @@ class RatioSolver:
     solve: Callable[[RatioProblem], object]
     largest: int
     largest_quick: int
+    installed: bool = True
 
 
 def ratio_solvers() -> list[RatioSolver]:
-    """Return those that are installed, the baseline of the ratios first."""
-    known = {solver.name: solver.solve for solver in foreign_solvers()}
+    """Return all of them, installed or not, the baseline of the ratios first."""
+    known = {solver.name: solver for solver in foreign_solvers()}
     found = [
         RatioSolver(BASELINE, True, _z3_solve, 30, 10),
         RatioSolver("scipy HiGHS", False, _scipy_solve, 50, 50),
     ]
 
     def by_pulp(name: str) -> Callable[[RatioProblem], object]:
-        return lambda problem: known[name](_pulp_model(problem))
+        return lambda problem: known[name].solve(_pulp_model(problem))
 
-    pulp = [name for name in ("PuLP + CBC", "PuLP + HiGHS") if name in known]
-    return found + [RatioSolver(name, False, by_pulp(name), 50, 30) for name in pulp]
+    pulp = ("PuLP + CBC", "PuLP + HiGHS")
+    return found + [RatioSolver(name, False, by_pulp(name), 50, 30, known[name].installed) for name in pulp]
 
 
 # -- the table --------------------------------------------------------------------------------------------
@@ -204,7 +205,7 @@ def _measured(family: str, size: int, solvers: list[RatioSolver], *, full: bool)
 
     result.measure("… of which the proofs", check, len(problems), budget)
     for solver in solvers:
-        if size > (solver.largest if full else solver.largest_quick):
+        if not solver.installed or size > (solver.largest if full else solver.largest_quick):
             continue
 
         def solve(index: int, solver: RatioSolver = solver) -> None:
@@ -222,14 +223,15 @@ def _measured(family: str, size: int, solvers: list[RatioSolver], *, full: bool)
     return result
 
 
-def lifting_tables(*, full: bool = False) -> Iterator[Table]:
-    """Yield a table for each family."""
-    sizes = (4, 10, 30, 50)
+def lifting_tables(size: Size) -> Iterator[Table]:
+    """One multiplicative lifting beside Z3, HiGHS and CBC."""
+    sizes = size.pick((4,), (4, 10, 30), (4, 10, 30, 50))
+    full = size is Size.FULL
     solvers = ratio_solvers()
     exact = {solver.name for solver in solvers if solver.exact}
     for family in FAMILIES:
-        columns = [_measured(family, size, solvers, full=full) for size in sizes]
-        heads = [head for size in sizes for head in (f"k = {size}", f"{BASELINE} / row")]
+        columns = [_measured(family, k, solvers, full=full) for k in sizes]
+        heads = [head for k in sizes for head in (f"k = {k}", f"{BASELINE} / row")]
         table = Table(
             f"One multiplicative lifting, family `{family}`: milliseconds CPU",
             ("solver", "answer", *heads),
@@ -238,7 +240,8 @@ def lifting_tables(*, full: bool = False) -> Iterator[Table]:
         for name in names:
             answer = "float" if name not in exact and name not in names[:2] else "exact"
             cells = [cell for column in columns for cell in column.cells(name, BASELINE)]
-            table.add(name, answer, *cells)
+            missing = any(solver.name == name and not solver.installed for solver in solvers)
+            table.add(name, NOT_INSTALLED if missing else answer, *cells)
         if family == FAMILIES[-1]:
             table.remarks = (
                 "k sources and k other states as sinks, one direction. Others solve max sum m u, sum m' v = "

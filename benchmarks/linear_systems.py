@@ -1,22 +1,20 @@
-"""Time the exact solution of sparse linear systems against the dense exact solver of FLINT.
+"""The exact solution of sparse linear systems against the dense exact solver of FLINT.
 
-Run ``python benchmarks/linear_systems.py`` for a table that takes a minute, with ``--full`` for the large
-systems too. Every measurement runs in a process of its own, so that its peak memory means something.
+Every measurement runs in a process of its own, so that its peak memory means something.
 """
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
-import platform
 import random
-import resource
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from flint import fmpq_mat, fmpz_mat
 
+from benchmarks.tables import Size, Table, fine_seconds, ratio
+from benchmarks.timing import Clock, peak_memory, run_apart
 from bisimdist.linear import SparseSystem, solve_exact, solve_float
+
+__all__ = ["linear_system_tables"]
 
 DENSE_LIMIT = 1650
 """Larger systems are not given to the dense solver: minutes, and gigabytes."""
@@ -75,76 +73,73 @@ def dense_seconds(system: SparseSystem, kind: type) -> float:
         constants[index, 0] = constant
         for column, weight in entries:
             matrix[index, column] -= weight
-    started = time.perf_counter()
+    clock = Clock.start()
     kind(matrix).solve(kind(constants))
-    return time.perf_counter() - started
+    return clock.spent().cpu
 
 
-def exact_row(family: Callable[[int, int], SparseSystem], size: int, bits: int) -> dict[str, float]:
+def exact_row(family: str, size: int, bits: int) -> Iterator[dict[str, float]]:
     """Measure the sparse solvers on one system."""
-    system = family(size, bits)
+    system = FAMILIES[family](size, bits)
     solve_exact(policy(150, 8))  # warm up
-    started = time.perf_counter()
+    clock = Clock.start()
     solve_float(system)
-    middle = time.perf_counter()
+    rough = clock.spent().cpu
+    clock = Clock.start()
     solution = solve_exact(system)
-    ended = time.perf_counter()
-    return {
-        "float": middle - started,
-        "exact": ended - middle,
+    yield {
+        "float": rough,
+        "exact": clock.spent().cpu,
         "digits": max(value.bit_length() for value in solution.denominators) * 0.30103,
-        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "memory": peak_memory(),
     }
 
 
-def dense_row(family: Callable[[int, int], SparseSystem], size: int, bits: int) -> dict[str, float]:
+def dense_row(family: str, size: int, bits: int) -> Iterator[dict[str, float]]:
     """Measure the dense solvers on one system, the rational one where it is not hopeless."""
-    system = family(size, bits)
-    rational = dense_seconds(system, fmpq_mat) if size <= 500 else float("nan")
-    return {"dense": dense_seconds(system, fmpz_mat), "rational": rational}
+    system = FAMILIES[family](size, bits)
+    found = {"dense": dense_seconds(system, fmpz_mat)}
+    yield found
+    if size <= 500:
+        yield found | {"rational": dense_seconds(system, fmpq_mat)}
 
 
-def run_apart(
-    measure: Callable[[Callable[[int, int], SparseSystem], int, int], dict[str, float]],
-    family: Callable[[int, int], SparseSystem],
-    size: int,
-    bits: int,
-) -> dict[str, float]:
-    """Run one measurement in a fresh process."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(measure, (family, size, bits))
+FAMILIES: dict[str, Callable[[int, int], SparseSystem]] = {
+    "policy": policy,
+    "nearly singular": nearly_singular,
+    "cycle": cycle,
+    "small components": small_components,
+}
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="also 5000 and 10000 unknowns (minutes)")
-    full = parser.parse_args().full
-    cases = [(policy, size, bits) for size in (100, 500, 1650) for bits in (8, 16, 40)]
-    structured = (nearly_singular, cycle, small_components)
-    cases += [(family, size, 8) for family in structured for size in (500, 1650)]
-    if full:
-        cases += [(policy, 5000, bits) for bits in (8, 16, 40)]
-        cases += [(family, 5000, 8) for family in structured]
-        cases += [(policy, 10000, 8)]
-    print(f"{platform.machine()}, Python {platform.python_version()}; seconds, single process")
-    print("| family | unknowns | scale bits | digits | float | exact | MB | fmpz_mat | fmpq_mat | ratio |")
-    print("| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
-    for family, size, bits in cases:
-        row = run_apart(exact_row, family, size, bits)
-        feasible = size <= 500 or (size <= DENSE_LIMIT and bits == 8 and (full or family is policy))
-        dense = run_apart(dense_row, family, size, bits) if feasible else {}
-        ratio = f"{dense['dense'] / row['exact']:.1f}" if dense else "-"
-        others = " | ".join(
-            f"{dense[key]:.3f}" if key in dense and dense[key] == dense[key] else "-"
-            for key in ("dense", "rational")
+def _cases(size: Size) -> Iterator[tuple[str, int, int]]:
+    structured = list(FAMILIES)[1:]
+    for unknowns in size.pick((100,), (100, 500, 1650), (100, 500, 1650, 5000)):
+        yield from (("policy", unknowns, bits) for bits in (8, 16, 40))
+    for unknowns in size.pick((100,), (500, 1650), (500, 1650, 5000)):
+        yield from ((family, unknowns, 8) for family in structured)
+    if size is Size.FULL:
+        yield "policy", 10000, 8
+
+
+def linear_system_tables(size: Size) -> Iterator[Table]:
+    """Exact sparse linear systems beside the dense solvers of FLINT."""
+    table = Table(
+        "Exact linear systems: CPU seconds",
+        (
+            *("family", "unknowns", "scale bits", "digits", "float s", "exact s", "MB"),
+            *("fmpz_mat s", "fmpq_mat s", "ratio"),
+        ),
+        ("The dense solvers are given what they do in a minute. Ratio: fmpz_mat over ours.",),
+    )
+    for family, unknowns, bits in _cases(size):
+        row = run_apart(exact_row, family, unknowns, bits)
+        few = unknowns <= 500 or (bits == 8 and (size is Size.FULL or family == "policy"))
+        dense = run_apart(dense_row, family, unknowns, bits) if few and unknowns <= DENSE_LIMIT else {}
+        table.add(
+            *(family, str(unknowns), str(bits), f"{row['digits']:.0f}"),
+            *(fine_seconds(row["float"]), fine_seconds(row["exact"]), f"{row['memory']:.0f}"),
+            *(fine_seconds(dense[key]) if key in dense else "-" for key in ("dense", "rational")),
+            ratio(dense["dense"], row["exact"]) if dense else "-",
         )
-        print(
-            f"| {family.__name__} | {size} | {bits} | {row['digits']:.0f} | {row['float']:.3f} "
-            f"| {row['exact']:.3f} | {row['memory']:.0f} | {others} | {ratio} |",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()
+    yield table

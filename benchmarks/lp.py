@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -10,9 +10,9 @@ from functools import partial
 import numpy as np
 from flint import fmpq
 
-from benchmarks.foreign import Data, Foreign, HighsRounds, as_rational, foreign_solvers, missing_solvers
+from benchmarks.foreign import Data, Foreign, HighsRounds, as_rational, foreign_solvers
 from benchmarks.instances import FAMILIES, Batch, make_batch
-from benchmarks.tables import Table, milliseconds, ratio
+from benchmarks.tables import NOT_INSTALLED, Size, Table, milliseconds, ratio
 from benchmarks.timing import Clock, Spent, median_of, spent_by
 from bisimdist.lp.batch import INTERPRETED, BatchBasis, TransportBatch
 from bisimdist.lp.compiled import Int64Array
@@ -25,6 +25,7 @@ SIZES = (4, 10, 30, 100)
 COUNTS = {4: 2000, 10: 600, 30: 150, 100: 15}
 ROUNDS = 4
 BASELINE = "PuLP + CBC"
+KEPT = "highspy, model kept, warm"
 FINE = 1 << 50
 
 
@@ -42,10 +43,11 @@ class Column:
             self.exact.add(name)
 
 
-def lp_tables(*, full: bool) -> list[Table]:
-    """Measure every family."""
+def lp_tables(size: Size) -> Iterator[Table]:
+    """One linear program of the skewed lifting: the kernel and `lp.solve` beside every other solver."""
     load_machine_code()
-    return [_family_table(family, full=full) for family in FAMILIES]
+    for family in FAMILIES:
+        yield _family_table(family, size)
 
 
 def load_machine_code() -> None:
@@ -58,16 +60,17 @@ def load_machine_code() -> None:
     basis.proved(packed, everything, batch.vector(0, batch.one), one=batch.one)
 
 
-def _family_table(family: str, *, full: bool) -> Table:
+def _family_table(family: str, how: Size) -> Table:
     columns = []
-    for size in SIZES if full else SIZES[:3]:
+    full = how is Size.FULL
+    for size in SIZES[: how.pick(2, 4, 4)]:
         count = COUNTS[size] if full else max(12, COUNTS[size] // 4)
         batch = make_batch(family, size, count, ROUNDS)
         column = Column(size)
         values = _kernel(batch, column)
         _doors(batch, column, values, full=full)
         for solver in foreign_solvers():
-            if size <= (solver.largest if full else solver.largest_quick):
+            if solver.installed and size <= (solver.largest if full else solver.largest_quick):
                 _foreign(solver, batch, column, values, full=full)
         if HighsRounds.installed():
             _warm_highs(batch, column, values)
@@ -208,7 +211,7 @@ def _warm_highs(batch: Batch, column: Column, values: list[list[fmpq]]) -> None:
             value = rounds.run(costs)
             times.append(clock.spent())
             _agree("highspy", value, values[round_][index])
-    column.add("highspy, model kept, warm", median_of(times), exact=False)
+    column.add(KEPT, median_of(times), exact=False)
 
 
 def _agree(name: str, value: object, expected: fmpq) -> None:
@@ -232,9 +235,10 @@ def _table(family: str, columns: list[Column]) -> Table:
             "the number of programs, with the proof of every basis, without packing; others: median over "
             "programs, with building.",
             *_best(columns),
-            *_missing(),
         ],
     )
+    for name in _not_installed():
+        table.add(name, NOT_INSTALLED, *["-"] * (len(head) - 2))
     for name in dict.fromkeys(name for column in columns for name in column.spent):
         cells = [name, "exact" if any(name in column.exact for column in columns) else "float"]
         for column in columns:
@@ -245,9 +249,9 @@ def _table(family: str, columns: list[Column]) -> Table:
     return table
 
 
-def _missing() -> list[str]:
-    missing = missing_solvers()
-    return [f"Not installed on this machine, so without a row: {', '.join(missing)}."] if missing else []
+def _not_installed() -> list[str]:
+    missing = [solver.name for solver in foreign_solvers() if not solver.installed]
+    return missing if HighsRounds.installed() else [*missing, KEPT]
 
 
 def _best(columns: list[Column]) -> list[str]:

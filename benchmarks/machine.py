@@ -7,7 +7,10 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-__all__ = ["described_machine"]
+__all__ = ["DATA", "described_machine"]
+
+DATA = Path(os.environ.get("BENCHMARK_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+"""Models of others, which are no part of the project: folders `prism` and `peers`."""
 
 PACKAGES = (
     "python-flint",
@@ -17,6 +20,8 @@ PACKAGES = (
     "highspy",
     "pulp",
     "z3-solver",
+    "stormpy",
+    "distributed",
     "pycddlib",
     "python-qsoptex",
 )

@@ -1,22 +1,21 @@
-"""Time the bisimulation metrics: cryptographers with 2^(n(n-1)/2) branches, and random twins.
-
-Run ``python benchmarks/metric.py`` for a table that takes a minute or two; ``--full`` adds the large ones.
-"""
+"""The bisimulation metrics: cryptographers with 2^(n(n-1)/2) branches, and random twins."""
 
 from __future__ import annotations
 
-import argparse
 import random
-import time
 from collections.abc import Iterator
 
 from flint import fmpq
 
+from benchmarks.tables import Size, Table, fine_seconds
+from benchmarks.timing import Clock
 from bisimdist.analysis.metric import metric
 from bisimdist.models.library.dining_cryptographers_pa import dining_cryptographers_pa
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
+
+__all__ = ["metric_tables", "twins"]
 
 KINDS = ("accumulative", "amortised")
 
@@ -43,38 +42,31 @@ def twins(size: int, *, seed: int, changed: float, cyclic: bool) -> PA:
     return PA(names, tuple(steps), ((0, size),))
 
 
-def instances(*, full: bool) -> Iterator[tuple[str, PA]]:
-    """Yield what is measured, by name."""
+def _instances(size: Size) -> Iterator[tuple[str, PA]]:
     yield "pin-checking", pin_checking()
-    for n in (3, 4, 5, 6) if full else (3, 4, 5):
+    for n in size.pick((3,), (3, 4, 5), (3, 4, 5, 6)):
         yield f"cryptographers, n={n}, bias 1/3", dining_cryptographers_pa(n, "1/3")
-    for size in (10, 30, 100, 300, 1000) if full else (10, 30, 100):
-        yield f"acyclic twins of {size}", twins(size, seed=1, changed=0.1, cyclic=False)
-        yield f"cyclic twins of {size}", twins(size, seed=1, changed=0.1, cyclic=True)
+    for states in size.pick((10, 30), (10, 30, 100), (10, 30, 100, 300, 1000)):
+        yield f"acyclic twins of {states}", twins(states, seed=1, changed=0.1, cyclic=False)
+        yield f"cyclic twins of {states}", twins(states, seed=1, changed=0.1, cyclic=True)
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--full", action="store_true", help="measure the large instances too")
-    full = parser.parse_args().full
-    print("| automaton | states | classes | positions | kind | ratio | seconds |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for name, automaton in instances(full=full):
+def metric_tables(size: Size) -> Iterator[Table]:
+    """Bisimulation metrics of automata: cryptographers, and random twins."""
+    limit = size.pick(2.0, 20.0, 300.0)
+    table = Table(
+        "Bisimulation metrics: CPU seconds",
+        ("automaton", "states", "classes", "positions", "kind", "ratio", "s"),
+        (f"At most {limit:g} s wall.",),
+    )
+    for name, automaton in _instances(size):
         for kind in KINDS:
-            start = time.process_time()
-            answer = metric(automaton, kind, deadline=Deadline.after(300))
-            spent = time.process_time() - start
+            clock = Clock.start()
+            answer = metric(automaton, kind, deadline=Deadline.after(limit))
+            spent = clock.spent().cpu
             pair = answer.pairs[0]
             ratio = "inf" if pair.upper is None else str(pair.upper)
             shown = ratio if pair.exact and len(ratio) < 20 else f"{ratio[:20]} ({answer.status.value})"
-            counts = answer.statistics
-            print(
-                f"| {name} | {len(automaton)} | {counts.get('classes', '')} | {counts.get('positions', '')} "
-                f"| {kind} | {shown} | {spent:.2f} |",
-                flush=True,
-            )
-
-
-if __name__ == "__main__":
-    main()
+            counts = [str(answer.statistics.get(key, "")) for key in ("classes", "positions")]
+            table.add(name, str(len(automaton)), *counts, kind, shown, fine_seconds(spent))
+    yield table

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from benchmarks.cases import Case, Outcome, measure, random_case, warm_up
+from benchmarks.foreign import KeptHighs
 from benchmarks.kleene import Kleene, kleene_baseline
-from benchmarks.tables import Table, bytes_text, ratio, seconds, spent_text
+from benchmarks.tables import NOT_INSTALLED, Size, Table, bytes_text, ratio, seconds, spent_text
 from benchmarks.timing import Spent, run_apart
 
 __all__ = ["bracket_tables", "classical_tables", "memory_tables", "problem_tables"]
 
 SKEW = "5001/5000"
+BOTH = ("1", "3/2")
 NOTHING = Spent(0.0, 0.0)
 STAGE_NAMES = ("programs", "iteration", "bracket", "strategies", "linear systems", "ranking")
 PROOF_COLUMNS = ("digits", "certificate MB", "writing s", "checking s")
@@ -32,20 +34,20 @@ def _proof_cells(outcome: Outcome) -> list[str]:
 
 def _baseline_cells(baseline: Kleene | None, outcome: Outcome) -> list[str]:
     if baseline is None:
-        return ["-", "-"]
+        return [NOT_INSTALLED, "-"]
     total = baseline.total.cpu
     formula = f"{baseline.programs} x {baseline.program.cpu * 1e3:.2g} ms x {baseline.rounds}"
     return [f"{formula} = {seconds(total)}", ratio(total, outcome.certified.cpu)]
 
 
-def problem_tables(*, full: bool) -> list[Table]:
+def problem_tables(how: Size) -> list[Table]:
     """Dining cryptographers for one pair, and random cyclic chains for all pairs, exact and certified."""
     warm_up()
     cases: list[Case] = []
-    for n in (3, 5, 10, 20) if full else (3, 5):
+    for n in how.pick((3,), (3, 5, 10, 20), (3, 5, 10, 20)):
         cases.append(Case(f"dining cryptographers, {n}", f"dining-cryptographers,n={n}", SKEW))
-    for size in (50, 100, 200) if full else (50,):
-        cases.extend(random_case(size, 5, 3, alpha) for alpha in ("1", "3/2"))
+    for size in how.pick((30,), (50, 100), (50, 100, 200)):
+        cases.extend(random_case(size, 5, 3, alpha) for alpha in how.pick(("1",), BOTH, BOTH))
     columns = ("problem", "alpha", "states", "pairs", "LPs", "status", "bound s", "MB", *PROOF_COLUMNS)
     table = Table(
         "Whole problems, exact and certified",
@@ -65,7 +67,7 @@ def problem_tables(*, full: bool) -> list[Table]:
         if outcome is None:
             table.add(case.title, case.alpha, *[NO_ANSWER] * (len(table.columns) - 2))
             continue
-        baseline: Kleene | None = run_apart(kleene_baseline, case)
+        baseline: Kleene | None = run_apart(kleene_baseline, case) if KeptHighs.installed() else None
         states = str(len(case.built()[0]))
         table.add(
             case.title,
@@ -113,12 +115,11 @@ PUBLISHED = {
 }
 
 
-def classical_tables(*, full: bool) -> list[Table]:
+def classical_tables(how: Size) -> list[Table]:
     """Random chains at alpha = 1, all pairs, beside what was published for floating point."""
     warm_up()
-    sizes = [(3, n) for n in (24, 28)] + [(2, 100)]
-    if full:
-        sizes = [(3, n) for n in (24, 28, 50, 100)] + [(2, n) for n in (100, 150, 300, 500)]
+    sizes = [(3, n) for n in how.pick((24,), (24, 28, 50, 100), (24, 28, 50, 100))]
+    sizes += [(2, n) for n in how.pick((50,), (100, 150, 300), (100, 150, 300, 500))]
     table = Table(
         "alpha = 1, the classical bisimilarity pseudometric, all pairs, exact and certified",
         ("successors", "states", "pairs", "status", "bound s", "MB", *PROOF_COLUMNS, "published, s"),
@@ -138,8 +139,8 @@ def classical_tables(*, full: bool) -> list[Table]:
         _classical_row(table, successors, states, outcome)
         if outcome is not None:
             _add_stages(stages, case, outcome)
-    if full:
-        brackets.append((2, 1000))
+    if how is not Size.QUICK:
+        brackets += [(2, 500), (2, 1000)]
     for successors, states in brackets:  # where exact does not finish, what there is instead
         case = random_case(states, successors, 2, "1", precision="1/1000000000")
         _classical_row(table, successors, states, measure(case))
@@ -159,7 +160,7 @@ def _classical_row(table: Table, successors: int, states: int, outcome: Outcome 
     table.add(str(successors), str(states), *cells, published)
 
 
-def bracket_tables(*, full: bool) -> list[Table]:
+def bracket_tables(how: Size) -> list[Table]:
     """Certified brackets of width 1e-9 on random cyclic chains."""
     warm_up()
     table = Table(
@@ -168,8 +169,8 @@ def bracket_tables(*, full: bool) -> list[Table]:
         [CLOCKS],
     )
     stages = _stage_table("Where the time of these goes")
-    for states in (100, 200, 500, 1000) if full else (100,):
-        for alpha in ("1", "3/2"):
+    for states in how.pick((100,), (100, 300, 1000), (100, 300, 1000)):
+        for alpha in how.pick(("3/2",), BOTH, BOTH):
             case = random_case(states, 5, 3, alpha, precision="1/1000000000")
             outcome = measure(case)
             if outcome is None:
@@ -190,7 +191,7 @@ def bracket_tables(*, full: bool) -> list[Table]:
     return [table, stages]
 
 
-def memory_tables(*, full: bool) -> list[Table]:
+def memory_tables(how: Size) -> list[Table]:
     """Peak memory by size, exact and in brackets, without certificate."""
     warm_up()
     table = Table(
@@ -202,7 +203,7 @@ def memory_tables(*, full: bool) -> list[Table]:
             "difference over the pairs and over the linear programs.",
         ],
     )
-    for states in (50, 100, 200, 400) if full else (50, 100):
+    for states in how.pick((50,), (50, 100, 200), (50, 100, 200, 400)):
         for precision, name in ((None, "exact"), ("1/1000000000", "bracket 1e-9")):
             if precision is None and states > 200:
                 continue

@@ -1,18 +1,15 @@
-"""Programs as chains: states a second, memory a state, elimination of draws, and how it grows with the noise.
-
-python -m benchmarks.programs
-"""
+"""Programs as chains: states a second, memory, elimination of draws, growth with the noise."""
 
 from __future__ import annotations
 
 import gc
 import time
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from benchmarks.machine import described_machine
+from benchmarks.tables import Size, Table, fine_seconds
 from bisimdist.models.library.programs import noise, noisy_max, responses, sparse_vector
 from bisimdist.programs import laws
 from bisimdist.programs.chain import Origin
@@ -22,6 +19,8 @@ from bisimdist.programs.machine_source import SOURCE
 from bisimdist.programs.observed import chain_of
 from bisimdist.programs.source import ExactRandom
 from bisimdist.programs.sources import Sources
+
+__all__ = ["program_tables"]
 
 TIMES = 3
 
@@ -42,7 +41,7 @@ def listed(x: int, rng: Any, n: int = 10) -> int:
 
 
 def _compiled(function: Callable[..., Any]) -> Machine:
-    plain = function.func if isinstance(function, partial) else function
+    plain: Any = function.func if isinstance(function, partial) else function
     machine = Machine(Sources(plain))
     machine.prepare(plain)
     return machine
@@ -60,8 +59,10 @@ def _explore(
     return exploration
 
 
-def measure(name: str, function: Callable[..., Any], inputs: list[Any], cut: float | None = None) -> None:
-    """Print a line of the table: the best of several runs, in CPU seconds."""
+def _measure(
+    table: Table, name: str, function: Callable[..., Any], inputs: list[Any], cut: float | None = None
+) -> None:
+    """Add a row: the best of several runs, in CPU seconds."""
     best = compiling = float("inf")
     for _ in range(TIMES):
         gc.collect()
@@ -76,16 +77,17 @@ def measure(name: str, function: Callable[..., Any], inputs: list[Any], cut: flo
     states = len(exploration.nodes)
     runs = sum(len(edges or ()) for edges in exploration.edges)
     begun = time.process_time()
-    chain_of(exploration, "output", [(repr(inputs[0]), repr(inputs[1]))], Origin(name, "output", {}))
+    chain_of(
+        exploration, frozenset({"output"}), [(repr(inputs[0]), repr(inputs[1]))], Origin(name, "output", {})
+    )
     eliminating = time.process_time() - begun
     tracemalloc.start()
     kept = _explore(function, inputs, cut)
     memory = tracemalloc.get_traced_memory()[0] / len(kept.nodes)
     tracemalloc.stop()
-    print(
-        f"| {name} | {states} | {runs} | {compiling * 1000:.0f} | {best * 1000:.0f} "
-        f"| {states / best:,.0f} | {runs / best:,.0f} "
-        f"| {memory:,.0f} | {eliminating:.2f} |"
+    table.add(
+        *(name, str(states), str(runs), f"{compiling * 1000:.0f}", f"{best * 1000:.0f}"),
+        *(f"{states / best:,.0f}", f"{runs / best:,.0f}", f"{memory:,.0f}", fine_seconds(eliminating)),
     )
 
 
@@ -117,52 +119,52 @@ def all_runs(function: Callable[..., Any], value: Any, most: int = 200_000) -> i
     return most
 
 
-def against_all_runs(name: str, function: Callable[..., Any], value: Any) -> None:
-    """Print a line of the second table: what running every path costs."""
+def _against_all_runs(table: Table, name: str, function: Callable[..., Any], value: Any) -> None:
+    """Add a row: what running every path costs."""
     begun = time.process_time()
     runs = all_runs(function, value)
     naive = time.process_time() - begun
     begun = time.process_time()
     exploration = _explore(function, [value], None)
-    print(f"| {name} | {runs} | {naive:.2f} | {len(exploration.nodes)} | {time.process_time() - begun:.3f} |")
+    spent = time.process_time() - begun
+    table.add(name, str(runs), fine_seconds(naive), str(len(exploration.nodes)), fine_seconds(spent))
 
 
-def main() -> None:
-    """Print the table."""
-    print(described_machine())
-    print(
-        "| program | states | edges | compiling, ms | exploring, ms | states/s | edges/s | bytes a state "
-        "| elimination, CPU s |"
+def program_tables(size: Size) -> Iterator[Table]:
+    """Python functions as chains: states a second, memory, growth with the noise."""
+    table = Table(
+        "Programs as chains: CPU time",
+        (
+            *("program", "states", "edges", "compiling, ms", "exploring, ms", "states/s", "edges/s"),
+            *("bytes a state", "elimination s"),
+        ),
+        ("Edges are runs of straight code from one draw to the next that lead to different places.",),
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    measure("300 coins", walk, [0, 1])
-    measure("list of 10 coins", listed, [0, 1])
     counts = [(0,) * 10, (1,) * 10]
-    measure("noisy max of 10 counts, clipped at 6", noisy_max.noisy_max_clipped, counts)
-    measure("clipped at 12", partial(noisy_max.noisy_max_clipped, most=12), counts)
-    measure("one-sided, not clipped", noisy_max.noisy_max_one_sided, counts)
-    measure("two-sided, not clipped", noisy_max.noisy_max, counts)
-    measure("RAPPOR, 6 bits", responses.rappor, [(0,) * 6, (1,) * 6])
-    measure("sparse vector, 30 queries", sparse_vector.svt_stops_clipped, [(0,) * 30, (1,) * 30])
-    for scale in (1, 2, 4, 8):
-        measure(
-            f"discrete Laplace, scale {scale}", partial(noise.discrete_laplace, scale=scale), [0, 1], 1e-14
-        )
-    for variance in (1, 4):
-        measure(
-            f"discrete Gaussian, variance {variance}",
-            partial(noise.discrete_gaussian, variance=variance),
-            [0, 1],
-            1e-9,
-        )
-    print()
-    print("| program | runs (at most 200000) | CPU s | states | exploration, CPU s |")
-    print("| --- | --- | --- | --- | --- |")
-    for n in (8, 12, 16):
-        against_all_runs(f"{n} coins", partial(walk, n=n), 0)
-    for queries in (1, 2):
-        against_all_runs(f"sparse vector, {queries} queries", sparse_vector.svt_stops_clipped, (0,) * queries)
-
-
-if __name__ == "__main__":
-    main()
+    coins = size.pick(50, 300, 300)
+    _measure(table, f"{coins} coins", partial(walk, n=coins), [0, 1])
+    _measure(table, "list of 10 coins", listed, [0, 1])
+    if size is not Size.QUICK:
+        _measure(table, "noisy max of 10 counts, clipped at 6", noisy_max.noisy_max_clipped, counts)
+        _measure(table, "clipped at 12", partial(noisy_max.noisy_max_clipped, most=12), counts)
+        _measure(table, "one-sided, not clipped", noisy_max.noisy_max_one_sided, counts)
+        _measure(table, "two-sided, not clipped", noisy_max.noisy_max, counts)
+    _measure(table, "RAPPOR, 6 bits", responses.rappor, [(0,) * 6, (1,) * 6])
+    queries = [(0,) * 30, (1,) * 30]
+    _measure(table, "sparse vector, 30 queries", sparse_vector.svt_stops_clipped, queries)
+    for scale in size.pick((1,), (1, 2, 4, 8), (1, 2, 4, 8)):
+        function = partial(noise.discrete_laplace, scale=scale)
+        _measure(table, f"discrete Laplace, scale {scale}", function, [0, 1], 1e-14)
+    for variance in size.pick((), (1, 4), (1, 4)):
+        function = partial(noise.discrete_gaussian, variance=variance)
+        _measure(table, f"discrete Gaussian, variance {variance}", function, [0, 1], 1e-9)
+    yield table
+    table = Table(
+        "Exploration beside running every path: CPU seconds",
+        ("program", "runs (at most 200000)", "s", "states", "exploration s"),
+    )
+    for n in size.pick((8,), (8, 12, 16), (8, 12, 16)):
+        _against_all_runs(table, f"{n} coins", partial(walk, n=n), 0)
+    for n in size.pick((1,), (1, 2), (1, 2)):
+        _against_all_runs(table, f"sparse vector, {n} queries", sparse_vector.svt_stops_clipped, (0,) * n)
+    yield table

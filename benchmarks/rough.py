@@ -1,22 +1,34 @@
-"""What not knowing costs: intervals, parameters and bent coins beside the exact model.
-
-Run ``python -m benchmarks.rough``. CPU seconds, the best of some runs.
-"""
+"""What not knowing costs: intervals, parameters and bent coins beside the exact model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from flint import fmpq
 
+from benchmarks.tables import Size, Table, fine_seconds, ratio
 from benchmarks.timing import spent_by
 from bisimdist import IntervalChain, ParametricChain, bound, build_any_example, delta, delta_over, minimise
 from bisimdist.models.lmc import LMC
 
-TIMES = 3
+__all__ = ["rough_tables"]
+
+KNOWN = (
+    ("figure1", "11/10"),
+    ("crowd,members=4", "3/2"),
+    ("dining-cryptographers,n=2", "11/10"),
+    ("dining-cryptographers,n=3", "11/10"),
+)
+PARAMETRIC = (
+    ("crowd,members=5,forward=p", "2"),
+    ("retransmission,chunks=4,reliability=p", "1"),
+    ("dining-cryptographers,n=4,bias=p", "11/10"),
+    ("dining-cryptographers,n=6,bias=p", "11/10"),
+)
 
 
-def around(chain: LMC, width: fmpq) -> IntervalChain:
+def _around(chain: LMC, width: fmpq) -> IntervalChain:
     """Return a chain whose probabilities, but 0 and 1, are known up to a width on either side."""
     rows = tuple(
         tuple(
@@ -27,48 +39,41 @@ def around(chain: LMC, width: fmpq) -> IntervalChain:
     return IntervalChain(chain.states, chain.labels, rows, chain.pairs)
 
 
-def least(work: Callable[[], object]) -> float:
-    """Return the least CPU time of some runs."""
-    return min(spent_by(work).cpu for _ in range(TIMES))
+def rough_tables(size: Size) -> Iterator[Table]:
+    """Intervals, parameters and merging beside the exact model."""
 
+    def least(work: Callable[[], object]) -> float:
+        return min(spent_by(work).cpu for _ in range(size.pick(1, 3, 3)))
 
-def main() -> None:
-    """Print the tables."""
-    print("model                                alpha  question          exact  intervals +-1/100  (x)")
-    for name, alpha in (
-        ("crowd,members=4", "3/2"),
-        ("dining-cryptographers,n=2", "11/10"),
-        ("dining-cryptographers,n=3", "11/10"),
-        ("figure1", "11/10"),
-    ):
+    table = Table(
+        "Intervals beside exact probabilities: CPU seconds",
+        ("model", "alpha", "question", "exact", "intervals of +-1/100", "intervals / exact"),
+        ("The least of some runs, here and below.",),
+    )
+    for name, alpha in KNOWN[: size.pick(2, 4, 4)]:
         chain = build_any_example(name)
         assert isinstance(chain, LMC)
-        rough = around(chain, fmpq(1, 100))
+        rough = _around(chain, fmpq(1, 100))
         for what, ask in (("delta", delta), ("bound", bound)):
-            known = least(lambda ask=ask, chain=chain, alpha=alpha: ask(chain, alpha))
-            wide = least(lambda ask=ask, rough=rough, alpha=alpha: ask(rough, alpha))
-            print(
-                f"{name:36} {alpha:>5}  {what:14} {known:8.3f} {wide:18.3f}  {wide / known:.1f}", flush=True
-            )
-    print("\nmodel with a parameter               alpha  at p = 1/3  as a function  (x)")
-    for name, alpha in (
-        ("crowd,members=5,forward=p", "2"),
-        ("retransmission,chunks=4,reliability=p", "1"),
-        ("dining-cryptographers,n=4,bias=p", "11/10"),
-        ("dining-cryptographers,n=6,bias=p", "11/10"),
-    ):
+            known = least(partial(ask, chain, alpha))
+            wide = least(partial(ask, rough, alpha))
+            table.add(name, alpha, what, fine_seconds(known), fine_seconds(wide), ratio(wide, known))
+    yield table
+    table = Table(
+        "Delta as a function of a parameter beside one value: CPU seconds",
+        ("model", "alpha", "at p = 1/3", "as a function", "function / value"),
+    )
+    for name, alpha in PARAMETRIC[: size.pick(2, 4, 4)]:
         model = build_any_example(name)
         assert isinstance(model, ParametricChain)
         chain = model.at({"p": "1/3"})
-        known = least(lambda chain=chain, alpha=alpha: delta(chain, alpha))
-        whole = least(lambda model=model, alpha=alpha: delta_over(model, alpha))
-        print(f"{name:36} {alpha:>5}  {known:10.3f} {whole:14.3f}  {whole / known:.1f}", flush=True)
-    chain = build_any_example("random,states=30,seed=1")
+        known = least(partial(delta, chain, alpha))
+        whole = least(partial(delta_over, model, alpha))
+        table.add(name, alpha, fine_seconds(known), fine_seconds(whole), ratio(whole, known))
+    yield table
+    states = size.pick(10, 30, 30)
+    chain = build_any_example(f"random,states={states},seed=1")
     assert isinstance(chain, LMC)
-    pairs = [("s0", "s1")]
-    small = least(lambda: minimise(chain, "1/5", pairs=pairs))
-    print(f"\nminimise --loss 1/5 of 30 random states: {small:.2f} s")
-
-
-if __name__ == "__main__":
-    main()
+    table = Table("`minimise` with a loss of 1/5: CPU seconds", ("states", "s"))
+    table.add(str(states), fine_seconds(least(partial(minimise, chain, "1/5", pairs=[("s0", "s1")]))))
+    yield table

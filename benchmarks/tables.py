@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import TypeVar
 
 from benchmarks.timing import Spent
 
-__all__ = ["Table", "bytes_text", "fine_seconds", "ratio", "seconds", "spent_text"]
+__all__ = ["NOT_INSTALLED", "Size", "Table", "bytes_text", "fine_seconds", "ratio", "seconds", "spent_text"]
+
+NOT_INSTALLED = "not installed"
+"""Stands where a solver would: the solvers of a table are always the same."""
+
+T = TypeVar("T")
+
+
+class Size(IntEnum):
+    """How much of a table is measured."""
+
+    QUICK = 0
+    """All tables in a minute: does everything still work?"""
+    USUAL = 1
+    """All tables in a quarter of an hour."""
+    FULL = 2
+    """Everything that was ever published, for hours."""
+
+    def pick(self, quick: T, usual: T, full: T) -> T:
+        """Return what belongs to this size."""
+        return (quick, usual, full)[self]
 
 
 @dataclass(slots=True)
@@ -21,6 +44,7 @@ class Table:
 
     def add(self, *cells: str) -> None:
         self.rows.append(cells)
+        print("| " + " | ".join(cells) + " |", file=sys.stderr, flush=True)
 
     def markdown(self) -> str:
         lines = [f"### {self.title}", ""]

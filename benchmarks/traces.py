@@ -12,7 +12,7 @@ from typing import Any
 
 from flint import fmpq
 
-from benchmarks.tables import Table, bytes_text, fine_seconds, ratio
+from benchmarks.tables import Size, Table, bytes_text, fine_seconds, ratio
 from benchmarks.timing import Spent, spent_by
 from bisimdist.analysis.hmm import epsilon
 from bisimdist.analysis.trace_equivalence import trace_equivalence
@@ -200,17 +200,18 @@ def _tzeng_seconds(automaton: PA, kind: str, limit: float) -> tuple[float, bool]
     return spent, ended
 
 
-def _equivalence_cases(*, full: bool) -> Iterator[tuple[str, Callable[[int, int], PA], int, int]]:
+def _equivalence_cases(size: Size) -> Iterator[tuple[str, Callable[[int, int], PA], int, int]]:
+    full = size is Size.FULL
     sizes = [(100, 1), (100, 5), (300, 5), (1000, 1), *([(1000, 20)] if full else [])]
-    for states, pairs in sizes:
+    for states, pairs in sizes[: size.pick(2, 4, 5)]:
         yield "deferred", deferred_pairs, states, pairs
     sizes = [(20, 1), (50, 1), (50, 5), (100, 1), *([(150, 5), (500, 1), (500, 5)] if full else [])]
     for states, pairs in sizes:
         yield "mixed", mixed_copies, states, pairs
 
 
-def equivalence_tables(*, full: bool = False) -> Iterator[Table]:
-    """Yield the table of trace equivalence."""
+def equivalence_tables(size: Size) -> Iterator[Table]:
+    """Trace equivalence of pairs that are equivalent, but not bisimilar, beside Tzeng's algorithm."""
     table = Table(
         "Trace equivalence of pairs that are equivalent, but not bisimilar: CPU seconds",
         (
@@ -228,9 +229,9 @@ def equivalence_tables(*, full: bool = False) -> Iterator[Table]:
             "Tzeng / ours",
         ),
     )
-    limit = 60.0 if full else 20.0
+    limit = size.pick(2.0, 10.0, 60.0)
     trace_equivalence(deferred_pairs(10, 1))
-    for name, make, states, pairs in _equivalence_cases(full=full):
+    for name, make, states, pairs in _equivalence_cases(size):
         automaton = make(states, pairs)
         answer, ours = timed(partial(trace_equivalence, automaton))
         text, writing = timed(partial(_written, answer.certificate))
@@ -329,19 +330,20 @@ class _Case:
     """To which the others go; where the last one is the longest trace that matters, they find the same."""
 
 
-def _cases(*, full: bool) -> Iterator[_Case]:
-    for n in (6, 8, 10, 14, 18) if full else (6, 8, 10, 14):
+def _cases(size: Size) -> Iterator[_Case]:
+    for n in size.pick((6,), (6, 8, 10, 14), (6, 8, 10, 14, 18)):
         yield _Case(f"dining cryptographers, n = {n}", dining_cryptographers(n), (n + 1,))
-    for rounds in (4, 16, 64) if full else (4, 16):
+    for rounds in size.pick((4,), (4, 16), (4, 16, 64)):
         chain = randomised_response(2, "3/4", rounds)
         yield _Case(f"randomised response, {rounds} rounds", chain, (min(rounds + 1, 17),))
     yield _Case("randomised response, 3 answers, 6 rounds", randomised_response(3, "1/2", 6), (7,))
     yield _Case("leaky retry", leaky_retry(), (10, 50))
-    yield _Case("random, 100 states, 5 successors, 3 labels", random_lmc(100, 5, 3, 0), (5, 10))
-    for width, depth in ((4, 8), (6, 12)) if full else ((4, 8),):
+    far = size.pick((5,), (5, 10), (5, 10))
+    yield _Case("random, 100 states, 5 successors, 3 labels", random_lmc(100, 5, 3, 0), far)
+    for width, depth in size.pick((), ((4, 8),), ((4, 8), (6, 12))):
         yield _Case(f"random layers, {depth} of {width}", _layered_chain(width, depth), (depth,))
-    for size in (4, 8) if full else (4,):
-        yield _Case(f"random, {size} states, full rows", _dense_chain(size), (8, 12))
+    for states in size.pick((), (4,), (4, 8)):
+        yield _Case(f"random, {states} states, full rows", _dense_chain(states), (8, 12))
 
 
 def _number(value: fmpq | None) -> str:
@@ -408,9 +410,9 @@ def _trace_row(table: Table, case: _Case, kind: str, limit: float) -> None:
         )
 
 
-def trace_metric_tables(*, full: bool = False) -> Iterator[Table]:
-    """Yield the table of the trace metric."""
-    limit = 60.0 if full else 8.0
+def trace_metric_tables(size: Size) -> Iterator[Table]:
+    """The trace metric of all lengths beside enumeration and `epsilon --length`."""
+    limit = size.pick(1.0, 8.0, 60.0)
     table = Table(
         "Trace metric of all lengths: CPU seconds",
         (
@@ -440,7 +442,7 @@ def trace_metric_tables(*, full: bool = False) -> Iterator[Table]:
         ),
     )
     trace_metric(leaky_retry())
-    for case in _cases(full=full):
+    for case in _cases(size):
         for kind in ("multiplicative", "additive"):
             _trace_row(table, case, kind, limit)
     yield table

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from flint import fmpq
 
-from benchmarks import lp
-from benchmarks.__main__ import TABLES, main
+from benchmarks import foreign, lp, peers, prism
+from benchmarks.__main__ import TABLES, _options, main
 from benchmarks.cases import Case, measure, random_case
-from benchmarks.foreign import foreign_solvers
+from benchmarks.compare import QUESTIONS, ROOT, comparison
+from benchmarks.foreign import KeptHighs, foreign_solvers
 from benchmarks.instances import FAMILIES, make_batch
 from benchmarks.kleene import kleene_baseline
+from benchmarks.lifting import ratio_solvers
+from benchmarks.tables import NOT_INSTALLED, Size
 from bisimdist.lp.optimum import verify
 from bisimdist.lp.solve import solve
+
+README = ROOT / "benchmarks" / "README.md"
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -36,6 +43,8 @@ def test_every_solver_finds_the_optimum_of_the_kernel() -> None:
     values = lp._kernel(batch, column)
     solvers = foreign_solvers()
     for solver in solvers:  # raises where one disagrees
+        if not solver.installed:
+            continue
         lp._foreign(solver, batch, column, values, full=False)
         assert column.spent[solver.name].wall > 0
     assert {"scipy HiGHS", "Z3 Optimize"} <= {solver.name for solver in solvers}
@@ -51,6 +60,7 @@ def test_a_case_is_measured_with_its_stages_and_its_certificate_checked() -> Non
     assert 0 < outcome.memory_before <= outcome.memory
 
 
+@pytest.mark.skipif(not KeptHighs.installed(), reason="highspy is not installed")
 def test_the_baseline_counts_every_pair_in_each_direction() -> None:
     for alpha, directions in (("1", 1), ("3/2", 2)):
         (baseline,) = kleene_baseline(random_case(8, 3, 2, alpha), 2)
@@ -66,14 +76,98 @@ def test_unknown_tables_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "problems" in capsys.readouterr().err
 
 
+def test_the_list_and_the_readme_say_what_every_table_measures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    listed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert listed.keys() == TABLES.keys()
+    assert all(listed.values())
+    rows = re.findall(r"^\| `([\w-]+)` \|", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(rows) == TABLES.keys()
+
+
+def test_solvers_that_are_missing_are_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foreign, "_installed", lambda _: False)
+    names = {solver.name for solver in foreign_solvers() if not solver.installed}
+    assert {"PuLP + CBC", "PuLP + HiGHS", "cddlib (GMP)", "QSopt_ex"} == names
+    column = lp.Column(4)
+    lp._kernel(make_batch("random", 4, 4, 2), column)
+    rows = {row[0]: row[1] for row in lp._table("random", [column]).rows}
+    assert {name for name, answer in rows.items() if answer == NOT_INSTALLED} == names | {lp.KEPT}
+    assert set(rows) >= names
+    told = {solver.name: solver.installed for solver in ratio_solvers()}
+    assert told == {"Z3 Optimize": True, "scipy HiGHS": True, "PuLP + CBC": False, "PuLP + HiGHS": False}
+
+
+def test_models_that_are_missing_are_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(prism, "MODELS", tmp_path)
+    monkeypatch.setattr(peers, "CHAINS", tmp_path)
+    monkeypatch.setattr(prism, "find_spec", lambda _: None)
+    (table,) = prism.prism_tables(Size.USUAL)
+    assert len(table.rows) == len(prism.USUAL)
+    assert {
+        row[2] for row in table.rows if not row[0].startswith(("brp", "crypto", "nand", "egl", "haddad"))
+    } == {"Storm not installed"}
+    assert {"no file haddadu.json", "no file egl5_2.tra"} <= {row[2] for row in table.rows}
+    (table,) = peers.peer_tables(Size.USUAL)
+    assert all(row[3].startswith("no file") for row in table.rows)
+    assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_chains_of_others_are_read_and_wrong_distances_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "2labels_3states_2bf.lmc"
+    path.write_text(
+        "States\n1 a\n2 a\n3 b\nEdges\n1 -> 3 1/2\n1 -> 1 1/2\n2 -> 3 100/300\n2 -> 2 200/300\n3 -> 3 1/1\n"
+    )
+    chain = peers.read_chain(path)
+    assert chain.rows[1] == ((1, fmpq(2, 3)), (2, fmpq(1, 3)))
+    *_, (cells, known) = peers._ours(path)
+    assert "REJECTED" not in cells
+    assert known[1, 2] == pytest.approx(1 / 3)
+    for said, wrong in ((1 / 3, "0 of 1"), (1.0, "1 of 1")):
+        program = tmp_path / "bdsolver"
+        program.write_text(f"#!/bin/sh\necho '1 <-> 2 {said}'\n")
+        program.chmod(0o755)
+        monkeypatch.setattr("shutil.which", lambda _, program=program: str(program))
+        assert peers._run("bdsolver", path, known, 5.0)[1] == wrong
+
+
+def test_questions_of_a_comparison_belong_to_tables() -> None:
+    assert {name.partition(":")[0] for name in QUESTIONS} <= TABLES.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a checkout")
+def test_a_revision_is_compared_with_itself() -> None:
+    table = comparison("HEAD", runs=1, tables=["lifting", "rough"])
+    assert [row[0].partition(":")[0] for row in table.rows] == ["rough", "lifting"]
+    assert all(float(row[3]) > 0 for row in table.rows)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 def test_the_quick_tables_are_printed_and_written(
     table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     written = tmp_path / "tables.md"
-    assert main([table, "--output", str(written)]) == 0
+    assert main([table, "--quick", "--output", str(written)]) == 0
     text = written.read_text(encoding="utf-8")
     assert text.strip() == capsys.readouterr().out.strip()
-    assert "no answer" not in text
-    assert "REJECTED" not in text
+    assert not re.search("no answer|REJECTED|WRONG", text)
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", README, *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_the_commands_on_the_pages_can_be_typed() -> None:
+    asked = [
+        command
+        for page in PAGES
+        for command in re.findall(r"python -m benchmarks([^`\n#]*)", page.read_text())
+    ]
+    assert len(asked) > 10
+    for command in asked:
+        _options(command.split())
+    old = [str(page) for page in PAGES if re.search(r"python benchmarks/|-m benchmarks\.", page.read_text())]
+    assert not old

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from flint import fmpq
 
+from benchmarks.foreign import KeptHighs
 from benchmarks.formulae import splitter_rounds, tree_nodes
 from benchmarks.generalised import kleene_by_highs, layered, question_arena, random_automaton
 from benchmarks.lifting import FAMILIES, make_problem, ratio_solvers
-from benchmarks.logic import TABLES, main
 from benchmarks.traces import (
     NUMBERS,
     deferred_pairs,
@@ -41,6 +40,8 @@ def test_every_solver_finds_the_ratio_of_the_kernel(family: str) -> None:
     solvers = ratio_solvers()
     assert {"Z3 Optimize", "scipy HiGHS"} <= {solver.name for solver in solvers}
     for solver in solvers:
+        if not solver.installed:
+            continue
         value = solver.solve(problem)
         if solver.exact:
             assert value == wanted
@@ -48,6 +49,7 @@ def test_every_solver_finds_the_ratio_of_the_kernel(family: str) -> None:
             assert float(str(value)) == pytest.approx(float(wanted), abs=1e-6)
 
 
+@pytest.mark.skipif(not KeptHighs.installed(), reason="highspy is not installed")
 @pytest.mark.parametrize(
     ("automaton", "kind", "discount"),
     [
@@ -112,14 +114,3 @@ def test_timed_returns_what_it_measured() -> None:
     result, spent = timed(lambda: 3)
     assert result == 3
     assert spent >= 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("table", TABLES)
-def test_the_quick_tables_are_printed(table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    written = tmp_path / "tables.md"
-    assert main([table, "--output", str(written)]) == 0
-    text = written.read_text(encoding="utf-8")
-    assert text.strip() == capsys.readouterr().out.strip()
-    assert "REJECTED" not in text
-    assert "WRONG" not in text
