@@ -164,15 +164,17 @@ class TraceSemantics:
     automaton: PA
     starts: tuple[int, ...]
     chain: WordSystem = field(init=False)
+    _asked: frozenset[int] = field(init=False, repr=False)
     _numbers: dict[Vector, int] = field(default_factory=dict, init=False, repr=False)
     _states: list[Vector] = field(default_factory=list, init=False, repr=False)
     _steps: dict[int, tuple[tuple[str, fmpq, int], ...]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.chain = WordSystem.of(self.automaton, self.starts)
+        self._asked = frozenset(self.starts)
 
     def _start(self, state: int) -> int:
-        if state not in self.starts:
+        if state not in self._asked:
             raise UsageError(f"state {self.automaton.states[state]!r} was not asked about")
         return self._number(point(self.chain.class_of[state]))
 

@@ -69,16 +69,17 @@ class TraceFunctions:
     parents: list[int] = field(default_factory=list)
     firsts: list[int] = field(default_factory=list)
     _groups: list[NDArray[np.int64]] = field(init=False, repr=False)
+    _symbols: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        self._symbols = self.chain.symbols
         self._groups = [np.array(group, dtype=np.int64) for group in self.chain.groups()]
 
     def word(self, place: int) -> tuple[str, ...]:
         """Return a kept trace by its place."""
-        actions = self.chain.symbols
         result = []
         while place >= 0:
-            result.append(actions[self.firsts[place]])
+            result.append(self._symbols[self.firsts[place]])
             place = self.parents[place]
         return tuple(result)
 
