@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -17,6 +18,9 @@ __all__ = ["Cluster", "Tell", "checked_cluster", "opened"]
 
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 REMOTE = re.compile(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:[0-9]+")
+
+LATE = 0.8
+"""How many seconds after the deadline jobs that were told of it may still answer."""
 
 Tell = Callable[[int, int, int], None]
 """Told how many jobs are done, how many there are, and how many workers."""
@@ -151,15 +155,21 @@ class Cluster:
         deadline: Deadline = NEVER,
         tell: Tell | None = None,
     ) -> Iterator[Any]:
-        """Yield ``function(shared, job, deadline)`` of independent jobs, in their order."""
+        """Yield ``function(shared, job, deadline)`` of independent jobs, in their order.
+
+        At the deadline jobs return what they know; `LATE` seconds later nothing is waited for.
+        """
+        left = deadline.left()
+        over = Deadline.after(None if left is None else left + LATE)
 
         def watch(done: int, of: int, there: int) -> None:
-            deadline.check()
+            over.check()
             if tell is not None:
                 tell(done, of, there)
 
         given = self.share(shared)
-        futures = [self.submit(_timed, function, given, job, deadline.left()) for job in jobs]
+        end = None if left is None else time.time() + left
+        futures = [self.submit(_timed, function, given, job, left, end) for job in jobs]
         found: dict[int, Any] = {}
         following = 0
         for number, result in self.results(futures, watch):
@@ -173,5 +183,14 @@ def _same(value: Any) -> Any:
     return value
 
 
-def _timed(function: Callable[[Any, Any, Deadline], Any], shared: Any, job: Any, left: float | None) -> Any:
+def _timed(
+    function: Callable[[Any, Any, Deadline], Any],
+    shared: Any,
+    job: Any,
+    left: float | None,
+    end: float | None,
+) -> Any:
+    """Do a job that may have waited, by a clock that may be another one."""
+    if left is not None and end is not None:
+        left = min(left, max(0.0, end - time.time()))
     return function(shared, job, Deadline.after(left))

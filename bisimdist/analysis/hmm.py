@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from flint import fmpq
 from bisimdist.analysis.asked import asked_budget, asked_distributions
 from bisimdist.analysis.hmm_answer import BudgetAnswer, PairBudget, PairVerdict, Verdict, VerifyAnswer
 from bisimdist.analysis.hmm_sampling import NarrowedBudget, narrow_budget
+from bisimdist.analysis.parallel import Pool
 from bisimdist.errors import ENDINGS, Interruption, LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, to_fmpq
@@ -324,6 +325,7 @@ def epsilon(  # noqa: PLR0913
     up_to: bool = False,
     pairs: Sequence[tuple[str, str]] | None = None,
     precision: ExactNumber = "1/1000",
+    cluster: str | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
     on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
@@ -337,6 +339,8 @@ def epsilon(  # noqa: PLR0913
     precision
         How narrow that bracket is to be. With one parameter the value itself is known where the bracket holds
         one candidate only: a rational, or a zero of a polynomial.
+    cluster
+        Where workers are that share the pairs, as for `bisimdist.bound`; by default there are none.
     length, up_to, pairs, deadline, progress, on_interrupt
         As in `verify`. A limit leaves a lower bound.
 
@@ -359,15 +363,39 @@ def epsilon(  # noqa: PLR0913
     [2, 2]
     """
     asked = _asked(model, pairs, length, up_to)
-    limits, ends = Limits(deadline=deadline, progress=progress), list[Deadline]()
-    lengths = range(1 if up_to else length, length + 1)
-    found = (
-        _for_all_values(model, pair, lengths, precision, limits)
-        if model.parametric
-        else _pair_budget(model, pair, length, up_to, limits, ends)
-        for pair in asked
-    )
+    about = _Asked(model, length, up_to, precision, progress if cluster is None else silent)
+    found: list[PairBudget] = []
+    try:
+        with Pool(_budget_of, about, cluster=cluster, deadline=deadline, progress=progress) as pool:
+            found.extend(pool.map(asked))
+    except ENDINGS:
+        if cluster is None or model.parametric:
+            raise
+        with deferred():
+            end = Deadline.after(GRACE)
+            found.extend(_lower_bound(model, pair, length, up_to, end) for pair in asked[len(found) :])
     return BudgetAnswer(model=model, length=length, up_to=up_to, pairs=tuple(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of every pair."""
+
+    model: HMM
+    length: int
+    up_to: bool
+    precision: ExactNumber
+    progress: Progress
+    ends: list[Deadline] = field(default_factory=list)
+    """Until when guesses are made for those that come too late, of all pairs together."""
+
+
+def _budget_of(asked: _Asked, pair: tuple[str, str], deadline: Deadline) -> PairBudget:
+    limits = Limits(deadline=deadline, progress=asked.progress)
+    if not asked.model.parametric:
+        return _pair_budget(asked.model, pair, asked.length, asked.up_to, limits, asked.ends)
+    lengths = range(1 if asked.up_to else asked.length, asked.length + 1)
+    return _for_all_values(asked.model, pair, lengths, asked.precision, limits)
 
 
 def _for_all_values(
@@ -427,7 +455,7 @@ def _pair_budget(  # noqa: PLR0913, PLR0917
         found = least_ratio(model, pair, length, up_to=up_to, limits=limits)
     except ENDINGS:
         with deferred():
-            ends.append(ends[0] if ends else Deadline.after(GRACE))  # of all pairs together
+            ends.append(ends[0] if ends else Deadline.after(GRACE))
             return _lower_bound(model, pair, length, up_to, ends[0])
     chances = found.witness.probabilities
     return PairBudget(

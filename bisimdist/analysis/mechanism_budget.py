@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bisimdist.analysis.parallel import Pool
 from bisimdist.analysis.proved import Shown
 from bisimdist.certificates.hmm_proofs import (
     mechanism_certificate,
@@ -12,7 +13,7 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.exact.number import Exact
 from bisimdist.exact.rational import format_rational
-from bisimdist.hmm.budget import Adjacency, BudgetResult, QueryFamily, privacy_budget
+from bisimdist.hmm.budget import Adjacency, BudgetResult, QueryFamily, privacy_budget, worst_of_part
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 from bisimdist.report.numbers import exact_value, short_rational
 from bisimdist.report.tables import Report
@@ -101,6 +102,7 @@ def mechanism_budget(
     family: QueryFamily,
     adjacency: Adjacency | str,
     *,
+    cluster: str | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> MechanismBudget:
@@ -112,6 +114,8 @@ def mechanism_budget(
         The mechanism, such as `noisy_max_family(5)`.
     adjacency
         ``"one"``: one query result differs, by one; ``"all"``: every one may.
+    cluster
+        Where workers are that share the neighbours, as for `bisimdist.bound`; by default there are none.
     deadline, progress
         As everywhere.
 
@@ -138,4 +142,6 @@ def mechanism_budget(
     except ValueError:
         raise UsageError(f"the adjacency is {adjacency!r}; expected 'one' or 'all'") from None
     limits = Limits(deadline=deadline, progress=progress)
-    return MechanismBudget(result=privacy_budget(family, chosen, limits=limits))
+    about = family, chosen
+    with Pool(worst_of_part, about, cluster=cluster, deadline=deadline, progress=progress) as pool:
+        return MechanismBudget(result=privacy_budget(*about, limits=limits, spread=pool.map))

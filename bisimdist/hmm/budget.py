@@ -6,11 +6,12 @@ some of the query results only as a multiset, one representative of each class o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cache
+from functools import partial
 from itertools import combinations_with_replacement, product
+from typing import NamedTuple
 
 from flint import fmpq
 
@@ -18,22 +19,43 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.mechanisms import truncated_geometric, winner_distribution
 from bisimdist.models.mechanisms.noisy_max import TIES
-from bisimdist.progress import UNBOUNDED, Limits
+from bisimdist.progress import UNBOUNDED, Deadline, Limits
 
 __all__ = [
     "Adjacency",
     "BudgetResult",
     "QueryFamily",
+    "Worst",
     "enumerated_budget",
     "geometric_family",
     "noisy_max_family",
     "privacy_budget",
+    "worst_of_part",
 ]
 
 Results = tuple[int, ...]
 Step = tuple[int, int]
 
-REPORT_EVERY = 5_000
+Part = tuple[int, tuple[Step, ...]]
+
+LOOK_EVERY = 5_000
+"""The deadline is looked at after so many pairs."""
+
+
+class Worst(NamedTuple):
+    """Probabilities of an answer on two inputs, the larger one first; none so far while both are 0."""
+
+    one: fmpq = fmpq(0)
+    two: fmpq = fmpq(0)
+    answer: int = 0
+    pair: tuple[Results, Results] = ((), ())
+    looked_at: int = 0
+    """How many pairs were looked at."""
+
+    def or_else(self, other: Worst) -> Worst:
+        """Return the other where its ratio is larger."""
+        larger = other.one * self.two > other.two * self.one if self.one else other.one > 0
+        return other if larger else self
 
 
 class Adjacency(Enum):
@@ -130,19 +152,6 @@ def noisy_max_family(
         raise UsageError(f"there are {n} queries; expected at least 1")
     if ties not in TIES:
         raise UsageError(f"ties={ties!r} is not usable; expected {' or '.join(TIES)}")
-    noise = truncated_geometric(alpha, levels)
-
-    @cache
-    def winners(results: Results) -> tuple[fmpq, ...]:
-        return winner_distribution(results, noise, ties)
-
-    def chance(answer: int, results: Results) -> fmpq:
-        if ties == "uniform":
-            rest = sorted((*results[:answer], *results[answer + 1 :]))
-            return winners((results[answer], *rest))[0]
-        ordered = (*sorted(results[:answer]), results[answer], *sorted(results[answer + 1 :]))
-        return winners(ordered)[answer]
-
     blocks = []
     for answer in range(n):
         before, after = tuple(range(answer)), tuple(range(answer + 1, n))
@@ -153,7 +162,7 @@ def noisy_max_family(
         n,
         levels,
         tuple(str(i) for i in range(1, n + 1)),
-        chance,
+        _Winning(truncated_geometric(alpha, levels), ties),
         tuple(blocks),
         (0,) if ties == "uniform" else tuple(range(n)),
         {
@@ -166,6 +175,31 @@ def noisy_max_family(
     )
 
 
+@dataclass(slots=True)
+class _Winning:
+    """How probable it is that a query wins; a value that workers can be sent."""
+
+    noise: Sequence[Sequence[fmpq]]
+    ties: str
+    known: dict[Results, tuple[fmpq, ...]] = field(default_factory=dict)
+
+    def __call__(self, answer: int, results: Results) -> fmpq:
+        before, after = results[:answer], results[answer + 1 :]
+        if self.ties == "uniform":
+            return self._winners((results[answer], *sorted(before + after)))[0]
+        return self._winners((*sorted(before), results[answer], *sorted(after)))[answer]
+
+    def _winners(self, results: Results) -> tuple[fmpq, ...]:
+        found = self.known.get(results)
+        if found is None:
+            found = self.known[results] = winner_distribution(results, self.noise, self.ties)
+        return found
+
+
+def _noisy(noise: Sequence[Sequence[fmpq]], answer: int, results: Results) -> fmpq:
+    return noise[results[0]][answer]
+
+
 def geometric_family(*, alpha: ExactNumber = "1/2", levels: int = 3) -> QueryFamily:
     """Return the truncated geometric mechanism on one count."""
     noise = truncated_geometric(alpha, levels)
@@ -174,7 +208,7 @@ def geometric_family(*, alpha: ExactNumber = "1/2", levels: int = 3) -> QueryFam
         1,
         levels,
         tuple(str(value) for value in range(levels)),
-        lambda answer, results: noise[results[0]][answer],
+        partial(_noisy, noise),
         (((0,),),) * levels,
         tuple(range(levels)),
         {"kind": "geometric", "levels": str(levels), "noise": str(to_fmpq(alpha))},
@@ -186,12 +220,24 @@ def _steps(levels: int) -> list[Step]:
     return [(a, b) for a in range(levels) for b in range(levels) if abs(a - b) <= 1]
 
 
-def _neighbours(family: QueryFamily, answer: int, adjacency: Adjacency) -> Iterator[tuple[Step, ...]]:
+def _parts(family: QueryFamily) -> list[Part]:
+    """Return what the pairs of neighbours fall into: an answer, and the steps of its first block."""
+    steps = _steps(family.levels)
+    return [
+        (answer, begun)
+        for answer in family.representatives
+        for begun in combinations_with_replacement(steps, len(family.blocks[answer][0]))
+    ]
+
+
+def _neighbours(family: QueryFamily, part: Part, adjacency: Adjacency) -> Iterator[tuple[Step, ...]]:
     """Yield one pair of neighbours of each class, as the steps of the queries."""
     steps = _steps(family.levels)
+    answer, begun = part
     blocks = family.blocks[answer]
-    choices: list[Iterator[tuple[Step, ...]]] = [
-        combinations_with_replacement(steps, len(block)) for block in blocks
+    choices: list[Iterable[tuple[Step, ...]]] = [
+        (begun,),
+        *(combinations_with_replacement(steps, len(block)) for block in blocks[1:]),
     ]
     order = [query for block in blocks for query in block]
     for chosen in product(*choices):
@@ -210,6 +256,7 @@ def privacy_budget(
     adjacency: Adjacency,
     *,
     limits: Limits = UNBOUNDED,
+    spread: Callable[[Sequence[Part]], Iterable[Worst]] | None = None,
 ) -> BudgetResult:
     """Return the exact budget of a mechanism over all pairs of neighbours.
 
@@ -221,6 +268,9 @@ def privacy_budget(
         Which inputs are neighbours.
     limits
         When to give up, and who is told how far the work is.
+    spread
+        Does `worst_of_part` to each of what the neighbours fall into, in their order; by default that is done
+        here.
 
     Raises
     ------
@@ -236,12 +286,25 @@ def privacy_budget(
     >>> privacy_budget(noisy_max_family(3), Adjacency.ONE).ratio
     40/21
     """
-    classes = (
-        (answer, steps)
-        for answer in family.representatives
-        for steps in _neighbours(family, answer, adjacency)
-    )
-    return _worst(family, adjacency, classes, limits)
+    parts = _parts(family)
+    if spread is None:
+        found = (worst_of_part((family, adjacency), part, limits.deadline) for part in parts)
+        return _budget(family, adjacency, found, limits)
+    return _budget(family, adjacency, spread(parts), limits)
+
+
+def worst_of_part(about: tuple[QueryFamily, Adjacency], part: Part, deadline: Deadline) -> Worst:
+    """Return the first of the worst pairs of neighbours of a part.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes.
+    """
+    family, adjacency = about
+    deadline.check()
+    classes = ((part[0], steps) for steps in _neighbours(family, part, adjacency))
+    return _worst(family, classes, deadline)
 
 
 def enumerated_budget(
@@ -257,38 +320,40 @@ def enumerated_budget(
         if (moved := sum(a != b for a, b in steps)) and (adjacency is Adjacency.ALL or moved == 1)
         for answer in range(len(family.answers))
     )
-    return _worst(family, adjacency, everything, limits)
+    return _budget(family, adjacency, [_worst(family, everything, limits.deadline)], limits)
 
 
-def _worst(
-    family: QueryFamily,
-    adjacency: Adjacency,
-    classes: Iterator[tuple[int, Sequence[Step]]],
-    limits: Limits,
-) -> BudgetResult:
-    best: tuple[fmpq, fmpq, int, tuple[Results, Results]] | None = None
+def _worst(family: QueryFamily, classes: Iterable[tuple[int, Sequence[Step]]], deadline: Deadline) -> Worst:
+    worst = Worst()
     count = 0
     for answer, steps in classes:
         count += 1
-        if count % REPORT_EVERY == 0:
-            limits.deadline.check()
-            limits.progress("pairs of neighbours", count, None)
+        if count % LOOK_EVERY == 0:
+            deadline.check()
         first, second = tuple(a for a, _ in steps), tuple(b for _, b in steps)
         one, two = family.chance(answer, first), family.chance(answer, second)
-        if one == 0 or one < two or (one == two and best is not None):
-            continue  # the pair with the sides swapped is looked at as well
-        if best is None or one * best[1] > two * best[0]:
-            best = (one, two, answer, (first, second))
-    if best is None:
+        if one >= two:  # the pair with the sides swapped is looked at as well
+            worst = worst.or_else(Worst(one, two, answer, (first, second)))
+    return worst._replace(looked_at=count)
+
+
+def _budget(
+    family: QueryFamily, adjacency: Adjacency, found: Iterable[Worst], limits: Limits
+) -> BudgetResult:
+    best, count = Worst(), 0
+    for worst in found:
+        best = best.or_else(worst)
+        count += worst.looked_at
+        limits.progress("pairs of neighbours", count, None)
+    if best.one == 0:
         raise UsageError(f"{family.name} on {family.levels} levels has no neighbours with different answers")
-    one, two, answer, pair = best
     return BudgetResult(
         family=family,
         adjacency=adjacency,
-        ratio=None if two == 0 else one / two,
-        pair=pair,
-        answer=family.answers[answer],
-        probabilities=(one, two),
+        ratio=None if best.two == 0 else best.one / best.two,
+        pair=best.pair,
+        answer=family.answers[best.answer],
+        probabilities=(best.one, best.two),
         looked_at=count,
         pairs=_pair_count(family, adjacency),
     )

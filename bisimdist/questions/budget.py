@@ -35,7 +35,6 @@ OF_PROGRAMS = (
     options.EPSILON,
     options.CUT,
     options.GAP.but(help="Of a program: cut as finely as this width needs."),
-    options.CLUSTER.but(help="Of a program: share its pairs among Dask workers: local:N or tcp://HOST:PORT."),
 )
 
 
@@ -54,6 +53,7 @@ class Budget(Question["MechanismBudget"]):
     argument = "MECHANISM"
     options = (
         *OF_PROGRAMS,
+        options.CLUSTER.but(help="Share the neighbours among Dask workers: local:N or tcp://HOST:PORT."),
         options.MEMORY,
         options.TIMEOUT.but(help="Stop after so many seconds."),
         options.CERTIFICATE.but(help="Write the claim for 'bisimdist check' to look at all pairs."),
@@ -62,6 +62,7 @@ class Budget(Question["MechanismBudget"]):
 
     family: QueryFamily
     adjacency: str
+    cluster: str | None = None
 
     @classmethod
     def read(cls, given: Given) -> Question[Any]:
@@ -77,7 +78,7 @@ class Budget(Question["MechanismBudget"]):
 
             return TableBudget.read(given)
         family, adjacency = _read(given.argument.removeprefix("example:"))
-        return cls(family=family, adjacency=adjacency)
+        return cls(family=family, adjacency=adjacency, cluster=given[options.CLUSTER])
 
     def frame(self) -> dict[str, object]:
         """Return what the JSON answer begins with."""

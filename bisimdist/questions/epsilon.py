@@ -36,6 +36,7 @@ class Epsilon(Question["BudgetAnswer"]):
         UP_TO,
         options.DISTRIBUTIONS,
         PRECISION.but(help="With parameters: how narrow the bounds are to be (1/1000).", default="1/1000"),
+        options.CLUSTER.but(help="Share the pairs among Dask workers: local:N or tcp://HOST:PORT."),
         options.TIMEOUT.but(help="Stop after so many seconds with a lower bound."),
         options.CERTIFICATE,
         options.SVG,
@@ -57,6 +58,7 @@ class Epsilon(Question["BudgetAnswer"]):
     length: int
     up_to: bool
     precision: fmpq | str = "1/1000"
+    cluster: str | None = None
 
     @classmethod
     def read(cls, given: Given) -> Epsilon:
@@ -67,7 +69,7 @@ class Epsilon(Question["BudgetAnswer"]):
     def ask(self, limits: Limits) -> BudgetAnswer:
         from bisimdist.analysis.hmm import epsilon
 
-        about = ("model", "length", "up_to", "precision")
+        about = ("model", "length", "up_to", "precision", "cluster")
         return self.put(epsilon, limits, *about, pairs=self.pairs or None)
 
     def settled(self, answer: BudgetAnswer) -> Settled:

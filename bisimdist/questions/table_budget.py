@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bisimdist.errors import UsageError
 from bisimdist.questions.epsilon import Epsilon
 from bisimdist.questions.given import Given
+from bisimdist.questions.options import CLUSTER
 from bisimdist.questions.question import Plain, identity, nothing_known
 
 if TYPE_CHECKING:
@@ -29,7 +30,14 @@ class TableBudget(Epsilon):
         model = given.hmm()
         if not model.pairs:
             raise UsageError(f"{given.source}: no inputs are neighbours; expected some under 'adjacency'")
-        return cls(model=model, pairs=model.pairs, length=1, up_to=False, name=given.source)
+        return cls(
+            model=model,
+            pairs=model.pairs,
+            length=1,
+            up_to=False,
+            cluster=given[CLUSTER],
+            name=given.source,
+        )
 
     def frame(self) -> dict[str, object]:
         return {

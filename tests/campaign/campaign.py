@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import threading
 import time
 import traceback
 from collections import Counter
@@ -17,11 +18,12 @@ from flint import fmpq
 from bisimdist.errors import BisimdistError, LimitError
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io import parse_model
+from bisimdist.progress import Deadline
 from tests.campaign import analysts, automata, chains, hidden, leakages, whole
 from tests.campaign.desk import Desk, Question
 from tests.campaign.draw import KINDS, Case, draw
 
-__all__ = ["QUESTIONS", "Record", "examine"]
+__all__ = ["QUESTIONS", "Orders", "Record", "examine", "examine_several"]
 
 QUESTIONS: tuple[Question, ...] = (
     *chains.QUESTIONS,
@@ -94,6 +96,14 @@ class Record:
         fresh.write_text(json.dumps(plain, indent=1), encoding="utf-8")
         fresh.replace(path)
 
+    def add(self, other: Record) -> None:
+        """Take in what another one did after this one."""
+        self.following = other.following
+        self.counts.update(other.counts)
+        for name, seconds in other.seconds.items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+        self.findings.extend(other.findings)
+
     def table(self) -> str:
         """Return all counts, and the seconds of the questions, as text."""
         lines = [f"models {self.counts['models']}, seconds {sum(self.seconds.values()):.0f}"]
@@ -137,11 +147,33 @@ def examine(
             _ask(record, desk, question, folder)
 
 
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What is asked of all models: see `examine`."""
+
+    seed: int
+    folder: Path
+    kinds: Sequence[str]
+    only: Sequence[str]
+
+
+def examine_several(orders: Orders, numbers: range, deadline: Deadline) -> Record:
+    """Ask about models one after the other, wherever that is."""
+    record = Record(orders.seed)
+    for number in numbers:
+        deadline.check()
+        examine(record, number, orders.folder, kinds=orders.kinds, only=orders.only)
+        record.following = number + 1
+    return record
+
+
 def _ask(record: Record, desk: Desk, question: Question, folder: Path | None) -> None:
     name = f"asked: {question.name}"
     began = time.perf_counter()
-    before = signal.signal(signal.SIGALRM, _overrun)
-    signal.setitimer(signal.ITIMER_REAL, OVERRUN_SECONDS)
+    alone = threading.current_thread() is threading.main_thread()  # no other one is sent signals
+    before = signal.signal(signal.SIGALRM, _overrun) if alone else None
+    if alone:
+        signal.setitimer(signal.ITIMER_REAL, OVERRUN_SECONDS)
     try:
         question.ask(desk)
     except LimitError:
@@ -152,8 +184,9 @@ def _ask(record: Record, desk: Desk, question: Question, folder: Path | None) ->
         if folder is not None:
             _write(folder, desk.case, question, traceback.format_exc())
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        if alone:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
     record.counts[name] += 1
     record.seconds[name] = record.seconds.get(name, 0.0) + time.perf_counter() - began
 

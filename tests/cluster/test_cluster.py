@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -21,6 +23,9 @@ from bisimdist.analysis import work
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.delta_jobs import delta_of_each
 from bisimdist.analysis.distances import bound
+from bisimdist.analysis.hmm import epsilon
+from bisimdist.analysis.mechanism_budget import mechanism_budget
+from bisimdist.analysis.parallel import Pool
 from bisimdist.analysis.profile import profile
 from bisimdist.analysis.program_budget import program_budget
 from bisimdist.checker import check_certificate
@@ -30,11 +35,15 @@ from bisimdist.fixpoint import flat_engine, flat_layout
 from bisimdist.fixpoint.flat_cluster import SpreadWork, spread_over
 from bisimdist.fixpoint.flat_engine import FlatTables, FlatWork, NoBracketError, Spread, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.hmm.budget import geometric_family, noisy_max_family
+from bisimdist.models.library.hidden_markov import noisy_max_neighbours
 from bisimdist.models.library.programs.responses import rappor
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 from bisimdist.programs.front import explore
-from bisimdist.progress import Deadline, Progress, silent
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+from tests.campaign.campaign import Orders, Record, examine_several
+from tests.campaign.draw import KINDS
 from tests.strategies import alphas
 
 distributed = pytest.importorskip("distributed")
@@ -250,6 +259,57 @@ def test_independent_jobs(pair: Cluster) -> None:
         found.certificate()
     assert budget.data() == program_budget(program).data()
     assert worst.pair == program_budget(program, "11/10").pair
+
+
+def test_budgets_of_hidden_markov_mechanisms(pair: Cluster) -> None:
+    families = [(noisy_max_family(4, ties="first"), "one"), (geometric_family(levels=5), "all")]
+    model = noisy_max_neighbours("naive")
+    with lent(pair):
+        found = [mechanism_budget(*about, cluster="local:2") for about in families]
+        budgets = epsilon(model, length=1, cluster="local:2")
+        late = epsilon(model, length=1, cluster="local:2", deadline=Deadline.after(0))
+    for budget, about in zip(found, families, strict=True):
+        assert budget == mechanism_budget(*about)
+        assert budget.certificate() == mechanism_budget(*about).certificate()
+    assert budgets.data() == epsilon(model, length=1).data()
+    assert budgets.certificate() == epsilon(model, length=1).certificate()
+    for known, one in zip(late.pairs, budgets.pairs, strict=True):
+        assert (known.source, known.target) == (one.source, one.target)
+        assert None not in {known.at_least, one.at_least}
+        assert fmpq(known.at_least or 0) <= fmpq(one.at_least or 0)
+
+
+def test_models_of_a_campaign(pair: Cluster, tmp_path: Path) -> None:
+    orders = Orders(11, tmp_path, KINDS, ())
+    here, there = Record(11), Record(11)
+    with lent(pair), Pool(examine_several, orders, cluster="local:2") as pool:
+        for part in pool.map([range(3), range(3, 6)]):
+            there.add(part)
+    here.add(examine_several(orders, range(6), NEVER))
+    assert here.counts["models"] > 3
+    assert (here.counts, here.findings, here.following) == (there.counts, there.findings, there.following)
+
+
+def test_jobs_that_are_late_say_what_they_know(pair: Cluster) -> None:
+    jobs = [0.0, 0.1, 9.0]
+    began = time.monotonic()
+    assert list(pair.map(_until, None, jobs, Deadline.after(1.0))) == [True, True, False]
+    with pytest.raises(LimitError):
+        list(pair.map(_slowly, None, jobs, Deadline.after(0.3)))
+    assert time.monotonic() - began < 5
+
+
+def _until(_: None, seconds: float, deadline: Deadline) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if deadline.passed():
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _slowly(_: None, seconds: float, deadline: Deadline) -> None:
+    time.sleep(min(seconds, 2.0))
 
 
 def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
