@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -70,6 +72,19 @@ class Asked:
     place: Sequence[int] | None = None
 
 
+def _text(data: object) -> bytes:
+    return json.dumps(data, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def _claims(asked: Asked) -> Iterator[bytes]:
+    """Yield the claims, many at a time."""
+    states = cache(lambda s: json.dumps(asked.model.called(s)))
+    pairs, comma = iter(asked.pairs), ""
+    while part := [f'{{"from":{states(s)},"to":{states(t)}}}' for s, t in islice(pairs, PART >> 8)]:
+        yield (comma + ",".join(part)).encode("ascii")
+        comma = ","
+
+
 def compact_certificate(
     proof: Proof | FlatTables,
     asked: Asked | None = None,
@@ -101,16 +116,17 @@ def compact_certificate(
     told: Flat | Detailed = Flat(proof) if isinstance(proof, FlatTables) else Detailed(proof)
     asked = asked or Asked(model, told.asked)
     width, gap = width_of(told.denominator), width_of(told.most)
-    head = {
-        **frame_of(asked.model, told.distance, told.alpha, version=2),
-        "claims": [{"from": asked.model.called(s), "to": asked.model.called(t)} for s, t in asked.pairs],
+    before = frame_of(asked.model, told.distance, told.alpha, version=2)
+    after = {
         **({} if asked.place is None else {"merged": merged_names(asked.model, model, asked.place)}),
         "denominator": integer_text(told.denominator),
         "width": width,
         "gap": gap,
         "ranks": int(told.ranked),
     }
-    yield MAGIC + json.dumps(head, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+    yield MAGIC + _text(before)[:-1] + b',"claims":['
+    yield from _claims(asked)
+    yield b"]," + _text(after)[1:] + b"\n"
     classes = distinguishable_classes(model)
     parts: list[bytes] = []
     for s in sorted(range(len(classes)), key=lambda s: (classes[s], s)):

@@ -335,8 +335,9 @@ class FlatWork:
         depth = 0
         for first, second in blocks(asked):
             number = layout.pairs_of(first, second)
-            fresh = np.unique(number, return_index=True)[1]
-            fresh = fresh[(number[fresh] >= 0) & (state[number[fresh]] == ABSENT)]
+            fresh = np.flatnonzero(number >= 0)
+            fresh = fresh[state[number[fresh]] == ABSENT]
+            fresh = fresh[np.unique(number[fresh], return_index=True)[1]]
             state[number[fresh]] = ZERO
             i, j = layout.place[first[fresh]], layout.place[second[fresh]]
             stack[depth : depth + len(fresh)] = np.maximum(i, j) * states + np.minimum(i, j)
