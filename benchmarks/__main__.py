@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from benchmarks.brackets import bracket_tables
 from benchmarks.compare import RUNS, comparison
 from benchmarks.delta import delta_tables
 from benchmarks.formulae import crosscheck_tables, formula_tables
@@ -23,10 +24,10 @@ from benchmarks.machine import described_machine
 from benchmarks.metric import metric_tables
 from benchmarks.peers import peer_tables
 from benchmarks.prism import prism_tables
-from benchmarks.problems import bracket_tables, classical_tables, memory_tables, problem_tables
+from benchmarks.problems import classical_tables, memory_tables, problem_tables
 from benchmarks.programs import program_tables
 from benchmarks.rough import rough_tables
-from benchmarks.tables import Size, Table
+from benchmarks.tables import Size, Table, spent_text
 from benchmarks.timing import Clock
 from benchmarks.traces import equivalence_tables, trace_metric_tables
 from benchmarks.workers import FULL, QUICK, worker_tables
@@ -92,7 +93,7 @@ def _measured(options: argparse.Namespace) -> Iterable[Table]:
     for name in dict.fromkeys(options.tables or TABLES):
         clock = Clock.start()
         yield from TABLES[name](options.size)
-        print(f"({name}: {clock.spent().wall:.0f} s)", file=sys.stderr, flush=True)
+        print(f"({name}: {spent_text(clock.spent())} s)", file=sys.stderr, flush=True)
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -16,7 +16,7 @@ from bisimdist import LMC, bound, delta
 from bisimdist.checker import check_certificate
 from bisimdist.models.library.random_chain import random_lmc
 
-__all__ = ["ENGINES", "chain", "growth_tables"]
+__all__ = ["ENGINES", "WIDTH", "chain", "growth_tables", "one_pair"]
 
 WIDTH = "1e-9"
 LIMIT = 120.0

@@ -8,7 +8,7 @@ from benchmarks.kleene import Kleene, kleene_baseline
 from benchmarks.tables import NOT_INSTALLED, Size, Table, bytes_text, ratio, seconds, spent_text
 from benchmarks.timing import Spent, run_apart
 
-__all__ = ["bracket_tables", "classical_tables", "memory_tables", "problem_tables"]
+__all__ = ["classical_tables", "memory_tables", "problem_tables"]
 
 SKEW = "5001/5000"
 BOTH = ("1", "3/2")
@@ -158,37 +158,6 @@ def _classical_row(table: Table, successors: int, states: int, outcome: Outcome 
         cells = [str(outcome.pairs), status, spent_text(outcome.total), f"{outcome.memory:.0f}"]
         cells += _proof_cells(outcome)
     table.add(str(successors), str(states), *cells, published)
-
-
-def bracket_tables(how: Size) -> list[Table]:
-    """Certified brackets of width 1e-9 on random cyclic chains."""
-    warm_up()
-    table = Table(
-        "Certified brackets of width 1e-9, random cyclic chains (5 successors, 3 labels), all pairs",
-        ("states", "alpha", "pairs", "LPs", "status", "width", "bound s", "MB", *PROOF_COLUMNS),
-        [CLOCKS],
-    )
-    stages = _stage_table("Where the time of these goes")
-    for states in how.pick((100,), (100, 300, 1000), (100, 300, 1000)):
-        for alpha in how.pick(("3/2",), BOTH, BOTH):
-            case = random_case(states, 5, 3, alpha, precision="1/1000000000")
-            outcome = measure(case)
-            if outcome is None:
-                table.add(str(states), alpha, *[NO_ANSWER] * (len(table.columns) - 2))
-                continue
-            table.add(
-                str(states),
-                alpha,
-                str(outcome.pairs),
-                str(outcome.programs or "-"),
-                outcome.status,
-                f"{outcome.width:.1e}",
-                spent_text(outcome.total),
-                f"{outcome.memory:.0f}",
-                *_proof_cells(outcome),
-            )
-            _add_stages(stages, case, outcome)
-    return [table, stages]
 
 
 def memory_tables(how: Size) -> list[Table]:

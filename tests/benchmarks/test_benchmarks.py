@@ -171,3 +171,19 @@ def test_the_commands_on_the_pages_can_be_typed() -> None:
         _options(command.split())
     old = [str(page) for page in PAGES if re.search(r"python benchmarks/|-m benchmarks\.", page.read_text())]
     assert not old
+
+
+TIME = r"\d[\d.,]* (?:s|ms|seconds|minutes)\b"
+MEASURED = re.compile(rf"\b(?:took|takes?|costs)\b[^.|\n]{{0,60}}?\b{TIME}|\b[Ii]n (?:{TIME}|seconds\b)")
+
+
+def test_what_pages_say_of_time_stands_beside_the_command_that_measures_it() -> None:
+    bare = []
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for section in re.split(r"^#+ ", text, flags=re.MULTILINE):
+            if (found := MEASURED.search(section)) and not re.search(r"`(python|bisimdist) ", section):
+                bare.append(f"{page.name}: {found[0]}")
+    assert not bare
+    assert MEASURED.search("187 pairs took 16 s")
+    assert MEASURED.search("takes a minute, and minutes with more") is None
