@@ -253,15 +253,15 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
         Packed(HALVES, [("w", "x")], [NONE] * 5, b"", head={"merged": {"x": "w"}}),
         "that w and x are at distance 0; it is 1",
     ),
-    "B1-circle": (
+    "B3-circle": (
         above(0, 2, bytes([0]) + codes(1, 1)),
         "that s and t are at distance 0; it is 1/4",
     ),
-    "B1-no-such-node": (
+    "B3-no-such-node": (
         above(0, 2, bytes([0]) + codes(2, 0)),
         "that s and t are at distance 0; it is 1/4",
     ),
-    "B2-more-than-there-is-room": (
+    "B3-more-than-there-is-room": (
         above(1, 2, bytes([0]) + codes(1, 0, 0), model=ROOMY),
         "that s and t are at most 1/4 apart; it is 3/8",
     ),
@@ -273,15 +273,15 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
         above(0, 2, bytes([0]) + codes(1, 0)),
         "that s and t are at distance 0; it is 1/4",
     ),
-    "B4-source-and-sink": (
+    "B6-source-and-sink": (
         three(DEEP, (1, 0, 1), 6, bytes([2]) + codes(1, 0, 0)),
         "that s and t are at least 3/8 apart; it is 1/4",
     ),
-    "B4-above-one": (
+    "B6-above-one": (
         three(FULL, (0, 1, 1), 13, bytes([2]) + codes(0, 1, 1, 0)),
         "that s and t are at least 13/16 apart; it is 3/4",
     ),
-    "B4-below-zero": (
+    "B6-below-zero": (
         three(EMPTY, (0, 1, 1), 10, bytes([2]) + codes(1, 0, 1, 0)),
         "that s and t are at least 5/8 apart; it is 1/2",
     ),
@@ -337,7 +337,7 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
         ),
         "that s and t are at distance 0; it is 1/4",
     ),
-    "B4-at-more-than-one": (
+    "B6-source-and-sink-at-more-than-one": (
         replace(
             three(DEEP, (1, 0, 1), 6, b""),
             alpha="3/2",
@@ -345,7 +345,7 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
         ),
         "that s and t are at least 3/8 apart at alpha = 3/2; it is 1/4",
     ),
-    "B4-of-one-unit": (
+    "B6-of-one-unit": (
         three(
             chain(THREE, s={"u": "1/2", "x": "1/2"}, t={"v": "1/2", "y": "1/2"}, u=WHOLE, v=HALF, y=WHOLE),
             (1, 0, 1),
@@ -368,7 +368,7 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
         "that s and t are at distance 0; it is 1/4",
     ),
     "U4-backward": (shortcut(19, 15, 13), "that s and t are at most 19/60 apart; it is 1/3"),
-    "B4-a-sink-below": (
+    "B6-a-sink-below": (
         replace(
             three(EMPTY, (0, 1, 1), 10, bytes([2]) + codes(1, 0, 1, 0)),
             alpha="3/2",
@@ -376,15 +376,15 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
         ),
         "that s and t are at least 5/8 apart at alpha = 3/2; it is 1/2",
     ),
-    "B4-a-source-too-high": (
+    "B6-a-source-too-high": (
         beside("2"),
         "that s and t are at least 107/128 apart at alpha = 2; it is 104/128",
     ),
-    "B4-a-source-too-high-at-three-halves": (
+    "B6-a-source-too-high-at-three-halves": (
         beside("3/2"),
         "that s and t are at least 107/128 apart at alpha = 3/2; it is 104/128",
     ),
-    "B4-a-unit-below-zero": (
+    "B6-a-unit-below-zero": (
         Packed(
             chain(
                 THREE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import threading
 import time
@@ -19,7 +20,7 @@ from bisimdist.certificates.compact import compact_certificate
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
 from bisimdist.checker.core import reading, stream
-from bisimdist.checker.core.compact_tables import _row, _Some
+from bisimdist.checker.core.compact_tables import DENSE, Rest, square_of
 from bisimdist.errors import UsageError
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
@@ -228,13 +229,19 @@ def test_a_file_that_is_no_certificate() -> None:
         check_certificate(io.BytesIO(b'{"format": "bisimdist-certificate"}\n'))
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 8])
-@pytest.mark.parametrize("listed", [[], [0], [4], [1, 3], [0, 2, 4], [0, 1, 2, 3], list(range(5))], ids=str)
-@pytest.mark.parametrize("other", [0, 200, 1 << 60])
-def test_a_row_is_the_same_however_it_is_kept(listed: list[int], width: int, other: int) -> None:
-    numbers = [10 + place for place in listed]
-    row = _row(listed, numbers, 5, other, width)
-    assert [row[place] for place in range(5)] == [10 + k if k in listed else other for k in range(5)]
-    assert isinstance(row, _Some) == (
-        len(listed) < 3 or (len(listed) < 5 and (width == 3 or other >> 8 * width > 0))
-    )
+@given(st.data(), st.sampled_from([1, 2, 3, 8]), st.integers(1, 8), st.booleans(), st.integers(0, 1 << 60))
+def test_a_class_is_the_same_however_it_is_kept(
+    data: st.DataObject, width: int, size: int, ordered: bool, other: int
+) -> None:
+    said: dict[tuple[int, int], int] = {}
+    listed: list[tuple[list[int], list[int]]] = []
+    for x in range(size):
+        partners = [y for y in range(size if ordered else x) if y != x and data.draw(st.booleans())]
+        numbers = [10 * x + y for y in partners]
+        said |= {(x, y): number for y, number in zip(partners, numbers, strict=True)}
+        listed.append((partners, numbers))
+    rows = square_of(listed, other, width, ordered=ordered)
+    for x, y in itertools.permutations(range(size), 2):
+        at = (x, y) if ordered or x > y else (y, x)
+        assert rows[x][y] == said.get(at, other)
+    assert isinstance(rows[0], Rest) == (len(said) * DENSE < size * size)

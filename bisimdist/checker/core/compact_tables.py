@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import sys
 from array import array
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import repeat
-from operator import le
+from operator import le, sub
+from typing import Any
 
 from bisimdist.checker.core.reading import OPERATION, MalformedCertificate, common, shown, spend
 from bisimdist.checker.core.stream import Stream
@@ -21,8 +21,15 @@ ARRAYS = {1: "B", 2: "H", 4: "I", 8: "Q"}
 SHORT = 128
 """All rows have one denominator, where that has no more bits."""
 
+DENSE = 32
+"""Rows of a class are kept whole where at least one of so many pairs is listed."""
+
 MOVE = 100
 """What it costs to look at one entry of a row."""
+
+Side = dict[int, tuple[list[int], list[int], list[int], int]]
+"""By class: the states with mass there in the order of their numbers, their places, what each has; and how
+many there are in the classes before."""
 
 
 class Numbered:
@@ -42,18 +49,39 @@ class Numbered:
             self.size += [len(members)] * len(members)
         rows = [setting.chain.rows[state] for state in self.names]
         self.whole = [common(part.denominator for part in row.values()) for row in rows]
-        shared = 1
+        self.shared = 1
+        """What is 1 in the unit that all rows have in common; 0, if there is none that is short."""
         for whole in self.whole:
-            shared = math.lcm(shared, whole)
-            if shared.bit_length() > SHORT:
+            self.shared = math.lcm(self.shared, whole)
+            if self.shared.bit_length() > SHORT:
+                self.shared = 0
                 break
         else:
-            self.whole = [shared] * len(rows)
+            self.whole = [self.shared] * len(rows)
         self.rows = [
-            [(self.number[x], part.numerator * (whole // part.denominator)) for x, part in row.items()]
+            sorted((self.number[x], part.numerator * (whole // part.denominator)) for x, part in row.items())
             for row, whole in zip(rows, self.whole, strict=True)
         ]
+        self.support = [frozenset(x for x, _ in row) for row in self.rows]
+        self.sides = list(map(self.side, self.rows)) if self.shared else []
         self.p, self.q = setting.p, setting.q
+
+    def side(self, masses: Iterable[tuple[int, int]]) -> Side:
+        """Return masses of states, in the order of their numbers, by class."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for x, mass in masses:
+            found.setdefault(self.kind[x], []).append((x, mass))
+        result: Side = {}
+        before = 0
+        for kind, entries in found.items():
+            states, amounts = ([entry[k] for entry in entries] for k in (0, 1))
+            result[kind] = states, [self.place[x] for x in states], amounts, before
+            before += len(entries)
+        return result
+
+    def apart(self, s: int, t: int) -> bool:
+        """Tell whether two rows have no state in common."""
+        return self.support[s].isdisjoint(self.support[t])
 
     def difference(self, s: int, t: int) -> tuple[dict[int, int], int]:
         """Return by state ``q m(x) - p m'(x)`` where that is not 0, in a unit, and what 1 is in that unit."""
@@ -70,42 +98,46 @@ class Numbered:
         return {x: c[x] for x in sorted(c) if c[x]}, unit
 
 
-class _Some:
-    """The numbers of the pairs of a row of which some are listed; the others have one number."""
+class Rest(dict[int, int]):
+    """Numbers by the place of the second state, of which only few are listed; the others have one number."""
 
-    __slots__ = ("numbers", "other", "places")
+    def __init__(self, other: int) -> None:
+        self.other = other
 
-    def __init__(self, places: Sequence[int], numbers: Sequence[int], other: int) -> None:
-        self.places, self.numbers, self.other = places, numbers, other
-
-    def __getitem__(self, place: int) -> int:
-        at = bisect_left(self.places, place)
-        if at < len(self.places) and self.places[at] == place:
-            return self.numbers[at]
+    def __missing__(self, place: int) -> int:
+        """Return the number of those that are not listed."""
         return self.other
 
 
-def _row(partners: Sequence[int], numbers: Sequence[int], most: int, other: int, width: int) -> Packed:
-    """Return the numbers of a row; where most are listed and it fits, with the other number for the rest."""
-    if len(partners) == most:
-        return numbers
-    if 2 * len(partners) < most or width not in ARRAYS or other >> 8 * width:
-        return _Some(partners, numbers, other)
-    full = array(ARRAYS[width], [other]) * most
-    for place, number in zip(partners, numbers, strict=True):
-        full[place] = number
-    return full
-
-
-Lookup = Callable[[int, int], int]
-Packed = Sequence[int] | _Some
+Row = Sequence[int] | Rest
 """By the place of the second state in its class."""
+
+
+def square_of(
+    listed: Sequence[tuple[Sequence[int], Sequence[int]]], other: int, width: int, *, ordered: bool
+) -> list[Row]:
+    """Return what is said of the pairs of a class by both states; of each partners and numbers are given.
+
+    Of unordered pairs the other state says the same. Rows are searched where only few pairs are listed.
+    """
+    size = len(listed)
+    few = sum(len(partners) for partners, _ in listed) * DENSE < size * size
+    fits = width in ARRAYS and not other >> 8 * width
+    blank: Any = array(ARRAYS[width], [other]) if fits else [other]
+    rows: list[Any] = [Rest(other) if few else blank * size for _ in listed]
+    for place, (partners, numbers) in enumerate(listed):
+        row = rows[place]
+        for partner, number in zip(partners, numbers, strict=True):
+            row[partner] = number
+            if not ordered:
+                rows[partner][place] = number
+    return rows
 
 
 class Tables:
     """An upper and a lower table.
 
-    Of unordered pairs row x has those of x and states before it. Pairs that are not listed have 1 and 0.
+    Of unordered pairs a file has the row of the later state. Pairs that are not listed have 1 and 0.
     """
 
     def __init__(self, states: Numbered, one: int, *, ordered: bool) -> None:
@@ -114,29 +146,31 @@ class Tables:
         self.ordered = ordered
         self.partners: list[Sequence[int]] = []
         """By state: the places of the states that it is listed with."""
-        self.upper: list[Packed] = []
-        self.gap: list[Packed] = []
-        """By state and place: by how much the lower bound is less than the upper one."""
-        self.above, self.below = self.lookups()
+        self.upper: list[Row] = []
+        self.lower: list[Row] = []
         self.ranks: list[Sequence[int]] = []
         """None at all, if no pair has a rank."""
 
     def read(self, stream: Stream, width: int, gap: int, *, ranked: bool) -> None:
         """Read all rows; numbers have `width` and `gap` bytes, and ranks follow if there are any."""
+        above: list[tuple[Sequence[int], Sequence[int]]] = []
+        below: list[tuple[Sequence[int], Sequence[int]]] = []
         for x in range(len(self.states.names)):
             partners = self._partners(stream, x)
             upper = self._numbers(stream, len(partners), width)
-            below = self._numbers(stream, len(partners), gap) if gap else bytes(len(partners))
-            if max(upper, default=0) > self.denominator or not all(map(le, below, upper)):
+            less = self._numbers(stream, len(partners), gap) if gap else bytes(len(partners))
+            if max(upper, default=0) > self.denominator or not all(map(le, less, upper)):
                 name = shown(self.states.names[x])
                 raise MalformedCertificate(f"the row of state {name} has a bound that is not in [0, 1]")
             if ranked:
                 self.ranks.append([stream.number() for _ in partners])
             self.partners.append(partners)
-            most = self._most(x)
-            one = self.denominator
-            self.upper.append(_row(partners, upper, most, one, width))
-            self.gap.append(_row(partners, below, most, one, width))
+            above.append((partners, upper))
+            below.append((partners, list(map(sub, upper, less)) if gap else upper))
+            if self.states.place[x] + 1 == self.states.size[x]:
+                self.upper += square_of(above, self.denominator, width, ordered=self.ordered)
+                self.lower += square_of(below, 0, width, ordered=self.ordered)
+                above, below = [], []
 
     def _most(self, x: int) -> int:
         """Return how many states a state may be listed with."""
@@ -169,21 +203,6 @@ class Tables:
             result.byteswap()
         return result
 
-    def lookups(self) -> tuple[Lookup, Lookup]:
-        """Return what gives the upper and the lower bound of two states of one class, as numerators."""
-        place, ordered, upper, gap = self.states.place, self.ordered, self.upper, self.gap
-
-        def above(x: int, y: int) -> int:
-            return upper[y][place[x]] if x < y and not ordered else upper[x][place[y]]
-
-        def below(x: int, y: int) -> int:
-            if x < y and not ordered:
-                x, y = y, x
-            at = place[y]
-            return upper[x][at] - gap[x][at]
-
-        return above, below
-
     def bounds(self, source: str, target: str) -> tuple[Fraction, Fraction]:
         """Return the upper and the lower bound on the distance of two states by name."""
         sides = (Said(self, upper=upper).at(source, target) for upper in (True, False))
@@ -194,11 +213,10 @@ class Tables:
         """Yield the listed pairs, unordered ones from the earlier state, with both bounds and rank."""
         for x, partners in enumerate(self.partners):
             first = x - self.states.place[x]
-            upper, gap = self.upper[x], self.gap[x]
+            upper, lower = self.upper[x], self.lower[x]
             for place, rank in zip(partners, self.ranks[x] if self.ranks else repeat(0), strict=False):
-                bound = upper[place]
                 s, t = (x, first + place) if self.ordered else (first + place, x)
-                yield s, t, bound, bound - gap[place], rank
+                yield s, t, upper[place], lower[place], rank
 
 
 class Said(Bounds):
@@ -207,16 +225,18 @@ class Said(Bounds):
     def __init__(self, tables: Tables, *, upper: bool = False) -> None:
         self.states = tables.states
         self.denominator = tables.denominator
-        self.bound = tables.above if upper else tables.below
+        self.table = tables.upper if upper else tables.lower
 
     def near(self, i: str, members: Sequence[str]) -> dict[str, int]:
         """Return by other state of the class of one the numerator of the bound where it is not 0."""
         spend(len(members) * OPERATION)
-        return {k: cost for k in members if (cost := self.at(i, k))}
+        row = self.table[self.states.number[i]]
+        return {k: cost for place, k in enumerate(members) if (cost := row[place])}
 
     def at(self, i: str, j: str) -> int:
         """Return the numerator of the bound for two states."""
         if i == j:
             return 0
         x, y = self.states.number[i], self.states.number[j]
-        return self.bound(x, y) if self.states.kind[x] == self.states.kind[y] else self.denominator
+        same = self.states.kind[x] == self.states.kind[y]
+        return self.table[x][self.states.place[y]] if same else self.denominator

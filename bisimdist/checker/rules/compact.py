@@ -7,14 +7,16 @@ The rules are named G, B and L as in ``docs/certificates/compact.md``; why they 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from importlib import import_module
-from typing import BinaryIO, NamedTuple, NoReturn
+from operator import add, mul
+from typing import BinaryIO
 
 from bisimdist.checker.core.chain import ONLY, Chain, given_chain, own_chain, read_model
-from bisimdist.checker.core.compact_tables import Numbered, Said, Tables
+from bisimdist.checker.core.compact_tables import MOVE, Numbered, Row, Said, Side, Tables
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -141,61 +143,71 @@ def _rest(chain: Chain, stands: dict[str, str], alpha: Skew) -> Chain:
     return Chain(labels, {ONLY: {state: whole.rows[state] for state in labels}})
 
 
-class Program(NamedTuple):
-    """What is to be moved in one direction of a pair, with the states where there is something."""
+Block = tuple[int, list[int], list[int], list[int], list[int], list[int], list[int], int]
+"""A class that has sources and sinks of a program: its number; the sources, their places and what each has;
+the sinks, their places and what each takes; and how many nodes of the program are in the classes before."""
 
-    nodes: list[int]
-    excess: list[int]
-    """By node: q m(x) - p m'(x) in units of 1 / `unit`. Nodes with more than 0 are sources, others sinks."""
-    unit: int
-    opposite: list[list[int]]
-    """By node: the nodes of its class that are on the other side."""
+Program = tuple[int, int, list[Block], int]
+"""What is to be moved in a direction of a pair: what 1 is in its unit, what all sources have, the classes
+that have sources and sinks, and how many nodes there are."""
 
+Steps = list[tuple[int, int, bool]]
+"""A source and a sink by place, and whether the source hangs from the sink: from what hangs to the roots."""
 
-class Basis(NamedTuple):
-    """A forest: by node the one that it hangs from, or -1; and an order, from what hangs to the roots."""
+STAR: Steps = []
+"""Of one source, or of one sink, nothing has to be said."""
 
-    parent: list[int]
-    order: list[int]
+Basis = list[Steps]
+"""By block how its nodes hang together."""
 
-
-def program_of(states: Numbered, s: int, t: int) -> Program:
-    """Make the program of a direction."""
-    c, unit = states.difference(s, t)
-    kind = states.kind
-    marks = [kind[x] if excess > 0 else ~kind[x] for x, excess in c.items()]
-    sides: dict[int, list[int]] = {}
-    for number, mark in enumerate(marks):
-        if mark in sides:
-            sides[mark].append(number)
-        else:
-            sides[mark] = [number]
-    return Program(list(c), list(c.values()), unit, [sides.get(~mark, []) for mark in marks])
+Saves = Callable[[Block, Steps], int]
 
 
-def basis_of(program: Program, codes: Sequence[int]) -> Basis:
-    """Make the forest: code 0 is a root, k hangs from the k-th node of its class's other side: B1."""
-    parent = []
-    waiting = [0] * len(codes)
-    for code, opposite in zip(codes, program.opposite, strict=True):
-        if not code:
-            parent.append(-1)
-            continue
-        if code > len(opposite):
-            raise RuleViolation("B1: a node hangs from one that is not there")
-        above = opposite[code - 1]
-        parent.append(above)
-        waiting[above] += 1
+def program_of(whole: int, total: int, here: Side, there: Side, nodes: int) -> Program:
+    """Return the program of sources and sinks."""
+    blocks = []
+    for kind, (sources, places, have, before) in here.items():
+        if kind in there:
+            sinks, others, take, after = there[kind]
+            blocks.append((kind, sources, places, have, sinks, others, take, before + after))
+    return whole, total, blocks, nodes
+
+
+def saved_by(costs: Iterable[int], amounts: Iterable[int], mass: int, one: int) -> int:
+    """Return how much less than 1 each it costs to move between one state and others: the nearest first."""
+    saved = 0
+    for cost, amount in sorted(zip(costs, amounts, strict=True)):
+        if amount >= mass:
+            return saved + mass * (one - cost)
+        saved += amount * (one - cost)
+        mass -= amount
+    return saved
+
+
+@lru_cache(1 << 14)
+def steps_of(is_source: tuple[bool, ...], codes: int, bits: int) -> Steps:
+    """Return how the nodes of a class hang together, which a code for each says, the first one lowest.
+
+    Code k hangs from the k-th node of the other side; where there is none, or one comes back, nothing hangs.
+    """
+    sides = [[node for node, up in enumerate(is_source) if up == side] for side in (False, True)]
+    above: dict[int, int] = {}
+    waiting = [0] * len(is_source)
+    for node, up in enumerate(is_source):
+        code = codes >> bits * node & (1 << bits) - 1
+        if 0 < code <= len(sides[not up]):
+            above[node] = sides[not up][code - 1]
+            waiting[above[node]] += 1
     order = [node for node, hanging in enumerate(waiting) if not hanging]
+    steps = []
     for node in order:  # which grows
-        above = parent[node]
-        if above >= 0:
-            waiting[above] -= 1
-            if not waiting[above]:
-                order.append(above)
-    if len(order) < len(codes):
-        raise RuleViolation("B1: the basis goes round in a circle")
-    return Basis(parent, order)
+        if node in above:
+            source, sink = (node, above[node]) if is_source[node] else (above[node], node)
+            steps.append((sides[True].index(source), sides[False].index(sink), is_source[node]))
+            waiting[above[node]] -= 1
+            if not waiting[above[node]]:
+                order.append(above[node])
+    return steps
 
 
 class _Check:
@@ -213,7 +225,8 @@ class _Check:
         self.longer = DIGIT * (self.digits + self.skew)
         self.products = self.longer + self.skew * (self.skew + self.digits)
         self.lower = Said(tables)
-        self.both = not tables.ordered and self.p > self.q  # at alpha = 1 directions are mirror images
+        self.skewed = self.p > self.q
+        self.both = self.skewed and not tables.ordered  # at alpha = 1 directions are mirror images
         self.costs: dict[int, Costs | None] = {}
         self.equals = self._equals()
 
@@ -245,41 +258,56 @@ class _Check:
         known |= TURNED if below and self.both else 0
         if flags & ~known or flags & (OWN | WITNESSED) == OWN | WITNESSED:
             raise MalformedCertificate(f"a pair says first {flags}, which says nothing")
-        programs = [program_of(self.states, s, t)]
+        mirrored = self.states.apart(s, t)
+        ways = [self.program(s, t)]
         if self.both:
-            programs.append(program_of(self.states, t, s))
-        bases = [] if above == self.one else self._above(programs, (s, t), above, flags)
+            needed = flags & TURNED or not mirrored
+            ways.append(self.program(t, s) if needed else (*ways[0][:2], [], ways[0][3]))
+        bases: list[Basis] = []
+        if flags & COUPLED:
+            self._couplings((s, t), above)
+        elif above < self.one:
+            for way in ways:
+                bases.append(self._basis(way))
+                if len(bases) == 1 or not mirrored:
+                    self.pay(way, bases[-1], above)
         if below:
             turned = flags & TURNED
-            if flags & OWN:
-                bases = [self._basis(programs[turned])] * len(programs)
-            ends = (t, s) if turned else (s, t)
-            strict = self._below(programs[turned], bases[turned:], ends, below, flags)
-            if rank:
-                self._progress(programs[turned], ends, below, rank)
-            elif not strict:
-                raise RuleViolation("B6: the pair has no rank, and its potential proves only the bound")
-
-    def _above(self, programs: list[Program], pair: tuple[int, int], above: int, flags: int) -> list[Basis]:
-        """Check the upper bound; return the bases of the directions."""
-        if flags & COUPLED:
-            self._couplings(pair, above)
-            return []
-        bases = []
-        for program in programs:
-            bases.append(self._basis(program))
-            self.pay(program, bases[-1], above)
-        return bases
+            self._below(ways[turned], bases[turned:], (t, s) if turned else (s, t), (below, rank, flags))
 
     def _below(
-        self, program: Program, bases: list[Basis], pair: tuple[int, int], below: int, flags: int
-    ) -> bool:
-        """Check the lower bound; return whether the potential proves more."""
+        self, way: Program, bases: list[Basis], ends: tuple[int, int], said: tuple[int, int, int]
+    ) -> None:
+        """Check the lower bound."""
+        below, rank, flags = said
         if flags & WITNESSED:
-            return self._witness(pair)
-        if not bases:
+            strict = self._witness(ends)
+        elif bases or flags & OWN:
+            strict = self.gain(way, self._basis(way) if flags & OWN else bases[0], below)
+        else:
             raise MalformedCertificate("a pair has no basis for its lower bound")
-        return self.gain(program, bases[0], below)
+        if rank:
+            self._progress(ends, below, rank)
+        elif not strict:
+            raise RuleViolation("B6: the pair has no rank, and its potential proves only the bound")
+
+    def program(self, s: int, t: int) -> Program:
+        """Return what is to be moved in a direction.
+
+        Where rows have no state in common, sources have what one says, and sinks take what the other says.
+        """
+        states = self.states
+        whole = states.shared
+        if whole and states.support[s].isdisjoint(states.support[t]):
+            nodes = len(states.support[s]) + len(states.support[t])
+            spend(MOVE * nodes)
+            return program_of(whole, whole, states.sides[s], states.sides[t], nodes)
+        c, unit = states.difference(s, t)
+        p, q = self.p, self.q
+        here = [(x, p * excess) for x, excess in c.items() if excess > 0]
+        there = ((x, -q * excess) for x, excess in c.items() if excess < 0)
+        total = sum(have for _, have in here)
+        return program_of(p * q * unit, total, states.side(here), states.side(there), len(c))
 
     def _text(self) -> object:
         """Read JSON, whose length stands before it."""
@@ -312,110 +340,109 @@ class _Check:
         entry = self._entry(ends, witness=data["witness"])
         return check_witness(self.setting, self.lower, entry, self.costs)
 
-    def _progress(self, program: Program, ends: tuple[int, int], below: int, rank: int) -> None:
+    def _progress(self, ends: tuple[int, int], below: int, rank: int) -> None:
         """Check L7."""
         node = self.stream.number()
-        if node > len(program.nodes):
+        nodes = [*self.states.difference(*ends)[0]] if node else []
+        if node > len(nodes):
             raise MalformedCertificate("what is stuck is no node")
-        said = {"stuck": self.states.names[program.nodes[node - 1]]} if node else self._text()
+        said = {"stuck": self.states.names[nodes[node - 1]]} if node else self._text()
         entry = self._entry(ends, rank, progress=said)
         progress, partners = entry.progress, self.equals[below]
         if progress is not None:
             check_progress(self.setting, entry, progress, partners)
 
     def _basis(self, program: Program) -> Basis:
-        """Read a basis: a code for each node."""
-        count, unit = len(program.nodes), program.unit.bit_length() // 30
-        whole = unit * (unit + self.skew + self.digits)
-        spend(count * (NODE + whole + self.products + count * (COMPARED + self.products)))
-        if count < NIBBLES:
-            packed = self.stream.take((count + 1) // 2)
-            codes = [half for byte in packed for half in (byte & 15, byte >> 4)]
-            if count % 2 and codes.pop():
-                raise MalformedCertificate("half a byte that stands for nothing is not 0")
-            return basis_of(program, codes)
-        width = 1 if count < BYTES else 2 if count < PAIRS else 4
-        taken = self.stream.take(count * width)
-        return basis_of(
-            program, [int.from_bytes(taken[k : k + width], "little") for k in range(0, count * width, width)]
-        )
+        """Read a basis, a code for each node, and return how the nodes of each class hang together."""
+        whole, _, blocks, nodes = program
+        unit = whole.bit_length() // 30
+        longer = self.products + unit * (unit + self.skew + self.digits)
+        spend(nodes * (NODE + longer + nodes * (COMPARED + self.products)))
+        bits = 4 if nodes < NIBBLES else 8 if nodes < BYTES else 16 if nodes < PAIRS else 32
+        codes = int.from_bytes(self.stream.take((nodes * bits + 7) // 8), "little")
+        if codes >> nodes * bits:
+            raise MalformedCertificate("half a byte that stands for nothing is not 0")
+        basis = []
+        for kind, sources, _, _, sinks, _, _, before in blocks:
+            if (len(sources) == 1 or len(sinks) == 1) and not (self.skewed and self._shortcuts(kind)):
+                basis.append(STAR)
+                continue
+            both = sorted(sources + sinks)
+            own = codes >> bits * before & (1 << bits * len(both)) - 1
+            steps = steps_of if len(both) < NIBBLES else steps_of.__wrapped__
+            basis.append(steps(tuple(map(sources.__contains__, both)), own, bits))
+        return basis
+
+    def _least(self, program: Program, basis: Basis, table: Sequence[Row], block_saves: Saves) -> int:
+        """Return what is to be paid: 1 for what sources have, less what is saved."""
+        one = self.one
+        _, total, blocks, _ = program
+        saved = 0
+        for block, steps in zip(blocks, basis, strict=True):
+            _, sources, _, have, _, places, take, _ = block
+            if steps is not STAR:
+                saved += block_saves(block, steps)
+            elif len(sources) > 1:
+                place = places[0]
+                saved += saved_by([table[x][place] for x in sources], have, take[0], one)
+            elif len(places) > 1:
+                row = table[sources[0]]
+                saved += saved_by([row[y] for y in places], take, have[0], one)
+            else:
+                moved = have[0] if have[0] < take[0] else take[0]
+                saved += moved * (one - table[sources[0]][places[0]])
+        return total * one - saved
 
     def pay(self, program: Program, basis: Basis, bound: int) -> None:
-        """Check that what the basis moves costs no more than the upper bound: B2, B3."""
-        p, q, above, parent = self.p, self.q, self.tables.above, basis.parent
-        nodes, excess, unit, _ = program
-        flow = [p * amount if amount > 0 else -q * amount for amount in excess]
-        cost = 0
-        for v in basis.order:
-            moved, u = flow[v], parent[v]
-            if moved < 0:
-                raise RuleViolation(f"B2: {shown(self.states.names[nodes[v]])} moves less than nothing")
-            if u >= 0:
-                flow[u] -= moved
-                cost += moved * (above(nodes[v], nodes[u]) if excess[v] > 0 else above(nodes[u], nodes[v]))
-            elif excess[v] > 0:
-                cost += moved * self.one
-        if cost > bound * p * q * unit:
+        """Check that what can be moved along the basis leaves no more than the upper bound to pay: B3."""
+        if self._least(program, basis, self.tables.upper, self._moved) > bound * program[0]:
             raise RuleViolation("B3: what is moved costs more than the upper bound")
 
+    def _moved(self, block: Block, steps: Steps) -> int:
+        """Return what is saved by moving along a basis as much as there is and has room."""
+        _, sources, _, have, _, places, take, _ = block
+        upper, one = self.tables.upper, self.one
+        left, room = have[:], take[:]
+        saved = 0
+        for i, j, _ in steps:
+            moved = left[i] if left[i] < room[j] else room[j]
+            left[i] -= moved
+            room[j] -= moved
+            saved += moved * (one - upper[sources[i]][places[j]])
+        return saved
+
     def gain(self, program: Program, basis: Basis, bound: int) -> bool:
-        """Check that the potential gains the lower bound; return whether it gains more: B4 to B6."""
-        p, q, one, below, parent = self.p, self.q, self.one, self.tables.below, basis.parent
-        nodes, excess, unit, _ = program
-        f = [0] * len(nodes)  # of a source f, of a sink alpha f, in units of 1 / N
-        total = 0
-        for v in reversed(basis.order):
-            u = parent[v]
-            if excess[v] > 0:
-                f[v] = value = one if u < 0 else f[u] + below(nodes[v], nodes[u])
-                inside = value <= one  # and not below 0, as that from which it hangs is not
-                total += p * value * excess[v]
-            else:
-                f[v] = value = 0 if u < 0 else f[u] - below(nodes[u], nodes[v])
-                inside = value >= 0  # and f not above 1
-                total += q * value * excess[v]
-            if not inside:
-                name = shown(self.states.names[nodes[v]])
-                raise RuleViolation(f"B4: the potential at {name} leaves [0, 1]")
-        if p > q:
-            self._compare(program, f)
-        else:
-            self._differ(program, f)
-        needed = bound * p * q * unit
-        if total < needed:
+        """Check that a potential gains the lower bound; return whether it gains more: B5, B6."""
+        gained = self._least(program, basis, self.tables.lower, self._lost)
+        if gained < bound * program[0]:
             raise RuleViolation("B6: the potential gains less than the lower bound")
-        return total > needed
+        return gained > bound * program[0]
 
-    def _differ(self, program: Program, f: Sequence[int]) -> None:
-        """Check for alpha = 1 that potentials differ by no more than the lower table says: B4."""
-        below, nodes = self.tables.below, program.nodes
-        for v, excess in enumerate(program.excess):
-            if excess > 0:
-                for u in program.opposite[v]:
-                    if f[v] - f[u] > below(nodes[v], nodes[u]):
-                        self._refuse(nodes[v], nodes[u])
+    def _lost(self, block: Block, steps: Steps) -> int:
+        """Return how much less than all that sources have the potential of a basis gains in a class.
 
-    def _compare(self, program: Program, f: Sequence[int]) -> None:
-        """Check the same for alpha > 1, of all states of the program that are of one class: B4, B5."""
-        p, q, below, kind = self.p, self.q, self.tables.below, self.states.kind
-        by_class: dict[int, list[tuple[int, int]]] = {}
-        for x, value, excess in zip(program.nodes, f, program.excess, strict=True):
-            by_class.setdefault(kind[x], []).append((x, p * value if excess > 0 else q * value))
-        for number, known in by_class.items():
-            for x, first in known:
-                for y, second in known:
-                    if x != y and q * first - p * second > p * q * below(x, y):
-                        self._refuse(x, y)
-            costs = self._shortcuts(number)
-            if costs is None:
-                continue
-            f_of = {self.states.names[x]: value for x, value in known}
-            if not extends(self.setting, costs, f_of, p):
+        Here f is the potential of the sources, and g is alpha times that of the sinks.
+        """
+        kind, sources, _, have, sinks, places, take, _ = block
+        lower, one = self.tables.lower, self.one
+        costs = [[row[y] for y in places] for row in [lower[x] for x in sources]]
+        f, g = [one] * len(sources), [0] * len(sinks)
+        for i, j, up in reversed(steps):
+            if up:
+                f[i] = g[j] + costs[i][j]
+            else:
+                rest = f[i] - costs[i][j]
+                g[j] = rest if rest > 0 else 0
+        f = [min(one, *map(add, row, g)) for row in costs]
+        shortcuts = self._shortcuts(kind) if self.skewed else None
+        if shortcuts is not None:
+            names = self.states.names
+            f_of = {names[x]: self.p * value for x, value in zip(sources, f, strict=True)}
+            f_of |= {names[x]: self.q * value for x, value in zip(sinks, g, strict=True)}
+            if not extends(self.setting, shortcuts, f_of, self.p):
                 raise RuleViolation("B5: the potential does not extend to the other states of a class")
-
-    def _refuse(self, x: int, y: int) -> NoReturn:
-        names = shown(self.states.names[x]), shown(self.states.names[y])
-        raise RuleViolation(f"B4: the potential differs by more than the table allows at {', '.join(names)}")
+        lost: int = one * sum(have) - sum(map(mul, f, have)) + sum(map(mul, g, take))
+        return lost
 
     def _shortcuts(self, kind: int) -> Costs | None:
         """Return what `extends` needs of a class, or None where every potential extends."""

@@ -6,18 +6,17 @@ The rules are named G, U, L and C as in the specification; why they prove the cl
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping
 from fractions import Fraction
 from heapq import heappop, heappush
 from importlib import import_module
 from itertools import chain, repeat
-from operator import add
 from typing import Any
 
 from bisimdist.checker.core.chain import NATURE, ONLY, Chain, given_chain, own_chain, read_model, reader
 from bisimdist.checker.core.reading import (
-    ENTRY,
     LOOK,
     OVERHEAD,
     MalformedCertificate,
@@ -303,8 +302,8 @@ def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) ->
     There is none if L(i,j) <= L(i,k) + alpha L(k,j) throughout; every f extends then.
     """
     near = {i: lower.near(i, members) for i in members}
-    far: Costs = {i: {} for i in members}
-    for i, here in near.items():
+    far = {i: {} for i in members} if setting.ordered else near
+    for i, here in near.items() if setting.ordered else ():
         for k, cost in here.items():
             far[k][i] = cost
     if not _has_shortcut(setting, near, far):
@@ -315,24 +314,21 @@ def costs_with_shortcuts(setting: Setting, lower: Bounds, members: list[str]) ->
 
 
 def _has_shortcut(setting: Setting, near: Costs, far: Costs) -> bool:
-    """Tell whether it is nearer through a third state; no such state is nearer than the nearest."""
+    """Tell whether it is nearer through a third state, which is nearer by as much as the last step takes."""
     p, q, others = setting.p, setting.q, len(near) - 1
-    rows: dict[str, list[int]] = {}
     least = {j: p * min(there.values(), default=0) if len(there) == others else 0 for j, there in far.items()}
     for i, here in near.items():
-        first = q * min(here.values(), default=0) if len(here) == others else 0
-        for j, direct in here.items():
-            if first + least[j] >= q * direct:
-                continue
-            if len(here) + len(far[j]) <= others:
-                return True  # a third state is at no distance from either
-            for name, side, factor in ((f"<{i}", here, q), (f">{j}", far[j], p)):
-                if name not in rows:
-                    hold(len(near) * ENTRY)
-                    rows[name] = [factor * side.get(k, 0) for k in near]
-            spend(len(near) * LOOK)
-            if min(map(add, rows[f"<{i}"], rows[f">{j}"])) < q * direct:
-                return True
+        if any(len(here) + len(far[j]) <= others for j in here):
+            return True  # a third state is at no distance from either
+        spend(LOOK * len(near))
+        costs = sorted((q * here.get(k, 0), k) for k in near if k != i) if here else []
+        for direct, j in costs:
+            if costs[0][0] + least[j] < direct:
+                there = far[j]
+                nearer = costs[: bisect_left(costs, (direct - least[j],))]
+                spend(LOOK * len(nearer))
+                if any(cost + p * there.get(k, 0) < direct for cost, k in nearer):
+                    return True
     return False
 
 
