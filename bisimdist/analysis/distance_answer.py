@@ -24,6 +24,7 @@ from bisimdist.models.intervals import IntervalChain
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.report.bounds import bounds_table, decided, decided_data, long_hint, privacy_level
 from bisimdist.report.numbers import at_most, interval, short_rational
+from bisimdist.report.pair_table import largest
 from bisimdist.report.tables import Report
 from bisimdist.verdicts import verdict_word
 
@@ -141,7 +142,8 @@ class DistanceAnswer(Shown, Proved):
         """
         from bisimdist.analysis.proof_pictures import Picture, coupling_svg  # noqa: PLC0415 (most answers are not drawn)
 
-        worst = max(self.pairs, key=lambda pair: pair.upper)
+        (place,) = largest(self.rows(), 1)
+        worst = self.pairs[place]
         return Picture(coupling_svg(self.certificate(), source or worst.source, target or worst.target))
 
     def picture(self) -> str:

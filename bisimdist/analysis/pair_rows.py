@@ -61,6 +61,12 @@ class PairRows(Sequence[Row]):
         return {**self.pairs[index].data(self.distance, self.names[index]), **more}
 
     def __iter__(self) -> Iterator[Row]:
+        if self._alike:
+            for part, lower, upper in self._texts(str):
+                for (s, t), low, high in zip(part, lower, upper, strict=True):
+                    ends = {"from": s, "to": t, "upper": high, "exact": low == high}
+                    yield {**ends, "distance": self.distance, "lower": low}
+            return
         for k, (pair, names) in enumerate(zip(self.pairs, self.names, strict=True)):
             yield {**pair.data(self.distance, names), **(self.more[k] if self.more else {})}
 

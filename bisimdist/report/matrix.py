@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import dist
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -17,7 +18,7 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.doubles import as_double
 from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import format_rational
-from bisimdist.report.pair_table import Row, is_ratio, value_of
+from bisimdist.report.pair_table import Row, is_ratio, number_of, text_of
 from bisimdist.report.pictures import figure_class, saved
 from bisimdist.report.tables import html_table
 
@@ -90,14 +91,15 @@ class Matrix(Numbers):
         """
         if not pairs:
             raise UsageError("the answer has no pairs")
-        names = tuple(dict.fromkeys(name for pair in pairs for name in (pair["from"], pair["to"])))
+        value = cache(number_of)
+        said = [(pair["from"], pair["to"], value(text_of(pair, bound))) for pair in pairs]
+        names = tuple(dict.fromkeys(name for *ends, _ in said for name in ends))
         at = {name: k for k, name in enumerate(names)}
         ratios = is_ratio(pairs[0])
         found: dict[tuple[int, int], Entry] = {(k, k): fmpq(int(ratios)) for k in range(len(names))}
-        for back in (True, False) if symmetric else (False,):
-            for pair in pairs:
-                s, t = at[pair["from"]], at[pair["to"]]
-                found[(t, s) if back else (s, t)] = value_of(pair, bound)
+        if symmetric:
+            found |= {(at[t], at[s]): number for s, t, number in said}
+        found |= {(at[s], at[t]): number for s, t, number in said}
         every = range(len(names))
         return cls(
             names,

@@ -15,7 +15,17 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import to_fmpq
 from bisimdist.report.tables import Report
 
-__all__ = ["Row", "csv_of_pairs", "is_ratio", "largest", "number_of", "only", "value_of"]
+__all__ = [
+    "Row",
+    "csv_of_pairs",
+    "is_ratio",
+    "largest",
+    "number_of",
+    "only",
+    "said_to_be_largest",
+    "text_of",
+    "value_of",
+]
 
 Row = Mapping[str, Any]
 """What the JSON object says of one pair."""
@@ -31,6 +41,21 @@ def number_of(text: str | None) -> fmpq | None:
     return None if text in {None, "inf"} else to_fmpq(str(text))
 
 
+def text_of(pair: Row, bound: str = "upper") -> str | None:
+    """Return the bound of a pair as JSON has it.
+
+    Raises
+    ------
+    UsageError
+        If the answer has no number for a pair.
+    """
+    found = bound if bound in pair else "ratio"
+    if found not in pair:
+        raise UsageError("the answer has no number for each pair: there is no largest one, and no matrix")
+    text: str | None = pair[found]
+    return text
+
+
 def value_of(pair: Row, bound: str = "upper") -> fmpq | None:
     """Return the bound of a pair; None is infinity, or that nothing is known.
 
@@ -44,10 +69,7 @@ def value_of(pair: Row, bound: str = "upper") -> fmpq | None:
     >>> value_of({"from": "s", "to": "t", "ratio": "9/4", "lower": "2"})
     9/4
     """
-    found = bound if bound in pair else "ratio"
-    if found not in pair:
-        raise UsageError("the answer has no number for each pair: there is no largest one, and no matrix")
-    return number_of(pair[found])
+    return number_of(text_of(pair, bound))
 
 
 @runtime_checkable
