@@ -106,7 +106,7 @@ class _Question:
     def solver(self) -> Any:
         """Return a solver that knows the box and that the denominators are positive."""
         context = self.context
-        solver = z3.SolverFor("QF_NRA", context) if self.nonlinear else z3.Solver(ctx=context)
+        solver = z3.SolverFor("QF_NRA" if self.nonlinear else "QF_LRA", context)
         for variable, (low, high) in zip(self.variables, self.model.box, strict=True):
             solver.add(variable > self.number(low), variable < self.number(high))
         for denominator in self.cleared.denominators:
@@ -177,9 +177,9 @@ def decide_by_smt(  # noqa: PLR0913
     length
         How many observations.
     variant
-        ``"chosen"``: an integer variable for each position chooses the observation, and the forward
-        algorithm is built over nested if-then-else. ``"sequences"``: one query for each sequence, where
-        sequences with the same polynomial are one.
+        ``"chosen"``: variables choose the observation of each position, and the forward algorithm is built
+        over them, once for the difference of both sides (docs/theory/hmm.md). ``"sequences"``: one query
+        for each sequence, where sequences with the same polynomial are one.
     deadline
         When to give up; `SECONDS` from now where there is none.
 
@@ -218,19 +218,19 @@ def _chosen(question: _Question, length: int) -> SmtAnswer:
     undecided = ""
     for swapped in (False, True):
         solver = question.solver()
-        symbols = len(question.model.observations)
-        word = [z3.Int(f"w{position}", question.context) for position in range(length)]
-        for variable in word:
-            solver.add(variable >= 0, variable < symbols)
-        first, second = question.cleared.first, question.cleared.second
-        sides = (second, first) if swapped else (first, second)
-        totals = [_forward(question, solver, dict(side), word, "ab"[k]) for k, side in enumerate(sides)]
-        solver.add(totals[0] > question.number(question.ratio) * totals[1])
+        symbols = range(len(question.model.observations))
+        word = [[z3.Bool(f"w{place}_{o}", question.context) for o in symbols] for place in range(length)]
+        for choices in word:
+            solver.add(z3.Or(choices))
+        first, second = map(dict, (question.cleared.first, question.cleared.second))
+        solver.add(_forward(question, solver, (second, first) if swapped else (first, second), word) > 0)
         answer = question.check(solver)
         if answer == z3.sat:
             found = solver.model()
             pair = question.pair[::-1] if swapped else question.pair
-            chosen = tuple(found.eval(v, model_completion=True).as_long() for v in word)
+            chosen = tuple(
+                next(o for o, here in enumerate(choices) if z3.is_true(found.eval(here))) for choices in word
+            )
             confirmed = question.confirmed(found, chosen, pair)
             if confirmed is not None:
                 return confirmed
@@ -241,30 +241,38 @@ def _chosen(question: _Question, length: int) -> SmtAnswer:
 
 
 def _forward(
-    question: _Question, solver: Any, start: dict[int, fmpq_mpoly], word: Sequence[Any], prefix: str
+    question: _Question,
+    solver: Any,
+    sides: Sequence[dict[int, fmpq_mpoly]],
+    word: Sequence[Sequence[Any]],
 ) -> Any:
-    """Build the forward algorithm for chosen observations; return the total at the end."""
+    """Build the forward algorithm for chosen observations; return by how much the budget is exceeded.
+
+    The algorithm is linear: it is run once, on the difference of the sides. Where two observations were
+    chosen at one place, either of them would do.
+    """
     cleared, zero = question.cleared, question.number(fmpq(0))
     rows = [[(t, question.term(p)) for t, p in row] for row in cleared.rows]
-    seen = [[(o, question.term(p)) for o, p in row.items()] for row in cleared.emissions]
-    current = {state: question.term(mass) for state, mass in start.items()}
-    for position, chosen in enumerate(word):
+    seen = [{o: question.term(p) for o, p in row.items()} for row in cleared.emissions]
+    mass, other = sides
+    current = {
+        state: question.term(mass.get(state, 0) - question.ratio * other.get(state, 0))
+        for state in sorted(mass.keys() | other.keys())
+    }
+    for position, choices in enumerate(word):
         question.deadline.check()
         if position:
             moved: dict[int, list[Any]] = {}
-            for state, mass in current.items():
+            for state, value in current.items():
                 for target, weight in rows[state]:
-                    moved.setdefault(target, []).append(mass * weight)
+                    moved.setdefault(target, []).append(value * weight)
             current = {state: z3.Sum(terms) for state, terms in moved.items()}
-        named = {}
-        for state, mass in current.items():
-            value: Any = zero
-            for symbol, weight in seen[state]:
-                value = z3.If(chosen == symbol, mass * weight, value)
-            variable = z3.Real(f"{prefix}{position}_{state}", question.context)
-            solver.add(variable == value)
-            named[state] = variable
-        current = named
+        for state, value in current.items():
+            variable = z3.Real(f"d{position}_{state}", question.context)
+            for symbol, choice in enumerate(choices):
+                weight = seen[state].get(symbol)
+                solver.add(z3.Implies(choice, variable == (zero if weight is None else value * weight)))
+            current[state] = variable
     return z3.Sum(list(current.values())) if current else zero
 
 
