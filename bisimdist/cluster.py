@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from bisimdist.errors import LimitError, UsageError
@@ -14,13 +15,15 @@ from bisimdist.extras import needed
 from bisimdist.interruption import interrupts_ignored
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Cluster", "Tell", "checked_cluster", "opened"]
+__all__ = ["Cluster", "Tell", "checked_cluster", "expect_ourselves", "opened"]
 
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 REMOTE = re.compile(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:[0-9]+")
 
 LATE = 0.8
 """How many seconds after the deadline jobs that were told of it may still answer."""
+
+GONE = "the scheduler of the cluster is gone"
 
 Tell = Callable[[int, int, int], None]
 """Told how many jobs are done, how many there are, and how many workers."""
@@ -78,7 +81,8 @@ def opened(place: str, *, processes: bool = True) -> Iterator[Cluster]:
                 client = distributed.Client(place, timeout=ANSWERS, set_as_default=False)
             except (OSError, TimeoutError) as error:
                 raise UsageError(f"no cluster answers at {place}: {error}") from error
-            with client:
+            with _quietly(), client:
+                expect_ourselves(client)
                 yield Cluster(client)
             return
         with interrupts_ignored():  # the processes are started here, and inherit that
@@ -94,6 +98,43 @@ def opened(place: str, *, processes: bool = True) -> Iterator[Cluster]:
             yield Cluster(client)
 
 
+def expect_ourselves(client: Any) -> None:
+    """Refuse workers that have another version of this package, or none.
+
+    Raises
+    ------
+    UsageError
+        If there are any.
+    """
+    for worker, found in client.run(_version, on_error="return").items():
+        if found != _version():
+            has = found if isinstance(found, str) else "none that can be loaded"
+            raise UsageError(
+                f"the worker at {worker} has another bisimdist: {has}; expected {_version()}, as here"
+            )
+
+
+def _version() -> str:
+    try:
+        return version("bisimdist")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Keep Dask from writing about connections that are lost: we say that once."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
 class Cluster:
     """A cluster that is there."""
 
@@ -106,12 +147,24 @@ class Cluster:
 
     def share(self, value: object) -> Any:
         """Return what stands for a value in the arguments of jobs; the scheduler can give it out anew."""
-        return self.client.submit(_same, value, pure=False)
+        return self.submit(_same, value)
 
     def submit(self, function: Callable[..., Any], *arguments: object, worker: str | None = None) -> Any:
         """Begin a job, best on one of the workers; another one gets it where that is gone."""
         where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-        return self.client.submit(function, *arguments, pure=False, **where)
+        with self._there():
+            return self.client.submit(function, *arguments, pure=False, **where)
+
+    @contextmanager
+    def _there(self) -> Iterator[None]:
+        """Say that the scheduler is gone, should it be: the client does not find another one."""
+        distributed = needed("distributed", "cluster")
+        if self.client.status != "running":
+            raise LimitError(GONE)
+        try:
+            yield
+        except (distributed.CancelledError, OSError) as error:
+            raise LimitError(GONE) from error
 
     def results(self, jobs: Sequence[Any], tell: Tell) -> Iterator[tuple[int, Any]]:
         """Yield the numbers of jobs with their results as they come; `tell` is told how it goes.
@@ -119,19 +172,20 @@ class Cluster:
         Raises
         ------
         LimitError
-            If `tell` does, or all workers are gone.
+            If `tell` does, or the scheduler or all workers are gone.
         """
         distributed = needed("distributed", "cluster")
         waiting = {job: number for number, job in enumerate(jobs)}
         alone = 0.0
         try:
             while waiting:
-                there = len(self.workers())
+                with self._there():
+                    there = len(self.workers())
                 tell(len(jobs) - len(waiting), len(jobs), there)
                 alone = 0.0 if there else alone + PATIENCE
                 if alone > ANSWERS:
                     raise LimitError("all workers of the cluster are gone")
-                with self.client.as_current(), suppress(TimeoutError):
+                with self._there(), self.client.as_current(), suppress(TimeoutError):
                     distributed.wait(list(waiting), timeout=PATIENCE, return_when="FIRST_COMPLETED")
                 for job in [job for job in waiting if job.done()]:
                     yield waiting.pop(job), self._result(job)
@@ -144,6 +198,8 @@ class Cluster:
         distributed = needed("distributed", "cluster")
         try:
             return job.result()
+        except distributed.comm.CommClosedError as error:
+            raise LimitError(GONE) from error
         except (distributed.KilledWorker, distributed.CancelledError) as error:
             raise LimitError(f"workers of the cluster ended again and again: {error}") from error
 

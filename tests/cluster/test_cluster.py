@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -29,7 +30,7 @@ from bisimdist.analysis.parallel import Pool
 from bisimdist.analysis.profile import profile
 from bisimdist.analysis.program_budget import program_budget
 from bisimdist.checker import check_certificate
-from bisimdist.cluster import Cluster, checked_cluster
+from bisimdist.cluster import Cluster, checked_cluster, expect_ourselves
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.fixpoint import flat_engine, flat_layout
 from bisimdist.fixpoint.flat_cluster import SpreadWork, spread_over
@@ -310,6 +311,19 @@ def _until(_: None, seconds: float, deadline: Deadline) -> bool:
 
 def _slowly(_: None, seconds: float, deadline: Deadline) -> None:
     time.sleep(min(seconds, 2.0))
+
+
+def test_workers_with_another_package_are_refused() -> None:
+    for found in ("0.0.9", ModuleNotFoundError("bisimdist")):
+        client = SimpleNamespace(run=lambda *_, found=found, **__: {"tcp://host:1": found})
+        with pytest.raises(UsageError, match="tcp://host:1 has another bisimdist"):
+            expect_ourselves(client)
+
+
+def test_a_scheduler_that_is_gone_is_a_limit() -> None:
+    client = SimpleNamespace(status="closed")
+    with pytest.raises(LimitError, match="scheduler of the cluster is gone"):
+        Cluster(client).submit(len, ())
 
 
 def test_refused(monkeypatch: pytest.MonkeyPatch) -> None:
