@@ -19,6 +19,7 @@ from bisimdist.errors import UsageError
 from bisimdist.fixpoint.flat_engine import FlatTables
 from bisimdist.fixpoint.flat_sweeps import ABSENT
 from bisimdist.fixpoint.proof import Proof
+from bisimdist.models.all_pairs import AllPairs
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import LMC
@@ -77,12 +78,18 @@ def _text(data: object) -> bytes:
 
 
 def _claims(asked: Asked) -> Iterator[bytes]:
-    """Yield the claims, many at a time."""
+    """Yield the claims, many at a time; in a word where they are about all pairs."""
+    every = asked.pairs
+    if isinstance(every, AllPairs) and list(every.of) == list(range(len(asked.model.states))) and every:
+        yield b'"all"'
+        return
+    yield b"["
     states = cache(lambda s: json.dumps(asked.model.called(s)))
     pairs, comma = iter(asked.pairs), ""
     while part := [f'{{"from":{states(s)},"to":{states(t)}}}' for s, t in islice(pairs, PART >> 8)]:
         yield (comma + ",".join(part)).encode("ascii")
         comma = ","
+    yield b"]"
 
 
 def compact_certificate(
@@ -124,9 +131,9 @@ def compact_certificate(
         "gap": gap,
         "ranks": int(told.ranked),
     }
-    yield MAGIC + _text(before)[:-1] + b',"claims":['
+    yield MAGIC + _text(before)[:-1] + b',"claims":'
     yield from _claims(asked)
-    yield b"]," + _text(after)[1:] + b"\n"
+    yield b"," + _text(after)[1:] + b"\n"
     classes = distinguishable_classes(model)
     parts: list[bytes] = []
     for s in sorted(range(len(classes)), key=lambda s: (classes[s], s)):

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from errno import EFBIG
+from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from bisimdist.checker.core.reading import MalformedCertificate, shown, text_of
 from bisimdist.checker.core.shape import CheckReport, Claim
@@ -27,10 +28,25 @@ def sentence(claim: Claim) -> str:
     """Say what a claim about a distance says."""
     name = f"{claim.distance}({shown(claim.source)}, {shown(claim.target)}) at alpha = {text_of(claim.alpha)}"
     name += "" if claim.nature is None else f", nature {claim.nature},"
-    if claim.exact:
-        return f"{name} is exactly {text_of(claim.upper)}"
-    below = "" if claim.lower is None else f" and at least {text_of(claim.lower)}"
-    return f"{name} is at most {text_of(claim.upper)}{below}"
+    return f"{name} {between(text_of(claim.upper), None if claim.lower is None else text_of(claim.lower))}"
+
+
+def between(upper: str, lower: str | None) -> str:
+    """Say which bounds a number has."""
+    if lower == upper:
+        return f"is exactly {upper}"
+    return f"is at most {upper}" if lower is None else f"is at most {upper} and at least {lower}"
+
+
+def sentences(claims: Any) -> Iterator[str]:
+    """Say what claims about distances say; of those about all pairs there may be very many."""
+    if isinstance(claims, tuple):
+        yield from map(sentence, claims)
+        return
+    name = cache(shown)
+    alpha = text_of(claims.alpha)
+    for s, t, upper, lower in claims.texts():
+        yield f"{claims.distance}({name(s)}, {name(t)}) at alpha = {alpha} {between(upper, lower)}"
 
 
 def listed(claim: Mapping[str, object]) -> str:
@@ -82,8 +98,8 @@ def main(arguments: list[str]) -> int:
         err.write(f"{ascii(arguments[0])[1:-1]}: not checked: {type(error).__name__} {shown(str(error))}\n")
         return 3
     verdict = "proved" if report.valid else "not proved"
-    for claim in report.claims:
-        out.write(f"{verdict}: {sentence(claim)}\n")
+    for said in sentences(report.claims):
+        out.write(f"{verdict}: {said}\n")
     for other in report.other_claims:
         out.write(f"{verdict}: {report.kind}: {listed(other)}\n")
     if report.valid and report.digest is not None:

@@ -17,7 +17,8 @@ from flint import fmpq, fmpz
 
 from bisimdist.bounded import open_file, read_file
 from bisimdist.checker import CheckReport, Claim, MalformedCertificate, check_certificate
-from bisimdist.checker.core.reading import rational
+from bisimdist.checker.core.reading import rational, text_of
+from bisimdist.checker.rules.all_claims import AllClaims
 from bisimdist.checker.verdict import MAGIC
 from bisimdist.cli.failure import ExitCode, note, note_with_answer
 from bisimdist.cli.output import emit_data, emit_report
@@ -235,10 +236,36 @@ def _data(report: CheckReport) -> dict[str, object]:
         "command": "check",
         "valid": report.valid,
         "kind": report.kind,
-        "claim": [*(_claim_data(claim) for claim in report.claims), *map(dict, report.other_claims)],
+        "claim": _All(report.claims)
+        if isinstance(report.claims, AllClaims)
+        else [*(_claim_data(claim) for claim in report.claims), *map(dict, report.other_claims)],
         "reason": report.reason,
         **digest,
     }
+
+
+class _All:
+    """Claims about all pairs, which write themselves."""
+
+    def __init__(self, claims: AllClaims) -> None:
+        self.claims = claims
+
+    def json(self) -> Iterator[str]:
+        """Yield the list of `_claim_data` of them."""
+        name = functools.cache(json.dumps)
+        shared = f'"distance": "{self.claims.distance}", "alpha": {name(text_of(self.claims.alpha))}'
+        before = "["
+        for s, t, upper, lower in self.claims.texts():
+            bounds = (
+                f'"upper": "{upper}", "lower": "{lower}", "exact": {"true" if upper == lower else "false"}'
+            )
+            yield f'{before}{{"from": {name(s)}, "to": {name(t)}, {shared}, {bounds}}}'
+            before = ", "
+        yield "]"
+
+    def csv(self) -> Iterator[bytes]:
+        """Yield nothing: verdicts are written as JSON alone."""
+        return iter(())
 
 
 def _exact(number: Fraction) -> fmpq:

@@ -183,6 +183,11 @@ CORRECT: dict[str, Packed] = {
         EXACT, records=bytes([0]) + codes(1, 0) + BY_TEXT + bytes([0]) + codes(0, 0) + numeral(1)
     ),
     "merged": replace(merged(z="x"), claims=[("s", "t"), ("x", "z"), ("p", "q")]),
+    "all-pairs": replace(EXACT, head={"claims": "all"}),
+    "all-pairs-merged": replace(merged(z="x"), head={"merged": {"z": "x"}, "claims": "all"}),
+    "all-pairs-of-long-numbers": replace(
+        replace(crowd(3), denominator=FINE, width=376, gap=376, rows=apart(3, FINE)), head={"claims": "all"}
+    ),
     "no-pairs": Packed(HALVES, [("s", "s"), ("s", "u")], [NONE] * 6, b""),
     "unlisted": replace(
         EXACT,
@@ -531,6 +536,13 @@ MALFORMED: dict[str, Packed] = {
     "model-without-states": replace(EXACT, head={"model": {"kind": "lmc", "states": [], "transitions": {}}}),
 }
 """What is no certificate."""
+MALFORMED["all-pairs-lbd"] = replace(EXACT, distance="lbd", head={"claims": "all"})
+ONE = chain("s:a")
+MALFORMED["all-pairs-of-one-state"] = Packed(ONE, [], [NONE], b"", head={"claims": "all"})
+CORRECT["all-pairs-of-two-states"] = Packed(
+    chain("s:a t:b"), [], [NONE, NONE], b"", "0x2", head={"claims": "all"}
+)
+MALFORMED["claims-in-a-word"] = replace(EXACT, head={"claims": "every"})
 MALFORMED["couplings-of-both"] = told(
     4, {side: {"moves": [], "given_up": [["w", "1/2"]]} for side in ("forward", "backward")}, 2, 0
 )

@@ -8,7 +8,7 @@ nothing; a proof is `raw` in the first step.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
 from functools import cache
@@ -245,7 +245,7 @@ class CheckReport:
     """
 
     valid: bool
-    claims: tuple[Claim, ...]
+    claims: Sequence[Claim]
     reason: str = ""
     kind: str = "distance"
     other_claims: tuple[Mapping[str, object], ...] = ()

@@ -70,12 +70,17 @@ NIBBLES, BYTES, PAIRS = 1 << 4, 1 << 8, 1 << 16
 """Codes of fewer nodes than this take half a byte, a byte, or two; of more, four."""
 
 
+def _said(value: object, where: str) -> list[Between] | None:
+    """Read claims; None is about all pairs."""
+    return None if value == "all" else listed(Between.read, "claim")(value, where)
+
+
 class _Head(Shape):
     """What stands before the tables."""
 
     distance: str = key(one_of(*DIRECTIONS))
     alpha: Fraction = key(rational)
-    said: list[Between] = key(listed(Between.read, "claim"), "claims")
+    said: list[Between] | None = key(_said, "claims")
     model: dict[str, object] = key(read_model)
     digest: str = key(item)
     denominator: int = key(integer)
@@ -88,6 +93,8 @@ class _Head(Shape):
         """Demand tables that have numbers."""
         if self.denominator <= 0 or not self.width:
             raise MalformedCertificate("the denominator, or the width of the numbers, is not positive")
+        if self.said is None and self.distance != "bd":
+            raise MalformedCertificate("claims about all pairs are about bd")
 
     def claim(self, said: Between, upper: Fraction, lower: Fraction | None = None) -> Claim:
         """Return a claim: that the tables are right about its pair."""
@@ -107,30 +114,35 @@ def check_file(source: bytes | BinaryIO, model: object | None) -> CheckReport:
     if "kind" in document:
         raise MalformedCertificate("certificates in format 2 are about distances, and name no kind")
     head = _Head.whole(document)
-    if not head.said:
+    states = mapping(head.model["states"], "the model's states")
+    if not head.said and (head.said is not None or len(states) < 2):
         raise MalformedCertificate("the list of claims is empty")
-    for said in head.said:
+    for said in head.said or ():
         for name in (said.source, said.target):
-            if name not in mapping(head.model["states"], "the model's states"):
+            if name not in states:
                 raise MalformedCertificate(
                     f"{said.where} names {shown(name)}, which is no state of the model"
                 )
     given = given_chain(model)
-    claims = [head.claim(said, Fraction(1)) for said in head.said]  # until the tables are read
+    claims: Sequence[Claim] = [head.claim(said, Fraction(1)) for said in head.said or ()]
 
     def check() -> None:
+        nonlocal claims
         alpha = Skew.of(head.alpha, "G4: alpha")
         chain = own_chain(head.model, head.digest, given)
-        if head.merged:
-            chain = _rest(chain, head.merged, alpha)
-        setting = Setting(chain, alpha, ordered=head.distance == "lbd")
+        rest = _rest(chain, head.merged, alpha) if head.merged else chain
+        setting = Setting(rest, alpha, ordered=head.distance == "lbd")
         tables = Tables(Numbered(setting), head.denominator, ordered=setting.ordered)
         tables.read(stream, head.width, head.gap, ranked=bool(head.ranks))
-        claims[:] = [head.claim(said, *tables.bounds(*head.stand(said))) for said in head.said]
+        if head.said is None:
+            everything = import_module("bisimdist.checker.rules.all_claims")  # which nothing else opens
+            claims = everything.AllClaims(tables, head.alpha, chain.names, head.merged)
+        else:
+            claims = [head.claim(said, *tables.bounds(*head.stand(said))) for said in head.said]
         _Check(setting, tables, stream).run()
 
     report = judged((), check, about=("lmc", head.digest))
-    return replace(report, claims=tuple(claims))
+    return replace(report, claims=tuple(claims) if isinstance(claims, list) else claims)
 
 
 def _rest(chain: Chain, stands: dict[str, str], alpha: Skew) -> Chain:
@@ -258,7 +270,7 @@ class _Check:
         known |= TURNED if below and self.both else 0
         if flags & ~known or flags & (OWN | WITNESSED) == OWN | WITNESSED:
             raise MalformedCertificate(f"a pair says first {flags}, which says nothing")
-        mirrored = self.states.apart(s, t)
+        mirrored = self.both and self.states.apart(s, t)
         ways = [self.program(s, t)]
         if self.both:
             needed = flags & TURNED or not mirrored
