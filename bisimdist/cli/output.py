@@ -144,11 +144,8 @@ class OutputFile:
         raw = content.encode("utf-8") if isinstance(content, str) else content
         try:
             place = self._temporary or self._target
-            if isinstance(raw, bytes):
-                place.write_bytes(raw)
-            else:
-                with place.open("wb") as file:
-                    file.writelines(raw)
+            with place.open("wb") as file:
+                file.writelines([raw] if isinstance(raw, bytes) else raw)
             if self._temporary is None:
                 return
             self._temporary.chmod(self._mode())

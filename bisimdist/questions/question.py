@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from bisimdist.analysis.answer import identity
@@ -257,7 +257,10 @@ class Question(ABC, Generic[A]):
             return self._picture(answer)
         if option.name != CERTIFICATE.name:
             raise NotImplementedError(option.name)
-        return json.dumps(self.certificate(answer), ensure_ascii=True, separators=(",", ":")) + "\n"
+        from bisimdist.report.streams import json_parts
+
+        parts = json_parts(self.certificate(answer), (",", ":"))
+        return (part.encode("ascii") for part in chain(parts, "\n"))
 
     @staticmethod
     def _picture(answer: A) -> str:

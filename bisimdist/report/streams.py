@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
 from typing import Protocol, runtime_checkable
 
 __all__ = ["Streamed", "json_parts"]
+
+PART = 1 << 10
+"""Elements of long lists are written so many at a time."""
+
+DEPTH = 3
+"""What is long stands in an answer, or in a table of a certificate."""
 
 
 @runtime_checkable
@@ -20,20 +28,48 @@ class Streamed(Protocol):
         """Yield their table, part by part."""
 
 
-def json_parts(data: Mapping[str, object]) -> Iterator[str]:
-    """Yield the text of a JSON object part by part, in ASCII, as ``json.dumps`` writes it.
+def json_parts(
+    value: object, separators: tuple[str, str] = (", ", ": "), *, depth: int = DEPTH
+) -> Iterator[str]:
+    """Yield the text of plain data part by part, in ASCII, as ``json.dumps`` writes it.
+
+    Parameters
+    ----------
+    value
+        The data, in which there may be something that writes itself.
+    separators
+        As for ``json.dumps``.
+    depth
+        In how many levels of objects and lists something long is looked for.
 
     Examples
     --------
     >>> "".join(json_parts({"status": "exact", "pairs": [1, 2]}))
     '{"status": "exact", "pairs": [1, 2]}'
     """
-    before = "{"
-    for name, value in data.items():
-        yield f"{before}{json.dumps(name)}: "
-        if isinstance(value, Streamed):
-            yield from value.json()
-        else:
-            yield json.dumps(value)
-        before = ", "
-    yield "}" if data else "{}"
+    comma, colon = separators
+    written = _encoder(separators).encode
+    if isinstance(value, Streamed):
+        yield from value.json()
+    elif not depth or not isinstance(value, dict | list):
+        yield written(value)
+    elif isinstance(value, list) or len(value) > PART:
+        yield "[" if isinstance(value, list) else "{"
+        items = iter(value if isinstance(value, list) else value.items())
+        before = ""
+        while part := list(islice(items, PART)):
+            yield before + written(part if isinstance(value, list) else dict(part))[1:-1]
+            before = comma
+        yield "]" if isinstance(value, list) else "}"
+    else:
+        before = "{"
+        for name, part in value.items():
+            yield f"{before}{written(name)}{colon}"
+            yield from json_parts(part, separators, depth=depth - 1)
+            before = comma
+        yield "}" if value else "{}"
+
+
+@cache
+def _encoder(separators: tuple[str, str]) -> json.JSONEncoder:
+    return json.JSONEncoder(ensure_ascii=True, separators=separators)

@@ -90,7 +90,7 @@ def test_an_engine_that_looks_at_no_clock(
     ],
 )
 def test_many_pairs_are_told_soon_after_the_time(model: str, words: str, pairs: int) -> None:
-    """Within a second, and two microseconds for each that is written; three times that where others work, too."""
+    """Within a second, and two microseconds for each that is written; thrice that where others work."""
     if model == str(BRP) and not BRP.exists():
         pytest.skip("the file is not here")
     begun = time.monotonic()
