@@ -62,7 +62,7 @@ def load_machine_code() -> None:
 
 def _family_table(family: str, how: Size) -> Table:
     columns = []
-    full = how is Size.FULL
+    full = how is not Size.QUICK
     for size in SIZES[: how.pick(2, 4, 4)]:
         count = COUNTS[size] if full else max(12, COUNTS[size] // 4)
         batch = make_batch(family, size, count, ROUNDS)

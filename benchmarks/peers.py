@@ -81,7 +81,7 @@ def read_chain(path: Path) -> LMC:
 def peer_tables(size: Size) -> Iterator[Table]:
     """Other programs for bisimilarity distances, on the chains of their own experiments."""
     names = [name for name in PUBLISHED if _states(name) <= size.pick(100, 1000, 1500)]
-    limit = size.pick(2.0, 30.0, 600.0)
+    limit = size.pick(2.0, 8.0, 600.0)
     table = Table(
         "Programs of others on the chains of bdsolver's experiments, alpha = 1, all pairs: seconds",
         COLUMNS,
