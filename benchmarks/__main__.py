@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date
 from pathlib import Path
 
 from benchmarks.brackets import bracket_tables
@@ -27,7 +28,7 @@ from benchmarks.prism import prism_tables
 from benchmarks.problems import classical_tables, memory_tables, problem_tables
 from benchmarks.programs import program_tables
 from benchmarks.rough import rough_tables
-from benchmarks.tables import Size, Table, spent_text
+from benchmarks.tables import Size, Table, replace_section, spent_text
 from benchmarks.timing import Clock
 from benchmarks.traces import equivalence_tables, trace_metric_tables
 from benchmarks.workers import FULL, QUICK, worker_tables
@@ -76,13 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, make in TABLES.items():
             print(f"{name:15} {(make.__doc__ or '').splitlines()[0]}")
         return 0
-    parts = [described_machine() + "\n"]
-    print(parts[0], flush=True)
+    where = described_machine()
+    print(f"{where}\n", flush=True)
     for table in _measured(options):
-        parts.append(table.markdown())
-        print(parts[-1], flush=True)
-    if options.output is not None:
-        options.output.write_text("\n".join(parts), encoding="utf-8")
+        print(table.markdown(), flush=True)
+        if options.output is not None:
+            table.remarks = (*table.remarks, f"Measured on {date.today().isoformat()}: {where}")
+            replace_section(options.output, table.markdown())
     return 0
 
 
@@ -112,7 +113,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--list", action="store_true", help="say what each table measures, and measure nothing"
     )
-    parser.add_argument("--output", type=Path, metavar="FILE.md", help="write the tables to a file, too")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE.md", help="replace these tables in a file, or add them"
+    )
     parser.add_argument(
         "--compare", metavar="REV", help="instead: our own times beside those of another revision, in turns"
     )

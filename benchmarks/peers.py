@@ -94,14 +94,14 @@ def peer_tables(size: Size) -> Iterator[Table]:
         ),
     )
     for name in names[:: size.pick(3, 1, 1)]:
-        path = CHAINS / f"{name}.lmc"
+        path, title = CHAINS / f"{name}.lmc", f"{name.partition('/')[0]}, {_states(name)} states"
         if not path.exists():
-            table.add(name, *PUBLISHED[name], f"no file {path.name}", *["-"] * (len(COLUMNS) - 4))
+            table.add(title, *PUBLISHED[name], f"no file {path.name}", *["-"] * (len(COLUMNS) - 4))
             continue
         ours = run_apart(_ours, path, limit=10 * limit, rest=10 * limit)
         exact = ours[1] if ours else {}
         cells = [cell for tool in (BDSOLVER, JAVA) for cell in _run(tool, path, exact, limit)]
-        table.add(path.stem, *PUBLISHED[name], *cells, *(ours[0] if ours else ["-", "not in time", "-"]))
+        table.add(title, *PUBLISHED[name], *cells, *(ours[0] if ours else ["-", "not in time", "-"]))
     yield table
 
 

@@ -61,7 +61,7 @@ def problem_tables(how: Size) -> list[Table]:
             "bound and certificate together.",
         ],
     )
-    stages = _stage_table("Where the time of these goes")
+    stages = _stage_table("Where the time of whole problems goes")
     for case in cases:
         outcome = measure(case)
         if outcome is None:
@@ -129,7 +129,7 @@ def classical_tables(how: Size) -> list[Table]:
             "exact Python. Their random chains are of the same shape, not the same chains.",
         ],
     )
-    stages = _stage_table("Where the time of these goes")
+    stages = _stage_table("Where the time of classical distances goes")
     brackets: list[tuple[int, int]] = []
     for successors, states in sizes:
         case = random_case(states, successors, 2, "1", limit=1800.0 if states >= 500 else None)

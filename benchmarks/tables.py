@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.timing import Spent
 
-__all__ = ["NOT_INSTALLED", "Size", "Table", "bytes_text", "fine_seconds", "ratio", "seconds", "spent_text"]
+__all__ = [
+    "NOT_INSTALLED",
+    "Size",
+    "Table",
+    "bytes_text",
+    "fine_seconds",
+    "ratio",
+    "replace_section",
+    "seconds",
+    "spent_text",
+]
 
 NOT_INSTALLED = "not installed"
 """Stands where a solver would: the solvers of a table are always the same."""
@@ -54,6 +66,16 @@ class Table:
         for remark in self.remarks:
             lines.extend(["", remark])
         return "\n".join(lines) + "\n"
+
+
+def replace_section(path: Path, section: str) -> None:
+    """Put a section into a file, where one of the same heading was, or at the end."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    sections = {
+        text.partition("\n")[0]: text.rstrip() for text in re.split(r"^(?=#)", before, flags=re.MULTILINE)
+    }
+    sections[section.partition("\n")[0]] = section.rstrip()
+    path.write_text("\n\n".join(filter(None, sections.values())) + "\n", encoding="utf-8")
 
 
 def seconds(value: float) -> str:
