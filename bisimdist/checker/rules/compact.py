@@ -266,10 +266,8 @@ class _Check:
         """Check what is said of one pair: first why it is not more, then why it is not less."""
         spend(PAIR + self.products)
         flags = self.stream.take(1)[0]
-        known = (COUPLED if above < self.one else 0) | (WITNESSED | OWN if below else 0)
-        known |= TURNED if below and self.both else 0
-        if flags & ~known or flags & (OWN | WITNESSED) == OWN | WITNESSED:
-            raise MalformedCertificate(f"a pair says first {flags}, which says nothing")
+        if flags:
+            self._sensible(flags, above, below)
         mirrored = self.both and self.states.apart(s, t)
         ways = [self.program(s, t)]
         if self.both:
@@ -286,6 +284,13 @@ class _Check:
         if below:
             turned = flags & TURNED
             self._below(ways[turned], bases[turned:], (t, s) if turned else (s, t), (below, rank, flags))
+
+    def _sensible(self, flags: int, above: int, below: int) -> None:
+        """Demand that flags say something."""
+        known = (COUPLED if above < self.one else 0) | (WITNESSED | OWN if below else 0)
+        known |= TURNED if below and self.both else 0
+        if flags & ~known or flags & (OWN | WITNESSED) == OWN | WITNESSED:
+            raise MalformedCertificate(f"a pair says first {flags}, which says nothing")
 
     def _below(
         self, way: Program, bases: list[Basis], ends: tuple[int, int], said: tuple[int, int, int]
@@ -437,7 +442,7 @@ class _Check:
         """
         kind, sources, _, have, sinks, places, take, _ = block
         lower, one = self.tables.lower, self.one
-        costs = [[row[y] for y in places] for row in [lower[x] for x in sources]]
+        costs = [[*map(lower[x].__getitem__, places)] for x in sources]
         f, g = [one] * len(sources), [0] * len(sinks)
         for i, j, up in reversed(steps):
             if up:
