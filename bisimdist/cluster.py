@@ -176,14 +176,16 @@ class Cluster:
         """
         distributed = needed("distributed", "cluster")
         waiting = {job: number for number, job in enumerate(jobs)}
-        alone = 0.0
+        seen, counted, there = time.monotonic(), 0.0, 0
         try:
             while waiting:
-                with self._there():
-                    there = len(self.workers())
+                now = time.monotonic()
+                if now - counted > PATIENCE:  # that takes a message
+                    with self._there():
+                        there, counted = len(self.workers()), now
                 tell(len(jobs) - len(waiting), len(jobs), there)
-                alone = 0.0 if there else alone + PATIENCE
-                if alone > ANSWERS:
+                seen = now if there else seen
+                if now - seen > ANSWERS:
                     raise LimitError("all workers of the cluster are gone")
                 with self._there(), self.client.as_current(), suppress(TimeoutError):
                     distributed.wait(list(waiting), timeout=PATIENCE, return_when="FIRST_COMPLETED")

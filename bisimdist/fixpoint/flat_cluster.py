@@ -21,13 +21,19 @@ from bisimdist.cluster import Cluster, Tell
 from bisimdist.fixpoint.flat_engine import Chunk, FlatWork, Spread, flat_code
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.fixpoint.flat_plan import Array
-from bisimdist.fixpoint.flat_sweeps import OPEN, ZERO, Plans
-from bisimdist.lp.compiled import Float64Array, Int64Array
+from bisimdist.fixpoint.flat_sweeps import ABSENT, OPEN, SETTLED, TURNED, ZERO, Plans
+from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
 
 __all__ = ["SpreadWork", "spread_over"]
 
 KEPT = 2
 """Of so many questions a worker keeps the tables."""
+
+LITTLE = 1_000_000
+"""So many places of plans are looked at sooner than others are asked about them."""
+
+TOGETHER = 8
+"""A job is up to so many blocks; there are at least two for each worker."""
 
 _BRINGING = Lock()
 """Workers may have several threads: one of them brings the tables."""
@@ -107,7 +113,9 @@ def numbers_of(layout: Layout, block: Chunk) -> Int64Array:
     return np.concatenate(parts)
 
 
-def on_worker(layout: Layout, update: Update, what: str, block: Chunk, *about: Any) -> Any:
+def on_worker(
+    layout: Layout, update: Update, what: str, jobs: list[tuple[Chunk, tuple[Any, ...]]]
+) -> list[Any] | None:
     """Do a part of the work on a worker; None if it has to be sent the tables whole."""
     from distributed import get_worker  # noqa: PLC0415  (only where it runs)
 
@@ -121,7 +129,7 @@ def on_worker(layout: Layout, update: Update, what: str, block: Chunk, *about: A
         if not held.bring(update):
             return None
     tasks: dict[str, Callable[..., Any]] = {"pay": _pay, "improve": _improve, "violations": _violations}
-    return tasks[what](held, block, *about)
+    return [tasks[what](held, block, *about) for block, about in jobs]
 
 
 def _nothing(state: Array) -> Plans:
@@ -196,20 +204,24 @@ class SpreadWork(FlatWork):
             self.shared = cluster.share(self.layout)
         update = cluster.share(self._update({"state": self.plans.state, **tables}))
         while blocks:
-            self._settle_in(blocks)
+            groups = self._groups(blocks)
             jobs = [
                 cluster.submit(
-                    on_worker, self.shared, update, what, block, *about[block], worker=self.homes[block]
+                    on_worker,
+                    self.shared,
+                    update,
+                    what,
+                    [(block, about[block]) for block in group],
+                    worker=self.homes[group[0]],
                 )
-                for block in blocks
+                for group in groups
             ]
-            lacking = []
-            for number, result in cluster.results(jobs, self._watch(what)):
-                if result is None:
-                    lacking.append(blocks[number])
+            blocks = []
+            for number, results in cluster.results(jobs, self._watch(what)):
+                if results is None:
+                    blocks += groups[number]
                 else:
-                    yield blocks[number], result
-            blocks = lacking
+                    yield from zip(groups[number], results, strict=True)
             if blocks:
                 whole: dict[str, Change] = {name: (None, array) for name, array in self.sent.items()}
                 update = cluster.share(Update(self.session, None, self.round, whole))
@@ -224,6 +236,18 @@ class SpreadWork(FlatWork):
             self.sent[name] = new
         after, self.round = self.round, self.round + 1
         return Update(self.session, after if after else None, self.round, changes)
+
+    def _groups(self, blocks: list[Chunk]) -> list[list[Chunk]]:
+        """Return jobs: blocks of one worker each."""
+        self._settle_in(blocks)
+        at: dict[str, list[Chunk]] = {}
+        for block in blocks:
+            at.setdefault(self.homes[block], []).append(block)
+        groups = []
+        for own in at.values():
+            size = min(TOGETHER, (len(own) + 1) // 2)
+            groups += [own[k : k + size] for k in range(0, len(own), size)]
+        return groups
 
     def _settle_in(self, blocks: list[Chunk]) -> None:
         """Give every block a worker that is there: its own one, or the one with the fewest blocks."""
@@ -246,8 +270,15 @@ class SpreadWork(FlatWork):
 
         return watch
 
+    def _little(self, chosen: BoolArray, share: float = 1.0) -> bool:
+        """Tell whether a share of the chosen pairs is looked at sooner than others are asked about them."""
+        directions = 2 if self.skewed else 1
+        return bool(chosen.sum() * share * directions * self.layout.places < LITTLE * self.layout.pairs)
+
     def pay(self, table: Float64Array) -> tuple[int, int]:
         """As it is done here; the blocks do not change what is found in the end."""
+        if self._little(self.plans.state == ZERO):
+            return FlatWork.pay(self, table)
         rooms, found = dict.fromkeys(self.chunks, 0), 0
         for block, (opened, places) in self._run(
             "pay", self.chunks, dict.fromkeys(self.chunks, ()), lower=table
@@ -266,12 +297,19 @@ class SpreadWork(FlatWork):
 
     def improve_apart(self, chunks: list[Chunk], table: Float64Array, extra: int, both: bool) -> float:
         """As it is done here."""
-        most, plans = 0.0, self.plans
-        ends = dict(zip(self.chunks, [*list(self.begins.values())[1:], len(plans.cell)], strict=True))
+        plans = self.plans
+        ends = [*list(self.begins.values())[1:], len(plans.cell)]
+        rooms = {block: end - self.begins[block] for block, end in zip(self.chunks, ends, strict=True)}
+        choices = (OPEN, SETTLED, TURNED) if both else (OPEN, TURNED)
+        share = sum(rooms[block] for block in chunks) / len(plans.cell)
+        if self._little(np.isin(plans.state, choices), share):
+            self.made.update(dict.fromkeys(chunks, HERE))
+            return FlatWork.improve_apart(self, chunks, table, extra, both)
+        most = 0.0
         about = {
             block: (
                 self.made.get(block, 0),
-                ends[block] - self.begins[block],
+                rooms[block],
                 plans.cell.dtype.str,
                 both,
                 float(self.layout.one),
@@ -280,7 +318,7 @@ class SpreadWork(FlatWork):
             for block in chunks
         }
         for block, made in self._run("improve", chunks, about, lower=table):
-            part = slice(self.begins[block], ends[block])
+            part = slice(self.begins[block], self.begins[block] + rooms[block])
             numbers = numbers_of(self.layout, block)
             _apply(plans.cell[part], made.cell)
             _apply(plans.mass[part], made.mass)
@@ -294,6 +332,8 @@ class SpreadWork(FlatWork):
 
     def violations(self, lower: Float64Array, upper: Float64Array) -> int:
         """As it is done here."""
+        if self._little(self.plans.state != ABSENT, 2.0):
+            return FlatWork.violations(self, lower, upper)
         about = dict.fromkeys(self.chunks, (float(self.layout.one),))
         return sum(
             wrong for _, wrong in self._run("violations", self.chunks, about, lower=lower, upper=upper)

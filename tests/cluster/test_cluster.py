@@ -32,7 +32,7 @@ from bisimdist.analysis.program_budget import program_budget
 from bisimdist.checker import check_certificate
 from bisimdist.cluster import Cluster, checked_cluster, expect_ourselves
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.fixpoint import flat_engine, flat_layout
+from bisimdist.fixpoint import flat_cluster, flat_engine, flat_layout
 from bisimdist.fixpoint.flat_cluster import SpreadWork, spread_over
 from bisimdist.fixpoint.flat_engine import FlatTables, FlatWork, NoBracketError, Spread, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
@@ -79,6 +79,7 @@ def pair() -> Iterator[Cluster]:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flat_layout, "LARGE", 0)
     monkeypatch.setattr(flat_engine, "CHUNK", 60)
+    monkeypatch.setattr(flat_cluster, "LITTLE", 0)
 
 
 def tables(
@@ -168,11 +169,13 @@ def _forget(dask_worker: Any) -> None:
 @given(
     chain=st.builds(random_lmc, st.integers(8, 20), st.integers(2, 5), st.just(2), st.integers(1, 99)),
     alpha=alphas() | st.just(fmpq(21, 20)),
-    patience=st.tuples(st.integers(0, 3), st.sampled_from([1, flat_engine.NEARLY, 1 << 40])),
+    limits=st.tuples(
+        st.integers(0, 3), st.sampled_from([1, flat_engine.NEARLY, 1 << 40]), st.sampled_from([0, 50, 200])
+    ),
     forgotten=st.integers(1, 12),
 )
 def test_plans_made_by_turns_here_and_there(
-    pair: Cluster, chain: LMC, alpha: fmpq, patience: tuple[int, int], forgotten: int
+    pair: Cluster, chain: LMC, alpha: fmpq, limits: tuple[int, int, int], forgotten: int
 ) -> None:
     """Where rounds are shared again after some that were not, and a worker begins anew on the way."""
     rounds: list[str] = []
@@ -192,7 +195,8 @@ def test_plans_made_by_turns_here_and_there(
             return proofs[-1] and len(proofs) > 1
 
         with (
-            patch.multiple(flat_engine, PATIENT=patience[0], NEARLY=patience[1]),
+            patch.multiple(flat_engine, PATIENT=limits[0], NEARLY=limits[1]),
+            patch.object(flat_cluster, "LITTLE", limits[2]),
             patch.object(FlatWork, "proved", proved_later),
         ):
             try:
