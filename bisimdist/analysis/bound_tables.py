@@ -140,9 +140,12 @@ def unit_texts(units: Int64Array, one: int) -> list[str]:
     >>> unit_texts(np.array([0, 2, 3, 8]), 8)
     ['0', '1/4', '3/8', '1']
     """
-    bits = one.bit_length() - 1
-    low = np.where(units == 0, one, units & -units)
-    shift = np.frexp(low.astype(np.float64))[1] - 1
-    ends = np.array([*(f"/{one >> k}" for k in range(bits)), ""], dtype=object)
+    texts = np.where(units == 0, "0", "1").astype(object)
+    between = np.flatnonzero((units != 0) & (units != one))
+    units = units[between]
+    shift = np.frexp((units & -units).astype(np.float64))[1] - 1
+    ends = np.array([f"/{one >> k}" for k in range(one.bit_length())], dtype=object)
     both = zip((units >> shift).tolist(), ends[shift].tolist(), strict=True)
-    return [f"{top}{end}" for top, end in both]
+    texts[between] = [f"{top}{end}" for top, end in both]
+    found: list[str] = texts.tolist()
+    return found
