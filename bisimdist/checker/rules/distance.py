@@ -324,10 +324,9 @@ def _has_shortcut(setting: Setting, near: Costs, far: Costs) -> bool:
         costs = sorted((q * here.get(k, 0), k) for k in near if k != i) if here else []
         for direct, j in costs:
             if costs[0][0] + least[j] < direct:
-                there = far[j]
                 nearer = costs[: bisect_left(costs, (direct - least[j],))]
                 spend(LOOK * len(nearer))
-                if any(cost + p * there.get(k, 0) < direct for cost, k in nearer):
+                if any(cost + p * far[j].get(k, 0) < direct for cost, k in nearer):
                     return True
     return False
 
@@ -367,7 +366,7 @@ def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) ->
 
 def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, partners: Partners) -> None:
     """Check L7: no coupling keeps all mass among ranked pairs of the same value and at least this rank."""
-    alpha, kind, c = setting.alpha, setting.kind, setting.difference(entry.pair, entry.action)
+    p, q, kind, c = setting.p, setting.q, setting.kind, setting.difference(entry.pair, entry.action)
     if progress.stuck is not None:
         spend(LOOK * len(partners.get(progress.stuck, ())))
         held = any(rank >= entry.rank for _, _, rank in partners.get(progress.stuck, ()))
@@ -375,9 +374,8 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
             raise RuleViolation(f"L7: {shown(progress.stuck)} is not stuck")
         return
     if progress.common is not None:
-        s, t = entry.pair
         rows = setting.chain.rows_of(entry.action)
-        if alpha > 1 or not all(progress.common in rows.get(state, {}) for state in (s, t)):
+        if p > q or not all(progress.common in rows.get(state, {}) for state in entry.pair):
             raise RuleViolation(f"L7: alpha is not 1, or {shown(progress.common)} is no common successor")
         return
     classes, states = progress.classes or [], progress.states or {}
@@ -386,15 +384,21 @@ def check_progress(setting: Setting, entry: LowerEntry, progress: Progress, part
     if len(default) < len(classes):
         raise RuleViolation("L7: y is given twice for a class")
 
-    def y(state: str) -> Fraction:
-        return states.get(state, default.get(kind[state], Fraction(0)))
+    said: dict[Any, Fraction] = {**default, **states}
+    unit = common(value.denominator for value in said.values())
+    hold(unit.bit_length() * len(said))
+    number = {at: value.numerator * (unit // value.denominator) for at, value in said.items()}
+
+    def y(state: str) -> int:
+        return number.get(state, number.get(kind[state], 0))
 
     sources, sinks = sides(c)
-    spend(LOOK * sum(len(partners.get(x, ())) for x in states))
+    bits = max(map(int.bit_length, number.values()), default=0)
+    spend((LOOK + product_work(bits, p.bit_length())) * sum(len(partners.get(x, ())) for x in states))
     for x in states:
         for i, j, rank in partners.get(x, ()):
-            needed = rank >= entry.rank and (alpha > 1 or (i in sources and j in sinks))
-            if needed and y(i) > alpha * y(j):
+            needed = rank >= entry.rank and (p > q or (i in sources and j in sinks))
+            if needed and q * y(i) > p * y(j):
                 raise RuleViolation(f"L7: y is more than alpha times as large at {shown(i)} as at {shown(j)}")
     if sum(y(state) * value for state, value in c.items()) <= 0:
         raise RuleViolation("L7: the sum of y c is not positive")
