@@ -165,6 +165,8 @@ class Bound(Question["DistanceAnswer"]):
 
     def hint(self) -> str:
         quicker = "" if self.precision is not None else "--precision 1e-9 asks for no more than that, "
+        if self.alpha != 1 and self.model is self.original:
+            quicker += "--quotient for the distance where bisimilar states are merged, "
         return (
             "this takes a while. What is proved by then is printed at Ctrl-C or with --timeout SEC; "
             f"{quicker}and delta bounds delta itself, from both sides"
