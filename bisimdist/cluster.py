@@ -95,7 +95,7 @@ def opened(place: str, *, processes: bool = True) -> Iterator[Cluster]:
                 silence_logs=logging.CRITICAL,
             )
         with workers, distributed.Client(workers, set_as_default=False) as client:
-            yield Cluster(client)
+            yield Cluster(client, int(local[1]))
 
 
 def expect_ourselves(client: Any) -> None:
@@ -136,10 +136,10 @@ def _quietly() -> Iterator[None]:
 
 
 class Cluster:
-    """A cluster that is there."""
+    """A cluster that is there; `here` of its workers are on this machine, started for one question."""
 
-    def __init__(self, client: Any) -> None:
-        self.client = client
+    def __init__(self, client: Any, here: int = 0) -> None:
+        self.client, self.here = client, here
 
     def workers(self) -> list[str]:
         """Return the addresses of the workers that are there now, in a fixed order."""

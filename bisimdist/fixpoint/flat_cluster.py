@@ -341,5 +341,8 @@ class SpreadWork(FlatWork):
 
 
 def spread_over(cluster: Cluster) -> Spread:
-    """Return what makes the work of `flat_tables` with the plans made on a cluster."""
-    return partial(SpreadWork, cluster=cluster)
+    """Return what makes the work of `flat_tables` with the plans made on a cluster.
+
+    Whatever is not sent has as many threads as there are workers here, which wait meanwhile.
+    """
+    return partial(SpreadWork, cluster=cluster, jobs=max(cluster.here, 1))

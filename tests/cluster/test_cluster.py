@@ -66,7 +66,7 @@ def started(count: int, processes: bool = False, threads: int = 1) -> Iterator[t
         ) as local,
         distributed.Client(local, set_as_default=False) as client,
     ):
-        yield local, Cluster(client)
+        yield local, Cluster(client, count)
 
 
 @pytest.fixture(scope="module")
