@@ -24,13 +24,17 @@ WIDTH = "1/1000000"
 
 
 def chain() -> LMC:
-    """Return a chain with two states that are merged at alpha = 1."""
+    """Return a chain with states that are merged at alpha = 1, whose names are hard to write."""
     found = bisimdist.build_example(MANY.removeprefix("example:"))
     rows = {
         name: {found.states[t]: p for t, p in row} for name, row in zip(found.states, found.rows, strict=True)
     }
     labels = dict(zip(found.states, found.labels, strict=True))
-    return LMC.from_mappings({**labels, 'a,"b': labels["s0"]}, {**rows, 'a,"b': rows["s0"]})
+    others = dict.fromkeys(("", 'a,"b', " ", "x\ny"), "s0")
+    return LMC.from_mappings(
+        labels | {name: labels[like] for name, like in others.items()},
+        rows | {name: rows[like] for name, like in others.items()},
+    )
 
 
 @pytest.fixture(autouse=True)
