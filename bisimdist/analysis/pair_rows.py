@@ -132,5 +132,5 @@ class PairRows(Sequence[Row]):
 
 def _csv_cell(text: str) -> str:
     cell = io.StringIO()
-    csv.writer(cell, lineterminator="").writerow([text, ""])  # alone, nothing would be quoted
-    return cell.getvalue()[:-1]
+    csv.writer(cell, lineterminator="\n").writerow([text, ""])  # nothing, alone, would be quoted
+    return cell.getvalue().removesuffix(",\n")
