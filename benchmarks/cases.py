@@ -29,7 +29,7 @@ __all__ = ["Case", "Outcome", "measure", "random_case", "warm_up"]
 STAGES: dict[str, tuple[tuple[Any, str], ...]] = {
     "programs": ((work, "prepare"),),
     "iteration": ((work, "approximate"),),
-    "bracket": ((work, "prove_bracket"),),
+    "bracket": ((work, "flat_tables"), (work, "prove_bracket")),
     "linear systems": ((strategy, "solve_exact"),),
     "ranking": ((exact_engine, "rank_pairs"),),
     "strategies": ((distances, "prove_exactly"),),

@@ -171,8 +171,12 @@ def _watch() -> None:
     register("numba:run_pass", Watch())
 
 
-def machine_code(names: Sequence[str], plain: Mapping[str, Any], **options: Any) -> dict[str, Any]:
+def machine_code(
+    names: Sequence[str], plain: Mapping[str, Any], suffix: str = "", **options: Any
+) -> dict[str, Any]:
     """Compile the named functions of a namespace; return it with machine code under their names.
+
+    What is compiled for other constants than those of its module takes a `suffix`: it is kept by name.
 
     They are compiled when they are called first, or loaded. That ends with `LimitError` where the
     deadline of the public function that is at work passes; what is compiled by then is kept.
@@ -184,8 +188,8 @@ def machine_code(names: Sequence[str], plain: Mapping[str, Any], **options: Any)
     # it calls: so the copies live in a namespace of their own, and the plain ones stay plain
     namespace = dict(plain)
     for name in names:
-        copy = FunctionType(plain[name].__code__, namespace, name)
-        copy.__module__ = __name__
+        copy = FunctionType(plain[name].__code__, namespace, name + suffix)
+        copy.__module__, copy.__qualname__ = __name__, name + suffix  # what machine code is kept under
         namespace[name] = njit(cache=True, nogil=True, **options)(copy)
     return namespace
 

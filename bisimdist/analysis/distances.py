@@ -383,7 +383,7 @@ def _exact(work: Work, question: Question, guess: Approximation) -> Status:
 
 
 def _bracket(work: Work, question: Question, guess: Approximation, *, width: fmpq) -> Status:
-    """Prove bounds of a width; where 64 bits do not reach that far, the distance itself."""
+    """Prove bounds of a width; where none are found, the distance itself."""
     try:
         work.bracket(question, guess, width)
     except (LimitError, SingularSystemError):

@@ -16,7 +16,7 @@ from bisimdist.certificates.compact import Asked, compact_certificate
 from bisimdist.certificates.writer import certificate_of, merged_certificate, trivial_certificate
 from bisimdist.cluster import opened
 from bisimdist.errors import ENDINGS, LimitError, UsageError
-from bisimdist.fixpoint.bracket_engine import prove_bracket
+from bisimdist.fixpoint.digit_brackets import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, Spread, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
@@ -30,7 +30,6 @@ from bisimdist.models.all_pairs import AllPairs
 from bisimdist.models.bisimilarity import bisimilarity_classes, quotient
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
-from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import Worlds
 from bisimdist.progress import Deadline, Progress
 
@@ -39,7 +38,7 @@ __all__ = ["Pair", "Work"]
 Pair = tuple[int, int]
 
 FEW = 5_000
-"""Brackets of up to so many pairs are proved pair by pair."""
+"""Exact work on up to so many pairs begins without a bracket."""
 
 SAFETY_NET = fmpq(1, 10**9)
 """The width of brackets of many pairs that are proved before exact work begins, which starts from them,"""
@@ -70,6 +69,8 @@ class Work:
     """The model, or at alpha = 1 its quotient, whose distances are the same."""
     place: Sequence[int] | None = None
     """By state of the model its state in the quotient; None where nothing is merged."""
+    flat: bool = True
+    """Whether flat tables may lead to brackets: they are of the question, and have not failed."""
     known: str = ""
     """How close the bounds are that are proved so far."""
     _bounds: PairBounds | None = None
@@ -92,7 +93,8 @@ class Work:
         try:
             self._merge()
             self.question = self._of_bisimilar()
-            tables = self._tables(width) if self.backend is None and self.question is None else None
+            self.flat = self.backend is None and self.question is None
+            tables = self._tables(width)
             if tables is not None and width is not None and width >= tables.layout.finest:
                 return Status.EXACT if self.bounds().exact else Status.BRACKET
             self.tell("linear programs", 0, None)
@@ -159,11 +161,15 @@ class Work:
 
         Where the width is less than doubles can prove, or 0, they are what they can.
         """
-        if self.ordered or not isinstance(self.solved, LMC):
+        if not self.flat:
             return None
-        asked = self._inside(self.asked)
-        layout = Layout.of(self.solved, self.alpha, asked)
-        if layout is None or self._few(layout, asked) or (width is None and layout.memory > ROOM):
+        asked = self._inside(self.directed())
+        layout = Layout.of(self.solved, self.alpha, asked, ordered=self.ordered)
+        if layout is None:
+            self.flat = False
+            return None
+        enough = width is not None and width >= layout.finest
+        if (not enough and self._few(layout, asked)) or (width is None and layout.memory > ROOM):
             return None
         need = f"{layout.pairs} pairs, about {layout.memory >> 20} MiB"
         self.progress(need, 0, None)
@@ -177,21 +183,22 @@ class Work:
             max(SAFETY_NET if width is None else width, layout.finest),
         )
         try:
-            with self._spread() as spread:
+            with self._spread(layout) as spread:
                 proof = flat_tables(
                     *about, spread=spread, jobs=self.jobs, deadline=self.deadline, progress=self.tell
                 )
         except NoBracketError:
+            self.flat = False
             return None
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
-        if width is not None and width < layout.finest and layout.pairs > MAX_PAIRS:
+        if width is not None and not enough and layout.pairs > MAX_PAIRS:
             raise LimitError(f"narrower bounds of more than {MAX_PAIRS} pairs are not found")
         return proof
 
     @contextmanager
-    def _spread(self) -> Iterator[Spread | None]:
-        """Open the cluster, where there is one."""
-        if self.cluster is None:
+    def _spread(self, layout: Layout) -> Iterator[Spread | None]:
+        """Open the cluster, where there is one that can share the work."""
+        if self.cluster is None or not layout.simple:
             yield None
             return
         from bisimdist.fixpoint.flat_cluster import spread_over  # noqa: PLC0415  (rarely asked for)
@@ -229,6 +236,9 @@ class Work:
 
     def bracket(self, question: Question, guess: Approximation, width: fmpq) -> None:
         """Prove a bracket and keep it."""
+        tables = self._tables(width)
+        if tables is not None and width >= tables.layout.finest:
+            return
         proof = prove_bracket(question, guess, width, deadline=self.deadline, progress=self.tell)
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
 

@@ -120,6 +120,8 @@ def compact_certificate(
     model = proof.model if isinstance(proof, FlatTables) else proof.question.model
     if not isinstance(model, LMC):
         raise UsageError("certificates in format 2 are about chains; this model has choices")
+    if isinstance(proof, FlatTables) and proof.layout.ordered:
+        proof = proof.in_detail(deadline=deadline, progress=progress)
     told: Flat | Detailed = Flat(proof) if isinstance(proof, FlatTables) else Detailed(proof)
     asked = asked or Asked(model, told.asked)
     width, gap = width_of(told.denominator), width_of(told.most)

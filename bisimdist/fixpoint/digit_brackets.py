@@ -1,7 +1,9 @@
-"""Certified brackets of any precision: from leading digits, which need no denominators.
+"""Certified brackets of any precision, of any question: from leading digits, which need no denominators.
 
-As for those in 64 bits (`bisimdist.fixpoint.bracket_engine`), the digits are moved outward by a margin times
-an expected number of steps, rounded, and proved in integers, which are as long as they have to be.
+With v close to the distance, A the couplings of good strategies and w >= 1 + A w (an expected number of
+steps), v + e w costs A (v + e w) + b <= v + e w - e up to rounding: a pre-fixed point. Likewise v - e w is a
+post-fixed point that its potentials exceed strictly. Both are proved in integers before anything is said,
+which are as long as they have to be.
 """
 
 from __future__ import annotations
@@ -18,22 +20,85 @@ from bisimdist.fixpoint.improvement import (
     improve_by_detours,
     improve_couplings,
     improve_nearly,
+    improve_roughly,
 )
+from bisimdist.fixpoint.iteration import ONE, Approximation
+from bisimdist.fixpoint.plan_matrix import PlanMatrix
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.fixpoint.tables import Tables
-from bisimdist.fixpoint.walks import ATTEMPTS, Walk, longest
-from bisimdist.lp.compiled import Float64Array
+from bisimdist.fixpoint.walks import ATTEMPTS, Walk, longest, steps_by_direction
+from bisimdist.linear import SingularSystemError
+from bisimdist.lp.batch import BatchBasis
+from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["prove_digits"]
+__all__ = ["prove_bracket", "prove_digits", "prove_tables"]
 
 PLACES = 20
 """Binary digits beyond the margin."""
 
 UNIT = 1 << 10
 """What stands for a step where steps are counted in integers."""
+
+SHORT = 53
+"""Numbers of so many bits are doubles."""
+
+
+def prove_bracket(
+    question: Question,
+    guess: Approximation,
+    precision: fmpq,
+    *,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> Proof:
+    """Prove bounds whose difference is at most `precision`, in rationals with a power of two below.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes, or mass goes round for so long that doubles yield no digits.
+    """
+    strategy = Strategy(question.functional, guess.basis.copy(), guess.direction.copy(), guess.zero)
+    try:
+        rough = (
+            improve_roughly(strategy, deadline=deadline, progress=progress) / question.functional.batch.finest
+        )
+    except SingularSystemError:
+        rough = guess.distance / ONE
+    good, taken = steps_by_direction(strategy, rough)
+    return prove_digits(
+        question, strategy, good, taken, precision, rough=rough, deadline=deadline, progress=progress
+    )
+
+
+def prove_tables(
+    question: Question, lower: Int64Array, upper: Int64Array, one: int, *, deadline: Deadline = NEVER
+) -> Proof:
+    """Find the couplings and potentials that prove tables by number of pair, in units of 1 / `one`.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes, or there are none.
+    """
+    functional = question.functional
+    basis, taken = BatchBasis.start(functional.batch), np.zeros(functional.size, dtype=np.int64)
+    strategy = Strategy(functional, basis, taken, upper == 0)
+    above, below = (Values([fmpz(int(x)) for x in table], fmpz(one)) for table in (upper, lower))
+    dear = _checked_above(strategy, above, deadline)
+    deadline.check()
+    if len(functional.options) > 1:
+        basis.solve(functional.batch, np.arange(len(functional.batch)), lower, one=one)
+        sides = functional.width * functional.size
+        value = np.bincount(functional.side_of, basis.value, minlength=sides)
+        taken[:] = value.reshape(-1, functional.width).argmax(axis=1)
+    cheap = _optimal_below(strategy, below, deadline)
+    if dear is None or not _exceeds(cheap, below):
+        raise LimitError("the tables are not proved by couplings and potentials")
+    return Proof(question, above, dear, below, cheap, ranked=None)
 
 
 def prove_digits(  # noqa: PLR0913
@@ -43,6 +108,7 @@ def prove_digits(  # noqa: PLR0913
     taken: Sequence[Walk],
     precision: fmpq,
     *,
+    rough: Float64Array | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> Proof:
@@ -58,6 +124,8 @@ def prove_digits(  # noqa: PLR0913
         The walks that count for the upper bound, and for the lower one.
     precision
         The width.
+    rough
+        The distances in doubles, which are tried first where their digits are enough.
     deadline, progress
         When to give up, and who is told how it goes.
 
@@ -72,8 +140,14 @@ def prove_digits(  # noqa: PLR0913
         rising, falling = longest(strategy, good), longest(strategy, taken)
         most = max(1.0, float(rising.max(initial=1.0)), float(falling.max(initial=1.0)))
         margin = precision / (4 * ceil(most))
-        places = int(1 / margin).bit_length() + PLACES
-        values = improve_nearly(strategy, places, deadline=deadline, progress=progress)
+        places = int(8 / margin).bit_length()
+        if rough is not None and attempt < ATTEMPTS // 2 and 1 << places <= question.functional.batch.finest:
+            values = Values(
+                [fmpz(x) for x in np.ldexp(rough, places).astype(np.int64).tolist()], fmpz(1) << places
+            )
+        else:
+            places += PLACES
+            values = improve_nearly(strategy, places, deadline=deadline, progress=progress)
         step = (margin.p << places) // margin.q
         upper = _moved(strategy, values, step, rising)
         if question.sharp:
@@ -103,15 +177,37 @@ def _moved(strategy: Strategy, values: Values, step: fmpz, steps: Float64Array) 
     return Values(moved, whole)
 
 
+def _short(values: Values) -> Int64Array | None:
+    """Return the numerators as numbers of 64 bits, if they are doubles too."""
+    if values.denominator.bit_length() > SHORT:
+        return None
+    return np.array([int(x) for x in values.numerators], dtype=np.int64)
+
+
+def _too_dear(strategy: Strategy, sides: Int64Array, values: Values) -> Int64Array:
+    """Return those of the sides whose couplings cost more than the values of their pairs."""
+    width, short = strategy.functional.width, _short(values)
+    if short is not None:
+        found = PlanMatrix.of(strategy, sides).exceeding(short, int(values.denominator))
+        return sides[found]
+    dear = [
+        values.cost(plan) > values.numerators[side // width] * plan.scale
+        for side, plan in zip(sides.tolist(), strategy.plans(sides), strict=True)
+    ]
+    return sides[np.array(dear, dtype=np.bool_)]
+
+
 def _checked_above(strategy: Strategy, upper: Values, deadline: Deadline) -> Strategy | None:
     """Return couplings of all sides that cost no more than the values, or None."""
     result = strategy.copy()
+    batch, short = result.functional.batch, _short(upper)
+    if short is not None and upper.denominator <= batch.finest:
+        result.basis.solve(batch, np.arange(len(batch)), short, one=int(upper.denominator))
     tables = Tables.of(result, upper, deadline)
-    sides = result.functional.sides
-    for side, plan in zip(sides.tolist(), result.plans(sides), strict=True):
+    for side in _too_dear(result, result.functional.sides, upper).tolist():
         deadline.check()
         wanted = upper.numerators[side // result.functional.width]
-        if upper.cost(plan) > wanted * plan.scale and cheapen(result, side, tables, upper, wanted) > 0:
+        if cheapen(result, side, tables, upper, wanted) > 0:
             return None
     return result
 
@@ -127,10 +223,6 @@ def _optimal_below(strategy: Strategy, lower: Values, deadline: Deadline) -> Str
 
 def _exceeds(strategy: Strategy, lower: Values) -> bool:
     """Tell whether the couplings, being optimal, cost more than every positive value."""
-    width = strategy.functional.width
     pairs = np.array([pair for pair, x in enumerate(lower.numerators) if x], dtype=np.int64)
-    plans = strategy.plans(width * pairs + strategy.direction[pairs])
-    return all(
-        lower.cost(plan) > lower.numerators[pair] * plan.scale
-        for pair, plan in zip(pairs.tolist(), plans, strict=True)
-    )
+    sides = strategy.functional.width * pairs + strategy.direction[pairs]
+    return len(_too_dear(strategy, sides, lower)) == len(sides)

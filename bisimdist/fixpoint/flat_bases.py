@@ -31,7 +31,7 @@ def _program(
     s: int, t: int, chain: Chain, room: Room, table: Array, one: float, code: Array, spot: Array
 ) -> int:
     """Write the codes of an optimal basis of one direction of a pair; return how many there are."""
-    base, kind, start, target, p, q = chain.base, chain.kind, chain.start, chain.target, chain.p, chain.q
+    kind, start, target, p, q = chain.kind, chain.start, chain.target, chain.p, chain.q
     a, b = start[s], start[t]
     raise_s, raise_t = chain.whole[t], chain.whole[s]
     if raise_s == raise_t:
@@ -67,7 +67,7 @@ def _program(
         if following != now:
             now = following
             if sources > 0 and sinks > 0:
-                forest(sources, sinks, room, base, table, one)
+                forest(sources, sinks, room, chain.base, chain.half, table, one)
                 for v in range(sources + sinks):
                     above = room.tree[v]
                     if v < sources:

@@ -18,10 +18,11 @@ from uuid import uuid4
 import numpy as np
 
 from bisimdist.cluster import Cluster, Tell
-from bisimdist.fixpoint.flat_engine import Chunk, FlatWork, Spread, flat_code
+from bisimdist.fixpoint.flat_code import flat_code
+from bisimdist.fixpoint.flat_engine import Chunk, FlatWork, Spread
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.fixpoint.flat_plan import Array
-from bisimdist.fixpoint.flat_sweeps import ABSENT, OPEN, SETTLED, TURNED, ZERO, Plans
+from bisimdist.fixpoint.flat_sweeps import ABSENT, OPEN, SETTLED, ZERO, Plans
 from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
 
 __all__ = ["SpreadWork", "spread_over"]
@@ -272,7 +273,7 @@ class SpreadWork(FlatWork):
 
     def _little(self, chosen: BoolArray, share: float = 1.0) -> bool:
         """Tell whether a share of the chosen pairs is looked at sooner than others are asked about them."""
-        directions = 2 if self.skewed else 1
+        directions = self.layout.sides
         return bool(chosen.sum() * share * directions * self.layout.places < LITTLE * self.layout.pairs)
 
     def pay(self, table: Float64Array) -> tuple[int, int]:
@@ -300,9 +301,8 @@ class SpreadWork(FlatWork):
         plans = self.plans
         ends = [*list(self.begins.values())[1:], len(plans.cell)]
         rooms = {block: end - self.begins[block] for block, end in zip(self.chunks, ends, strict=True)}
-        choices = (OPEN, SETTLED, TURNED) if both else (OPEN, TURNED)
         share = sum(rooms[block] for block in chunks) / len(plans.cell)
-        if self._little(np.isin(plans.state, choices), share):
+        if self._little(plans.state >= (SETTLED if both else OPEN), share):
             self.made.update(dict.fromkeys(chunks, HERE))
             return FlatWork.improve_apart(self, chunks, table, extra, both)
         most = 0.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -19,21 +19,21 @@ import numpy as np
 from flint import fmpq
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint import flat_bases, flat_plan, flat_sweeps
 from bisimdist.fixpoint.blocks import blocks
-from bisimdist.fixpoint.bracket_engine import prove_tables
+from bisimdist.fixpoint.digit_brackets import prove_tables
 from bisimdist.fixpoint.flat_bases import Bases
+from bisimdist.fixpoint.flat_code import code_for
 from bisimdist.fixpoint.flat_layout import Layout, Part
 from bisimdist.fixpoint.flat_plan import Room
-from bisimdist.fixpoint.flat_sweeps import ABSENT, ZERO, Plans
+from bisimdist.fixpoint.flat_sweeps import ABSENT, OPEN, ZERO, Plans
 from bisimdist.fixpoint.iteration import ONE
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import prepare
-from bisimdist.lp.compiled import Float64Array, Int64Array, UInt8Array, compiled_kernel, machine_code
-from bisimdist.models.lmc import LMC
+from bisimdist.lp.compiled import Float64Array, Int64Array, UInt8Array
+from bisimdist.models.interactive import System
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["Chunk", "FlatTables", "FlatWork", "NoBracketError", "Spread", "flat_code", "flat_tables"]
+__all__ = ["Chunk", "FlatTables", "FlatWork", "NoBracketError", "Spread", "flat_tables"]
 
 CHUNK = 100_000
 """The deadline is looked at after about so many pairs."""
@@ -43,6 +43,12 @@ LEAST_MARGIN = 16
 
 ROUNDS = 40
 """How often plans are improved before the work is given up."""
+
+FEW = 5_000
+"""Of up to so many pairs it takes less time to solve equations, as others do,"""
+
+SWEEPS = 600
+"""than so many sweeps."""
 
 NEARLY = 32
 """What plans may still change when those that follow from them are left to the proof to judge."""
@@ -56,21 +62,6 @@ PART = 1 << 24
 BLOCK = 16
 """Rows of a class that are closed at a time."""
 
-_PLAN = ("_share", "_divide", "forest", "_transport", "_ship", "make_plan")
-_SWEEPS = (
-    "_keep",
-    "_followed",
-    "_places",
-    "improve",
-    "follow",
-    "pay",
-    "reach",
-    "violations",
-    "close",
-)
-
-_BASES = ("_program", "_pack", "write_bases")
-
 
 class NoBracketError(LimitError):
     """No bracket was found in this way; another may lead to one."""
@@ -80,7 +71,7 @@ class NoBracketError(LimitError):
 class FlatTables:
     """Proved bounds, in units of which `one` are distance 1, on all pairs that those asked depend on."""
 
-    model: LMC
+    model: System
     alpha: fmpq
     asked: Sequence[tuple[int, int]]
     layout: Layout
@@ -114,9 +105,8 @@ class FlatTables:
 
     def middle(self, pairs: Sequence[tuple[int, int]]) -> Int64Array:
         """Return distances between the bounds, in units of 1 / `iteration.ONE`; 0 only where it is 0."""
-        chain, place = self.layout.chain, self.layout.place
-        first, second = (place[list(states)] for states in zip(*pairs, strict=True))
-        number = chain.base[np.maximum(first, second)] + np.minimum(first, second)
+        first, second = (np.array(states, dtype=np.int64) for states in zip(*pairs, strict=True))
+        number = self.layout.pairs_of(first, second)
         found: Float64Array = np.ceil((self.lower[number] + self.upper[number]) * (ONE / 2 / self.layout.one))
         return found.astype(np.int64)
 
@@ -128,7 +118,7 @@ class FlatTables:
         LimitError
             If the deadline passes.
         """
-        layout, code = self.layout, flat_code()
+        layout, code = self.layout, code_for(self.layout)
         chain, room = layout.chain, layout.room()
         work = Bases(np.zeros((3, 2 * room.width), dtype=np.int64), np.zeros(2 * room.width, dtype=np.int64))
         most = 1 + 6 * 2 * layout.width  # bytes of a pair: three bases of two rows' states, two bytes each
@@ -153,22 +143,17 @@ class FlatTables:
         LimitError
             If the deadline passes, or there are too many pairs for that.
         """
-        question = prepare(self.model, self.alpha, self.asked, deadline=deadline, progress=progress)
+        question = prepare(
+            self.model,
+            self.alpha,
+            self.asked,
+            ordered=self.layout.ordered,
+            deadline=deadline,
+            progress=progress,
+        )
         numbers = [self.layout.pair(*pair) for pair in question.functional.space.pairs]
         lower, upper = (table[numbers].astype(np.int64) for table in (self.lower, self.upper))
         return prove_tables(question, lower, upper, self.layout.one, deadline=deadline)
-
-
-@cache
-def flat_code() -> SimpleNamespace:
-    """Return the compiled sweeps; the first call of a process loads or makes them."""
-    kernel = {name: compiled_kernel()[name] for name in ("simplex", "basis_flows")}
-    options = {"error_model": "numpy"}  # no sweep divides by 0
-    plan = machine_code(_PLAN, {**vars(flat_plan), **kernel}, **options)
-    sweeps = {**vars(flat_sweeps), "make_plan": plan["make_plan"]}
-    bases = {**vars(flat_bases), **{name: plan[name] for name in ("forest", "make_plan")}}
-    written = machine_code(_BASES, bases, **options)
-    return SimpleNamespace(**machine_code(_SWEEPS, sweeps, **options), write_bases=written["write_bases"])
 
 
 R = TypeVar("R")
@@ -178,7 +163,7 @@ Spread = Callable[[Layout, Deadline, Progress], "FlatWork"]
 
 
 def flat_tables(  # noqa: PLR0913
-    model: LMC,
+    model: System,
     alpha: fmpq,
     asked: Sequence[tuple[int, int]],
     layout: Layout,
@@ -201,6 +186,7 @@ def flat_tables(  # noqa: PLR0913
         If no such bounds are found with the digits of doubles, or, for alpha > 1, detours through third
         states pay.
     """
+    layout = layout.for_width(precision)
     work = (spread or partial(FlatWork, jobs=jobs))(layout, deadline, progress)
     work.begin(asked)
     width = int(precision * layout.one)
@@ -238,7 +224,7 @@ class FlatWork:
     progress: Progress
     jobs: int = 1
     """How many threads share what goes pair by pair."""
-    code: SimpleNamespace = field(default_factory=flat_code)
+    code: SimpleNamespace = field(init=False)
     chunks: list[Chunk] = field(init=False)
     """Pieces of the order of the states,"""
     begins: dict[Chunk, int] = field(default_factory=dict)
@@ -259,11 +245,13 @@ class FlatWork:
             for part in self.layout.parts
         ]
         self.room = self.layout.room()
+        self.code = code_for(self.layout)
 
     def begin(self, asked: Sequence[tuple[int, int]]) -> None:
         """Find the pairs that matter and those at distance 0, exactly, and make room for plans."""
         layout = self.layout
-        state = np.full(layout.pairs, ABSENT, dtype=np.uint8)
+        codes = np.uint8 if OPEN + layout.sides <= 1 << 8 else np.int32
+        state = np.full(layout.pairs, ABSENT, dtype=codes)
         nothing, cells = np.zeros(0, dtype=np.float64), np.zeros(0, dtype=np.int32)
         self.plans = Plans(cells, nothing, np.zeros(layout.pairs, dtype=np.float64), state)
         if layout.chain.p == layout.chain.q:
@@ -317,6 +305,10 @@ class FlatWork:
         self, what: str, chunks: list[Chunk], work: Callable[[int, int], R]
     ) -> Iterator[tuple[Chunk, R]]:
         """Do what may be done to chunks in any order, in as many threads as there are jobs."""
+        if len(chunks) == 1:  # a thread takes longer to start than small chunks to be done
+            self.tell(what)
+            yield chunks[0], work(*chunks[0])
+            return
         with ThreadPoolExecutor(self.jobs) as pool:
             tasks = [pool.submit(work, *chunk) for chunk in chunks]
             try:
@@ -340,7 +332,7 @@ class FlatWork:
             fresh = fresh[np.unique(number[fresh], return_index=True)[1]]
             state[number[fresh]] = ZERO
             i, j = layout.place[first[fresh]], layout.place[second[fresh]]
-            stack[depth : depth + len(fresh)] = np.maximum(i, j) * states + np.minimum(i, j)
+            stack[depth : depth + len(fresh)] = i * states + j
             depth += len(fresh)
         while depth:
             self.tell("pairs")
@@ -357,28 +349,23 @@ class FlatWork:
                 self._settle(PATIENT if part.apart else 0, chunks, table, (extra, enough, nearly))
             else:
                 improve = self.improve_apart if part.apart else self.improve_here
-                improve(chunks, table, extra, self.skewed)
+                improve(chunks, table, extra, self.layout.sides > 1)
                 self._follow(chunks, table, extra)
-
-    @property
-    def skewed(self) -> bool:
-        """Whether the two directions of a pair are not mirror images."""
-        return bool(self.layout.chain.p != self.layout.chain.q)
 
     def _settle(
         self, patient: int, chunks: list[Chunk], table: Float64Array, about: tuple[int, int, int]
     ) -> None:
         extra, enough, nearly = about
-        skewed = self.skewed
-        both, less = skewed, 0.0
+        several = self.layout.sides > 1
+        both, less = several, 0.0
         for round_ in range(1, ROUNDS):
             improve = self.improve_apart if round_ <= patient else self.improve_here
             change = max(less, improve(chunks, table, extra, both))
-            if change <= enough and both == skewed:
+            if change <= enough and both == several:
                 return
-            last = both == skewed and change <= nearly * enough
+            last = both == several and change <= nearly * enough
             first = less = self._follow(chunks, table, extra)
-            both = skewed and min(change, first) <= enough
+            both = several and min(change, first) <= enough
             for _ in range(20 * round_ - 1):
                 if less <= max(change / 64, enough / 8):
                     break
@@ -413,6 +400,8 @@ class FlatWork:
             _, change = sweep(*chunk, self.begins[chunk], self.layout.chain, *work, table, one, float(extra))
             most = max(most, change)
         self.done += 1
+        if self.done > SWEEPS and self.layout.pairs <= FEW:
+            raise NoBracketError("mass goes round for too long for an iteration")
         return most
 
     def tell(self, what: str) -> None:
@@ -422,7 +411,7 @@ class FlatWork:
 
     def proved(self, lower: Float64Array, upper: Float64Array, margin: int) -> bool:
         """Tell whether the tables are proved everywhere; for alpha > 1 the lower one is closed for that."""
-        if self.skewed:
+        if self.layout.chain.p != self.layout.chain.q:
             self.close(lower, margin // 2)
         return self.violations(lower, upper) == 0
 
@@ -441,13 +430,16 @@ class FlatWork:
             rows, columns = np.tril_indices(size, -1)
             begin = int(chain.base[first]) + first
             triangle = slice(begin, begin + len(rows))
+            other = slice(begin + chain.half, begin + chain.half + len(rows))
             matrix = np.zeros((size, size), dtype=np.float64)
-            matrix[rows, columns] = matrix[columns, rows] = table[triangle]
+            matrix[rows, columns], matrix[columns, rows] = table[triangle], table[other]
             while self._closer(matrix, np.floor(matrix * skew)):
-                matrix = np.minimum(matrix, matrix.T)
-            if float((table[triangle] - matrix[rows, columns]).max(initial=0.0)) > most:
-                raise NoBracketError("detours through third states pay")
-            table[triangle] = matrix[rows, columns]
+                if not self.layout.ordered:
+                    matrix = np.minimum(matrix, matrix.T)
+            for part, closed in ((triangle, matrix[rows, columns]), (other, matrix[columns, rows])):
+                if float((table[part] - closed).max(initial=0.0)) > most:
+                    raise NoBracketError("detours through third states pay")
+                table[part] = closed
 
     def _closer(self, matrix: Float64Array, skewed: Float64Array) -> bool:
         """Lower the rows of a class once; tell whether one changed.
@@ -457,7 +449,7 @@ class FlatWork:
 
         def close(low: int, high: int) -> bool:
             best = np.empty((high - low, len(matrix)), dtype=np.float64)
-            if self.code.close(low, high, matrix, skewed, best) == 0.0:
+            if float(self.code.close(low, high, matrix, skewed, best)) == 0.0:
                 return False
             matrix[low:high] = best
             return True

@@ -1,10 +1,11 @@
 """A plan for one pair of states, whose programs are made, solved and forgotten; numba can compile it.
 
 A table holds the distance of every pair of states of one class below the diagonal: ``base[i] + j`` for
-``i > j``. Distances are whole numbers of units, `one` of them being distance 1, and amounts of mass whole
-numbers of another unit, both as doubles that hold them exactly; so do those of all sums and differences that
-decide something, and plans are feasible and optimal without any rounding. What a plan costs is known up to
-half a unit of distance. See docs/theory/brackets.md.
+``i > j``; where pairs are ordered, those above it come after all of these. Distances are whole numbers of
+units, `one` of them being distance 1, and amounts of mass whole numbers of another unit, both as doubles
+that hold them exactly; so do those of all sums and differences that decide something, and plans are feasible
+and optimal without any rounding. What a plan costs is known up to half a unit of distance. See
+docs/theory/brackets.md.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from typing import Any, NamedTuple
 
 from bisimdist.lp.kernel import basis_flows, simplex
 
-__all__ = ["Array", "Chain", "Room", "forest", "make_plan"]
+__all__ = ["Array", "Chain", "Room", "forest", "make_plan", "number"]
 
 
 Array = Any  # numpy array of int64, float64 or uint8
 
+SIMPLE = False
+"""Whether every state has one row and pairs are unordered; compiled code of its own knows that."""
+
 
 class Chain(NamedTuple):
-    """A chain whose states are sorted by class, with the skew p / q."""
+    """A chain, or an interactive model, whose states are sorted by class, with the skew p / q."""
 
     order: Array
     """The states so that those that others lead to come first, as far as nothing goes round;"""
@@ -34,13 +38,21 @@ class Chain(NamedTuple):
     """By state: where its row of the table begins, less the number of the first state of its class."""
     kind: Array
     """By state: its class; -1 for the number after the last state."""
+    half: int
+    """Where the pairs above the diagonal begin in a table; 0 where pairs are unordered."""
+    row: Array
+    """By state: the first of its rows, of which it has one for everything that may be asked."""
+    crossed: bool
+    """Whether any two rows of two states face each other, and not only those that are asked the same."""
+    long: Array
+    """By state: how many targets its longest row has."""
     start: Array
-    """By state: where its row begins. Each row ends with the number after the last state as a target."""
+    """By row: where it begins. Each row ends with the number after the last state as a target."""
     target: Array
     mass: Array
     """Numerators over the denominator of the row."""
     whole: Array
-    """By state: the denominator of its row."""
+    """By row: its denominator."""
     p: float
     q: float
 
@@ -62,21 +74,29 @@ class Room(NamedTuple):
     """and how much, in the unit of the amounts."""
 
 
+def number(i: int, j: int, forth: bool, base: Array, half: int) -> int:
+    """Return the number of the pair (i, j), or of (j, i) if not `forth`."""
+    found: int = base[max(i, j)] + min(i, j)
+    if not SIMPLE and (i < j) == forth:
+        return found + half
+    return found
+
+
 def _share(
-    one: int, many: int, shift: int, left: float, room: Room, base: Array, table: Array, at: int
+    one: int, many: int, shift: int, left: float, room: Room, base: Array, half: int, table: Array, at: int
 ) -> int:
     """Share what one state has among several of the other side, cheapest first."""
     node, amount, cost = room.node, room.amount, room.cost
     for k in range(many):
         j = node[shift + k]
-        cost[k] = table[base[max(one, j)] + min(one, j)]
+        cost[k] = table[number(one, j, shift > 0, base, half)]
     while left > 0.0:
         best = -1
         for k in range(many):
             if cost[k] >= 0.0 and (best < 0 or cost[k] < cost[best]):
                 best = k
         j = node[shift + best]
-        room.cell[at] = base[max(one, j)] + min(one, j)
+        room.cell[at] = number(one, j, shift > 0, base, half)
         room.mass[at] = min(left, amount[shift + best])
         left -= room.mass[at]
         cost[best] = -1.0
@@ -93,6 +113,7 @@ def _divide(
     most: float,
     room: Room,
     base: Array,
+    half: int,
     table: Array,
     at: int,
 ) -> int:
@@ -101,8 +122,8 @@ def _divide(
     sent = 0.0
     for k in range(many):
         j = node[shift + k]
-        here = table[base[max(one, j)] + min(one, j)]
-        cost[k] = here - table[base[max(other, j)] + min(other, j)]
+        here = table[number(one, j, shift > 0, base, half)]
+        cost[k] = here - table[number(other, j, shift > 0, base, half)]
         part[k] = amount[shift + k] if cost[k] < 0.0 else 0.0
         sent += part[k]
     while sent > most or sent < least:
@@ -119,17 +140,17 @@ def _divide(
     for k in range(many):
         j = node[shift + k]
         if part[k] > 0.0:
-            room.cell[at] = base[max(one, j)] + min(one, j)
+            room.cell[at] = number(one, j, shift > 0, base, half)
             room.mass[at] = part[k]
             at += 1
         if part[k] < amount[shift + k]:
-            room.cell[at] = base[max(other, j)] + min(other, j)
+            room.cell[at] = number(other, j, shift > 0, base, half)
             room.mass[at] = amount[shift + k] - part[k]
             at += 1
     return at
 
 
-def forest(sources: int, sinks: int, room: Room, base: Array, table: Array, one: float) -> None:
+def forest(sources: int, sinks: int, room: Room, base: Array, half: int, table: Array, one: float) -> None:
     """Find an optimal basis by the network simplex: the parents of the nodes, then an order for the flows."""
     width, node, amount = room.width, room.node, room.amount
     for a in range(sources):
@@ -138,7 +159,7 @@ def forest(sources: int, sinks: int, room: Room, base: Array, table: Array, one:
         i = node[a]
         for b in range(sinks):
             j = node[width + b]
-            room.cost[a * sinks + b] = table[base[max(i, j)] + min(i, j)]
+            room.cost[a * sinks + b] = table[number(i, j, True, base, half)]
     for b in range(sinks):
         room.work[width + b] = amount[width + b] * (sources + 2.0)
         room.work[3 * width + b] = 0.0
@@ -161,11 +182,13 @@ def forest(sources: int, sinks: int, room: Room, base: Array, table: Array, one:
     )
 
 
-def _transport(sources: int, sinks: int, room: Room, base: Array, table: Array, one: float, at: int) -> int:
+def _transport(
+    sources: int, sinks: int, room: Room, base: Array, half: int, table: Array, one: float, at: int
+) -> int:
     """Solve a program of any size by the network simplex."""
     width, node, amount = room.width, room.node, room.amount
     nodes = sources + sinks
-    forest(sources, sinks, room, base, table, one)
+    forest(sources, sinks, room, base, half, table, one)
     parent, order, flow = room.tree, room.tree[2 * width :], room.work[4 * width :]
     basis_flows(sources, sinks, amount, amount[width:], parent, order, flow)
     for v in range(nodes):
@@ -173,7 +196,7 @@ def _transport(sources: int, sinks: int, room: Room, base: Array, table: Array, 
         if u >= 0 and flow[v] > 0.0:
             i = node[v] if v < sources else node[u]
             j = node[width + u - sources] if v < sources else node[width + v - sources]
-            room.cell[at] = base[max(i, j)] + min(i, j)
+            room.cell[at] = number(i, j, True, base, half)
             room.mass[at] = flow[v]
             at += 1
     return at
@@ -186,6 +209,7 @@ def _ship(
     taken: float,
     room: Room,
     base: Array,
+    half: int,
     table: Array,
     one: float,
     at: int,
@@ -197,32 +221,34 @@ def _ship(
             i = node[0]
             for b in range(sinks):
                 j = node[width + b]
-                room.cell[at + b] = base[max(i, j)] + min(i, j)
+                room.cell[at + b] = number(i, j, True, base, half)
                 room.mass[at + b] = min(held, amount[width + b])
             return at + sinks, False
-        return _share(node[0], sinks, width, held, room, base, table, at), True
+        return _share(node[0], sinks, width, held, room, base, half, table, at), True
     if sinks == 1:
         if taken >= held:
             j = node[width]
             for a in range(sources):
                 i = node[a]
-                room.cell[at + a] = base[max(i, j)] + min(i, j)
+                room.cell[at + a] = number(i, j, True, base, half)
                 room.mass[at + a] = amount[a]
             return at + sources, False
-        return _share(node[width], sources, 0, taken, room, base, table, at), True
+        return _share(node[width], sources, 0, taken, room, base, half, table, at), True
     if sinks == 2 and held <= taken:
         least, most = held - amount[width + 1], amount[width]
-        return _divide(node[width], node[width + 1], sources, 0, least, most, room, base, table, at), True
+        return _divide(
+            node[width], node[width + 1], sources, 0, least, most, room, base, half, table, at
+        ), True
     if sources == 2 and taken <= held:
         least, most = taken - amount[1], amount[0]
-        return _divide(node[0], node[1], sinks, width, least, most, room, base, table, at), True
-    return _transport(sources, sinks, room, base, table, one, at), True
+        return _divide(node[0], node[1], sinks, width, least, most, room, base, half, table, at), True
+    return _transport(sources, sinks, room, base, half, table, one, at), True
 
 
 def make_plan(
     s: int, t: int, chain: Chain, room: Room, table: Array, one: float
 ) -> tuple[int, float, float, float, bool]:
-    """Make an optimal plan of one direction of a pair.
+    """Make an optimal plan from one row to another.
 
     Returns
     -------
@@ -230,7 +256,8 @@ def make_plan(
         How many moves it has; what it costs and gives up, in the unit of the amounts, of which `unit` are
         mass 1; whether there was a choice.
     """
-    base, kind, start, target, p, q = chain.base, chain.kind, chain.start, chain.target, chain.p, chain.q
+    kind, start, target, p, q = chain.kind, chain.start, chain.target, chain.p, chain.q
+    base, half = chain.base, chain.half
     a, b = start[s], start[t]
     raise_s, raise_t = chain.whole[t], chain.whole[s]
     unit = raise_s * p * q
@@ -271,7 +298,7 @@ def make_plan(
             lost += held
             if sources > 0 and sinks > 0:
                 before = at
-                at, chosen = _ship(sources, sinks, held, taken, room, base, table, one, at)
+                at, chosen = _ship(sources, sinks, held, taken, room, base, half, table, one, at)
                 choice |= chosen
                 for k in range(before, at):
                     lost -= room.mass[k]

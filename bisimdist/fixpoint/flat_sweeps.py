@@ -9,13 +9,12 @@ from __future__ import annotations
 from math import floor
 from typing import NamedTuple
 
-from bisimdist.fixpoint.flat_plan import Array, Chain, Room, make_plan
+from bisimdist.fixpoint.flat_plan import SIMPLE, Array, Chain, Room, make_plan, number
 
 __all__ = [
     "ABSENT",
     "OPEN",
     "SETTLED",
-    "TURNED",
     "ZERO",
     "Plans",
     "close",
@@ -36,12 +35,12 @@ class Plans(NamedTuple):
     lost: Array
     """By pair: the mass given up."""
     state: Array
-    """By pair: `ABSENT`, `ZERO`, `OPEN`, `SETTLED` or `TURNED`."""
+    """By pair: `ABSENT`, `ZERO`, `SETTLED`, or `OPEN` and what is taken."""
 
 
-ABSENT, ZERO, OPEN, SETTLED, TURNED = 0, 1, 2, 3, 4
-"""A pair that nothing asked depends on; one at distance 0; one with a choice of plans from its larger state
-to its smaller; one with none in the direction taken; one with a choice in the other direction."""
+ABSENT, ZERO, SETTLED, OPEN = 0, 1, 2, 3
+"""A pair that nothing asked depends on; one at distance 0; one with no choice of plans in what is taken; one
+with a choice, `OPEN` plus the number of the side (see `_side`)."""
 
 
 def _keep(
@@ -64,9 +63,43 @@ def _followed(plans: Plans, table: Array, one: float, pair: int, at: int, places
 
 def _places(s: int, t: int, chain: Chain) -> int:
     """Return how many moves a plan of a pair may have."""
-    start = chain.start
-    places: int = start[s + 1] - start[s] + start[t + 1] - start[t] - 3
+    places: int = max(chain.long[s] + chain.long[t] - 1, 0)
     return places
+
+
+def _sides(s: int, t: int, chain: Chain) -> int:
+    """Return how many sides a pair has: one for everything asked, and each direction if that counts."""
+    row = chain.row
+    if SIMPLE:
+        return 2 if chain.p != chain.q else 1
+    here, there = row[s + 1] - row[s], row[t + 1] - row[t]
+    asked: int = here * there if chain.crossed else min(here, there)
+    return asked * 2 if chain.p != chain.q and chain.half == 0 else asked
+
+
+def _side(s: int, t: int, side: int, chain: Chain) -> tuple[int, int]:
+    """Return from which row to which a side leads."""
+    row, turned = chain.row, False
+    if SIMPLE:
+        return (t, s) if side == 1 else (s, t)
+    if chain.p != chain.q and chain.half == 0:
+        side, turned = side // 2, side % 2 == 1
+    x, y = row[s] + side, row[t] + side
+    if chain.crossed:
+        there = row[t + 1] - row[t]
+        x, y = row[s] + side // there, row[t] + side % there
+    return (y, x) if turned else (x, y)
+
+
+def _pair(late: int, step: int, twice: int, chain: Chain) -> tuple[int, int, int]:
+    """Return a pair of a state and one before it, with its number; ordered ones come `twice`."""
+    peer = chain.peer[step >> twice]
+    s, t = max(late, peer), min(late, peer)
+    if step & twice:
+        s, t = t, s
+    if SIMPLE:
+        return s, t, chain.base[s] + t
+    return s, t, number(s, t, True, chain.base, chain.half)
 
 
 def improve(
@@ -85,16 +118,16 @@ def improve(
     """Make plans optimal, and `at_once` the distances what they cost, `extra` added.
 
     Otherwise the table stays as it is, so that the pairs may be shared out among any number of workers, and
-    plans without a choice are not looked at again. With `both` the dearer direction of a pair is looked for,
+    plans without a choice are not looked at again. With `both` the dearest side of a pair is looked for,
     otherwise the one that was taken last is kept. Returns where the places end, and by how much a distance
     differs at most from what was found.
     """
     change = 0.0
+    twice = 1 if not SIMPLE and chain.half > 0 else 0
     for k in range(low, high):
         late = chain.order[k]
-        for place in range(chain.first[late], chain.turn[late]):
-            s, t = max(late, chain.peer[place]), min(late, chain.peer[place])
-            pair = chain.base[s] + t
+        for step in range(chain.first[late] << twice, chain.turn[late] << twice):
+            s, t, pair = _pair(late, step, twice, chain)
             state = plans.state[pair]
             if state == ABSENT:
                 continue
@@ -106,17 +139,18 @@ def improve(
             elif state == SETTLED and not both:
                 value = _followed(plans, table, one, pair, at, places)
             else:
-                turned = state == TURNED and not both
-                a, b = (t, s) if turned else (s, t)
-                count, cost, lost, unit, choice = make_plan(a, b, chain, room, table, one)
+                taken = 0 if both else state - OPEN
+                x, y = _side(s, t, taken, chain)
+                count, cost, lost, unit, choice = make_plan(x, y, chain, room, table, one)
                 _keep(count, lost, unit, room, plans, pair, at, places)
-                if both:
-                    count, back, lost, unit, chosen = make_plan(t, s, chain, room, table, one)
-                    if back > cost:
-                        _keep(count, lost, unit, room, plans, pair, at, places)
-                        cost, choice, turned = back, chosen, True
-                plans.state[pair] = (TURNED if turned else OPEN) if choice else SETTLED
                 value = cost / unit
+                for side in range(1, _sides(s, t, chain) if both else 1):
+                    x, y = _side(s, t, side, chain)
+                    count, cost, lost, unit, chosen = make_plan(x, y, chain, room, table, one)
+                    if cost / unit > value:
+                        _keep(count, lost, unit, room, plans, pair, at, places)
+                        value, choice, taken = cost / unit, chosen, side
+                plans.state[pair] = OPEN + taken if choice else SETTLED
             value = min(max(floor(value + extra), 0.0), one)
             change = max(change, abs(value - table[pair]))
             if at_once:
@@ -133,11 +167,11 @@ def follow(
     Returns where the places end, and the largest change of a distance.
     """
     change = 0.0
+    twice = 1 if not SIMPLE and chain.half > 0 else 0
     for k in range(low, high):
         late = chain.order[k]
-        for place in range(chain.first[late], chain.turn[late]):
-            s, t = max(late, chain.peer[place]), min(late, chain.peer[place])
-            pair = chain.base[s] + t
+        for step in range(chain.first[late] << twice, chain.turn[late] << twice):
+            s, t, pair = _pair(late, step, twice, chain)
             if plans.state[pair] == ABSENT:
                 continue
             places = _places(s, t, chain)
@@ -151,23 +185,25 @@ def follow(
 
 
 def pay(low: int, high: int, chain: Chain, room: Room, plans: Plans, table: Array) -> tuple[int, int]:
-    """Open the pairs at distance 0 all of whose plans of a direction cost something, where open pairs cost 1.
+    """Open the pairs at distance 0 all of whose plans of a side cost something, where open pairs cost 1.
 
     Returns how many there are, and how many places the plans of all pairs have.
     """
     found = places = 0
+    twice = 1 if not SIMPLE and chain.half > 0 else 0
     for k in range(low, high):
         late = chain.order[k]
-        for place in range(chain.first[late], chain.turn[late]):
-            s, t = max(late, chain.peer[place]), min(late, chain.peer[place])
-            pair = chain.base[s] + t
+        for step in range(chain.first[late] << twice, chain.turn[late] << twice):
+            s, t, pair = _pair(late, step, twice, chain)
             if plans.state[pair] == ABSENT:
                 continue
             places += _places(s, t, chain)
             if plans.state[pair] == ZERO:
-                cost = make_plan(s, t, chain, room, table, 1.0)[1]
-                if chain.p != chain.q and cost == 0.0:
-                    cost = make_plan(t, s, chain, room, table, 1.0)[1]
+                cost, side, sides = 0.0, 0, _sides(s, t, chain)
+                while cost == 0.0 and side < sides:
+                    x, y = _side(s, t, side, chain)
+                    cost = make_plan(x, y, chain, room, table, 1.0)[1]
+                    side += 1
                 if cost > 0.0:
                     plans.state[pair] = OPEN
                     table[pair] = 1.0
@@ -181,38 +217,46 @@ def reach(chain: Chain, room: Room, state: Array, stack: Array, depth: int, limi
     The first `depth` entries of the stack are pairs ``s n + t`` that were found and not looked at. Returns
     how many there are in the end.
     """
-    base, kind, start, target, states = chain.base, chain.kind, chain.start, chain.target, len(chain.first)
+    kind, start, target, states = chain.kind, chain.start, chain.target, len(chain.first)
     node, width = room.node, room.width
     while depth > 0 and limit > 0:
         depth -= 1
         limit -= 1
         s, t = stack[depth] // states, stack[depth] % states
-        a, b = start[s], start[t]
-        sources = sinks = 0
-        while kind[target[a]] >= 0 or kind[target[b]] >= 0:
-            x = min(target[a], target[b])
-            here = there = 0.0
-            if target[a] == x:
-                here = chain.mass[a] * chain.whole[t]
-                a += 1
-            if target[b] == x:
-                there = chain.mass[b] * chain.whole[s]
-                b += 1
-            if here > there:
-                node[sources] = x
-                sources += 1
-            elif here < there:
-                node[width + sinks] = x
-                sinks += 1
-            if kind[min(target[a], target[b])] != kind[x]:
-                for k in range(sources):
-                    for m in range(sinks):
-                        i, j = max(node[k], node[width + m]), min(node[k], node[width + m])
-                        if state[base[i] + j] == ABSENT:
-                            state[base[i] + j] = ZERO
-                            stack[depth] = i * states + j
-                            depth += 1
-                sources = sinks = 0
+        for side in range(_sides(s, t, chain)):
+            x, y = _side(s, t, side, chain)
+            a, b = start[x], start[y]
+            sources = sinks = 0
+            while kind[target[a]] >= 0 or kind[target[b]] >= 0:
+                i = min(target[a], target[b])
+                here = there = 0.0
+                if target[a] == i:
+                    here = chain.mass[a] * chain.whole[y]
+                    a += 1
+                if target[b] == i:
+                    there = chain.mass[b] * chain.whole[x]
+                    b += 1
+                if here > there:
+                    node[sources] = i
+                    sources += 1
+                elif here < there:
+                    node[width + sinks] = i
+                    sinks += 1
+                if kind[min(target[a], target[b])] != kind[i]:
+                    for k in range(sources):
+                        for m in range(sinks):
+                            depth = _found(node[k], node[width + m], chain, state, stack, depth)
+                    sources = sinks = 0
+    return depth
+
+
+def _found(i: int, j: int, chain: Chain, state: Array, stack: Array, depth: int) -> int:
+    """Put a pair on the stack if it was not found before; return how many there are."""
+    pair = number(i, j, True, chain.base, chain.half)
+    if state[pair] == ABSENT:
+        state[pair] = ZERO
+        stack[depth] = i * len(chain.first) + j
+        depth += 1
     return depth
 
 
@@ -221,28 +265,27 @@ def violations(
 ) -> int:
     """Count the pairs at which the tables are not proved to be bounds, all rounding allowed for.
 
-    It is proved where every direction costs no more than the upper table says, at the values of this table,
-    and some direction more than the lower table says, at the values of that one.
+    It is proved where every side costs no more than the upper table says, at the values of this table, and
+    some side more than the lower table says, at the values of that one.
     """
     wrong = 0
+    twice = 1 if not SIMPLE and chain.half > 0 else 0
     for k in range(low, high):
         late = chain.order[k]
-        for place in range(chain.first[late], chain.turn[late]):
-            s, t = max(late, chain.peer[place]), min(late, chain.peer[place])
-            pair = chain.base[s] + t
+        for step in range(chain.first[late] << twice, chain.turn[late] << twice):
+            s, t, pair = _pair(late, step, twice, chain)
             if plans.state[pair] == ABSENT:
                 continue
-            if upper[pair] < one:
-                _, cost, _, unit, _ = make_plan(s, t, chain, room, upper, one)
-                if chain.p != chain.q:
-                    cost = max(cost, make_plan(t, s, chain, room, upper, one)[1])
-                wrong += cost > 0.0 and cost / unit + 1.0 > upper[pair]
-            if lower[pair] > 0.0:
-                _, cost, _, unit, _ = make_plan(s, t, chain, room, lower, one)
-                enough = cost / unit - 1.0 > lower[pair]
-                if not enough and chain.p != chain.q:
-                    enough = make_plan(t, s, chain, room, lower, one)[1] / unit - 1.0 > lower[pair]
-                wrong += not enough
+            proved, enough = True, lower[pair] == 0.0
+            for side in range(_sides(s, t, chain)):
+                x, y = _side(s, t, side, chain)
+                if upper[pair] < one:
+                    _, cost, _, unit, _ = make_plan(x, y, chain, room, upper, one)
+                    proved = proved and (cost == 0.0 or cost / unit + 1.0 <= upper[pair])
+                if not enough:
+                    _, cost, _, unit, _ = make_plan(x, y, chain, room, lower, one)
+                    enough = cost / unit - 1.0 > lower[pair]
+            wrong += not (proved and enough)
     return wrong
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import permutations
 
 from flint import fmpq
 
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint.bracket_engine import prove_bracket
+from bisimdist.fixpoint.digit_brackets import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
+from bisimdist.fixpoint.flat_engine import NoBracketError, flat_tables
+from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.fixpoint.pairs import reached_by_classes
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import prepare
@@ -49,6 +52,13 @@ def leaf_distances(
     )
     # one direction at a time is tighter; at alpha = 1 both distances are one
     ordered = bool(alpha != 1)
+    layout = Layout.of(merged, alpha, pairs, ordered=ordered)
+    if layout is not None and layout.pairs > EXACT_PAIRS:
+        with suppress(NoBracketError):
+            tables = flat_tables(
+                merged, alpha, pairs, layout, DISTANCE_PRECISION, deadline=deadline, progress=progress
+            )
+            return tables.in_detail(deadline=deadline, progress=progress)
     question = prepare(
         merged,
         alpha,
@@ -60,9 +70,7 @@ def leaf_distances(
     guess = approximate(question, deadline=deadline, progress=progress)
     if question.functional.size > EXACT_PAIRS:
         try:
-            return prove_bracket(
-                question, guess, DISTANCE_PRECISION, long=False, deadline=deadline, progress=progress
-            )
+            return prove_bracket(question, guess, DISTANCE_PRECISION, deadline=deadline, progress=progress)
         except LimitError:  # where mass goes round for long the distance itself is often a short number
             deadline.check()
     return prove_exactly(question, guess, deadline=deadline, progress=progress)

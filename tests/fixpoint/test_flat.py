@@ -1,7 +1,8 @@
 """Brackets from flat tables: they enclose the exact answers, and couplings and potentials prove them."""
 
 import json
-from itertools import combinations
+from itertools import combinations, permutations
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -16,14 +17,19 @@ from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint import flat_engine, flat_layout, flat_sweeps
+from bisimdist.fixpoint.flat_code import flat_code
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline
-from tests.strategies import alphas, lmcs
+from tests.strategies import alphas, interactives, interval_chains, lmcs
 
 WIDTH = fmpq(1, 10**9)
+
+INTERPRETED = SimpleNamespace(**vars(flat_sweeps))
 
 
 def _tables(model: LMC, alpha: fmpq, width: fmpq = WIDTH) -> FlatTables | None:
@@ -64,6 +70,78 @@ def test_tables_enclose_the_exact_distances_of_a_thousand_chains(model: LMC, alp
     _encloses(model, alpha)
 
 
+def _brackets_hold(model: System | IntervalChain, alpha: fmpq, distance: str) -> bool:
+    """Hold brackets, with their certificate, against the exact answers; tell whether they are flat tables."""
+    pairs = list(combinations(model.states, 2))
+    found, exact = (bound(model, alpha, pairs=pairs, precision=w, distance=distance) for w in (WIDTH, None))
+    assert exact.status is Status.EXACT or isinstance(model, IntervalChain)
+    for near, known in zip(found.pairs, exact.pairs, strict=True):
+        assert near.lower <= known.lower <= known.upper <= near.upper <= near.lower + WIDTH
+        for (low, high), (least, most) in zip(near.directions or (), known.directions or (), strict=True):
+            assert low <= least <= most <= high <= low + WIDTH
+    assert check_certificate(json.dumps(found.certificate())).valid
+    return "programs" not in found.statistics
+
+
+@settings(max_examples=60)
+@given(
+    st.one_of(lmcs(7, max_labels=2, max_successors=4), interactives(), interval_chains()),
+    alphas(),
+    st.sampled_from(["bd", "lbd"]),
+)
+def test_brackets_of_every_question_enclose_its_exact_answer(
+    model: System | IntervalChain, alpha: fmpq, distance: str
+) -> None:
+    event(f"{type(model).__name__} {distance} {_brackets_hold(model, alpha, distance)}")
+
+
+def _flat_chains(seeds: range) -> int:
+    """Return of how many small random chains the brackets, which have to hold, come from flat tables."""
+    return sum(
+        _brackets_hold(
+            random_lmc(5 + seed // 16 % 8, 2 + seed // 4 % 4, 2 + seed // 3 % 3, seed),
+            (fmpq(1), fmpq(21, 20), fmpq(3, 2), fmpq(2))[seed % 4],
+            "bd",
+        )
+        for seed in seeds
+    )
+
+
+def test_brackets_of_small_chains_enclose_the_exact_answers() -> None:
+    assert _flat_chains(range(40)) >= 30
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_brackets_of_a_thousand_small_chains_enclose_the_exact_answers() -> None:
+    assert _flat_chains(range(1000)) >= 800
+
+
+@settings(max_examples=20)
+@given(
+    st.one_of(lmcs(6, max_labels=2, max_successors=4), interactives()),
+    alphas(),
+    st.booleans(),
+)
+def test_machine_code_finds_what_the_interpreter_finds_to_the_bit(
+    model: LMC | Interactive, alpha: fmpq, ordered: bool
+) -> None:
+    asked = tuple(permutations(range(len(model.states)), 2))
+    layout = Layout.of(model, alpha, asked, ordered=ordered)
+    if layout is None:
+        return
+    found = []
+    for code in (INTERPRETED, flat_code(layout.simple), flat_code(False)):
+        with patch.object(flat_engine, "code_for", lambda _, code=code: code):
+            try:
+                tables = flat_tables(model, alpha, asked, layout, WIDTH)
+            except NoBracketError as error:
+                found.append(str(error).encode())
+            else:
+                found.append(b"".join(part.tobytes() for part in (tables.lower, tables.upper, tables.state)))
+    assert found == [found[0]] * 3
+
+
 @pytest.mark.parametrize("alpha", ["1", "21/20", "3/2"])
 @pytest.mark.parametrize("successors", [2, 3, 5, 9])
 def test_random_chains_have_brackets(successors: int, alpha: str) -> None:
@@ -94,7 +172,10 @@ def test_threads_change_no_byte(model: LMC, alpha: fmpq) -> None:
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_a_table_that_is_too_low_or_too_high_is_not_proved(seed: int, off: int) -> None:
     model = random_lmc(8, 2, 2, seed)
-    tables = _tables(model, fmpq(1), fmpq(1, 10**6))
+    try:
+        tables = _tables(model, fmpq(1), fmpq(1, 10**6))
+    except NoBracketError:
+        return
     if tables is None or not tables.upper.any():
         return
     layout, room = tables.layout, tables.layout.room()
@@ -120,10 +201,7 @@ def test_a_table_that_is_too_low_or_too_high_is_not_proved(seed: int, off: int) 
 
 
 @pytest.mark.parametrize("alpha", ["1", "21/20"])
-def test_many_pairs_go_into_flat_tables_and_their_certificate_is_valid(
-    alpha: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(work, "FEW", 50)
+def test_pairs_go_into_flat_tables_and_their_certificate_is_valid(alpha: str) -> None:
     model = random_lmc(40, 3, 2, 5)
     pairs = [("s0", name) for name in model.states[1:9]]
     answer = bound(model, alpha, pairs=pairs, precision="1e-9")
@@ -152,8 +230,7 @@ def test_what_doubles_can_prove_is_kept_where_less_is_asked_and_a_limit_comes(
         assert pair.lower <= value.upper <= pair.upper
 
 
-def test_memory_is_estimated_before_work_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "FEW", 50)
+def test_memory_is_estimated_before_work_begins() -> None:
     model = random_lmc(60, 3, 2, 5)
     told: list[str] = []
     answer = bound(

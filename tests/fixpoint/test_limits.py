@@ -29,11 +29,12 @@ class Stop:
         self.left = at
         self.error = error
         self.stages: list[str] = []
+        self.asleep = False
 
     def __call__(self, stage: str, done: int, total: int | None) -> None:
         self.stages.append(stage)
         self.left -= 1
-        if self.left < 0:
+        if self.left < 0 and not self.asleep:
             raise self.error(f"stopped at {stage}")
 
 
@@ -49,10 +50,11 @@ def test_stopped_at_every_report(alpha: str, precision: str | None, error: type[
         stop = Stop(at, error)
         answer = bound(DETOURS, alpha, pairs=pairs, precision=precision, progress=stop)
         stages.update(stop.stages)
+        left, stop.asleep = stop.left, True  # certificates report, too
         check_answer(answer)
         for pair in answer.pairs:
             assert pair.lower <= d[DETOURS.index(pair.source)][DETOURS.index(pair.target)] <= pair.upper
-        if stop.left >= 0:
+        if left >= 0:
             break
         if error is Interruption:
             assert answer.status is Status.LIMIT
@@ -125,9 +127,10 @@ def test_a_threshold_stopped_at_every_report() -> None:
     for at in count():
         stop = Stop(at, Interruption)
         answer = bd_threshold(CHAIN, "4/3", source, target, theta, progress=stop)
+        left, stop.asleep = stop.left, True
         check_answer(answer)
         assert answer.holds in {False, None}
-        if stop.left >= 0:
+        if left >= 0:
             break
         assert answer.holds is None
         assert answer.status is Status.LIMIT
@@ -164,4 +167,4 @@ def test_the_asymmetric_distance_keeps_to_the_time_from_its_first_program_on() -
         progress=lambda stage, *_: stages.append(stage),
     ).pairs
     assert found.directions == ((0, 1), (0, 1))
-    assert stages == ["linear programs"]
+    assert stages in ([], ["linear programs"])

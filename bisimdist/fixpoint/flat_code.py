@@ -1,0 +1,58 @@
+"""The sweeps over flat tables as machine code, or as they stand."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import SimpleNamespace
+
+from bisimdist.fixpoint import flat_bases, flat_plan, flat_sweeps
+from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.lp.compiled import compiled_kernel, machine_code
+
+__all__ = ["code_for", "flat_code"]
+
+INTERPRETED = 2_500
+"""So many sides, times squares of widths, are worked on interpreted: to load takes half a second."""
+
+_seen = 0
+
+_PLAN = ("number", "_share", "_divide", "forest", "_transport", "_ship", "make_plan")
+_SWEEPS = (
+    "_keep",
+    "_followed",
+    "_places",
+    "_sides",
+    "_side",
+    "_pair",
+    "_found",
+    "improve",
+    "follow",
+    "pay",
+    "reach",
+    "violations",
+    "close",
+)
+
+_BASES = ("_program", "_pack", "write_bases")
+
+
+@cache
+def flat_code(simple: bool = True) -> SimpleNamespace:
+    """Return the compiled sweeps, of `simple` chains or any; a process loads or makes them once."""
+    kernel = {name: compiled_kernel()[name] for name in ("simplex", "basis_flows")}
+    suffix = "" if simple else "_any"
+    options = {"error_model": "numpy"}  # no sweep divides by 0
+    plan = machine_code(_PLAN, {**vars(flat_plan), **kernel, "SIMPLE": simple}, suffix, **options)
+    made = {"SIMPLE": simple, **{name: plan[name] for name in ("number", "forest", "make_plan")}}
+    sweeps = machine_code(_SWEEPS, {**vars(flat_sweeps), **made}, suffix, **options)
+    written = machine_code(_BASES, {**vars(flat_bases), **made}, suffix, **options)
+    return SimpleNamespace(**{**sweeps, "write_bases": written["write_bases"]})
+
+
+def code_for(layout: Layout) -> SimpleNamespace:
+    """Return the sweeps, interpreted if that takes less time than to load machine code."""
+    global _seen  # noqa: PLW0603 - how much this process has done so far decides about loading code
+    _seen += layout.pairs * layout.sides * layout.width**2
+    if _seen <= INTERPRETED and not flat_code.cache_info().currsize:
+        return SimpleNamespace(**{**vars(flat_sweeps), **vars(flat_bases)})
+    return flat_code(layout.simple)
