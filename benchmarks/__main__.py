@@ -111,7 +111,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.set_defaults(size=Size.USUAL)
     for size, text in (
         (Size.QUICK, "small sizes: a minute in all"),
-        (Size.FULL, "every size: hours; without either a quarter of an hour"),
+        (Size.FULL, "every size: hours; without either half an hour"),
     ):
         parser.add_argument(
             f"--{size.name.lower()}", dest="size", action="store_const", const=size, help=text

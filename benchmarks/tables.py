@@ -36,7 +36,7 @@ class Size(IntEnum):
     QUICK = 0
     """All tables in a minute: does everything still work?"""
     USUAL = 1
-    """All tables in a quarter of an hour."""
+    """All tables in half an hour."""
     FULL = 2
     """Everything that was ever published, for hours."""
 
