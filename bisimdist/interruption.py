@@ -31,6 +31,7 @@ __all__ = [
     "interruptible",
     "listening",
     "time_is_over",
+    "under_deadline",
     "why",
 ]
 
@@ -173,6 +174,20 @@ def deferred() -> Iterator[None]:
 def due() -> Any:
     """Return the deadline of the public function that is at work here, for what no deadline is handed to."""
     return _due.get()
+
+
+def under_deadline(work: Callable[P, R]) -> Callable[P, R]:
+    """Let other threads work under the deadline that is due here."""
+    deadline = _due.get()
+
+    def call(*arguments: P.args, **options: P.kwargs) -> R:
+        before = _due.set(deadline)
+        try:
+            return work(*arguments, **options)
+        finally:
+            _due.reset(before)
+
+    return call
 
 
 def _log(name: str, answer: object, seconds: float) -> None:

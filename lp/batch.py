@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from bisimdist.errors import LimitError, LinearProgramError
+from bisimdist.interruption import under_deadline
 from bisimdist.lp.compiled import (
     BoolArray,
     Float64Array,
@@ -199,7 +200,7 @@ class BatchBasis:
             from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to load)
 
             with ThreadPoolExecutor(parts) as pool:
-                pivots = sum(pool.map(run, slices))
+                pivots = sum(pool.map(under_deadline(run), slices))
         self.value[chosen] = value / batch.unit[chosen]
         return int(pivots)
 

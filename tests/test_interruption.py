@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
@@ -22,7 +23,15 @@ from bisimdist.analysis.metric import metric
 from bisimdist.analysis.trace_equivalence import trace_equivalence
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.errors import Interruption, LimitError, StoppedError
-from bisimdist.interruption import asked_to_stop, deferred, due, forget, interruptible, listening
+from bisimdist.interruption import (
+    asked_to_stop,
+    deferred,
+    due,
+    forget,
+    interruptible,
+    listening,
+    under_deadline,
+)
 from bisimdist.lp.compiled import machine_code
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.hidden_markov import geometric
@@ -193,3 +202,19 @@ def test_a_deadline_ends_the_compiler_too(tmp_path: Path, monkeypatch: pytest.Mo
     assert due() is None
     assert doubled(3) == 6
     assert doubled(4, deadline=Deadline.after(0)) == 8  # it is compiled by now
+
+
+def test_other_threads_work_under_the_same_deadline() -> None:
+    """So that what they compile for the first time ends with the call, too."""
+
+    def seen(_: int) -> object:
+        return due()
+
+    @interruptible
+    def asked(*, deadline: Deadline = NEVER) -> list[object]:
+        assert deadline is not NEVER
+        with ThreadPoolExecutor(2) as pool:
+            return [*pool.map(under_deadline(seen), range(4)), *pool.map(seen, range(1))]
+
+    deadline = Deadline.after(60)
+    assert asked(deadline=deadline) == [deadline] * 4 + [None]

@@ -29,6 +29,7 @@ from bisimdist.fixpoint.flat_sweeps import ABSENT, OPEN, ZERO, Plans
 from bisimdist.fixpoint.iteration import ONE
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import prepare
+from bisimdist.interruption import under_deadline
 from bisimdist.lp.compiled import Float64Array, Int64Array, UInt8Array
 from bisimdist.models.interactive import System
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -310,7 +311,7 @@ class FlatWork:
             yield chunks[0], work(*chunks[0])
             return
         with ThreadPoolExecutor(self.jobs) as pool:
-            tasks = [pool.submit(work, *chunk) for chunk in chunks]
+            tasks = [pool.submit(under_deadline(work), *chunk) for chunk in chunks]
             try:
                 for chunk, task in zip(chunks, tasks, strict=True):
                     self.tell(what)
