@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
+from operator import eq
 
 from flint import fmpq
 
@@ -19,6 +21,9 @@ from bisimdist.models.parametric import ParametricChain
 __all__ = ["asked_budget", "asked_distributions", "asked_states"]
 
 Names = Sequence[tuple[str, str]]
+
+MANY = 1_000
+"""Lists of so many pairs may turn out to be all pairs of some states."""
 
 
 def asked_states(
@@ -39,7 +44,13 @@ def asked_states(
     elif isinstance(pairs, AllPairs):
         asked = AllPairs([model.index(s) for s in pairs.of])
     else:
-        asked = tuple((model.index(s), model.index(t)) for s, t in _named(pairs, "chain.states"))
+        named = _named(pairs, "chain.states")
+        place = {name: model.index(name) for name in dict.fromkeys(chain.from_iterable(named))}
+        every = AllPairs(list(place))
+        if len(named) == len(every) >= MANY and all(map(eq, named, every)):
+            asked = AllPairs(list(place.values()))
+        else:
+            asked = tuple([(place[s], place[t]) for s, t in named])
     if not asked:
         raise _missing("states", model.states)
     return tuple(map(model.placed, asked)) if isinstance(model, Contested) else asked

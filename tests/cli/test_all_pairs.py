@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 import bisimdist
-from bisimdist.analysis import distance_answer, pair_bounds, work
+from bisimdist.analysis import asked, distance_answer, pair_bounds, work
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distance_answer import DistanceAnswer
 from bisimdist.analysis.pair_bounds import PairBound, PairBounds
+from bisimdist.models.all_pairs import AllPairs
 from bisimdist.models.lmc import LMC
 from bisimdist.report.pair_table import csv_of_pairs, largest
 from tests.cli.conftest import Command
@@ -107,6 +108,17 @@ def test_bounds_are_a_sequence_like_a_tuple_of_them(answer: DistanceAnswer) -> N
     assert listed == answer
     assert hash(listed) == hash(answer)
     assert pickle.loads(pickle.dumps(answer)) == answer
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_list_of_all_pairs_is_known_for_what_it_is(monkeypatch: pytest.MonkeyPatch, turned: bool) -> None:
+    monkeypatch.setattr(asked, "MANY", 6)
+    model = bisimdist.build_example("figure1")
+    names = list(combinations(model.states, 2))
+    names[-1] = names[-1][::-1] if turned else names[-1]
+    found = asked.asked_states(model, names)
+    assert isinstance(found, AllPairs) is not turned
+    assert [(model.states[s], model.states[t]) for s, t in found] == names
 
 
 def test_no_pair_is_made_before_it_is_looked_at(monkeypatch: pytest.MonkeyPatch, command: Command) -> None:
