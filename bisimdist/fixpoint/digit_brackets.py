@@ -46,15 +46,18 @@ SHORT = 53
 """Numbers of so many bits are doubles."""
 
 
-def prove_bracket(
+def prove_bracket(  # noqa: PLR0913
     question: Question,
     guess: Approximation,
     precision: fmpq,
     *,
+    long: bool = True,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> Proof:
     """Prove bounds whose difference is at most `precision`, in rationals with a power of two below.
+
+    Where the digits of doubles are too few, longer numbers are taken if these may be `long`.
 
     Raises
     ------
@@ -70,7 +73,15 @@ def prove_bracket(
         rough = guess.distance / ONE
     good, taken = steps_by_direction(strategy, rough)
     return prove_digits(
-        question, strategy, good, taken, precision, rough=rough, deadline=deadline, progress=progress
+        question,
+        strategy,
+        good,
+        taken,
+        precision,
+        rough=rough,
+        long=long,
+        deadline=deadline,
+        progress=progress,
     )
 
 
@@ -109,6 +120,7 @@ def prove_digits(  # noqa: PLR0913
     precision: fmpq,
     *,
     rough: Float64Array | None = None,
+    long: bool = True,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> Proof:
@@ -126,6 +138,8 @@ def prove_digits(  # noqa: PLR0913
         The width.
     rough
         The distances in doubles, which are tried first where their digits are enough.
+    long
+        Whether more digits may be taken.
     deadline, progress
         When to give up, and who is told how it goes.
 
@@ -145,6 +159,8 @@ def prove_digits(  # noqa: PLR0913
             values = Values(
                 [fmpz(x) for x in np.ldexp(rough, places).astype(np.int64).tolist()], fmpz(1) << places
             )
+        elif not long:
+            raise LimitError("doubles have too few digits for a bracket")
         else:
             places += PLACES
             values = improve_nearly(strategy, places, deadline=deadline, progress=progress)

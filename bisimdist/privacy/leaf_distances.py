@@ -70,7 +70,9 @@ def leaf_distances(
     guess = approximate(question, deadline=deadline, progress=progress)
     if question.functional.size > EXACT_PAIRS:
         try:
-            return prove_bracket(question, guess, DISTANCE_PRECISION, deadline=deadline, progress=progress)
+            return prove_bracket(
+                question, guess, DISTANCE_PRECISION, long=False, deadline=deadline, progress=progress
+            )
         except LimitError:  # where mass goes round for long the distance itself is often a short number
             deadline.check()
     return prove_exactly(question, guess, deadline=deadline, progress=progress)
