@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -183,14 +184,58 @@ def sums(count: int) -> packed.Packed:
 LONG = "f" * 20_000
 
 
+def claimed(count: int, digits: int) -> packed.Packed:
+    """Say a bound of many digits, which is not in lowest terms, in many claims."""
+    model = packed.chain("s:a t:a v:b w:c", s={"v": "1/2", "w": "1/2"}, t={"v": "1/4", "w": "3/4"})
+    one, upper = (int("b" * digits, 16), int("7" * digits, 16))
+    table = [packed.NONE, packed.pair(upper), packed.NONE, packed.NONE]
+    head = {"denominator": hex(one)}
+    return packed.Packed(model, [("s", "t")] * count, table, b"", width=digits // 2, head=head)
+
+
+def near_ones(count: int) -> packed.Packed:
+    """Make a class without shortcuts of pairs of states that are near, where alpha is a long number."""
+    states = [f"s{k}" for k in range(count)]
+    rows: dict[str, dict[str, str]] = {s: {"v": "1/2", "w": "1/2"} for s in states}
+    rows |= {"r": {"s0": "1/2", "s2": "1/2"}, "t": {"s1": "1/2", "s2": "1/4", "s5": "1/4"}}
+    model = packed.chain(" ".join(["r:d t:d", *(f"{s}:a" for s in states), "v:b w:c"]), **rows)
+    said = [
+        tuple(1 if x // 2 == y // 2 else 100 + (x // 2 * y // 2 * 37 + y // 2 * 11) % 98 for y in range(x))
+        for x in range(1, count)
+    ]
+    table = [packed.Row(((0, len(upper)),), upper, (0,) * len(upper)) for upper in said]
+    table = [packed.NONE, packed.pair(255, 254), packed.NONE, *table, packed.NONE, packed.NONE]
+    alpha = f"0x1{'0' * 14_999}1/0x1{'0' * 15_000}"
+    return packed.Packed(model, [("r", "t")], table, bytes([2, 1, 1]), alpha, denominator=255, gap=1)
+
+
+def powers(count: int, others: int) -> packed.Packed:
+    """Ask of pairs whether 0 extends to a class of many states that has a shortcut."""
+    rows = {f"s{k}": {"v": "1"} for k in range(count)}
+    for k in range(others):
+        up = Fraction(k + 1, 4 * others + 8)
+        rows[f"r{k}"] = {s: str(up if s in "s2 v" else Fraction(1, 2) - up) for s in ("s2", "s3", "v", "w")}
+    names = " ".join([*(f"r{k}:d" for k in range(others)), *(f"s{k}:a" for k in range(count)), "v:b w:c"])
+    table = [packed.Row(((0, k),), (255,) * k, (254,) * k) for k in range(1, others)]
+    table = [packed.NONE, *table, packed.NONE, packed.pair(100), *[packed.NONE] * count]
+    records = bytes([3, 0, 0]) * (others * (others - 1) // 2)
+    alpha = f"0x1{'0' * 249}1/0x1{'0' * 250}"
+    return packed.Packed(
+        packed.chain(names, **rows), [("r0", "r1")], table, records, alpha, denominator=255, gap=1
+    )
+
+
 @pytest.mark.parametrize(
     "said",
     [
         roots(crowd(60, f"0x{LONG}/0x1{LONG[1:]}")),
         crowd(2, f"0x{LONG * 20}/0x1{LONG * 19}"),
         sums(100),
+        claimed(60, 100_000),
+        near_ones(130),
+        powers(600, 40),
     ],
-    ids=["alpha", "lowest terms", "sum of a row"],
+    ids=["alpha", "lowest terms", "sum of a row", "claims", "shortcuts", "extensions"],
 )
 def test_long_numbers_are_counted_before_they_are_made(
     said: packed.Packed, monkeypatch: pytest.MonkeyPatch
@@ -201,6 +246,15 @@ def test_long_numbers_are_counted_before_they_are_made(
     with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
         check_certificate(said.content())
     assert time.process_time() - begun < 3
+
+
+def test_claims_about_all_pairs_cost_little() -> None:
+    """Pairs of different classes have no bytes in the file."""
+    model = packed.chain(" ".join(f"s{k}:l{k}" for k in range(3000)))
+    said = packed.Packed(model, [], [packed.NONE] * 3000, b"", head={"claims": "all"})
+    report = check_certificate(said.content())
+    assert report.valid
+    assert len(report.claims) == 3000 * 2999 // 2
 
 
 def test_units_of_rows_are_compared_no_further_than_needed() -> None:

@@ -11,7 +11,14 @@ from itertools import repeat
 from operator import le, sub
 from typing import Any
 
-from bisimdist.checker.core.reading import OPERATION, MalformedCertificate, common, shown, spend
+from bisimdist.checker.core.reading import (
+    OPERATION,
+    MalformedCertificate,
+    common,
+    fraction_work,
+    shown,
+    spend,
+)
 from bisimdist.checker.core.stream import Stream
 from bisimdist.checker.core.tables import Bounds, Setting
 
@@ -205,6 +212,7 @@ class Tables:
 
     def bounds(self, source: str, target: str) -> tuple[Fraction, Fraction]:
         """Return the upper and the lower bound on the distance of two states by name."""
+        spend(fraction_work(self.denominator.bit_length(), 2))
         sides = (Said(self, upper=upper).at(source, target) for upper in (True, False))
         upper, lower = (Fraction(side, self.denominator) for side in sides)
         return upper, lower

@@ -9,7 +9,7 @@ from math import gcd
 from typing import Any
 
 from bisimdist.checker.core.compact_tables import Tables
-from bisimdist.checker.core.reading import OPERATION, spend, text_of
+from bisimdist.checker.core.reading import OVERHEAD, spend, text_of
 from bisimdist.checker.core.shape import Claim
 
 SHORT = 1000
@@ -24,7 +24,9 @@ class AllClaims(Sequence[Claim]):
     ) -> None:
         self.tables, self.alpha, self.names = tables, alpha, list(names)
         self.distance = "bd"
-        spend(OPERATION * len(self))
+        digits = tables.denominator.bit_length() // 30
+        long = len(self) if merged else sum(map(len, tables.partners))  # all others are 0 or 1
+        spend(OVERHEAD * len(self) + 2 * long * digits**2)
         number, states = tables.states.number, tables.states
         at = [number[merged.get(name, name)] for name in self.names]
         self.where = [

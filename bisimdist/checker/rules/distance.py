@@ -13,6 +13,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from importlib import import_module
 from itertools import chain, repeat
+from math import isqrt
 from typing import Any
 
 from bisimdist.checker.core.chain import NATURE, ONLY, Chain, given_chain, own_chain, read_model, reader
@@ -317,15 +318,18 @@ def _has_shortcut(setting: Setting, near: Costs, far: Costs) -> bool:
     """Tell whether it is nearer through a third state, which is nearer by as much as the last step takes."""
     p, q, others = setting.p, setting.q, len(near) - 1
     least = {j: p * min(there.values(), default=0) if len(there) == others else 0 for j, there in far.items()}
+    bits = max((cost.bit_length() for here in near.values() for cost in here.values()), default=0)
+    look = LOOK + product_work(p.bit_length(), bits)
+    spend(look * len(near))
     for i, here in near.items():
         if any(len(here) + len(far[j]) <= others for j in here):
             return True  # a third state is at no distance from either
-        spend(LOOK * len(near))
+        spend(look * len(near))
         costs = sorted((q * here.get(k, 0), k) for k in near if k != i) if here else []
         for direct, j in costs:
             if costs[0][0] + least[j] < direct:
                 nearer = costs[: bisect_left(costs, (direct - least[j],))]
-                spend(LOOK * len(nearer))
+                spend(look * len(nearer))
                 if any(cost + p * far[j].get(k, 0) < direct for cost, k in nearer):
                     return True
     return False
@@ -337,6 +341,8 @@ def extends(setting: Setting, costs: Costs, f: Mapping[str, int], scale: int) ->
     All numbers are finer by p to the number of states, so that every division is exact: no path is longer.
     """
     p, q = setting.p, setting.q
+    digits = len(costs) * p.bit_length() // 30
+    spend(4 * digits * isqrt(digits) + digits * sum(1 + number.bit_length() // 30 for number in f.values()))
     fine = p ** len(costs)
     unit = fine * scale
     F = {k: f[k] * fine for k in f.keys() & costs.keys()}
