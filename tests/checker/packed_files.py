@@ -537,6 +537,76 @@ MALFORMED: dict[str, Packed] = {
 }
 """What is no certificate."""
 MALFORMED["all-pairs-lbd"] = replace(EXACT, distance="lbd", head={"claims": "all"})
+BARE = bytes([2]) + codes(9, 9, 9)
+CORRECT |= {
+    "nearest-first-whatever-is-said": three(DEEP, (1, 0, 1), 3, BARE),
+    "nearest-first-to-one-sink": replace(
+        CORRECT["sources-apart-at-one"], records=BARE + CORRECT["sources-apart-at-one"].records[3:]
+    ),
+    "nearest-first-of-two": above(1, 2, bytes([0]) + codes(7, 7)),
+    "nearest-first-beside-a-shortcut": replace(
+        three(DEEP, (1, 0, 1), 3, b""),
+        rows=[NONE, pair(16, 13), NONE, pair(8, 1), Row(((0, 2),), (0, 8), (0, 8)), NONE, NONE],
+        records=BARE + bytes([0]) + codes(0, 0) + bytes([0, 0]) + codes(0, 0),
+    ),
+    "nearest-first-at-three-halves": replace(
+        three(DEEP, (1, 0, 1), 3, b""),
+        alpha="3/2",
+        records=BARE
+        + bytes([1])
+        + codes(0, 0) * 2
+        + bytes([0])
+        + codes(0) * 2
+        + bytes([0])
+        + codes(0, 0) * 2,
+    ),
+    "apart-in-long-parts": replace(
+        CORRECT["sources-apart-at-one"],
+        model=chain(
+            THREE,
+            s={"u": f"{(3**90 - 1) // 2}/{3**90}", "y": f"{(3**90 + 1) // 2}/{3**90}"},
+            t={"v": "1"},
+            u=WHOLE,
+            v=WHOLE,
+            y=HALF,
+        ),
+        rows=[NONE, pair(16, 14), *CORRECT["sources-apart-at-one"].rows[2:]],
+    ),
+}
+SIXTEENTHS = chain(
+    "s:a t:a u:b v:b y:b z:b w:c x:d",
+    s={"u": "7/16", "y": "9/16"},
+    t={"v": "7/16", "z": "9/16"},
+    u=WHOLE,
+    v={"w": "9/16", "x": "7/16"},
+    y={"x": "1"},
+    z={"x": "1"},
+)
+INCORRECT |= {
+    "B3-of-two-a-unit-more": (
+        Packed(
+            SIXTEENTHS,
+            [("s", "t")],
+            [NONE, pair(3, 3), NONE, pair(7, 7), NONE, Row(((2, 1),), (0,), (0,)), NONE, NONE],
+            bytes([0]) + codes(0, 1, 0, 2) + bytes([0]) + codes(0, 0) + bytes([0]),
+            denominator=16,
+            gap=1,
+        ),
+        "that s and t are at most 48/256 apart; it is 49/256",
+    ),
+    "B6-goes-round-in-halves": (
+        Packed(
+            chain("p:a q:a r:b", p={"p": "1"}, q={"q": "1"}, r={"p": "1/2", "q": "1/2"}),
+            [("p", "q")],
+            [NONE, pair(4), NONE],
+            bytes([2]) + codes(1, 0),
+        ),
+        "that p and q are at distance 1; it is 0",
+    ),
+}
+MALFORMED["bound-above-one"] = Packed(
+    HALVES, [("s", "t")], [NONE, pair(5, 5), *[NONE] * 4], bytes([0]), gap=1
+)
 ONE = chain("s:a")
 MALFORMED["all-pairs-of-one-state"] = Packed(ONE, [], [NONE], b"", head={"claims": "all"})
 CORRECT["all-pairs-of-two-states"] = Packed(

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flint import fmpq
@@ -19,9 +20,10 @@ from hypothesis import strategies as st
 from bisimdist import bound
 from bisimdist.certificates.compact import compact_certificate
 from bisimdist.checker import MalformedCertificate, check_certificate
-from bisimdist.checker.__main__ import main
+from bisimdist.checker.__main__ import main, sentence
 from bisimdist.checker.core import reading, stream
 from bisimdist.checker.core.compact_tables import DENSE, Rest, square_of
+from bisimdist.checker.core.reading import text_of
 from bisimdist.errors import UsageError
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
@@ -299,3 +301,20 @@ def test_a_class_is_the_same_however_it_is_kept(
         at = (x, y) if ordered or x > y else (y, x)
         assert rows[x][y] == said.get(at, other)
     assert isinstance(rows[0], Rest) == (len(said) * DENSE < size * size)
+
+
+@pytest.mark.parametrize("name", ["all-pairs", "all-pairs-merged", "all-pairs-of-long-numbers"])
+def test_claims_about_all_pairs_are_printed_as_they_are(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = FOLDER / "correct" / "compact" / f"{name}.compact"
+    claims = check_certificate(path.read_bytes()).claims
+    assert main([str(path)]) == 0
+    said = capsys.readouterr().out.splitlines()[:-1]
+    assert said == [f"proved: {sentence(claim)}" for claim in claims]
+    assert [claims[number] for number in range(len(claims))] == list(claims)
+    texts: Any = claims
+    assert [
+        (claim.source, claim.target, text_of(claim.upper), text_of(claim.lower or Fraction(0)))
+        for claim in claims
+    ] == list(texts.texts())
