@@ -594,6 +594,31 @@ INCORRECT |= {
         ),
         "that s and t are at most 48/256 apart; it is 49/256",
     ),
+    "B5-shortcut-that-costs": (
+        replace(
+            shortcut(22, 21),
+            model=chain(
+                "s:a t:a i:b k:b j:b v:c w:d",
+                **{**SHORTCUT["transitions"], "i": {"v": "13/60", "w": "47/60"}},
+            ),
+            rows=[
+                NONE,
+                Row(((0, 1),), (22,), (1,), (0,)),
+                NONE,
+                Row(((0, 1),), (1,), (0,), (1,)),
+                Row(((0, 2),), (7, 0), (0, 0), (1, 0)),
+                NONE,
+                NONE,
+            ],
+            records=bytes([1])
+            + codes(1, 0, 0, 0) * 2
+            + (bytes([0]) + codes(0, 0) * 2 + numeral(1)) * 2
+            + bytes([0])
+            + codes(0)
+            + codes(0, 0),
+        ),
+        "that s and t are at least 21/60 apart; mass goes round for 1/60, and 121/360 is enough",
+    ),
     "B6-goes-round-in-halves": (
         Packed(
             chain("p:a q:a r:b", p={"p": "1"}, q={"q": "1"}, r={"p": "1/2", "q": "1/2"}),
@@ -604,6 +629,15 @@ INCORRECT |= {
         "that p and q are at distance 1; it is 0",
     ),
 }
+CORRECT["a-node-that-is-not-there"] = replace(
+    INCORRECT["B3-of-two-a-unit-more"][0],
+    rows=[NONE, pair(7, 7), *INCORRECT["B3-of-two-a-unit-more"][0].rows[2:]],
+    records=bytes([0]) + codes(0, 3, 0, 2) + bytes([0]) + codes(0, 0) + bytes([0]),
+)
+CORRECT["nearest-first-until-a-sink-is-full"] = three(FULL, (0, 1, 1), 11, bytes([2]) + codes(9, 9, 9, 9))
+MALFORMED["second-bound-above-one"] = Packed(
+    DEEP, [("s", "t")], [NONE] * 4 + [Row(((0, 2),), (4, 5), (4, 5)), NONE, NONE], bytes(2), gap=1
+)
 MALFORMED["bound-above-one"] = Packed(
     HALVES, [("s", "t")], [NONE, pair(5, 5), *[NONE] * 4], bytes([0]), gap=1
 )
