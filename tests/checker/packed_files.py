@@ -619,6 +619,39 @@ INCORRECT |= {
         ),
         "that s and t are at least 21/60 apart; mass goes round for 1/60, and 121/360 is enough",
     ),
+    "B5-shortcut-beside-twins": (
+        Packed(
+            chain(
+                "s:a t:a i:b k:b j:b l:b v:c w:d",
+                **{x: SHORTCUT["transitions"][x] for x in "st"},
+                i={"v": "13/60", "w": "47/60"},
+                k={"v": "3/40", "w": "37/40"},
+                j={"v": "1/20", "w": "19/20"},
+                l={"v": "13/60", "w": "47/60"},
+            ),
+            [("s", "t")],
+            [
+                NONE,
+                Row(((0, 1),), (43,), (1,), (0,)),
+                NONE,
+                Row(((0, 1),), (8,), (0,), (1,)),
+                Row(((0, 2),), (14, 0), (0, 0), (1, 0)),
+                Row(((0, 3),), (0, 8, 14), (0, 0, 0), (0, 1, 1)),
+                NONE,
+                NONE,
+            ],
+            bytes([1])
+            + codes(1, 0, 0, 0) * 2
+            + (bytes([0]) + codes(0, 0) * 2 + numeral(1)) * 2
+            + (bytes([0]) + codes(0, 0) * 2) * 2
+            + (bytes([1]) + codes(0, 0) * 2 + numeral(1)) * 2,
+            "2",
+            denominator=120,
+            gap=1,
+            ranks=1,
+        ),
+        "that s and t are at least 42/120 apart; mass goes round for 8/120, and 124/360 is enough",
+    ),
     "B6-goes-round-in-halves": (
         Packed(
             chain("p:a q:a r:b", p={"p": "1"}, q={"q": "1"}, r={"p": "1/2", "q": "1/2"}),
