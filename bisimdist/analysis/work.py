@@ -187,8 +187,10 @@ class Work:
                 proof = flat_tables(
                     *about, spread=spread, jobs=self.jobs, deadline=self.deadline, progress=self.tell
                 )
-        except NoBracketError:
+        except NoBracketError as error:
             self.flat = False
+            if error.tables is not None:
+                self.keep(error.tables, "certified upper bound: a pre-fixed point in short rationals")
             return None
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
         if width is not None and not enough and layout.pairs > MAX_PAIRS:

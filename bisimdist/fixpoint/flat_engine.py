@@ -67,6 +67,9 @@ BLOCK = 16
 class NoBracketError(LimitError):
     """No bracket was found in this way; another may lead to one."""
 
+    tables: FlatTables | None = None
+    """Upper bounds that are proved all the same, if there are any; the lower bounds are 0."""
+
 
 @dataclass(frozen=True, slots=True)
 class FlatTables:
@@ -192,23 +195,31 @@ def flat_tables(  # noqa: PLR0913
     work.begin(asked)
     width = int(precision * layout.one)
     margin = width // 16
-    lower = np.zeros(layout.pairs, dtype=np.float64)
-    while margin >= LEAST_MARGIN:
-        work.settle(lower, 0, margin // 2, nearly=NEARLY)
-        upper = lower.copy()
-        for table, extra in ((upper, margin), (lower, -margin)):
-            work.follow(table, extra, margin // 4)
-        if not work.proved(lower, upper, margin):
-            # other plans come into play where the margin is: let them
+    nothing = np.zeros(layout.pairs, dtype=np.float64)
+    lower, upper = nothing.copy(), None
+    try:
+        while margin >= LEAST_MARGIN:
+            work.settle(lower, 0, margin // 2, nearly=NEARLY)
+            upper = lower.copy()
             for table, extra in ((upper, margin), (lower, -margin)):
-                work.settle(table, extra, margin // 2)
-            if not work.proved(lower, upper, margin):
+                work.follow(table, extra, margin // 4)
+            for nearly in (0, NEARLY, 1):
+                if nearly:  # other plans come into play where the margin is: let them
+                    for table, extra in ((upper, margin), (lower, -margin)):
+                        work.settle(table, extra, margin // 2, nearly=nearly)
+                if work.proved(lower, upper, margin):
+                    break
+            else:
                 raise NoBracketError("no bracket was found by iteration")
-        gap = float((upper - lower).max())
-        if gap <= width:
-            return FlatTables(model, alpha, asked, layout, lower, upper, work.plans.state)
-        margin = int(margin * width / gap * 0.75)
-    raise NoBracketError("no bracket of that precision was found in doubles")
+            gap = float((upper - lower).max())
+            if gap <= width:
+                return FlatTables(model, alpha, asked, layout, lower, upper, work.plans.state)
+            margin = int(margin * width / gap * 0.75)
+        raise NoBracketError("no bracket of that precision was found in doubles")
+    except NoBracketError as error:
+        if upper is not None and work.violations(nothing, upper) == 0:
+            error.tables = FlatTables(model, alpha, asked, layout, nothing, upper, work.plans.state)
+        raise
 
 
 @dataclass(slots=True)

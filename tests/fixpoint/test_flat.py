@@ -148,6 +148,34 @@ def test_random_chains_have_brackets(successors: int, alpha: str) -> None:
     assert _encloses(random_lmc(20, successors, 2, 7), fmpq(*map(int, f"{alpha}/1".split("/")[:2])))
 
 
+@pytest.mark.parametrize("distance", ["bd", "lbd"])
+@pytest.mark.parametrize("alpha", [fmpq(21, 20), fmpq(2)], ids=str)
+def test_upper_bounds_are_kept_where_detours_pay(
+    alpha: fmpq, distance: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(*_: object, **__: object) -> None:
+        raise LimitError("there was no time")
+
+    kept = 0
+    for seed in range(6):
+        model = random_lmc(12, 2, 2, seed)
+        pairs = list(combinations(model.states, 2))
+        exact = bound(model, alpha, pairs=pairs, distance=distance)
+        with monkeypatch.context() as patched:
+            patched.setattr(work, "approximate", ended)
+            found = bound(model, alpha, pairs=pairs, distance=distance, precision=WIDTH)
+        if found.status is not Status.LIMIT:
+            continue
+        kept += any(near.upper < 1 for near in found.pairs)
+        assert all(
+            near.lower <= known.lower <= known.upper <= near.upper
+            for near, known in zip(found.pairs, exact.pairs, strict=True)
+        )
+        assert check_certificate(json.dumps(found.certificate())).valid
+        assert check_certificate(b"".join(found.compact_certificate())).valid
+    assert kept
+
+
 @given(lmcs(8, max_labels=2, max_successors=4), alphas())
 def test_threads_change_no_byte(model: LMC, alpha: fmpq) -> None:
     asked = tuple(combinations(range(len(model.states)), 2))
