@@ -662,6 +662,75 @@ INCORRECT |= {
         "that p and q are at distance 1; it is 0",
     ),
 }
+INCORRECT |= {
+    "B5-shortcut-that-saves-one-unit": (
+        replace(
+            shortcut(22, 21),
+            model=chain(
+                "s:a t:a i:b k:b j:b v:c w:d",
+                **{**SHORTCUT["transitions"], "k": {"v": "7/120", "w": "113/120"}},
+            ),
+            rows=[
+                NONE,
+                Row(((0, 1),), (22,), (1,), (1,)),
+                NONE,
+                Row(((0, 1),), (5,), (0,), (1,)),
+                Row(((0, 2),), (6, 0), (0, 0), (1, 0)),
+                NONE,
+                NONE,
+            ],
+            records=bytes([1])
+            + codes(1, 0, 0, 0) * 2
+            + numeral(1)
+            + (bytes([0]) + codes(0, 0) * 2 + numeral(1)) * 2
+            + bytes([0])
+            + codes(0)
+            + codes(0, 0),
+        ),
+        "that s and t are at least 21/60 apart; mass goes round for 5/60 where it goes straight for 6/60, "
+        "and 125/360 is enough",
+    ),
+    "B6-a-sink-below-zero": (
+        Packed(
+            chain(
+                "s:a t:a u:b v:b y:b z:b w:c x:d e:e f:f",
+                s={"u": "1/4", "y": "1/4", "w": "1/2"},
+                t={"v": "1/2", "z": "1/2"},
+                u={"w": "1/2", "x": "1/2"},
+                v={"w": "1/2", "x": "1/2"},
+                y={"w": "1/2", "e": "1/2"},
+                z={"x": "1/2", "f": "1/2"},
+            ),
+            [("s", "t")],
+            [
+                NONE,
+                Row(((0, 1),), (8,), (2,), (0,)),
+                NONE,
+                Row(((0, 1),), (0,), (0,), (0,)),
+                Row(((0, 2),), (4, 4), (0, 0), (1, 1)),
+                Row(((0, 3),), (4, 4, 8), (0, 0, 0), (1, 1, 1)),
+                *[NONE] * 4,
+            ],
+            bytes([2])
+            + codes(1, 0, 1, 1, 0)
+            + bytes([0])
+            + (bytes([0]) + codes(0, 0) + numeral(1)) * 4
+            + bytes([2])
+            + codes(0, 0, 0, 0)
+            + numeral(1),
+            denominator=8,
+            gap=1,
+            ranks=1,
+        ),
+        "that s and t are at least 6/8 apart; it is 5/8",
+    ),
+    "L7-falls-faster-than-alpha": (
+        replace(
+            going_round(1, numeral(0) + text({"classes": [], "states": {"p": "2", "q": "1"}})), alpha="3/2"
+        ),
+        "that p and q are at distance 1; it is 0",
+    ),
+}
 CORRECT["a-node-that-is-not-there"] = replace(
     INCORRECT["B3-of-two-a-unit-more"][0],
     rows=[NONE, pair(7, 7), *INCORRECT["B3-of-two-a-unit-more"][0].rows[2:]],
