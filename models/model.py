@@ -24,12 +24,12 @@ class WrongKindError(UsageError, AttributeError):
 
 
 KINDS = {
-    "LMC": ("a labelled Markov chain", "lmc", ("labels", "rows", "index", "whole")),
+    "LMC": ("a labelled Markov chain", "lmc", ("labels", "rows", "index", "whole", "arms")),
     "PA": ("a probabilistic automaton", "pa", ("transitions", "index", "fully_probabilistic")),
     "HMM": ("a hidden Markov model", "hmm", ("distribution", "distributions", "observations", "emissions")),
     "IntervalChain": ("a chain whose probabilities lie in intervals", "lmc", ()),
     "ParametricChain": ("a chain with parameters", "lmc", ("parameter_names",)),
-    "Interactive": ("an interactive model", "interactive", ("moves", "actions", "arms")),
+    "Interactive": ("an interactive model", "interactive", ("moves", "actions")),
 }
 """By class what it is called, the name for `bisimdist.convert`, and what such a model is asked for first."""
 
