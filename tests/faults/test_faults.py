@@ -259,11 +259,11 @@ def test_at_each_write(  # noqa: PLR0917
     owner, name = PLACES[place]
     before = getattr(owner, name)
 
-    def fails(*arguments: object) -> object:
+    def fails(*arguments: object, **named: object) -> object:
         if place == "temporary":
             before(*arguments)
         elif place == "bytes" and "wb" not in arguments:
-            return before(*arguments)
+            return before(*arguments, **named)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patched:
