@@ -724,6 +724,17 @@ INCORRECT |= {
         ),
         "that s and t are at least 6/8 apart; it is 5/8",
     ),
+    "B6-no-more-than-the-bound-where-rows-meet": (  # and what is false has no record
+        replace(
+            EXACT,
+            claims=[("u", "v")],
+            rows=[NONE, pair(4, 2), NONE, pair(4, 0), NONE, NONE],
+            records=bytes([2]) + codes(0, 0),
+            gap=1,
+            ranks=0,
+        ),
+        "that u and v are at distance 1; it is 1/2",
+    ),
     "L7-falls-faster-than-alpha": (
         replace(
             going_round(1, numeral(0) + text({"classes": [], "states": {"p": "2", "q": "1"}})), alpha="3/2"
@@ -736,6 +747,46 @@ CORRECT["a-node-that-is-not-there"] = replace(
     rows=[NONE, pair(7, 7), *INCORRECT["B3-of-two-a-unit-more"][0].rows[2:]],
     records=bytes([0]) + codes(0, 3, 0, 2) + bytes([0]) + codes(0, 0) + bytes([0]),
 )
+FOUR = {state: {own: "7/8", "z": "1/8"} for state, own in zip("ikjl", "vwxy", strict=True)}
+"""States that are at distance 7/8."""
+
+CORRECT |= {
+    "nearest-first-where-a-third-state-is-as-far": Packed(
+        chain(
+            "s:a t:a i:b k:b j:b l:b v:c w:d x:e y:f z:g", s={"i": "1"}, t={"k": "1/2", "j": "1/2"}, **FOUR
+        ),
+        [("s", "t")],
+        [
+            NONE,
+            pair(16, 13),
+            NONE,
+            pair(16, 14),
+            Row(((0, 2),), (16, 16), (11, 14)),
+            Row(((0, 3),), (16, 16, 16), (12, 14, 15)),
+            *[NONE] * 5,
+        ],
+        BARE + (bytes([2]) + codes(0, 0, 0)) * 6,
+        "3/2",
+        denominator=16,
+        gap=1,
+    ),
+    "nearest-first-where-all-are-near": above(
+        1, 2, bytes([0]) + codes(7, 7) * 2, alpha="3/2", end=codes(0, 0)
+    ),
+    "nearest-first-where-a-twin-is-as-far": Packed(
+        chain(
+            "s:a t:a i:b k:b j:b v:c w:d x:e y:f z:g",
+            s={"i": "9/16", "v": "7/16"},
+            t={"k": "1/4", "j": "1/2", "y": "1/4"},
+            **{state: FOUR[state] for state in "ikj"},
+        ),
+        [("s", "t")],
+        [NONE, pair(4, 2), NONE, NONE, Row(((0, 2),), (4, 4), (3, 3)), *[NONE] * 5],
+        bytes([2]) + codes(9, 9, 9, 9, 9) + (bytes([2]) + codes(0, 0, 0)) * 2,
+        "3/2",
+        gap=1,
+    ),
+}
 CORRECT["nearest-first-until-a-sink-is-full"] = three(FULL, (0, 1, 1), 11, bytes([2]) + codes(9, 9, 9, 9))
 MALFORMED["second-bound-above-one"] = Packed(
     DEEP, [("s", "t")], [NONE] * 4 + [Row(((0, 2),), (4, 5), (4, 5)), NONE, NONE], bytes(2), gap=1

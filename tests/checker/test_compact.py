@@ -195,6 +195,16 @@ def claimed(count: int, digits: int) -> packed.Packed:
     return packed.Packed(model, [("s", "t")] * count, table, b"", width=digits // 2, head=head)
 
 
+def stood_for(count: int, digits: int) -> packed.Packed:
+    """Say such a bound once, and claims about all pairs of states, of which many stand for one."""
+    said = claimed(1, digits)
+    copies = {f"t{k}": "t" for k in range(count)}
+    rows = said.model["transitions"]
+    labels = " ".join(["s:a t:a", *(f"{name}:a" for name in copies), "v:b w:c"])
+    model = packed.chain(labels, **{**rows, **dict.fromkeys(copies, rows["t"])})
+    return replace(said, model=model, head={**said.head, "merged": copies, "claims": "all"})
+
+
 def near_ones(count: int) -> packed.Packed:
     """Make a class without shortcuts of pairs of states that are near, where alpha is a long number."""
     states = [f"s{k}" for k in range(count)]
@@ -234,10 +244,11 @@ def powers(count: int, others: int) -> packed.Packed:
         crowd(2, f"0x{LONG * 20}/0x1{LONG * 19}"),
         sums(100),
         claimed(60, 100_000),
+        stood_for(20, 100_000),
         near_ones(130),
         powers(600, 40),
     ],
-    ids=["alpha", "lowest terms", "sum of a row", "claims", "shortcuts", "extensions"],
+    ids=["alpha", "lowest terms", "sum of a row", "claims", "all claims", "shortcuts", "extensions"],
 )
 def test_long_numbers_are_counted_before_they_are_made(
     said: packed.Packed, monkeypatch: pytest.MonkeyPatch
@@ -253,7 +264,7 @@ def test_long_numbers_are_counted_before_they_are_made(
 def test_claims_about_all_pairs_cost_little() -> None:
     """Pairs of different classes have no bytes in the file."""
     model = packed.chain(" ".join(f"s{k}:l{k}" for k in range(3000)))
-    said = packed.Packed(model, [], [packed.NONE] * 3000, b"", head={"claims": "all"})
+    said = packed.Packed(model, [], [packed.NONE] * 3000, b"", denominator=1 << 3000, head={"claims": "all"})
     report = check_certificate(said.content())
     assert report.valid
     assert len(report.claims) == 3000 * 2999 // 2
