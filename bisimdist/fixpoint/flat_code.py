@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from types import SimpleNamespace
 
@@ -14,7 +15,8 @@ __all__ = ["code_for", "flat_code"]
 INTERPRETED = 2_500
 """So many sides, times squares of widths, are worked on interpreted: to load takes half a second."""
 
-_seen = 0
+_seen: Counter[bool] = Counter()
+"""How much this process has done so far, of simple chains and of others: that decides about loading code."""
 
 _PLAN = ("number", "_share", "_divide", "forest", "_transport", "_ship", "make_plan")
 _SWEEPS = (
@@ -51,8 +53,7 @@ def flat_code(simple: bool = True) -> SimpleNamespace:
 
 def code_for(layout: Layout) -> SimpleNamespace:
     """Return the sweeps, interpreted if that takes less time than to load machine code."""
-    global _seen  # noqa: PLW0603 - how much this process has done so far decides about loading code
-    _seen += layout.pairs * layout.sides * layout.width**2
-    if _seen <= INTERPRETED and not flat_code.cache_info().currsize:
+    _seen[layout.simple] += layout.pairs * layout.sides * layout.width**2
+    if _seen[layout.simple] <= INTERPRETED:
         return SimpleNamespace(**{**vars(flat_sweeps), **vars(flat_bases)})
     return flat_code(layout.simple)

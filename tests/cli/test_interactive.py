@@ -97,7 +97,8 @@ def test_the_strategy_is_drawn(command: Command, model: str, tmp_path: Path) -> 
 
 
 def test_crosscheck_holds_analysts_against_automata(command: Command, model: str) -> None:
-    answer = json.loads(command("crosscheck", model, "--length", "1", "--alpha", "2", "--json").out)
+    limit = ("--timeout", "300")  # machine code may have to be made
+    answer = json.loads(command("crosscheck", model, "--length", "1", "--alpha", "2", "--json", *limit).out)
     (pair,) = answer["pairs"]
     values = {measure["name"]: (measure["lower"], measure["upper"]) for measure in pair["measures"]}
     assert values["fixed"] == values["delta_rounds"] == values["delta"] == values["bd"] == ("1/8", "1/8")
