@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
-from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.brackets import bracket_tables
@@ -29,22 +28,12 @@ from benchmarks.prism import prism_tables
 from benchmarks.problems import classical_tables, memory_tables, problem_tables
 from benchmarks.programs import program_tables
 from benchmarks.rough import rough_tables
-from benchmarks.tables import NOT_INSTALLED, Size, Table, replace_section, spent_text
+from benchmarks.tables import Size, Table, replace_section, spent_text
 from benchmarks.timing import Clock
 from benchmarks.traces import equivalence_tables, trace_metric_tables
-from benchmarks.workers import FULL, QUICK, worker_tables
+from benchmarks.workers import worker_tables
 
 __all__ = ["TABLES", "main"]
-
-
-def dask_tables(size: Size) -> Iterable[Table]:
-    """Brackets by Dask's workers beside one process, one of them killed."""
-    if not find_spec("distributed"):
-        table = Table("Brackets by Dask's workers", ("Dask",))
-        table.add(NOT_INSTALLED)
-        yield table
-        return
-    yield worker_tables(size.pick(((300, 5, "1"),), QUICK, FULL))
 
 
 TABLES: dict[str, Callable[[Size], Iterable[Table]]] = {
@@ -54,7 +43,7 @@ TABLES: dict[str, Callable[[Size], Iterable[Table]]] = {
     "brackets": bracket_tables,
     "memory": memory_tables,
     "growth": growth_tables,
-    "workers": dask_tables,
+    "workers": worker_tables,
     "peers": peer_tables,
     "prism": prism_tables,
     "linear-systems": linear_system_tables,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from flint import fmpq
 
-from benchmarks import foreign, lp, peers, prism
+from benchmarks import foreign, lp, peers, prism, workers
 from benchmarks.__main__ import TABLES, _options, main
 from benchmarks.cases import Case, measure, random_case
 from benchmarks.compare import QUESTIONS, ROOT, comparison
@@ -98,7 +98,7 @@ def test_solvers_that_are_missing_are_said_to_be(monkeypatch: pytest.MonkeyPatch
     assert told == {"Z3 Optimize": True, "scipy HiGHS": True, "PuLP + CBC": False, "PuLP + HiGHS": False}
 
 
-def test_models_that_are_missing_are_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_models_and_workers_are_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(prism, "MODELS", tmp_path)
     monkeypatch.setattr(peers, "CHAINS", tmp_path)
     monkeypatch.setattr(prism, "find_spec", lambda _: None)
@@ -110,6 +110,10 @@ def test_models_that_are_missing_are_said_to_be(monkeypatch: pytest.MonkeyPatch,
     assert {"no file haddadu.json", "no file egl5_2.tra"} <= {row[2] for row in table.rows}
     (table,) = peers.peer_tables(Size.USUAL)
     assert all(row[3].startswith("no file") for row in table.rows)
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    monkeypatch.setattr(workers, "find_spec", lambda _: None)
+    (table,) = workers.worker_tables(Size.FULL)
+    assert all(row[1] == "Dask not installed" for row in table.rows)
     assert all(len(row) == len(table.columns) for row in table.rows)
 
 
@@ -168,7 +172,7 @@ def test_the_quick_tables_are_printed_and_written(
     assert main([table, "--quick", "--output", str(written)]) == 0
     text = written.read_text(encoding="utf-8")
     assert set(re.findall(r"^[#|].*", capsys.readouterr().out, re.MULTILINE)) <= set(text.splitlines())
-    assert not re.search("no answer|REJECTED|WRONG", text)
+    assert not re.search("no answer|REJECTED|WRONG|NOT THE SAME", text)
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", README, *sorted((ROOT / "docs").rglob("*.md"))]
