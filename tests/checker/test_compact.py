@@ -53,9 +53,7 @@ def flat(model: LMC, alpha: fmpq, width: fmpq = PRECISE) -> FlatTables | None:
 
 @pytest.mark.parametrize("folder", ["correct", "incorrect", "malformed"])
 def test_the_files_are_those_that_are_put_together(folder: str) -> None:
-    made = {"correct": packed_files.CORRECT, "malformed": packed_files.MALFORMED}
-    made["incorrect"] = {name: said for name, (said, _) in packed_files.INCORRECT.items()}
-    for name, said in made[folder].items():
+    for name, said in packed_files.FILES[folder].items():
         path = FOLDER / folder / "compact" / f"{name}.compact"
         assert path.read_bytes() == said.content(), name
 
