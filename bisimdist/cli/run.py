@@ -114,19 +114,25 @@ def _show(question: Question[A], answer: A | Plain, *, as_json: bool, most: int 
     if not isinstance(answer, Plain):
         for line in question.notes(answer):
             note(line)
-    shown = _said(question, answer, as_json=as_json)
-    if most is not None:
-        from bisimdist.report.pair_table import largest, only  # noqa: PLC0415  (rarely asked for)
+    emit(
+        _said(question, answer, as_json=as_json)
+        if most is None
+        else _largest(question, answer, most, as_json=as_json)
+    )
 
-        every = (shown if as_json else _said(question, answer, as_json=True))["pairs"]
-        places = largest(every, most)
-        if as_json:
-            shown = {**shown, "pairs": [every[k] for k in places], "pairs_asked": len(every)}
-        elif isinstance(answer, Plain):
-            shown = only(shown, places, every)
-        else:
-            shown = question.report_of(answer, places, every)
-    emit(shown)
+
+def _largest(question: Question[A], answer: A | Plain, most: int, *, as_json: bool) -> Any:
+    """Return what is said of so many pairs with the largest upper bounds."""
+    from bisimdist.report.pair_table import largest, only  # noqa: PLC0415  (rarely asked for)
+
+    said = _said(question, answer, as_json=True)
+    every = said["pairs"]
+    places = largest(every, most)
+    if as_json:
+        return {**said, "pairs": [every[k] for k in places], "pairs_asked": len(every)}
+    if isinstance(answer, Plain):
+        return only(answer.report, places, every)
+    return question.report_of(answer, places, every)
 
 
 def _said(question: Question[A], answer: A | Plain, *, as_json: bool) -> Any:
