@@ -16,6 +16,7 @@ from bisimdist.certificates.compact import Asked, compact_certificate
 from bisimdist.certificates.writer import certificate_of, merged_certificate, trivial_certificate
 from bisimdist.cluster import opened
 from bisimdist.errors import ENDINGS, LimitError, UsageError
+from bisimdist.exact.doubles import from_double
 from bisimdist.fixpoint.digit_brackets import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, Spread, flat_tables
@@ -69,8 +70,8 @@ class Work:
     """The model, or at alpha = 1 its quotient, whose distances are the same."""
     place: Sequence[int] | None = None
     """By state of the model its state in the quotient; None where nothing is merged."""
-    flat: bool = True
-    """Whether flat tables may lead to brackets: they are of the question, and have not failed."""
+    layout: Layout | None = None
+    """How pairs stand in flat tables, where these may lead to brackets and have not failed."""
     known: str = ""
     """How close the bounds are that are proved so far."""
     _bounds: PairBounds | None = None
@@ -93,9 +94,11 @@ class Work:
         try:
             self._merge()
             self.question = self._of_bisimilar()
-            self.flat = self.backend is None and self.question is None
+            if self.backend is None and self.question is None:
+                asked = self._inside(self.directed())
+                self.layout = Layout.of(self.solved, self.alpha, asked, ordered=self.ordered)
             tables = self._tables(width)
-            if tables is not None and width is not None and width >= tables.layout.finest:
+            if tables is not None and self._enough(width):
                 return Status.EXACT if self.bounds().exact else Status.BRACKET
             self.tell("linear programs", 0, None)
             if self.question is None:
@@ -159,43 +162,47 @@ class Work:
     def _tables(self, width: fmpq | None) -> FlatTables | None:
         """Prove brackets of many pairs at once; None where there are few, or that is not the way.
 
-        Where the width is less than doubles can prove, or 0, they are what they can.
+        Where the width is less than doubles can prove, or 0, they are what they can. Tables that are as
+        narrow already stay.
         """
-        if not self.flat:
-            return None
-        asked = self._inside(self.directed())
-        layout = Layout.of(self.solved, self.alpha, asked, ordered=self.ordered)
+        layout = self.layout
         if layout is None:
-            self.flat = False
             return None
-        enough = width is not None and width >= layout.finest
-        if (not enough and self._few(layout, asked)) or (width is None and layout.memory > ROOM):
-            return None
+        enough, narrow = self._enough(width), max(SAFETY_NET if width is None else width, layout.finest)
+        if isinstance(self.proof, FlatTables) and from_double(self.proof.gap) <= narrow:
+            tables: FlatTables | None = self.proof
+        else:
+            asked = self._inside(self.directed())
+            if (not enough and self._few(layout, asked)) or (width is None and layout.memory > ROOM):
+                return None
+            tables = self._at_once(layout, asked, narrow)
+        if tables is not None and width is not None and not enough and layout.pairs > MAX_PAIRS:
+            raise LimitError(f"narrower bounds of more than {MAX_PAIRS} pairs are not found")
+        return tables
+
+    def _at_once(self, layout: Layout, asked: Sequence[Pair], width: fmpq) -> FlatTables | None:
+        """Prove brackets in flat tables and keep them; None where there are none, or from above only."""
         need = f"{layout.pairs} pairs, about {layout.memory >> 20} MiB"
         self.progress(need, 0, None)
         if self.memory is not None and layout.memory > self.memory:
             raise LimitError(f"{need}: more than may be used")
-        about = (
-            self.solved,
-            self.alpha,
-            asked,
-            layout,
-            max(SAFETY_NET if width is None else width, layout.finest),
-        )
+        about = self.solved, self.alpha, asked, layout, width
         try:
             with self._spread(layout) as spread:
                 proof = flat_tables(
                     *about, spread=spread, jobs=self.jobs, deadline=self.deadline, progress=self.tell
                 )
         except NoBracketError as error:
-            self.flat = False
+            self.layout = None
             if error.tables is not None:
                 self.keep(error.tables, "certified upper bound: a pre-fixed point in short rationals")
             return None
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
-        if width is not None and not enough and layout.pairs > MAX_PAIRS:
-            raise LimitError(f"narrower bounds of more than {MAX_PAIRS} pairs are not found")
         return proof
+
+    def _enough(self, width: fmpq | None) -> bool:
+        """Tell whether flat tables can prove brackets of a width."""
+        return width is not None and self.layout is not None and width >= self.layout.finest
 
     @contextmanager
     def _spread(self, layout: Layout) -> Iterator[Spread | None]:
@@ -238,8 +245,7 @@ class Work:
 
     def bracket(self, question: Question, guess: Approximation, width: fmpq) -> None:
         """Prove a bracket and keep it."""
-        tables = self._tables(width)
-        if tables is not None and width >= tables.layout.finest:
+        if self._tables(width) is not None and self._enough(width):
             return
         proof = prove_bracket(question, guess, width, deadline=self.deadline, progress=self.tell)
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")

@@ -10,12 +10,14 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bisimdist.analysis import work
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.compare import compare
 from bisimdist.analysis.distances import bd_threshold, bound
 from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
 from bisimdist.exact.logarithm import alpha_below
+from bisimdist.fixpoint.flat_engine import flat_tables
 from bisimdist.models.against import side_by_side
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
@@ -77,3 +79,24 @@ def test_bisimilar_states_need_few_pairs() -> None:
     answer = bound(twice, 2, pairs=[(twice.states[0], twice.states[40])])
     assert answer.pairs[0].upper == 0
     assert int(answer.statistics["pairs"]) <= 40  # of more than a thousand
+
+
+@pytest.mark.parametrize("alpha", ["1", "11/10"])
+def test_tables_that_are_narrow_enough_are_made_once(alpha: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[fmpq] = []
+
+    def noted(*about: Any, **how: Any) -> Any:
+        made.append(about[4])
+        return flat_tables(*about, **how)
+
+    monkeypatch.setattr(work, "FEW", 0)
+    monkeypatch.setattr(work, "flat_tables", noted)
+    asked = [(CHAIN.states[0], CHAIN.states[3])]
+    (pair,) = bound(CHAIN, alpha, pairs=asked, precision="1e-20").pairs
+    assert 0 < pair.upper < 1
+    assert pair.upper - pair.lower <= fmpq(1, 10**20)
+    assert len(made) == 1
+    made.clear()
+    answer = bd_threshold(CHAIN, alpha, *asked[0], pair.upper)
+    assert answer.holds
+    assert made == [fmpq(1, 10**9), fmpq(1, 10**10)]
