@@ -267,10 +267,6 @@ class _All:
             before = ", "
         yield "]"
 
-    def csv(self) -> Iterator[bytes]:
-        """Yield nothing: verdicts are written as JSON alone."""
-        return iter(())
-
 
 def _exact(number: Fraction) -> fmpq:
     return fmpq(fmpz(number.numerator), fmpz(number.denominator))

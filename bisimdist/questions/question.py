@@ -268,14 +268,14 @@ class Question(ABC, Generic[A]):
         return drawn_or_said(shown.picture)
 
     def _table(self, option: Option[Any], path: str, answer: A) -> Content:
+        from bisimdist.analysis.pair_rows import PairRows
         from bisimdist.report.matrix import Matrix
         from bisimdist.report.pair_table import csv_of_pairs
-        from bisimdist.report.streams import Streamed
 
         data: Any = self.data(answer)
         pairs = data["pairs"]
         if option.name == CSV.name:
-            return pairs.csv() if isinstance(pairs, Streamed) else csv_of_pairs(pairs)
+            return pairs.csv() if isinstance(pairs, PairRows) else csv_of_pairs(pairs)
         return Matrix.of_pairs(pairs, symmetric=self.tabled != "directed").content(path)
 
     def certificate(self, answer: A) -> dict[str, object]:

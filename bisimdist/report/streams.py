@@ -24,9 +24,6 @@ class Streamed(Protocol):
     def json(self) -> Iterator[str]:
         """Yield the text of their list, as ``json.dumps`` would write it, part by part."""
 
-    def csv(self) -> Iterator[bytes]:
-        """Yield their table, part by part."""
-
 
 def json_parts(
     value: object, separators: tuple[str, str] = (", ", ": "), *, depth: int = DEPTH
