@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import isqrt
+from operator import eq
 from typing import Any, Generic, TypeVar, overload
 
 __all__ = ["AllPairs"]
@@ -61,7 +62,7 @@ class AllPairs(Sequence[tuple[T, T]], Generic[T]):
         if isinstance(other, AllPairs):
             return list(self.of) == list(other.of) or (len(self) == len(other) == 0)
         if isinstance(other, list | tuple):
-            return len(self) == len(other) and all(mine == its for mine, its in zip(self, other, strict=True))
+            return len(self) == len(other) and all(map(eq, self, other))
         return NotImplemented
 
     def __hash__(self) -> int:

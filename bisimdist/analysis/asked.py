@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from operator import eq
 
 from flint import fmpq
 
@@ -46,8 +45,7 @@ def asked_states(
     else:
         named = _named(pairs, "chain.states")
         place = {name: model.index(name) for name in dict.fromkeys(chain.from_iterable(named))}
-        every = AllPairs(list(place))
-        if len(named) == len(every) >= MANY and all(map(eq, named, every)):
+        if len(named) >= MANY and AllPairs(list(place)) == named:
             asked = AllPairs(list(place.values()))
         else:
             asked = tuple([(place[s], place[t]) for s, t in named])
