@@ -46,7 +46,6 @@ def programs_side_by_side(first: _Program, second: _Program) -> _Program:
     )
     if isinstance(both, Interactive):
         return ProgramInteractive(both.states, both.labels, both.moves, both.pairs, origin)
-    if not (isinstance(both, LMC) and isinstance(first, ProgramChain) and isinstance(second, ProgramChain)):
-        raise UsageError("different things are seen of the two programs; expected the same")
+    assert isinstance(both, LMC) and isinstance(first, ProgramChain) and isinstance(second, ProgramChain)
     cut = {**first.cut, **{state + len(first): p for state, p in second.cut.items()}}
     return ProgramChain(both.states, both.labels, both.rows, both.pairs, origin, cut)
