@@ -455,7 +455,8 @@ def _pair_budget(  # noqa: PLR0913, PLR0917
         found = least_ratio(model, pair, length, up_to=up_to, limits=limits)
     except ENDINGS:
         with deferred():
-            ends.append(ends[0] if ends else Deadline.after(GRACE))
+            if not ends:
+                ends.append(Deadline.after(GRACE))
             return _lower_bound(model, pair, length, up_to, ends[0])
     chances = found.witness.probabilities
     return PairBudget(
