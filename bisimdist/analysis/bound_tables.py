@@ -8,7 +8,7 @@ from itertools import islice
 
 import numpy as np
 
-from bisimdist.analysis.pair_bounds import Texts
+from bisimdist.analysis.pair_bounds import PART, Texts
 from bisimdist.exact.rational import format_rational
 from bisimdist.fixpoint.blocks import blocks
 from bisimdist.fixpoint.flat_engine import FlatTables
@@ -16,9 +16,6 @@ from bisimdist.fixpoint.proof import Proof
 from bisimdist.lp.compiled import Int64Array
 
 __all__ = ["ProofBounds", "UnitBounds", "unit_texts"]
-
-PART = 1 << 12
-"""So many pairs are written at a time."""
 
 SHORT = 64
 """Texts of so many letters are kept for pairs that are merged with others."""
@@ -97,11 +94,8 @@ class ProofBounds:
         lower, upper = self.proof.lower_values, self.proof.upper_values
         if lower is upper:
             return True
-        numbers = {self._number(pair) for pair in self.asked} - {None}
-        return all(lower.value(number) == upper.value(number) for number in numbers if number is not None)
-
-    def _number(self, pair: tuple[int, int]) -> int | None:
-        return self.proof.question.number(self._inside(pair))
+        numbers = {self.proof.question.number(self._inside(pair)) for pair in self.asked}
+        return all(number is None or lower.value(number) == upper.value(number) for number in numbers)
 
     def _inside(self, pair: tuple[int, int]) -> tuple[int, int]:
         return pair if self.place is None else (self.place[pair[0]], self.place[pair[1]])

@@ -15,7 +15,7 @@ from bisimdist.exact.number import Exact, Numbers, Unreduced
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.all_pairs import AllPairs
 
-__all__ = ["Known", "Names", "PairBound", "PairBounds", "Table", "Texts"]
+__all__ = ["PART", "Known", "Names", "PairBound", "PairBounds", "Table", "Texts"]
 
 Names: TypeAlias = Sequence[tuple[str, str]]
 Pair: TypeAlias = tuple[int, int]
@@ -23,7 +23,7 @@ Texts: TypeAlias = tuple[list[str], list[str]]
 """Lower and upper bounds of many pairs, as JSON has them."""
 
 PART = 1 << 12
-"""Pairs whose bounds are no units are written so many at a time."""
+"""So many pairs are written at a time; where their bounds are units, about as many as make a block."""
 
 KEPT = 1 << 16
 """So many pairs are made once and for all: to bring long numbers to lowest terms takes time."""

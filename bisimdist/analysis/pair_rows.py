@@ -10,15 +10,13 @@ from functools import cache
 from itertools import islice
 from typing import Any, overload
 
-from bisimdist.analysis.pair_bounds import Names, PairBound, PairBounds
+from bisimdist.analysis.pair_bounds import PART, Names, PairBound, PairBounds
 from bisimdist.models.all_pairs import AllPairs
 from bisimdist.report.pair_table import csv_of_pairs
 
 __all__ = ["PairRows"]
 
 Row = dict[str, object]
-PART = 1 << 12
-"""Rows that are made are written so many at a time."""
 
 
 class PairRows(Sequence[Row]):
