@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from math import ceil, log10
 
+import numpy as np
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
@@ -17,6 +18,7 @@ from bisimdist.certificates.writer import certificate_of, merged_certificate, tr
 from bisimdist.cluster import opened
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.doubles import from_double
+from bisimdist.fixpoint.blocks import within_classes
 from bisimdist.fixpoint.digit_brackets import prove_bracket
 from bisimdist.fixpoint.exact_engine import approximate
 from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, Spread, flat_tables
@@ -132,8 +134,9 @@ class Work:
         if self.alpha == 1 or isinstance(self.model, Worlds):
             return None
         alike = bisimilarity_classes(self.model, deadline=self.deadline)
-        apart = distinguishable_classes(self.model)
-        if any(alike[s] != alike[t] and apart[s] == apart[t] for s, t in self.asked):
+        kind = np.array(alike)
+        near = within_classes(distinguishable_classes(self.model), self.asked)
+        if any((kind[first] != kind[second]).any() for first, second in near):
             return None
         with suppress(LimitError):
             return self._prepared(alike)
