@@ -197,7 +197,7 @@ class Work:
                 )
         except NoBracketError as error:
             self.layout = None
-            if error.tables is not None:
+            if error.tables is not None and self.proof is None:
                 self.keep(error.tables, "certified upper bound: a pre-fixed point in short rationals")
             return None
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")

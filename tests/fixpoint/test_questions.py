@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis import work
+from bisimdist.analysis import distances, work
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.compare import compare
 from bisimdist.analysis.distances import bd_threshold, bound
 from bisimdist.checker import check_certificate
-from bisimdist.errors import UsageError
+from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below
-from bisimdist.fixpoint.flat_engine import flat_tables
+from bisimdist.fixpoint.flat_engine import NoBracketError, flat_tables
 from bisimdist.models.against import side_by_side
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
@@ -100,3 +102,25 @@ def test_tables_that_are_narrow_enough_are_made_once(alpha: str, monkeypatch: py
     answer = bd_threshold(CHAIN, alpha, *asked[0], pair.upper)
     assert answer.holds
     assert made == [fmpq(1, 10**9), fmpq(1, 10**10)]
+
+
+def test_a_bracket_outlives_upper_bounds_that_were_to_be_narrower(monkeypatch: pytest.MonkeyPatch) -> None:
+    def above_only(*about: Any, **how: Any) -> Any:
+        found = flat_tables(*about, **how)
+        if about[4] >= fmpq(1, 10**9):
+            return found
+        error = NoBracketError("no bracket")
+        error.tables = replace(found, lower=np.zeros_like(found.lower))
+        raise error
+
+    def none(*_: Any, **__: Any) -> Any:
+        raise LimitError("nothing more")
+
+    monkeypatch.setattr(work, "FEW", 0)
+    monkeypatch.setattr(work, "flat_tables", above_only)
+    monkeypatch.setattr(work, "prove_bracket", none)
+    monkeypatch.setattr(distances, "prove_exactly", none)
+    asked = CHAIN.states[0], CHAIN.states[3]
+    theta = bound(CHAIN, "11/10", pairs=[asked], precision="1e-9").pairs[0].upper
+    found = bd_threshold(CHAIN, "11/10", *asked, theta - fmpq(1, 10**11)).bound
+    assert 0 < found.upper - found.lower <= fmpq(1, 10**9)
