@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from flint import fmpq
-
 from benchmarks.tables import Size, Table, fine_seconds, seconds
 from benchmarks.timing import Clock
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
+from bisimdist.exact.doubles import as_double
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
@@ -30,15 +29,11 @@ def delta_tables(size: Size) -> Iterator[Table]:
     yield _cyclic(size.pick((0.1,), (1.0, 3.0), (1.0, 10.0, 60.0)))
 
 
-def _float(value: fmpq) -> float:
-    return int(value.p) / int(value.q)
-
-
 def _timed_bound(chain: LMC, alpha: str, limit: float = BOUND_LIMIT) -> tuple[float, float]:
     """Return plain bd and the CPU seconds that it took."""
     clock = Clock.start()
     upper = bound(chain, alpha, precision="1e-6", deadline=Deadline.after(limit)).pairs[0].upper
-    return _float(upper), clock.spent().cpu
+    return as_double(upper), clock.spent().cpu
 
 
 def _rings(sizes: tuple[int, ...]) -> Table:
@@ -56,7 +51,7 @@ def _rings(sizes: tuple[int, ...]) -> Table:
         clock = Clock.start()
         valid = check_certificate(text).valid
         table.add(
-            *(str(n), str(len(chain)), str(answer.statistics["nodes"]), f"{_float(answer.upper):.10f}"),
+            *(str(n), str(len(chain)), str(answer.statistics["nodes"]), f"{as_double(answer.upper):.10f}"),
             "yes" if answer.pairs[0].exact and valid else "NO",
             *(fine_seconds(spent), fine_seconds(clock.spent().cpu)),
             f"{_timed_bound(chain, ALPHA)[0]:.6f}" if n <= 10 else "-",
@@ -82,7 +77,7 @@ def _cyclic(times: tuple[float, ...]) -> Table:
             for limit in times:
                 within = Deadline.after(limit)
                 answer = delta(chain, alpha, gap=0, deadline=within, distances=distances, memory=4 * 2**30)
-                gaps.append(f"{_float(answer.upper - answer.lower):.2e}")
-        bounds = (f"{_float(answer.lower):.6f}", f"{_float(answer.upper):.6f}", f"{plain:.6f}")
+                gaps.append(f"{as_double(answer.upper - answer.lower):.2e}")
+        bounds = (f"{as_double(answer.lower):.6f}", f"{as_double(answer.upper):.6f}", f"{plain:.6f}")
         table.add(name, alpha, *bounds, seconds(cost), *gaps)
     return table

@@ -23,7 +23,7 @@ from bisimdist.lp.direct import program_of
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.program import Program
 
-__all__ = ["Data", "Foreign", "HighsRounds", "KeptHighs", "foreign_solvers"]
+__all__ = ["Data", "Foreign", "HighsRounds", "KeptHighs", "as_fraction", "as_rational", "foreign_solvers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,7 @@ class Data:
     def of_problem(cls, problem: SkewedProblem) -> Data:
         """Return the program of direct couplings of a problem."""
         program, _ = program_of(problem)
-        costs = [
-            [Fraction(int(d.p), int(d.q)) for d in (problem.distance[i][j] for j in program.sinks)]
-            for i in program.sources
-        ]
+        costs = [[as_fraction(problem.distance[i][j]) for j in program.sinks] for i in program.sources]
         supply, capacity = (
             [Fraction(amount, program.whole) for amount in amounts]
             for amounts in (program.supply, program.capacity)
@@ -301,3 +298,7 @@ class HighsRounds(KeptHighs):
 
 def as_rational(value: Fraction) -> fmpq:
     return fmpq(value.numerator, value.denominator)
+
+
+def as_fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))

@@ -11,8 +11,7 @@ from functools import partial
 from benchmarks.generalised import random_automaton
 from benchmarks.metric import twins
 from benchmarks.tables import Size, Table, fine_seconds, ratio
-from benchmarks.timing import Clock, peak_memory, run_apart
-from benchmarks.traces import timed
+from benchmarks.timing import Clock, peak_memory, run_apart, timed
 from bisimdist.analysis.crosscheck import crosscheck
 from bisimdist.analysis.crosscheck_measures import SOURCES, Source, Task
 from bisimdist.analysis.distinctions import explain

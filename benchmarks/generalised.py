@@ -17,12 +17,13 @@ from flint import fmpq
 from benchmarks.foreign import KeptHighs
 from benchmarks.metric import twins
 from benchmarks.tables import NOT_INSTALLED, Size, Table, bytes_text, fine_seconds, milliseconds, ratio
-from benchmarks.timing import spent_by
+from benchmarks.timing import timed
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.generalised import GeneralisedAnswer, generalised_metric
 from bisimdist.bisimulation.strong import bisimilarity_quotient
 from bisimdist.checker import check_certificate
 from bisimdist.errors import BisimdistError
+from bisimdist.exact.doubles import as_double
 from bisimdist.fixpoint.additive_guess import iterate_in_integers
 from bisimdist.fixpoint.hausdorff import Arena
 from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, Masses, MultiplicativeLifting
@@ -83,7 +84,7 @@ def layered(width: int, depth: int, seed: int = 1) -> PA:
 
 
 def _float(value: fmpq | None) -> float:
-    return math.inf if value is None else int(value.p) / int(value.q)
+    return math.inf if value is None else as_double(value)
 
 
 class _Lifted(KeptHighs):
@@ -206,7 +207,7 @@ def _baseline(arena: Arena, rounds: int, values: Callable[[int, int], float]) ->
     for number in random.Random(1).sample(range(len(arena.duels)), min(SAMPLE, len(arena.duels))):
         duel = _Duel(arena, number)
         duel.value(lambda s, t: NEARBY * values(s, t))
-        times.append(spent_by(partial(duel.value, values)).cpu)
+        times.append(timed(partial(duel.value, values))[1])
     return Baseline(len(arena.duels), statistics.median(times), rounds)
 
 
@@ -262,39 +263,29 @@ def _digits(answer: GeneralisedAnswer) -> int:
 
 
 def _ours(question: Question, precision: str | None, limit: float) -> tuple[list[str], float, Status]:
-    found: list[GeneralisedAnswer] = []
-    work = spent_by(
-        lambda: found.append(
-            generalised_metric(
-                question.automaton,
-                question.kind,
-                discount=question.discount,
-                precision=precision,
-                deadline=Deadline.after(limit),
-            )
+    answer, work = timed(
+        lambda: generalised_metric(
+            question.automaton,
+            question.kind,
+            discount=question.discount,
+            precision=precision,
+            deadline=Deadline.after(limit),
         )
     )
-    answer, text = found[0], ""
-
-    def write() -> None:
-        nonlocal text
-        text = json.dumps(answer.certificate())
-
     try:
-        writing = spent_by(write)
+        text, writing = timed(lambda: json.dumps(answer.certificate()))
     except BisimdistError:
-        return [answer.status.value, fine_seconds(work.cpu), "-", "-", "-", "-"], work.cpu, answer.status
-    valid = []
-    checking = spent_by(lambda: valid.append(check_certificate(text).valid))
+        return [answer.status.value, fine_seconds(work), "-", "-", "-", "-"], work, answer.status
+    report, checking = timed(lambda: check_certificate(text))
     cells = [
         answer.status.value,
-        fine_seconds(work.cpu),
+        fine_seconds(work),
         str(_digits(answer)),
         bytes_text(len(text)),
-        fine_seconds(writing.cpu),
-        fine_seconds(checking.cpu) if valid[0] else "REJECTED",
+        fine_seconds(writing),
+        fine_seconds(checking) if report.valid else "REJECTED",
     ]
-    return cells, work.cpu + writing.cpu, answer.status
+    return cells, work + writing, answer.status
 
 
 def _add(table: Table, question: Question, *, limit: float) -> None:

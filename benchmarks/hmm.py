@@ -14,6 +14,7 @@ from flint import fmpq
 from benchmarks.tables import Size, Table, fine_seconds
 from benchmarks.timing import Clock
 from bisimdist.errors import LimitError
+from bisimdist.exact.doubles import as_double
 from bisimdist.hmm.smt import decide_by_smt
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import noisy_max_neighbours
@@ -68,7 +69,7 @@ def _row(table: Table, name: str, model: HMM, length: int, limit: float) -> None
         if found.ratio is None:
             return "inf"
         values.append(found.ratio)
-        return f"{int(found.ratio.p) / int(found.ratio.q):.6g}"
+        return f"{as_double(found.ratio):.6g}"
 
     said, spent = _timed(least)
     ratio = values[0] if values else fmpq(2)

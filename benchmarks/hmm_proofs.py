@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
-from typing import TypeVar
 
 from benchmarks.tables import Size, Table, fine_seconds
-from benchmarks.timing import Clock
+from benchmarks.timing import timed
 from bisimdist.analysis.hmm_proofs import for_all_lengths
 from bisimdist.analysis.mechanism_budget import mechanism_budget
 from bisimdist.checker.rules import KINDS
@@ -19,8 +18,6 @@ from bisimdist.models.library.hidden_markov import contagious_disease, geometric
 from bisimdist.models.mechanisms import above_threshold
 
 __all__ = ["hmm_proof_tables"]
-
-T = TypeVar("T")
 
 ENUMERATED = 4
 """Up to so many queries every pair is looked at as well, for comparison."""
@@ -33,17 +30,11 @@ def hmm_proof_tables(size: Size) -> Iterator[Table]:
     yield _lengths()
 
 
-def _timed(work: Callable[[], T]) -> tuple[T, float]:
-    """Return a result and the CPU seconds that it took."""
-    clock = Clock.start()
-    return work(), clock.spent().cpu
-
-
 def _checked(document: dict[str, object]) -> str:
     """Return the CPU seconds that the checker takes for a certificate, or that it rejects it."""
     plain = json.loads(json.dumps(document))
     check = import_module(KINDS[str(document["kind"])]).check_document
-    report, spent = _timed(lambda: check(plain, None))
+    report, spent = timed(lambda: check(plain, None))
     return fine_seconds(spent) if report.valid else "REJECTED"
 
 
@@ -56,11 +47,11 @@ def _budgets(largest: int) -> Table:
         for ties in ("uniform", "first"):
             for adjacency in Adjacency:
                 family = noisy_max_family(n, ties=ties)
-                answer, spent = _timed(partial(mechanism_budget, family, adjacency))
+                answer, spent = timed(partial(mechanism_budget, family, adjacency))
                 found = answer.result
                 plain = "-"
                 if n <= ENUMERATED:
-                    other, slow = _timed(partial(enumerated_budget, family, adjacency))
+                    other, slow = timed(partial(enumerated_budget, family, adjacency))
                     plain = fine_seconds(slow) if other.ratio == found.ratio else "WRONG"
                 counts = (str(found.pairs), str(found.looked_at), str(found.ratio))
                 table.add(str(n), ties, adjacency.value, *counts, fine_seconds(spent), plain)
@@ -74,7 +65,7 @@ def _parameters(largest: int) -> Table:
     )
     for n in range(2, largest + 1):
         model = noisy_max_diseases(n=n)
-        answer, spent = _timed(partial(prove_for_all, model, model.pairs[0], 2, 1))
+        answer, spent = timed(partial(prove_for_all, model, model.pairs[0], 2, 1))
         counts = ", ".join(f"{count} {name}" for name, count in answer.statistics.items())
         table.add(str(n), str(answer.verdict), counts, fine_seconds(spent))
     return table
@@ -92,7 +83,7 @@ def _lengths() -> Table:
         ("Above Threshold", above_threshold(), None),
     )
     for name, model, ratio in cases:
-        answer, spent = _timed(partial(for_all_lengths, model, ratio, pairs=[model.pairs[0]]))
+        answer, spent = timed(partial(for_all_lengths, model, ratio, pairs=[model.pairs[0]]))
         found = answer.pairs[0]
         growth = "-" if found.growth is None else f"{found.growth[0]} against {found.growth[1]}"
         told = (str(ratio or "any"), found.verdict.value, str(found.method), growth)

@@ -12,6 +12,7 @@ from benchmarks.tables import Size, Table, fine_seconds
 from benchmarks.timing import Clock
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.delta import delta
+from bisimdist.exact.doubles import as_double
 from bisimdist.models.library.interactive import adaptive_above_threshold
 from bisimdist.progress import Deadline
 
@@ -39,7 +40,7 @@ def interactive_tables(size: Size) -> Iterator[Table]:
         answer = delta(model, 2, rounds=rounds, deadline=Deadline.after(limit))
         spent = clock.spent().cpu
         tree = 2 * (1 + 2 * sum(queries**k for k in range(1, rounds + 1)))  # of both directions
-        shown = f"{int(answer.upper.p) / int(answer.upper.q):.8f}"
+        shown = f"{as_double(answer.upper):.8f}"
         table.add(str(rounds), str(answer.statistics["nodes"]), f"{tree:.2g}", shown, fine_seconds(spent))
         if answer.status is Status.LIMIT:
             break

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from benchmarks.tables import Size, Table, fine_seconds, ratio
-from benchmarks.timing import Clock
+from benchmarks.timing import timed
 from bisimdist.analysis.delta import delta
 from bisimdist.analysis.leakage import leakage
 from bisimdist.checker import check_certificate
+from bisimdist.exact.doubles import as_double
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
@@ -40,9 +41,8 @@ def _timed(ask: Callable[[], Answer], times: int) -> tuple[float, Answer]:
     """Return the least CPU seconds of several, and the answer."""
     best, answer = float("inf"), None
     for _ in range(times):
-        clock = Clock.start()
-        answer = ask()
-        best = min(best, clock.spent().cpu)
+        answer, spent = timed(ask)
+        best = min(best, spent)
     assert answer is not None
     return best, answer
 
@@ -96,9 +96,8 @@ def _cyclic(times: tuple[float, ...]) -> Table:
                 if found.lower is None:
                     cells.append("infinite")
                 elif found.upper is None:
-                    cells.append(f"[{int(found.lower.p) / int(found.lower.q):.4g}, inf]")
+                    cells.append(f"[{as_double(found.lower):.4g}, inf]")
                 else:
-                    width = found.upper - found.lower
-                    cells.append(f"{int(width.p) / int(width.q):.1e}")
+                    cells.append(f"{as_double(found.upper - found.lower):.1e}")
             table.add(name, measure, *cells)
     return table

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from benchmarks.foreign import foreign_solvers
+from benchmarks.foreign import as_fraction, foreign_solvers
 from benchmarks.tables import NOT_INSTALLED, Size, Table, milliseconds, ratio
 from benchmarks.timing import Clock, Spent, median_of, spent_by
 from bisimdist.lp.multiplicative import find_ratio_violation, lift_ratio
@@ -70,10 +70,6 @@ def make_problem(family: str, size: int, seed: int) -> RatioProblem:
 # -- the program max sum m u, sum m' v = 1, u_i <= R_ij v_j, as others want it ----------------------------
 
 
-def _fraction(value: fmpq) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
-
-
 def _pulp_model(problem: RatioProblem) -> Any:
     import pulp  # noqa: PLC0415
 
@@ -81,13 +77,13 @@ def _pulp_model(problem: RatioProblem) -> Any:
     variable = getattr(program, "add_variable", pulp.LpVariable)
     u = [variable(f"u_{i}", 0) for i in range(problem.size)]
     v = [variable(f"v_{j}", 0) for j in range(problem.size)]
-    gains = zip(u, map(float, map(_fraction, problem.supply)), strict=True)
+    gains = zip(u, map(float, map(as_fraction, problem.supply)), strict=True)
     program.setObjective(pulp.LpAffineExpression(list(gains)))
-    weights = zip(v, map(float, map(_fraction, problem.demand)), strict=True)
+    weights = zip(v, map(float, map(as_fraction, problem.demand)), strict=True)
     program += pulp.LpAffineExpression(list(weights)) == 1
     for x, row in zip(u, problem.ratios, strict=True):
         for y, entry in zip(v, row, strict=True):
-            program += pulp.LpAffineExpression([(x, 1.0), (y, -float(_fraction(entry)))]) <= 0
+            program += pulp.LpAffineExpression([(x, 1.0), (y, -float(as_fraction(entry)))]) <= 0
     return program
 
 
@@ -117,12 +113,12 @@ def _scipy_solve(problem: RatioProblem) -> float:
     k = problem.size
     rows = np.arange(k * k)
     entries = np.concatenate(
-        [np.ones(k * k), [-float(_fraction(entry)) for row in problem.ratios for entry in row]]
+        [np.ones(k * k), [-float(as_fraction(entry)) for row in problem.ratios for entry in row]]
     )
     places = (np.concatenate([rows, rows]), np.concatenate([rows // k, k + rows % k]))
     matrix = coo_array((entries, places), shape=(k * k, 2 * k)).tocsr()
-    gains = [-float(_fraction(mass)) for mass in problem.supply] + [0.0] * k
-    weights = [0.0] * k + [float(_fraction(mass)) for mass in problem.demand]
+    gains = [-float(as_fraction(mass)) for mass in problem.supply] + [0.0] * k
+    weights = [0.0] * k + [float(as_fraction(mass)) for mass in problem.demand]
     found = linprog(gains, A_ub=matrix, b_ub=np.zeros(k * k), A_eq=[weights], b_eq=[1.0], method="highs")
     return -float(found.fun)
 
@@ -214,7 +210,7 @@ def _measured(family: str, size: int, solvers: list[RatioSolver], *, full: bool)
                 raise _OverTimeError
             if known is None:
                 raise AssertionError(f"{family} {size} {index}: no ratio is infinite here")
-            wanted = _fraction(known)
+            wanted = as_fraction(known)
             found = Fraction(str(value)) if solver.exact else Fraction(float(str(value)))
             if found != wanted and (solver.exact or abs(found - wanted) > Fraction(1, 10**6)):
                 raise AssertionError(f"{solver.name}: {float(found)}, not {float(wanted)}")

@@ -19,6 +19,7 @@ from benchmarks.tables import NOT_INSTALLED, Size, Table, fine_seconds
 from benchmarks.timing import Clock, run_apart
 from bisimdist import LMC, Deadline, bound
 from bisimdist.checker import check_certificate
+from bisimdist.exact.doubles import as_double
 
 __all__ = ["peer_tables", "read_chain"]
 
@@ -121,8 +122,7 @@ def _ours(path: Path) -> Iterator[tuple[list[str], Distances]]:
     answer = bound(chain, 1, pairs=pairs, precision=precision, deadline=Deadline.after(300))
     spent = clock.spent().cpu
     found = {
-        (int(s), int(t)): int(pair.upper.p) / int(pair.upper.q)
-        for (s, t), pair in zip(pairs, answer.pairs, strict=True)
+        (int(s), int(t)): as_double(pair.upper) for (s, t), pair in zip(pairs, answer.pairs, strict=True)
     }
     cells = ["exact" if precision is None else precision, fine_seconds(spent)]
     yield [*cells, "-"], found

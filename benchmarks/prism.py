@@ -17,6 +17,7 @@ from benchmarks.tables import NOT_INSTALLED, Size, Table, fine_seconds
 from benchmarks.timing import Clock, run_apart
 from bisimdist import LMC, Deadline, LimitError, bound, delta, load_model, parse_model, quotient
 from bisimdist.exact.decimals import decimal_above, decimal_below
+from bisimdist.exact.doubles import as_double
 from bisimdist.models.against import side_by_side
 from bisimdist.report.summary import summarise
 
@@ -247,7 +248,7 @@ def _by_storm(chain: LMC) -> list[str]:
     from stormpy.transformations import perform_bisimulation  # noqa: PLC0415
 
     numbers = {label: f"label{k}" for k, label in enumerate(dict.fromkeys(chain.labels))}
-    steps = (f"{s} {t} {int(p.p) / int(p.q)!r}\n" for s, row in enumerate(chain.rows) for t, p in row)
+    steps = (f"{s} {t} {as_double(p)!r}\n" for s, row in enumerate(chain.rows) for t, p in row)
     labels = (f"{s} {'init ' if s == 0 else ''}{numbers[label]}\n" for s, label in enumerate(chain.labels))
     with tempfile.TemporaryDirectory() as folder:
         moves, labelling = Path(folder, "chain.tra"), Path(folder, "chain.lab")

@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-__all__ = ["Clock", "Spent", "median_of", "peak_memory", "run_apart", "spent_by"]
+__all__ = ["Clock", "Spent", "median_of", "peak_memory", "run_apart", "spent_by", "timed"]
+
+T = TypeVar("T")
 
 
 class Spent(NamedTuple):
@@ -51,6 +53,12 @@ def spent_by(work: Callable[[], object]) -> Spent:
     clock = Clock.start()
     work()
     return clock.spent()
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """Return a result and the CPU seconds that it took."""
+    clock = Clock.start()
+    return work(), clock.spent().cpu
 
 
 def median_of(times: Iterable[Spent]) -> Spent:

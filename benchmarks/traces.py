@@ -6,20 +6,21 @@ import json
 import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from flint import fmpq
 
+from benchmarks.foreign import as_fraction
 from benchmarks.tables import Size, Table, bytes_text, fine_seconds, ratio
-from benchmarks.timing import Spent, spent_by
+from benchmarks.timing import timed
 from bisimdist.analysis.hmm import epsilon
 from bisimdist.analysis.trace_equivalence import trace_equivalence
 from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.analysis.trace_metric_answer import TraceMetricAnswer
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError
+from bisimdist.exact.doubles import as_double
 from bisimdist.models.conversions import lmc_as_hmm
 from bisimdist.models.ends import Ends, completed
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
@@ -38,13 +39,6 @@ __all__ = [
     "trace_metric_tables",
     "tzeng",
 ]
-
-
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Return a result and its CPU seconds."""
-    found: list[Any] = []
-    spent: Spent = spent_by(lambda: found.append(work()))
-    return found[0], spent.cpu
 
 
 def _written(certificate: Callable[[], object]) -> str:
@@ -176,11 +170,7 @@ def tzeng(
     return None
 
 
-def _as_fraction(value: fmpq) -> Fraction:
-    return Fraction(int(value.p), int(value.q))
-
-
-NUMBERS: Mapping[str, Callable[[fmpq], Any]] = {"fmpq": lambda value: value, "Fraction": _as_fraction}
+NUMBERS: Mapping[str, Callable[[fmpq], Any]] = {"fmpq": lambda value: value, "Fraction": as_fraction}
 
 
 def _tzeng_seconds(automaton: PA, kind: str, limit: float) -> tuple[float, bool]:
@@ -347,7 +337,7 @@ def _cases(size: Size) -> Iterator[_Case]:
 
 
 def _number(value: fmpq | None) -> str:
-    return "inf" if value is None else f"{int(value.p) / int(value.q):.6g}"
+    return "inf" if value is None else f"{as_double(value):.6g}"
 
 
 def _bounds(answer: TraceMetricAnswer) -> str:

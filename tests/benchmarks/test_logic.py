@@ -11,12 +11,12 @@ from benchmarks.foreign import KeptHighs
 from benchmarks.formulae import splitter_rounds, tree_nodes
 from benchmarks.generalised import kleene_by_highs, layered, question_arena, random_automaton
 from benchmarks.lifting import FAMILIES, make_problem, ratio_solvers
+from benchmarks.timing import timed
 from benchmarks.traces import (
     NUMBERS,
     deferred_pairs,
     enumerate_traces,
     mixed_copies,
-    timed,
     tzeng,
 )
 from bisimdist.analysis.generalised import generalised_metric
