@@ -193,6 +193,7 @@ def flat_tables(  # noqa: PLR0913
     layout = layout.for_width(precision)
     work = (spread or partial(FlatWork, jobs=jobs))(layout, deadline, progress)
     work.begin(asked)
+    tables = partial(FlatTables, model, alpha, asked, layout, state=work.plans.state)
     width = int(precision * layout.one)
     margin = width // 16
     nothing = np.zeros(layout.pairs, dtype=np.float64)
@@ -201,24 +202,15 @@ def flat_tables(  # noqa: PLR0913
         while margin >= LEAST_MARGIN:
             work.settle(lower, 0, margin // 2, nearly=NEARLY)
             upper = lower.copy()
-            for table, extra in ((upper, margin), (lower, -margin)):
-                work.follow(table, extra, margin // 4)
-            for nearly in (0, NEARLY, 1):
-                if nearly:  # other plans come into play where the margin is: let them
-                    for table, extra in ((upper, margin), (lower, -margin)):
-                        work.settle(table, extra, margin // 2, nearly=nearly)
-                if work.proved(lower, upper, margin):
-                    break
-            else:
-                raise NoBracketError("no bracket was found by iteration")
+            work.prove(lower, upper, margin)
             gap = float((upper - lower).max())
             if gap <= width:
-                return FlatTables(model, alpha, asked, layout, lower, upper, work.plans.state)
+                return tables(lower, upper)
             margin = int(margin * width / gap * 0.75)
         raise NoBracketError("no bracket of that precision was found in doubles")
     except NoBracketError as error:
         if upper is not None and work.violations(nothing, upper) == 0:
-            error.tables = FlatTables(model, alpha, asked, layout, nothing, upper, work.plans.state)
+            error.tables = tables(nothing, upper)
         raise
 
 
@@ -420,6 +412,26 @@ class FlatWork:
         """Look at the clock, and say how far the work is."""
         self.deadline.check()
         self.progress(what, self.done, None)
+
+    def prove(self, lower: Float64Array, upper: Float64Array, margin: int) -> None:
+        """Move two tables that are one apart, until they are proved.
+
+        Raises
+        ------
+        NoBracketError
+            If that is not found.
+        """
+        both = (upper, margin), (lower, -margin)
+        for table, extra in both:
+            self.follow(table, extra, margin // 4)
+        if self.proved(lower, upper, margin):
+            return
+        for nearly in (NEARLY, 1):  # other plans come into play where the margin is: let them
+            for table, extra in both:
+                self.settle(table, extra, margin // 2, nearly=nearly)
+            if self.proved(lower, upper, margin):
+                return
+        raise NoBracketError("no bracket was found by iteration")
 
     def proved(self, lower: Float64Array, upper: Float64Array, margin: int) -> bool:
         """Tell whether the tables are proved everywhere; for alpha > 1 the lower one is closed for that."""
