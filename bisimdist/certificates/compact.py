@@ -13,7 +13,7 @@ import numpy as np
 
 from bisimdist.certificates.compact_proof import Detailed
 from bisimdist.certificates.numbers import integer_text
-from bisimdist.certificates.packing import numeral, packed, runs, width_of
+from bisimdist.certificates.packing import json_bytes, numeral, packed, runs, width_of
 from bisimdist.certificates.writer import frame_of, merged_names
 from bisimdist.errors import UsageError
 from bisimdist.fixpoint.flat_engine import FlatTables
@@ -73,10 +73,6 @@ class Asked:
     place: Sequence[int] | None = None
 
 
-def _text(data: object) -> bytes:
-    return json.dumps(data, ensure_ascii=True, separators=(",", ":")).encode("ascii")
-
-
 def _claims(asked: Asked) -> Iterator[bytes]:
     """Yield the claims, many at a time; in a word where they are about all pairs."""
     every = asked.pairs
@@ -133,9 +129,9 @@ def compact_certificate(
         "gap": gap,
         "ranks": int(told.ranked),
     }
-    yield MAGIC + _text(before)[:-1] + b',"claims":'
+    yield MAGIC + json_bytes(before)[:-1] + b',"claims":'
     yield from _claims(asked)
-    yield b"," + _text(after)[1:] + b"\n"
+    yield b"," + json_bytes(after)[1:] + b"\n"
     classes = distinguishable_classes(model)
     parts: list[bytes] = []
     for s in sorted(range(len(classes)), key=lambda s: (classes[s], s)):

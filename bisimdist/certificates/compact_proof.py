@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from flint import fmpq
 
-from bisimdist.certificates.packing import numeral
+from bisimdist.certificates.packing import json_bytes, numeral
 from bisimdist.certificates.witnesses import coupling, witness
 from bisimdist.certificates.writer import coupling_entry, progress_entry, witness_entry
 from bisimdist.fixpoint.flat_bases import BYTES, NIBBLES, OWN, TURNED
@@ -44,6 +43,8 @@ class Detailed:
         )
         space = self.functional.space
         self.classes = distinguishable_classes(question.model)
+        self.coupled = self.classes == space.classes
+        """Whether all states of a class are coupled; else some are not because they are not bisimilar."""
         met: Counter[int] = Counter()
         self.place = []
         """By state its place in its class."""
@@ -133,9 +134,9 @@ class Detailed:
     def _basis(self, strategy: Strategy, side: int) -> bytes | None:
         """Return the codes of the bases of a side; None where a coupling goes through third states.
 
-        None too where states of a class are not coupled because they are not bisimilar.
+        None too where some states of a class are not coupled.
         """
-        if self.classes != self.functional.space.classes:
+        if not self.coupled:
             return None
         code = dict.fromkeys(self._nodes(side), 0)
         for index in self.functional.programs_of(side):
@@ -160,5 +161,5 @@ def _coded(codes: Sequence[int]) -> bytes:
 
 
 def _text(data: object) -> bytes:
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    text = json_bytes(data)
     return numeral(len(text)) + text

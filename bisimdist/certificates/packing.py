@@ -1,15 +1,21 @@
-"""Numbers as bytes, as certificates in format 2 have them."""
+"""Numbers and JSON as bytes, as certificates in format 2 have them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-__all__ = ["numeral", "packed", "runs", "width_of"]
+__all__ = ["json_bytes", "numeral", "packed", "runs", "width_of"]
 
 WIDTHS = (1, 2, 4, 8)
 """Numbers of up to 8 bytes have one of these widths."""
+
+
+def json_bytes(data: object) -> bytes:
+    """Write JSON in ASCII, without blanks."""
+    return json.dumps(data, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 def numeral(number: int) -> bytes:
