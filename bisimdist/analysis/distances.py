@@ -8,7 +8,7 @@ from functools import partial
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status, common_status
+from bisimdist.analysis.answer import Status, common_status, together
 from bisimdist.analysis.asked import asked_states
 from bisimdist.analysis.distance_answer import (
     DISTANCES,
@@ -313,7 +313,7 @@ def _between(model: System | IntervalChain, above: DistanceAnswer, below: Distan
         replace(high, lower=low.lower, exact=low.lower == high.upper, directions=None)
         for high, low in zip(above.pairs, below.pairs, strict=True)
     )
-    status = above.status.of_bounds(exact=all(pair.exact for pair in pairs))
+    status = together((above.status, below.status), exact=all(pair.exact for pair in pairs))
     return replace(above, model=model, pairs=pairs, status=status)
 
 

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist import IntervalChain, bound, delta, leakage
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.work import Work
 from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
 from bisimdist.models.intervals import filled, vertices
@@ -62,6 +64,23 @@ def test_leakages_are_around_what_is_exact(chain: IntervalChain, measure: str) -
                 assert loose.lower is not None and loose.lower <= true.upper
             report = check_certificate(json.dumps(answer.certificate()))
             assert report.valid, report.reason
+
+
+def test_lower_bounds_that_met_a_limit_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"o{k}" for k in range(16)]
+    rows: dict[str, dict[str, object]] = {name: {name: 1} for name in names}
+    rows |= {"s0": dict.fromkeys(names, (0, "1/8")), "s1": dict.fromkeys(names, ("1/20", "1/4"))}
+    chain = IntervalChain.from_mappings({"s0": "a", "s1": "a"} | {name: name for name in names}, rows, PAIRS)
+    run, worked = Work.run, []
+
+    def unfinished(work: Work, *about: Any, **more: Any) -> Status:
+        worked.append(run(work, *about, **more))
+        return worked[-1] if len(worked) < 2 else Status.LIMIT
+
+    found = bound(chain, "11/10")
+    assert (found.status, found.pairs[0].exact) == (Status.BRACKET, False)
+    monkeypatch.setattr(Work, "run", unfinished)
+    assert (bound(chain, "11/10").status, len(worked)) == (Status.LIMIT, 2)
 
 
 @given(interval_chains())
