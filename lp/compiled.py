@@ -147,14 +147,6 @@ def interpreted_undecided(
 
 
 @cache
-def compiled_undecided() -> Callable[..., None]:
-    """Return the compiled search for programs that only exact numbers can judge."""
-    from numba import njit  # noqa: PLC0415
-
-    return njit(cache=True, nogil=True)(interpreted_undecided)  # type: ignore[no-any-return]
-
-
-@cache
 def _watch() -> None:
     """Look at the clock between steps of the compiler: after an installation it takes ten seconds."""
     from numba.core.event import Event, Listener, register  # noqa: PLC0415
@@ -197,13 +189,20 @@ def machine_code(
 @cache
 def compiled_kernel() -> Mapping[str, Any]:
     """Compile the kernel; under every name its machine code."""
-    return machine_code((*_HELPERS, "interpreted_batch"), {**vars(kernel), **globals()})
+    names = (*_HELPERS, "interpreted_batch", "interpreted_undecided")
+    return machine_code(names, {**vars(kernel), **globals()})
 
 
 @cache
 def compiled_batch() -> Callable[..., int]:
     """Return the compiled batch solver; the first call of a process loads or makes the machine code."""
     return compiled_kernel()["interpreted_batch"]  # type: ignore[no-any-return]
+
+
+@cache
+def compiled_undecided() -> Callable[..., None]:
+    """Return the compiled search for programs that only exact numbers can judge."""
+    return compiled_kernel()["interpreted_undecided"]  # type: ignore[no-any-return]
 
 
 @cache
