@@ -449,8 +449,8 @@ class FlatWork:
         """
         chain = self.layout.chain
         skew = chain.p / chain.q * (1.0 - 2.0**-50)  # less than alpha, whatever the rounding
-        for first in np.unique(chain.first).tolist():
-            size = int((chain.first == first).sum())
+        firsts, sizes = np.unique(chain.first, return_counts=True)
+        for first, size in zip(firsts.tolist(), sizes.tolist(), strict=True):
             rows, columns = np.tril_indices(size, -1)
             begin = int(chain.base[first]) + first
             triangle = slice(begin, begin + len(rows))
