@@ -45,6 +45,10 @@ def _example(ask: Callable[..., object], name: str, *arguments: object, **option
     return partial(ask, build_any_example(name), *arguments, **options)
 
 
+def _ring(ask: Callable[..., object], n: int, *arguments: object) -> Work:
+    return _example(ask, f"dining-cryptographers,n={n}", *arguments)
+
+
 def _check(states: int, successors: int, alpha: str) -> Work:
     answer = _bound(states, successors, alpha, "1e-9")()
     certificate = b"".join(answer.compact_certificate())  # type: ignore[attr-defined]
@@ -122,7 +126,7 @@ def _formulae(size: int) -> Work:
 def _trace_metric(n: int) -> Work:
     from bisimdist import trace_metric  # noqa: PLC0415
 
-    return _example(trace_metric, f"dining-cryptographers,n={n}")
+    return _ring(trace_metric, n)
 
 
 def _least_budget(length: int) -> Work:
@@ -158,30 +162,15 @@ QUESTIONS: dict[str, tuple[Callable[[], Work], Callable[[], Work]]] = {
         ("lp: a batch, k = 30, close", _kernel, ("close", 10, 20), ("close", 30, 40)),
         ("lp: `lp.solve`, k = 30", _single, (10,), (30,)),
         ("problems: exact, 50 states, 5 successors, 3/2", _bound, (20, 5, "3/2"), (50, 5, "3/2")),
-        (
-            "problems: cryptographers, 10",
-            _example,
-            (bound, "dining-cryptographers,n=3", "1.0002"),
-            (bound, "dining-cryptographers,n=10", "1.0002"),
-        ),
+        ("problems: cryptographers, 10", _ring, (bound, 3, "1.0002"), (bound, 10, "1.0002")),
         ("problems: certificate written and checked", _format_1, (20,), (40,)),
         ("classical: exact, 150 states, 2 successors", _bound, (50, 2, "1"), (150, 2, "1")),
         ("brackets: 600 states, 2 successors, 1", _bound, (200, 2, "1", "1e-9"), (600, 2, "1", "1e-9")),
         ("brackets: 300 states, 5 successors, 3/2", _bound, (100, 5, "3/2", "1e-9"), (300, 5, "3/2", "1e-9")),
         ("brackets: checked, 200 states, 21/20", _check, (50, 2, "21/20"), (200, 2, "21/20")),
-        (
-            "delta: cryptographers, 20",
-            _example,
-            (delta, "dining-cryptographers,n=4", "1.0002"),
-            (delta, "dining-cryptographers,n=20", "1.0002"),
-        ),
+        ("delta: cryptographers, 20", _ring, (delta, 4, "1.0002"), (delta, 20, "1.0002")),
         ("delta: 30 random states up to 1/1000", _random_delta, (8,), (30,)),
-        (
-            "leakage: cryptographers, 20, kl",
-            _example,
-            (leakage, "dining-cryptographers,n=4", "kl"),
-            (leakage, "dining-cryptographers,n=20", "kl"),
-        ),
+        ("leakage: cryptographers, 20, kl", _ring, (leakage, 4, "kl"), (leakage, 20, "kl")),
         (
             "rough: delta over a parameter",
             _example,
