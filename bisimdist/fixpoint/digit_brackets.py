@@ -98,14 +98,12 @@ def prove_tables(
     functional = question.functional
     basis, taken = BatchBasis.start(functional.batch), np.zeros(functional.size, dtype=np.int64)
     strategy = Strategy(functional, basis, taken, upper == 0)
-    above, below = (Values([fmpz(int(x)) for x in table], fmpz(one)) for table in (upper, lower))
+    above, below = (Values.of(table, one) for table in (upper, lower))
     dear = _checked_above(strategy, above, deadline)
     deadline.check()
     if len(functional.options) > 1:
         basis.solve(functional.batch, np.arange(len(functional.batch)), lower, one=one)
-        sides = functional.width * functional.size
-        value = np.bincount(functional.side_of, basis.value, minlength=sides)
-        taken[:] = value.reshape(-1, functional.width).argmax(axis=1)
+        taken[:] = functional.by_side(basis.value).argmax(axis=1)
     cheap = _optimal_below(strategy, below, deadline)
     if dear is None or not _exceeds(cheap, below):
         raise LimitError("the tables are not proved by couplings and potentials")
@@ -156,9 +154,7 @@ def prove_digits(  # noqa: PLR0913
         margin = precision / (4 * ceil(most))
         places = int(8 / margin).bit_length()
         if rough is not None and attempt < ATTEMPTS // 2 and 1 << places <= question.functional.batch.finest:
-            values = Values(
-                [fmpz(x) for x in np.ldexp(rough, places).astype(np.int64).tolist()], fmpz(1) << places
-            )
+            values = Values.of(np.ldexp(rough, places).astype(np.int64), 1 << places)
         elif not long:
             raise LimitError("doubles have too few digits for a bracket")
         else:

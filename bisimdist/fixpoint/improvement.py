@@ -49,7 +49,7 @@ def improve_roughly(
     nothing rests on.
     """
     functional, batch = strategy.functional, strategy.functional.batch
-    fine, width = batch.finest, functional.width
+    fine = batch.finest
     tolerance = max(1, fine >> 40)
     rows = np.arange(functional.size)
     distance = np.zeros(functional.size, dtype=np.int64)
@@ -61,8 +61,7 @@ def improve_roughly(
         pivots = strategy.basis.solve(batch, taken, distance, one=fine, tolerance=tolerance)
         strategy.basis.solve(batch, others, distance, one=fine, tolerance=tolerance)
         cheaper = _mend_roughly(strategy, distance, 16 * tolerance, deadline)
-        value = np.bincount(functional.side_of, strategy.basis.value, minlength=width * functional.size)
-        sides = value.reshape(-1, width)
+        sides = functional.by_side(strategy.basis.value)
         kept = sides[rows, strategy.direction]
         switch = (sides.max(axis=1) > kept + 16 * tolerance) & ~strategy.zero
         strategy.direction[switch] = sides.argmax(axis=1)[switch]

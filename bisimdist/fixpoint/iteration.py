@@ -84,17 +84,7 @@ class Approximation:
         functional = self.functional
         if len(stage.programs):
             self.pivots += self.basis.solve(functional.batch, stage.programs, distance, one=ONE, guess=True)
-        return self._by_side(stage.programs)[stage.pairs]
-
-    def _by_side(self, programs: Int64Array) -> Float64Array:
-        """Return the values of all options, an array (pairs, width), of which the programs are a part."""
-        functional = self.functional
-        value: Float64Array = np.bincount(
-            functional.side_of[programs],
-            self.basis.value[programs],
-            minlength=functional.width * functional.size,
-        ).astype(np.float64)
-        return value.reshape(-1, functional.width)
+        return functional.by_side(self.basis.value, stage.programs)[stage.pairs]
 
     def run(
         self,
@@ -126,6 +116,6 @@ class Approximation:
         """Take distances that are known in about, with the bases and directions that belong to them."""
         self.distance[:] = distance
         self.zero[:] = distance == 0
-        everything = np.arange(len(self.functional.batch))
-        self.pivots += self.basis.solve(self.functional.batch, everything, distance, one=ONE)
-        self.direction[:] = self._by_side(everything).argmax(axis=1)
+        functional, everything = self.functional, np.arange(len(self.functional.batch))
+        self.pivots += self.basis.solve(functional.batch, everything, distance, one=ONE)
+        self.direction[:] = functional.by_side(self.basis.value).argmax(axis=1)

@@ -11,7 +11,7 @@ from flint import fmpq
 
 from bisimdist.fixpoint.pairs import PairSpace
 from bisimdist.lp.batch import TransportBatch, pack
-from bisimdist.lp.compiled import Int64Array
+from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.lp.program import Program
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import Row
@@ -105,6 +105,12 @@ class Functional:
     def programs_of(self, side: int) -> range:
         """Return the indices of the programs of a side."""
         return range(int(self.side_start[side]), int(self.side_start[side + 1]))
+
+    def by_side(self, value: Float64Array, programs: Int64Array | None = None) -> Float64Array:
+        """Return, by pair and place of a side, the sum of the values of its programs: of all, or of some."""
+        chosen = slice(None) if programs is None else programs
+        summed = np.bincount(self.side_of[chosen], value[chosen], minlength=self.width * self.size)
+        return summed.astype(np.float64, copy=False).reshape(-1, self.width)
 
 
 def build_functional(

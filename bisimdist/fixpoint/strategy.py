@@ -46,6 +46,11 @@ class Values:
     """By pair."""
     denominator: fmpz
 
+    @classmethod
+    def of(cls, units: Int64Array, one: int) -> Values:
+        """Return distances in units of 1 / `one`."""
+        return cls([fmpz(x) for x in units.tolist()], fmpz(one))
+
     def cost(self, plan: Plan) -> fmpz:
         """Return the cost of a plan, in units of 1 / (scale * denominator)."""
         total = self.denominator * plan.constant
