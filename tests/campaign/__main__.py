@@ -26,7 +26,9 @@ def main() -> int:
     parser.add_argument("--state", type=Path, help="a file to go on from, and to keep the record in")
     parser.add_argument("--findings", type=Path, default=Path("campaign-findings"), help="a folder")
     parser.add_argument("--only", action="append", default=[], help="ask this question of every model")
-    parser.add_argument("--kind", action="append", choices=KINDS, help="draw models of this kind")
+    parser.add_argument(
+        "--kind", action="append", choices=[*dict.fromkeys(KINDS)], help="draw models of this kind"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="how many processes share the models")
     parser.add_argument(
         "--cluster", type=checked_cluster, help="which Dask workers do: local:N, tcp://HOST:PORT"

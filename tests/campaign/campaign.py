@@ -8,7 +8,8 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -167,15 +168,27 @@ def examine_several(orders: Orders, numbers: range, deadline: Deadline) -> Recor
     return record
 
 
+@contextmanager
+def _watched() -> Iterator[None]:
+    """Interrupt what takes far too long, in the main thread: no other one is sent signals."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _overrun)
+    signal.setitimer(signal.ITIMER_REAL, OVERRUN_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def _ask(record: Record, desk: Desk, question: Question, folder: Path | None) -> None:
     name = f"asked: {question.name}"
     began = time.perf_counter()
-    alone = threading.current_thread() is threading.main_thread()  # no other one is sent signals
-    before = signal.signal(signal.SIGALRM, _overrun) if alone else None
-    if alone:
-        signal.setitimer(signal.ITIMER_REAL, OVERRUN_SECONDS)
     try:
-        question.ask(desk)
+        with _watched():
+            question.ask(desk)
     except LimitError:
         record.counts["questions beyond a limit"] += 1
     except (Exception, Overrun) as error:  # whatever it is, it belongs on the list
@@ -183,10 +196,6 @@ def _ask(record: Record, desk: Desk, question: Question, folder: Path | None) ->
         record.findings.append(text[:600])
         if folder is not None:
             _write(folder, desk.case, question, traceback.format_exc())
-    finally:
-        if alone:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
     record.counts[name] += 1
     record.seconds[name] = record.seconds.get(name, 0.0) + time.perf_counter() - began
 
