@@ -43,6 +43,9 @@ R = TypeVar("R")
 
 _due: ContextVar[Any] = ContextVar("due", default=None)
 
+AGAIN = 0.01
+"""Seconds after which an alarm that Python threw away rings again."""
+
 IMPATIENT = 1.0
 """Seconds after which a second Ctrl-C means that even the end of the work is not waited for."""
 
@@ -102,6 +105,7 @@ def alarm(due: float | None, grace: float) -> Iterator[None]:
     """Ask the work inside to stop where it looks at no deadline, as a signal asks it.
 
     Only inside a listener, in the main thread, and where there is an alarm clock that nobody needs sooner.
+    Python throws away what is raised in destructors and in callbacks of its collector: there it rings again.
 
     Parameters
     ----------
@@ -120,13 +124,24 @@ def alarm(due: float | None, grace: float) -> Iterator[None]:
         yield
         return
     _listener.due = due
-    before = signal.signal(signal.SIGALRM, _listener.late)
+    before, hook = signal.signal(signal.SIGALRM, _listener.late), sys.unraisablehook
+
+    def thrown_away(lost: sys.UnraisableHookArgs) -> None:
+        if not isinstance(lost.exc_value, Interruption):
+            hook(lost)
+            return
+        _listener.since = None
+        signal.signal(signal.SIGALRM, _listener)
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
+    sys.unraisablehook = thrown_away
     signal.setitimer(signal.ITIMER_REAL, delay)
     try:
         yield
     finally:
         _listener.due = None
         signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = hook
         signal.signal(signal.SIGALRM, before)
         if sooner:
             signal.setitimer(signal.ITIMER_REAL, max(sooner + begun - time.perf_counter(), 0.001))

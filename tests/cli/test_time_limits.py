@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -146,6 +147,39 @@ def test_the_alarm_is_heard_once_and_by_a_listener_only() -> None:
             time_is_over(time.monotonic())  # that of a part
             time.sleep(1)
     assert not asked_to_stop()
+
+
+@pytest.mark.parametrize("asking", [signal.SIGALRM, signal.SIGINT])
+def test_what_python_throws_away_is_raised_again(asking: int) -> None:
+    """As in a callback of the collector; what else is thrown away is nobody's alarm."""
+    lost: list[BaseException | None] = []
+    before, due = sys.unraisablehook, time.monotonic() + (0.05 if asking == signal.SIGALRM else 30)
+
+    def slow(phase: str, about: dict[str, int]) -> None:
+        del about
+        if phase == "start":
+            if asking == signal.SIGINT:
+                signal.raise_signal(asking)
+            time.sleep(0.1)
+            raise ValueError
+
+    sys.unraisablehook = lambda about: lost.append(about.exc_value)
+    gc.disable()
+    gc.callbacks.append(slow)
+    reason = "the time limit was reached" if asking == signal.SIGALRM else "interrupted"
+    try:
+        with listening(), pytest.raises(KeyboardInterrupt, match=reason), alarm(due, 0):
+            gc.collect()
+            time.sleep(1)
+        assert not lost
+        asking = 0
+        with listening(), alarm(due + 30, 0):
+            gc.collect()
+        assert [type(error) for error in lost] == [ValueError]
+    finally:
+        gc.callbacks.remove(slow)
+        gc.enable()
+        sys.unraisablehook = before
 
 
 def test_an_alarm_that_somebody_set_before_is_kept() -> None:
