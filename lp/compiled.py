@@ -172,6 +172,9 @@ def machine_code(
 
     They are compiled when they are called first, or loaded. That ends with `LimitError` where the
     deadline of the public function that is at work passes; what is compiled by then is kept.
+
+    They may not make arrays: these come from the caller, who holds them, and nobody counts who else looks at
+    them. To count took longer than the work on a small program, all the more in several threads.
     """
     from numba import njit  # noqa: PLC0415 - half a second to import, and small models never need it
 
@@ -182,7 +185,7 @@ def machine_code(
     for name in names:
         copy = FunctionType(plain[name].__code__, namespace, name + suffix)
         copy.__module__, copy.__qualname__ = __name__, name + suffix  # what machine code is kept under
-        namespace[name] = njit(cache=True, nogil=True, **options)(copy)
+        namespace[name] = njit(cache=True, nogil=True, _nrt=False, **options)(copy)
     return namespace
 
 

@@ -11,8 +11,9 @@ Its flows depend on supplies and capacities alone and its potentials on the cost
 stays feasible when only the costs change: that is the warm start.
 
 Everything here is integer arithmetic: with Python integers (any size) when it runs interpreted, with
-64-bit integers when it is compiled; the caller sees to it that nothing overflows. Supplies are
-perturbed by one part in ``scale_up`` so that no basis is degenerate and the simplex cannot cycle.
+64-bit integers when it is compiled; the caller sees to it that nothing overflows, and brings all arrays.
+Supplies are perturbed by one part in ``scale_up`` so that no basis is degenerate and the simplex cannot
+cycle.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """A plan for one pair of states, whose programs are made, solved and forgotten; numba can compile it.
 
+No array is made here, and none counted: see `bisimdist.lp.compiled.machine_code`.
+
 A table holds the distance of every pair of states of one class below the diagonal: ``base[i] + j`` for
 ``i > j``; where pairs are ordered, those above it come after all of these. Distances are whole numbers of
 units, `one` of them being distance 1, and amounts of mass whole numbers of another unit, both as doubles

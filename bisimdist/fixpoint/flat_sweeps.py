@@ -296,7 +296,8 @@ def close(low: int, high: int, matrix: Array, skewed: Array, best: Array) -> flo
     """
     size = len(matrix)
     for i in range(low, high):
-        best[i - low] = matrix[i]
+        for j in range(size):
+            best[i - low, j] = matrix[i, j]
     for k in range(size):
         onward = skewed[k]
         for i in range(low, high):
