@@ -30,7 +30,13 @@ from bisimdist.verdicts import joint, verdict_word
 from bisimdist.words.equivalence import TraceComparison, trace_equivalence_classes
 from bisimdist.words.rational_basis import BasisFunction, RationalBasis
 
-__all__ = ["TraceEquivalenceAnswer", "TraceVerdict", "trace_classes", "trace_equivalence"]
+__all__ = [
+    "TraceEquivalenceAnswer",
+    "TraceVerdict",
+    "equivalence_certificate",
+    "trace_classes",
+    "trace_equivalence",
+]
 
 MAX_VALUES = 5_000_000
 """How many numbers a proof may have."""
@@ -254,11 +260,8 @@ def trace_equivalence(  # noqa: PLR0913
         _verdict(semantics, pair, word, decided)
         for pair, word, decided in zip(asked, comparison.words, comparison.decided, strict=True)
     )
-    proved = [
-        (pair, verdict)
-        for pair, verdict in zip(asked, verdicts, strict=True)
-        if verdict.equivalent is not None
-    ]
+    decided = [verdict for verdict in verdicts if verdict.equivalent is not None]
+    equal = [(s, t) for (s, t), verdict in zip(asked, verdicts, strict=True) if verdict.equivalent and s != t]
     return TraceEquivalenceAnswer(
         model=automaton,
         pairs=verdicts,
@@ -269,7 +272,9 @@ def trace_equivalence(  # noqa: PLR0913
             "primes": comparison.primes_used,
         },
         completed=completed,
-        make_certificate=partial(_certificate, completed, proved, deadline) if proved else no_certificate,
+        make_certificate=partial(_certificate, completed, decided, equal, deadline)
+        if decided
+        else no_certificate,
     )
 
 
@@ -291,21 +296,40 @@ def _verdict(
 
 
 def _certificate(
-    completed: Completed, proved: Sequence[tuple[tuple[int, int], TraceVerdict]], deadline: Deadline
+    completed: Completed,
+    decided: Sequence[TraceVerdict],
+    equal: Sequence[tuple[int, int]],
+    deadline: Deadline,
+) -> Document:
+    return equivalence_certificate(completed, [verdict.claim() for verdict in decided], equal, deadline)
+
+
+def equivalence_certificate(
+    completed: Completed, claims: object, equal: Sequence[tuple[int, int]], deadline: Deadline
 ) -> Document:
     """Return the certificate: traces for pairs that differ, one space of functions for those that do not.
+
+    Parameters
+    ----------
+    completed
+        The automaton, as an observer sees it.
+    claims
+        What is claimed, as plain data or as something that writes itself.
+    equal
+        The pairs of different states that are equivalent.
+    deadline
+        When to give up.
 
     Raises
     ------
     LimitError
         If the space takes too many or too long numbers.
     """
-    equal = [pair for pair, verdict in proved if verdict.equivalent and pair[0] != pair[1]]
     return document(
         "trace-equivalence",
         completed.original,
         ends=completed.shown.value,
-        claims=[verdict.claim() for _, verdict in proved],
+        claims=claims,
         basis=_basis(completed.automaton, equal, deadline) if equal else [],
     )
 

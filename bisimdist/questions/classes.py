@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from bisimdist.questions.options import CERTIFICATE, JSON, STATE_LIMIT, TIMEOUT
 from bisimdist.questions.question import Group, Plain, Question, nothing_known
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bisimdist.analysis.answer import Status
-    from bisimdist.analysis.trace_equivalence import TraceEquivalenceAnswer, TraceVerdict
+    from bisimdist.analysis.apart import Apart
     from bisimdist.models.pa import PA
     from bisimdist.progress import Limits
     from bisimdist.questions.given import Given
@@ -22,37 +23,25 @@ __all__ = ["Classes"]
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """The classes, each by the names of its states, and the verdicts that prove them."""
+    """The classes, each by the names of its states, and what tells each two of them apart."""
 
     classes: tuple[tuple[str, ...], ...]
-    proof: TraceEquivalenceAnswer
+    apart: Apart
 
     @property
     def status(self) -> Status:
         """How the work on the traces ended."""
-        return self.proof.status
-
-    @property
-    def apart(self) -> tuple[TraceVerdict, ...]:
-        """What tells the first states of two classes apart."""
-        first = {members[0] for members in self.classes}
-        return tuple(pair for pair in self.proof.pairs if {pair.source, pair.target} <= first)
+        return self.apart.status
 
     def data(self) -> dict[str, object]:
         """Return the classes, the traces between them, and the status."""
-        classes = [list(members) for members in self.classes]
-        return {
-            "classes": classes,
-            "apart": [pair.data() for pair in self.apart],
-            "status": self.status.value,
-        }
+        return {"classes": list(map(list, self.classes)), "apart": self.apart, "status": _Afterwards(self)}
 
     def report(self) -> Report:
         """Return the classes, each with the trace that tells it from the one before."""
         from bisimdist.report.tables import Report
 
-        known = {(pair.source, pair.target): pair for pair in self.apart}
-        before = (("", "", ""), *(known[a[0], b[0]].row[3:] for a, b in pairwise(self.classes)))
+        before = (("", "", ""), *(verdict.row[3:] for verdict in self.apart.neighbours()))
         count = f"{len(self.classes)} class{'es' * (len(self.classes) > 1)}"
         rows = [(", ".join(members), *row) for members, row in zip(self.classes, before, strict=True)]
         return Report(
@@ -63,7 +52,18 @@ class Grouped:
 
     def certificate(self) -> dict[str, object]:
         """Return the proof: no class can be parted, no two of them joined."""
-        return self.proof.certificate()
+        return self.apart.certificate()
+
+
+@dataclass(frozen=True, slots=True)
+class _Afterwards:
+    """The status as it is when all before it has been written."""
+
+    of: Grouped
+
+    def json(self) -> Iterator[str]:
+        """Yield its text."""
+        yield f'"{self.of.status.value}"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +92,8 @@ class Classes(Question[Grouped]):
         return replace(known, data={**self.frame(), "classes": [], "apart": [], "status": "limit"})
 
     def ask(self, limits: Limits) -> Grouped:
-        from bisimdist.analysis.trace_equivalence import trace_classes, trace_equivalence
+        from bisimdist.analysis.apart import told_apart
+        from bisimdist.analysis.trace_equivalence import trace_classes
 
         classes = self.put(trace_classes, limits)
-        within = [(members[0], other) for members in classes for other in members[1:]]
-        between = list(combinations((members[0] for members in classes), 2))
-        pairs = [*within, *between] or [(self.model.states[0],) * 2]
-        return Grouped(classes, self.put(trace_equivalence, limits, pairs=pairs))
+        return Grouped(classes, self.put(told_apart, limits, classes=classes))

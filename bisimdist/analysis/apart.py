@@ -1,0 +1,172 @@
+"""What tells each two of many classes of trace equivalence apart, said where somebody looks at it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain, pairwise
+
+from flint import fmpq
+
+from bisimdist.analysis.answer import Status
+from bisimdist.analysis.trace_equivalence import MAX_VALUES, TraceVerdict, equivalence_certificate
+from bisimdist.certificates.frame import Document
+from bisimdist.certificates.numbers import rational_text
+from bisimdist.errors import ENDINGS, LimitError
+from bisimdist.exact.rational import format_rational
+from bisimdist.models.ends import Completed, Ends
+from bisimdist.models.pa import PA
+from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
+from bisimdist.words.partings import ALIKE, Partings
+from bisimdist.words.system import WordSystem
+
+__all__ = ["Apart", "told_apart"]
+
+Classes = tuple[tuple[str, ...], ...]
+
+
+def told_apart(
+    model: PA, classes: Classes, *, deadline: Deadline = NEVER, progress: Progress = silent
+) -> Apart:
+    """Find the least traces that tell the classes of trace equivalence of an automaton apart.
+
+    Parameters
+    ----------
+    model
+        The automaton.
+    classes
+        Its classes, each by the names of its states.
+    deadline, progress
+        As everywhere; what is known by then is returned.
+    """
+    starts = tuple(model.index(members[0]) for members in classes)
+    completed = Completed.of(model, Ends.VISIBLE, starts).without_symbol()
+    system = WordSystem.of(completed.automaton, starts)
+    partings = Partings(system, tuple(system.class_of[state] for state in starts))
+    with suppress(*ENDINGS):
+        partings.run(Limits(deadline=deadline, progress=progress))
+    return Apart(classes, completed, partings, deadline)
+
+
+@dataclass(slots=True)
+class Apart:
+    """What tells the first states of each two classes apart.
+
+    Parameters
+    ----------
+    classes
+        The classes.
+    completed
+        The automaton, as an observer sees it.
+    partings
+        The traces.
+    deadline
+        When to say no more.
+    complete
+        Whether all was said that was to be.
+    """
+
+    classes: Classes
+    completed: Completed
+    partings: Partings
+    deadline: Deadline
+    complete: bool = True
+
+    @property
+    def status(self) -> Status:
+        """``EXACT``, or ``LIMIT`` where something is missing, or not proved to be the least."""
+        return Status.EXACT if self.complete and self.partings.least else Status.LIMIT
+
+    def neighbours(self) -> Iterator[TraceVerdict]:
+        """Yield what tells each class from the next one, as far as there is time."""
+        for k, ((source, *_), (target, *_)) in enumerate(pairwise(self.classes)):
+            number, word, probabilities = self.partings.row(k)[k + 1], None, None
+            with suppress(LimitError):
+                if number != ALIKE:
+                    word = self.partings.words[number]
+                    both = (self.partings.probability(m, word, self.deadline) for m in (k, k + 1))
+                    probabilities = next(both), next(both)
+            self.complete = self.complete and probabilities is not None
+            yield TraceVerdict(
+                source=source,
+                target=target,
+                equivalent=False,
+                trace=word,
+                probabilities=probabilities,
+                least=self.partings.least,
+            )
+
+    def json(self) -> Iterator[str]:
+        """Yield the text of the list of all pairs, as far as there is time."""
+        least = f', "least": {json.dumps(self.partings.least)}'
+        before = "["
+        try:
+            for row in self._rows(format_rational, least, self.deadline):
+                yield before + row
+                before = ", "
+        except LimitError:
+            self.complete = False
+        yield "[]" if before == "[" else "]"
+
+    def _rows(self, written: Callable[[fmpq], str], end: str, deadline: Deadline) -> Iterator[str]:
+        """Yield the pairs of each class with those after it, whose numbers are written in some way."""
+        names = [json.dumps(members[0]) for members in self.classes]
+        words, probability = self.partings.words, self.partings.probability
+        traces = [json.dumps(word) for word in words]
+        for k, source in enumerate(names[:-1]):
+            deadline.check()
+            own: dict[int, str] = {}
+            pairs = []
+            for m, number in enumerate(self.partings.row(k)[k + 1 :].tolist(), k + 1):
+                if number == ALIKE:
+                    continue
+                if number not in own:
+                    own[number] = written(probability(k, words[number], deadline))
+                other = written(probability(m, words[number], deadline))
+                pairs.append(
+                    f'{{"from": {source}, "to": {names[m]}, "equivalent": false, "trace": {traces[number]}, '
+                    f'"probabilities": ["{own[number]}", "{other}"]{end}}}'
+                )
+            if pairs:
+                yield ", ".join(pairs)
+
+    def certificate(self) -> Document:
+        """Return the proof that no class can be parted, and no two of them joined.
+
+        Raises
+        ------
+        LimitError
+            If it would be too long.
+        """
+        count = len(self.classes)
+        if count * (count - 1) > MAX_VALUES:
+            raise LimitError("the proof would be too long")
+        place = self.completed.original.index
+        alike = [(members[0], other) for members in self.classes for other in members[1:]]
+        return equivalence_certificate(
+            self.completed,
+            _Claims(self, alike if alike or count > 1 else [(self.classes[0][0],) * 2]),
+            [(place(s), place(t)) for s, t in alike],
+            self.deadline,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Claims:
+    """What a certificate claims: pairs that are equivalent, and those that are not."""
+
+    apart: Apart
+    alike: Sequence[tuple[str, str]]
+
+    def json(self) -> Iterator[str]:
+        """Yield the text of the list."""
+        within = (
+            json.dumps(TraceVerdict(source=s, target=t, equivalent=True).claim()) for s, t in self.alike
+        )
+        before = "["
+        for row in chain(within, self.apart._rows(rational_text, "", NEVER)):
+            yield before + row
+            before = ", "
+        yield "]"
