@@ -51,6 +51,10 @@ FEW = 5_000
 SWEEPS = 600
 """than so many sweeps."""
 
+ROUGHLY = 16
+"""Plans are made anew when following moves distances by so many times less than new plans did; and sides are
+looked at anew, the first time, when plans move no distance by more than one in so many."""
+
 NEARLY = 32
 """What plans may still change when those that follow from them are left to the proof to judge."""
 
@@ -342,26 +346,28 @@ class FlatWork:
             self.tell("pairs")
             depth = self.code.reach(layout.chain, self.room, state, stack, depth, CHUNK)
 
-    def settle(self, table: Float64Array, extra: int, enough: int, nearly: int = 1) -> None:
+    def settle(
+        self, table: Float64Array, extra: int, enough: int, *, nearly: int = 1, turned: bool = True
+    ) -> None:
         """Improve plans and follow them until no distance changes by more than `enough`.
 
         The work on a part also ends with plans that change them by up to `nearly` times that, once they are
-        followed.
+        followed. Unless sides may be `turned`, each pair keeps the one that was taken last.
         """
+        several = turned and self.layout.sides > 1
         for part, chunks in self.parts:
             if part.cyclic:
-                self._settle(PATIENT if part.apart else 0, chunks, table, (extra, enough, nearly))
+                self._settle(PATIENT if part.apart else 0, chunks, table, (extra, enough, nearly, several))
             else:
                 improve = self.improve_apart if part.apart else self.improve_here
-                improve(chunks, table, extra, self.layout.sides > 1)
+                improve(chunks, table, extra, several)
                 self._follow(chunks, table, extra)
 
     def _settle(
-        self, patient: int, chunks: list[Chunk], table: Float64Array, about: tuple[int, int, int]
+        self, patient: int, chunks: list[Chunk], table: Float64Array, about: tuple[int, int, int, bool]
     ) -> None:
-        extra, enough, nearly = about
-        several = self.layout.sides > 1
-        both, less = several, 0.0
+        extra, enough, nearly, several = about
+        both, early, less = several, several, 0.0
         for round_ in range(1, ROUNDS):
             improve = self.improve_apart if round_ <= patient else self.improve_here
             change = max(less, improve(chunks, table, extra, both))
@@ -369,9 +375,10 @@ class FlatWork:
                 return
             last = both == several and change <= nearly * enough
             first = less = self._follow(chunks, table, extra)
-            both = several and min(change, first) <= enough
+            both = several and min(change, first) <= (self.layout.one / ROUGHLY if early else enough)
+            early = early and not both
             for _ in range(20 * round_ - 1):
-                if less <= max(change / 64, enough / 8):
+                if less <= max(change / ROUGHLY, enough / 8):
                     break
                 less = self._follow(chunks, table, extra)
             if last:
@@ -380,9 +387,9 @@ class FlatWork:
 
     def follow(self, table: Float64Array, extra: int, enough: int) -> None:
         """Follow the plans, `extra` added at each step, until no distance changes by more than `enough`."""
-        for _, chunks in self.parts:
+        for part, chunks in self.parts:
             for _ in range(20 * ROUNDS):
-                if self._follow(chunks, table, extra) <= enough:
+                if self._follow(chunks, table, extra) <= enough or not part.cyclic:
                     break
             else:
                 raise NoBracketError("mass goes round for too long for an iteration")
@@ -426,9 +433,10 @@ class FlatWork:
             self.follow(table, extra, margin // 4)
         if self.proved(lower, upper, margin):
             return
-        for nearly in (NEARLY, 1):  # other plans come into play where the margin is: let them
+        # other plans come into play where the margin is: let them
+        for nearly, turned in ((NEARLY, False), (NEARLY, True), (1, True)):
             for table, extra in both:
-                self.settle(table, extra, margin // 2, nearly=nearly)
+                self.settle(table, extra, margin // 2, nearly=nearly, turned=turned)
             if self.proved(lower, upper, margin):
                 return
         raise NoBracketError("no bracket was found by iteration")
@@ -470,10 +478,13 @@ class FlatWork:
 
         In the end the matrix is the largest below the first that is closed, in whatever order that went.
         """
+        np.fill_diagonal(skewed, np.inf)  # a state is no third state on its own way
+        least = skewed.min(axis=0)
 
         def close(low: int, high: int) -> bool:
             best = np.empty((high - low, len(matrix)), dtype=np.float64)
-            if float(self.code.close(low, high, matrix, skewed, best)) == 0.0:
+            reach = (matrix[low:high] - least).max(axis=1)
+            if float(self.code.close(low, high, matrix, skewed, reach, best)) == 0.0:
                 return False
             matrix[low:high] = best
             return True

@@ -289,10 +289,11 @@ def violations(
     return wrong
 
 
-def close(low: int, high: int, matrix: Array, skewed: Array, best: Array) -> float:
+def close(low: int, high: int, matrix: Array, skewed: Array, reach: Array, best: Array) -> float:
     """Find what third states k leave of the rows `low` to `high` of a class: ``d_ik + skewed_kj``.
 
-    It is written into the first rows of `best`. Returns the largest change.
+    Those that are at least as far from i as `reach` says for its row leave nothing less. It is written into
+    the first rows of `best`. Returns the largest change.
     """
     size = len(matrix)
     for i in range(low, high):
@@ -302,10 +303,11 @@ def close(low: int, high: int, matrix: Array, skewed: Array, best: Array) -> flo
         onward = skewed[k]
         for i in range(low, high):
             here = matrix[i, k]
-            row = best[i - low]
-            for j in range(size):
-                there = here + onward[j]
-                row[j] = there if there < row[j] else row[j]
+            if here < reach[i - low]:
+                row = best[i - low]
+                for j in range(size):
+                    there = here + onward[j]
+                    row[j] = there if there < row[j] else row[j]
     change = 0.0
     for i in range(low, high):
         for j in range(size):

@@ -2,6 +2,7 @@
 
 import json
 from itertools import combinations, permutations
+from math import isqrt
 from types import SimpleNamespace
 from unittest.mock import patch
 
@@ -18,7 +19,7 @@ from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint import flat_engine, flat_layout, flat_sweeps
 from bisimdist.fixpoint.flat_code import flat_code
-from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
+from bisimdist.fixpoint.flat_engine import FlatTables, FlatWork, NoBracketError, flat_tables
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.intervals import IntervalChain
@@ -195,6 +196,29 @@ def test_threads_change_no_byte(model: LMC, alpha: fmpq) -> None:
         patched.setattr(flat_engine, "CHUNK", 5)
         patched.setattr(flat_engine, "BLOCK", 2)
         assert found(1) == found(3)
+
+
+@given(
+    st.integers(2, 7).flatmap(lambda size: st.lists(st.integers(0, 40), min_size=size**2, max_size=size**2)),
+    st.sampled_from([1.0, 1.25, 2.0]),
+    st.integers(1, 7),
+)
+def test_third_states_that_are_not_looked_at_are_not_nearer(
+    entries: list[int], skew: float, block: int
+) -> None:
+    found = np.array(entries, dtype=np.float64).reshape(isqrt(len(entries)), -1)
+    np.fill_diagonal(found, 0.0)
+    expected, before = found.copy(), np.full_like(found, np.inf)
+    while (expected != before).any():
+        before = expected
+        expected = (before[:, :, None] + np.floor(before * skew)[None]).min(axis=1)
+    work = SimpleNamespace(
+        code=INTERPRETED, _each=lambda _, chunks, close: [(chunk, close(*chunk)) for chunk in chunks]
+    )
+    with patch.object(flat_engine, "BLOCK", block):
+        while FlatWork._closer(work, found, np.floor(found * skew)):  # type: ignore[arg-type]
+            pass
+    assert (found == expected).all()
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6))
