@@ -12,7 +12,15 @@ from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.options import PRECISION, SKEWED_DISTANCE, UNIT_THRESHOLD
 from bisimdist.questions.parameter_options import FOR_ALL
-from bisimdist.questions.question import Content, Group, Plain, Question, drawn_or_said, identity
+from bisimdist.questions.question import (
+    Content,
+    Group,
+    Plain,
+    Question,
+    drawn_or_said,
+    identity,
+    told_to_wait,
+)
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
 
@@ -167,10 +175,7 @@ class Bound(Question["DistanceAnswer"]):
         quicker = "" if self.precision is not None else "--precision 1e-9 asks for no more than that, "
         if self.alpha != 1 and self.model is self.original:
             quicker += "--quotient for the distance where bisimilar states are merged, "
-        return (
-            "this takes a while. What is proved by then is printed at Ctrl-C or with --timeout SEC; "
-            f"{quicker}and delta bounds delta itself, from both sides"
-        )
+        return told_to_wait(f"{quicker}and delta bounds delta itself, from both sides")
 
     def unknown(self, reason: str) -> Plain:
         from bisimdist.analysis.answer import Status

@@ -11,7 +11,7 @@ from bisimdist.questions.given import Given
 from bisimdist.questions.nature import nature_data, with_nature
 from bisimdist.questions.option import Option
 from bisimdist.questions.parameter_options import FOR_ALL, OVER
-from bisimdist.questions.question import Content, Group, Question, drawn_or_said
+from bisimdist.questions.question import Content, Group, Question, drawn_or_said, told_to_wait
 from bisimdist.questions.skew import Skew, read_skew
 from bisimdist.questions.threshold import AtMost
 
@@ -104,6 +104,12 @@ class Delta(Question["DeltaAnswer"]):
         model = given.rough_system(cuts=True)
         refuse_rounds(model, said.get("rounds"))
         return cls(model=model, pairs=given.pairs(model), skew=skew, named=given.argument, **said)
+
+    def hint(self) -> str:
+        quicker = [] if self.gap is not None else ["--gap 1e-3 ends where the bounds are so close"]
+        if self.threshold is None:
+            quicker.append("--threshold D where they tell whether delta is at most D")
+        return told_to_wait(", ".join(quicker or ["a larger --gap ends sooner"]))
 
     def ask(self, limits: Limits) -> DeltaAnswer:
         said = ("gap", "worst", "threshold", "rounds", "fixed", "nature")

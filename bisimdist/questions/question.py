@@ -30,6 +30,7 @@ __all__ = [
     "identity",
     "joint",
     "nothing_known",
+    "told_to_wait",
     "verdict_word",
 ]
 
@@ -81,6 +82,11 @@ def drawn_or_said(draw: Callable[[], str]) -> str:
     except UsageError as error:
         found, nothing = "", str(error)
     return found or drawing([Node("nothing", "nothing to draw")], [], label=nothing)
+
+
+def told_to_wait(quicker: str) -> str:
+    """Return what somebody is told who has waited for long."""
+    return f"this takes a while. What is proved by then is printed at Ctrl-C or with --timeout SEC; {quicker}"
 
 
 def nothing_known(

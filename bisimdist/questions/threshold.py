@@ -51,6 +51,9 @@ class AtMost(Question[Any]):
         """What the pairs of the other question have."""
         return self.asked.tabled
 
+    def hint(self) -> str:
+        return self.asked.hint()
+
     def ask(self, limits: Limits) -> Any:
         return self.asked.ask(limits)
 

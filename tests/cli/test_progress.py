@@ -13,6 +13,7 @@ from bisimdist.cli.progress import hinting, shown_progress
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.progress import Deadline
 from bisimdist.report import progress_bar
+from tests.cli.conftest import Command
 
 
 class Terminal(io.StringIO):
@@ -75,6 +76,25 @@ def test_who_waits_is_told_once_what_would_be_quicker(
         report("solving", 2, 2)
     assert capsys.readouterr().err == "bisimdist: delta may be quicker\n"
     assert told == ["solving"] * 4
+
+
+@pytest.mark.parametrize(
+    ("options", "quicker", "not_said"),
+    [
+        ("", "--gap 1e-3 ends where the bounds are so close, --threshold D where they tell", "larger"),
+        ("--gap 1e-6", "--threshold D where they tell whether delta is at most D", "--gap"),
+        ("--gap 1e-6 --threshold 1/100", "a larger --gap ends sooner", "--threshold"),
+    ],
+)
+def test_who_waits_for_delta(
+    command: Command, monkeypatch: pytest.MonkeyPatch, options: str, quicker: str, not_said: str
+) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    asked = "delta example:random,states=8,successors=3,labels=2,seed=1 --alpha 1 --pair s0 s1"
+    said = command(*asked.split(), *options.split(), "--timeout", "1").err
+    assert said.startswith("bisimdist: this takes a while. What is proved by then is printed at Ctrl-C")
+    assert quicker in said.splitlines()[0]
+    assert not_said not in said.splitlines()[0]
 
 
 def test_progress_says_how_close_the_bounds_are_by_now() -> None:
