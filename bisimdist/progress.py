@@ -50,6 +50,15 @@ class Deadline:
         """Return how many seconds are left, for whoever has a clock of its own."""
         return None if self.moment is None else max(0.0, self.moment - time.monotonic())
 
+    def earlier(self, seconds: float) -> Deadline:
+        """Return the deadline that comes so many seconds before this one."""
+        return self if self.moment is None else Deadline(self.moment - seconds)
+
+    def part(self, share: float) -> Deadline:
+        """Return the deadline that comes when so much of the time that is left is over."""
+        left = self.left()
+        return self if left is None else Deadline.after(share * left)
+
     def passed(self) -> bool:
         """Tell whether the moment has come."""
         now = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -106,7 +105,7 @@ def crosscheck(  # noqa: PLR0913
     for number, subject in enumerate(subjects):
         work = _Pair(subject, skew, length, stop, progress)
         work.halted = halted
-        work.run(sources, _sooner(_share(deadline, 1, len(subjects) - number), seconds))
+        work.run(sources, _sooner(deadline.part(1 / (len(subjects) - number)), seconds))
         halted = work.halted
         checked.append(work.answer())
     return CrosscheckAnswer(model=model, alpha=skew, length=length, pairs=tuple(checked), interrupted=halted)
@@ -173,7 +172,7 @@ class _Pair:
             self.progress(
                 f"({self.subject.source}, {self.subject.target}) {source.names[0]}", number, len(waiting)
             )
-            self.measure(source, _share(deadline, source.weight, left))
+            self.measure(source, deadline.part(source.weight / left))
             left -= source.weight
 
     def measure(self, source: Source, deadline: Deadline) -> None:
@@ -206,11 +205,3 @@ class _Pair:
             left_out=tuple((name, self.left_out[name]) for name in MEASURES if name in self.left_out),
             alpha=self.alpha,
         )
-
-
-def _share(deadline: Deadline, weight: int, left: int) -> Deadline:
-    """Return the end of a share of what is left of the time."""
-    if deadline.moment is None:
-        return deadline
-    now = time.monotonic()
-    return Deadline(now + max(0.0, deadline.moment - now) * weight / left)

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,26 +22,29 @@ from bisimdist.analysis.event_page import event_svg
 from bisimdist.analysis.profile import ProfileAnswer, profile
 from bisimdist.analysis.proof_pictures import states_svg
 from bisimdist.drawing import LIGHT
-from bisimdist.errors import BisimdistError, UsageError, visible
+from bisimdist.errors import BisimdistError, Interruption, UsageError, visible
 from bisimdist.exact.decimals import decimal_above
 from bisimdist.exact.logarithm import log_enclosure
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.svg import write_svg
 from bisimdist.privacy.event import ACCEPT, REJECT, Event
-from bisimdist.progress import Limits
+from bisimdist.progress import Deadline, Limits
 from bisimdist.report.numbers import at_least, at_most, short_rational
 from bisimdist.report.page import page
 from bisimdist.report.pictures import saved
 from bisimdist.report.tables import Report, html_table
 
 __all__ = [
+    "SHARE",
     "Decision",
     "decision",
     "decision_page",
 ]
 
 POINTS = 9
+SHARE = 0.5
+"""How much of the time that is left each part of the page has."""
 SECONDS = 20.0
 """The time for the comparison of distances, which is beside the point."""
 LARGEST_PROOF = 1 << 20
@@ -147,49 +149,51 @@ def decision(  # noqa: PLR0913
         Of a chain that is only known roughly what nature may do.
     """
     curve, distances = None, None
-    with suppress(BisimdistError):
+    deadline = limits.deadline
+    with suppress(BisimdistError, Interruption):
         curve = profile(
             model,
             pairs=pairs,
             points=POINTS,
             rounds=rounds,
             nature=nature,
-            deadline=limits.deadline,
+            deadline=deadline.part(SHARE),
             memory=limits.memory,
             progress=limits.progress,
         )
-    moment = limits.deadline.moment
-    left = SECONDS if moment is None else max(1.0, min(SECONDS, moment - time.monotonic()))
-    with suppress(BisimdistError):
+    with suppress(BisimdistError, Interruption):
         worst = delta.worst
+        deadline.check()
         distances = crosscheck(
             model,
             pairs=[(worst.source, worst.target)],
             alpha=delta.alpha_upper,
-            seconds=left,
+            seconds=SECONDS,
+            deadline=deadline.part(SHARE),
             progress=limits.progress,
         )
-    proof = _certificate(delta)
-    return Decision(
-        delta=delta, profile=curve, distances=distances, proof=proof, checked=_checked(proof) if proof else ""
-    )
+    proof, checked = _proved(delta, deadline)
+    return Decision(delta=delta, profile=curve, distances=distances, proof=proof, checked=checked)
 
 
-def _certificate(delta: DeltaAnswer) -> str:
-    try:
+def _proved(delta: DeltaAnswer, deadline: Deadline) -> tuple[str, str]:
+    """Return the certificate, and what the checker says of it; nothing where there is none, or no time."""
+    with suppress(BisimdistError, Interruption, subprocess.TimeoutExpired):
+        deadline.check()
         proof = json.dumps(delta.certificate(), separators=(",", ":"))
-    except BisimdistError:
-        return ""
-    return proof if len(proof) <= LARGEST_PROOF else ""
+        if len(proof) <= LARGEST_PROOF:
+            return proof, _checked(proof, deadline)
+    return "", ""
 
 
-def _checked(proof: str) -> str:
+def _checked(proof: str, deadline: Deadline) -> str:
     """Return what the checker says of a proof, in a process that has loaded nothing else."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "proof.json"
         path.write_text(proof)
         words = [sys.executable, "-m", "bisimdist.checker", str(path)]
-        ended = subprocess.run(words, capture_output=True, text=True, check=False)
+        left = deadline.left()
+        ended = subprocess.run(words, capture_output=True, text=True, check=False, timeout=left)
     return ended.stdout + ended.stderr.replace(str(path), path.name)
 
 
@@ -330,7 +334,10 @@ def _profile(curve: ProfileAnswer, named: str) -> str:
 
 def _proof(found: Decision) -> str:
     if not found.proof:
-        return "<p>There is no certificate, or it is too long for a page: delta --certificate writes it.</p>"
+        return (
+            "<p>There is no certificate, or it takes too long or is too long for a page: "
+            "delta --certificate writes it.</p>"
+        )
     return (
         "<p>A checker that shares no code with what computed this read the certificate below:</p>"
         f"<pre>{escape(found.checked)}</pre>"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -41,11 +40,11 @@ from bisimdist.progress import NEVER, Deadline, Progress, silent
 __all__ = [
     "CLOSING_SECONDS",
     "DEFAULT_GAP",
+    "RESERVE",
     "DeltaAnswer",
     "DeltaBound",
     "WitnessEvent",
     "delta",
-    "refining_deadline",
 ]
 
 DEFAULT_GAP = fmpq(1, 10**9)
@@ -63,8 +62,8 @@ ALMOST = fmpq(1, 10**12)
 CLOSING_SECONDS = 5.0
 """How long exact arithmetic may take after somebody stopped the work."""
 
-RESERVE = 0.85
-"""The part of the time that goes into refinement; the rest is for exact arithmetic at the end."""
+RESERVE = 0.6
+"""The part of the time that goes into refinement; the rest is for exact bounds and the event at the end."""
 
 
 @interruptible
@@ -208,14 +207,6 @@ def delta(  # noqa: PLR0913
     return of_members(answer, two.model, ask, deadline)
 
 
-def refining_deadline(deadline: Deadline) -> Deadline:
-    """Return when refinement has to end, so that time is left for exact arithmetic."""
-    if deadline.moment is None:
-        return NEVER
-    now = time.monotonic()
-    return Deadline(now + RESERVE * max(0.0, deadline.moment - now))
-
-
 def _check_rounds(system: System | IntervalChain, rounds: int | None, *, fixed: bool) -> None:
     if not isinstance(system, Interactive) and (rounds is not None or fixed):
         raise UsageError("rounds and sequences of actions are for interactive models: nobody asks this one")
@@ -276,7 +267,7 @@ class _Work:
     def run(self) -> Status:
         """Refine until it is enough; whatever ends the work, exact bounds are worked out at the end."""
         with suppress(LimitError):
-            self.two.use_ratios(self._inside(), deadline=refining_deadline(self.deadline))
+            self.two.use_ratios(self._inside(), deadline=self.deadline.part(RESERVE))
         self.questions = [self.two.question(pair) for pair in self._inside()]
         gap = self._gap()
         reached = False
@@ -318,7 +309,7 @@ class _Work:
         return fmpq(0) if self.two.measure.chain.acyclic(starts) else DEFAULT_GAP
 
     def _refine(self, gap: fmpq) -> bool:
-        deadline = refining_deadline(self.deadline)
+        deadline = self.deadline.part(RESERVE)
         rest = {"gap": gap, "worst": self.worst, "deadline": deadline, "progress": self.progress}
         near = self.threshold
         if gap == 0 and len(self.two.measure.chain.arms) > 1:
@@ -439,7 +430,7 @@ class _Work:
         forward = direction == question.pair
         source, target = (bound.source, bound.target) if forward else (bound.target, bound.source)
         merged = self.two.merged
-        probabilities = [event.probability(merged, state) for state in direction]
+        probabilities = event.probabilities(merged, direction)
         if self.limited is not None and plain:
             event = event.renamed(self.limited.labels)
         spelt = merged.spelt if isinstance(merged, Worlds) else None

@@ -11,7 +11,7 @@ from flint import fmpq
 
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.asked import asked_states
-from bisimdist.analysis.delta import CLOSING_SECONDS, DEFAULT_GAP, refining_deadline
+from bisimdist.analysis.delta import CLOSING_SECONDS, DEFAULT_GAP, RESERVE
 from bisimdist.analysis.leakage_answer import LeakageAnswer
 from bisimdist.analysis.leakage_bounds import LeakageBound, Unending
 from bisimdist.analysis.leakage_cut import of_outputs, widened
@@ -302,7 +302,7 @@ class _Work:
     def run(self) -> Status:
         """Refine until it is enough; whatever ends the work, exact bounds are worked out at the end."""
         states = sorted({state for case in self.cases for state in case.starts})
-        deadline = refining_deadline(self.deadline)
+        deadline = self.deadline.part(RESERVE)
         with suppress(LimitError):
             self.graph.use_ratios(states, deadline=deadline)
         for case in self.cases:

@@ -154,7 +154,7 @@ def _demand_time(system: IrreducibleSystem, deadline: Deadline) -> None:
     """Raise LimitError where the dense method, which nothing can interrupt, would hardly end in time."""
     if deadline.moment is not None:
         words = max(value.bit_length() for value in system.diagonal) / 64
-        Deadline(deadline.moment - _DENSE_SECONDS * system.size**3 * max(1.0, words)).check()
+        deadline.earlier(_DENSE_SECONDS * system.size**3 * max(1.0, words)).check()
 
 
 def satisfies(system: SparseSystem, solution: ExactSolution) -> bool:

@@ -378,8 +378,7 @@ class TraceSemantics:
             for formula in islice(self.formulae(state, depth, deadline=deadline), limit + 1):
                 found.append(formula)
                 kept += writing * (len(formula.linear) + formula.probability.height_bits() / 64)
-                if deadline.moment is not None:
-                    Deadline(deadline.moment - kept).check()
+                deadline.earlier(kept).check()
         except ENDINGS:
             return tuple(found[:limit]), found[limit] if len(found) > limit else None, False
         return tuple(found[:limit]), found[limit] if len(found) > limit else None, True

@@ -62,12 +62,20 @@ class Event:
 
         In an interactive model it is that of the traces which the strategy sees.
         """
-        first = self._next(self.root, chain.labels[start])
+        return self.probabilities(chain, (start,))[0]
+
+    def probabilities(self, chain: System, starts: Sequence[int]) -> list[fmpq]:
+        """Return the same for several states, by one system of equations where there are any."""
+        firsts = [self._next(self.root, chain.labels[start]) for start in starts]
+        if self.order is None:
+            return self._solved(chain, list(zip(firsts, starts, strict=True)))
+        return [self._followed(chain, *place) for place in zip(firsts, starts, strict=True)]
+
+    def _followed(self, chain: System, first: int, start: int) -> fmpq:
+        """Follow the masses from a state through the nodes, in their order."""
         if first < 0:
             return fmpq(1 if first == ACCEPT else 0)
-        order = self.order
-        if order is None:
-            return self._solved(chain, first, start)
+        order = self.order or ()
         inside: dict[int, dict[int, fmpq]] = {first: {start: fmpq(1)}}
         accepted = fmpq(0)
         for node in order:
@@ -86,11 +94,11 @@ class Event:
     def _next(self, node: int, label: str) -> int:
         return node if node < 0 else self.nodes[node].get(label, REJECT)
 
-    def _solved(self, chain: System, first: int, start: int) -> fmpq:
+    def _solved(self, chain: System, starts: Sequence[tuple[int, int]]) -> list[fmpq]:
         """Solve the equations of reaching ACCEPT, for the configurations from which that is possible."""
         found: dict[tuple[int, int], list[tuple[tuple[int, int], fmpq]]] = {}
         gains: dict[tuple[int, int], fmpq] = {}
-        stack = [(first, start)]
+        stack = [(first, start) for first, start in starts if first >= 0]
         while stack:
             here = stack.pop()
             if here in found:
@@ -106,13 +114,15 @@ class Event:
                     stack.append((following, target))
             found[here] = edges
         alive = _leading_to({here: [there for there, _ in edges] for here, edges in found.items()}, gains)
-        if (first, start) not in alive:
-            return fmpq(0)
         place = {here: k for k, here in enumerate(here for here in found if here in alive)}
         rows = [
             (gains[here], [(place[there], p) for there, p in found[here] if there in place]) for here in place
         ]
-        return solve_exact(SparseSystem.from_rationals(rows)).entry(place[first, start])
+        solution = solve_exact(SparseSystem.from_rationals(rows))
+        return [
+            solution.entry(place[here]) if here in place else fmpq(1 if here[0] == ACCEPT else 0)
+            for here in starts
+        ]
 
     def traces(self) -> int | None:
         """Return how many shortest sequences of labels lead to ACCEPT; None if that is no finite number."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 import sys
+import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -258,7 +259,9 @@ class Refinement(Generic[NodeT]):
         """
         while True:
             roots = choose()
+            begun = time.monotonic()
             leaves, closed = self.sweep(roots)
+            swept = (1 + GROWTH) * (time.monotonic() - begun)
             if enough(closed):
                 return True
             if closed:
@@ -266,6 +269,7 @@ class Refinement(Generic[NodeT]):
             heap = [(-self._priority(self.nodes[number]), number) for number in leaves]
             heapq.heapify(heap)
             self._batch(heap, deadline)
+            deadline.earlier(swept).check()  # the next sweep would not be over in time
 
     def _priority(self, node: Node) -> float:
         return node.weight * self.gap(node)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.questions.delta import Delta
@@ -23,6 +23,9 @@ __all__ = ["PageReport"]
 
 LEFT_OUT = {"fixed", "certificate", "threshold"}
 """Options of delta: the page carries its proof, and is about bounds."""
+
+DRAWING = 0.8
+"""After this part of the time the page is drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +57,10 @@ class PageReport(Question["Decision"]):
         return cls(asked=asked, model=asked.model, **about)  # type: ignore[arg-type]
 
     def ask(self, limits: Limits) -> Decision:
-        from bisimdist.analysis.decision_page import decision
+        from bisimdist.analysis.decision_page import SHARE, decision
 
-        delta = self.asked.ask(limits)
+        limits = replace(limits, deadline=limits.deadline.part(DRAWING))
+        delta = self.asked.ask(replace(limits, deadline=limits.deadline.part(SHARE)))
         asked = self.asked
         about = {"pairs": asked.pairs, "rounds": asked.rounds, "nature": asked.nature}
         return decision(self.model, delta, limits=limits, **about)  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -33,16 +34,46 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize("line", LONG)
-def test_it_ends_in_time_with_what_is_known(
-    command: Command, monkeypatch: pytest.MonkeyPatch, line: str
-) -> None:
+@pytest.fixture
+def by_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the clock count CPU seconds."""
     monkeypatch.setattr(time, "monotonic", time.process_time)
     monkeypatch.setattr(signal, "ITIMER_REAL", signal.ITIMER_PROF)
     monkeypatch.setattr(signal, "SIGALRM", signal.SIGPROF)
+
+
+@pytest.mark.usefixtures("by_cpu")
+@pytest.mark.parametrize("line", LONG)
+def test_it_ends_in_time_with_what_is_known(command: Command, line: str) -> None:
     begun = time.process_time()
     ended = command(*line.split(), "--json", "--timeout", str(SECONDS))
     spent = time.process_time() - begun
     assert ended.code == 3
     assert json.loads(ended.out)["command"] == line.split(maxsplit=1)[0]
     assert spent < SECONDS + BEYOND + SHOWING
+
+
+@pytest.mark.usefixtures("by_cpu")
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "traces example:random,states=5,successors=3,labels=2,seed=1 --state s0 --limit 1000000",
+            "Time ran out",
+        ),
+        ("delta example:random,states=30,successors=3,labels=3,seed=0 --alpha 11/10", "an event"),
+        ("report example:random,states=30,successors=3,labels=3,seed=0 --alpha 11/10 -o FILE", "A limit"),
+    ],
+)
+def test_what_a_person_is_shown_is_there_in_time(
+    command: Command, tmp_path: Path, line: str, said: str
+) -> None:
+    begun = time.process_time()
+    ended = command(*line.replace("FILE", f"{tmp_path}/page.html").split(), "--timeout", "3")
+    spent = time.process_time() - begun
+    assert (ended.code, said in ended.out) == (3, True)
+    assert spent < 3 + BEYOND
+    if "FILE" in line:
+        page = (tmp_path / "page.html").read_text()
+        assert "At every level" in page
+        assert "What other measures say" in page
