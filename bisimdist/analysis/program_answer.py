@@ -119,8 +119,10 @@ def ratio_remarks(found: OutputRatio | None) -> list[str]:
     return [f"Without a delta the ratio is {at_least}{size} (epsilon {at_least}{level[0]}){where}."]
 
 
-def raised_remarks(model: ProgramChain, names: Iterable[str]) -> list[str]:
-    """Say so where no run from any of some inputs returns, and nothing is seen before."""
+def raised_remarks(model: ProgramChain | ProgramInteractive, names: Iterable[str]) -> list[str]:
+    """Say so where no run from any of some inputs returns, and nothing is seen or asked before."""
+    if isinstance(model, ProgramInteractive):
+        return []
     ends = {model.labels[target] for name in names for target, _ in model.rows[model.index(name)]}
     if not ends or not all(end.startswith(RAISES) for end in ends):
         return []
@@ -138,7 +140,6 @@ def program_report(answer: DeltaAnswer, report: Report) -> Report:
     who = "an observer" if isinstance(model, ProgramChain) else "an analyst"
     remarks = [f"Of {model.origin.function} {who} sees {seen}."]
     if isinstance(model, ProgramChain):
-        remarks += raised_remarks(model, (worst.source, worst.target))
         remarks += ratio_remarks(output_ratio(model, worst.source, worst.target))
         remarks += _clip_remarks(answer, model)
     remarks += [f"Where the runs part: {parting.text}." for parting in found[:MOST_PARTINGS]]

@@ -41,6 +41,15 @@ def parameter(option: Option[Any]) -> click.Option:
     )
 
 
+class _Command(click.Command):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # where a value is missing it has none
+            raise
+
+
 def command_of(question: type[Question[Any]]) -> click.Command:
     """Return the command that asks a question."""
 
@@ -58,7 +67,7 @@ def command_of(question: type[Question[Any]]) -> click.Command:
         nargs=-1 if "..." in question.argument else 1,
         shell_complete=complete_model if question.argument.endswith("MODEL") else None,
     )
-    return click.Command(
+    return _Command(
         question.command,
         callback=run,
         params=[argument, *map(parameter, (*question.offered(), *own))],

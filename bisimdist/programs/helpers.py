@@ -90,7 +90,7 @@ def items_of(value: Any) -> Any:
         )
     if isinstance(value, list):
         return ListPosition(value, 0)
-    return Rest.of(*value)
+    return Rest.of(*iter(value))  # a star alone has words of its own for what cannot be gone through
 
 
 def first_and_rest(items: Any) -> tuple[Any, ...]:

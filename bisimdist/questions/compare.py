@@ -58,7 +58,9 @@ class Compare(AboutNature["Compared"]):
     def read(cls, given: Given) -> Compare:
         said = given.fields(cls)
         if said["alpha"] is None:
-            raise UsageError("no --alpha was given")
+            raise UsageError(
+                "no --alpha was given; expected a number that is at least 1, such as --alpha 11/10"
+            )
         model = given.rough_system(cuts=True)
         refuse_rounds(model, said["rounds"])
         return cls(model=model, pairs=given.pairs(model), **said)

@@ -15,6 +15,7 @@ from bisimdist.questions.options import (
     ALL_PAIRS,
     CERTIFICATE,
     COINS,
+    INPUT,
     INPUT_FORMAT,
     NATURE,
     PAIR,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from bisimdist.models.lmc import LMC
     from bisimdist.models.pa import PA
     from bisimdist.models.parametric import ParametricChain
+    from bisimdist.programs.chain import ProgramChain, ProgramInteractive
     from bisimdist.questions.source import Note
 
 __all__ = ["Given"]
@@ -152,7 +154,6 @@ class Given:
         from bisimdist.questions.program_source import (
             coined_model,
             is_program,
-            program_model,
             refuse_program_options,
             refuse_reading_options,
         )
@@ -168,7 +169,7 @@ class Given:
         if other is None:
             if programs:
                 gain = self[COINS]
-                return program_model(self, cuts=cuts) if gain is None else coined_model(self, gain)
+                return self._program(cuts=cuts) if gain is None else coined_model(self, gain)
             return read_any_model(self.argument, self._reading(self[PAIR]), format=self[INPUT_FORMAT])
         from bisimdist.models.against import side_by_side
         from bisimdist.programs.against import programs_side_by_side
@@ -182,16 +183,26 @@ class Given:
 
     def _half(self, k: int, name: str, *, cuts: bool) -> AnyModel:
         """Return the first or the second of two models; its pairs are its own states, each with itself."""
-        from bisimdist.questions.program_source import is_program, program_model
+        from bisimdist.questions.program_source import is_program
         from bisimdist.questions.source import read_any_model
 
         if is_program(name):
-            return program_model(self, cuts=cuts, half=(k, name))
+            return self._program(cuts=cuts, half=(k, name))
         reading = self._reading(tuple((pair[k], pair[k]) for pair in self[PAIR]))
         if k == 1:
             own = self[AGAINST_CONSTANTS]
             reading = replace(reading, constants={**reading.constants, **own}, shared=not own)
         return read_any_model(name, reading, format=self[INPUT_FORMAT])
+
+    def _program(self, **how: Any) -> ProgramChain | ProgramInteractive:
+        """Return the model of a program; a note says so where it never returns."""
+        from bisimdist.analysis.program_answer import raised_remarks
+        from bisimdist.questions.program_source import program_model
+
+        model = program_model(self, **how)
+        for line in raised_remarks(model, [model.states[s] for pair in model.pairs for s in pair]):
+            self.note(line)
+        return model
 
     def known_model(self) -> KnownModel:
         """Return the model, whatever its kind, but one whose probabilities are known."""
@@ -329,8 +340,11 @@ class Given:
         """Return what is said where a model has no pairs: with an option to copy."""
         pair = " ".join(map(quote, (*names, *names)[:2]))
         every = ", or --all-pairs" if ALL_PAIRS in self.options else ""
+        if self.values.get(INPUT.name):
+            return UsageError("one --input was given; say what it is to be compared with by another")
         return UsageError(
-            f"the model has no pairs of its own; say what to compare, such as --pair {pair}{every}"
+            f"{self.source}: the model has no pairs of its own; say what to compare, "
+            f"such as --pair {pair}{every}"
         )
 
     def _all_pairs(self) -> bool:

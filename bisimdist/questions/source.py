@@ -238,4 +238,8 @@ def as_hmm(found: AnyModel, source: str) -> HMM:
     if isinstance(found, Interactive | IntervalChain | ParametricChain):
         raise unfit(found, source, "a hidden Markov model (kind hmm)")
     kind = "a labelled Markov chain" if isinstance(found, LMC) else "a probabilistic automaton"
-    raise ModelError(f"this is {kind}; expected a hidden Markov model (kind hmm)", source=source)
+    raise ModelError(
+        f"this is {kind}; expected a hidden Markov model (kind hmm), such as "
+        "'bisimdist convert MODEL --to hmm' makes of one without choices",
+        source=source,
+    )

@@ -438,12 +438,17 @@ def test_names_cannot_act_on_the_terminal(command: Command, engine: FakeEngine, 
     assert "\x1b" not in refused.err
 
 
+@pytest.mark.parametrize("option", ["--alpha", "--pair"])
+def test_an_option_without_its_value(command: Command, figure1: Path, option: str) -> None:
+    command("bound", figure1, option).assert_refused(option, "see 'bisimdist bound --help'")
+
+
 def test_a_model_without_pairs_is_asked_with_an_option_to_copy(command: Command, tmp_path: Path) -> None:
     model = tmp_path / "model.yaml"
     model.write_text("kind: lmc\nstates: {a b: x, c: x}\ntransitions: {a b: {c: 1}, c: {c: 1}}\n")
     words = ("bound", model, "--alpha", "1")
     refused = command(*words)
-    refused.assert_refused("no pairs of its own", "--pair 'a b' c", "--all-pairs")
+    refused.assert_refused(f"{model}: ", "no pairs of its own", "--pair 'a b' c", "--all-pairs")
     assert command(*words, *shlex.split(refused.err.partition("such as ")[2].partition(",")[0])).code == 0
     assert "--all-pairs" not in command("explain", model).err
 

@@ -244,14 +244,17 @@ def test_that_nothing_is_returned_is_said(command: Command, tmp_path: Path) -> N
     asked = ("budget", f"{file}:noisy", "--domain", "0,1")
     assert said in command(*asked, "--size", "1").out  # of lists
     inputs = ("--input", "[0]", "--input", "1", "--alpha", "1")
-    assert "Nothing is ever" not in command("program", f"{file}:noisy", *inputs).out
-    assert said in command("program", f"{file}:noisy", *inputs[:3], "[1]", *inputs[4:]).out
+    both = (*inputs[:3], "[1]", *inputs[4:])
+    for question in ("program", "delta", "bound", "compare"):
+        assert "Nothing is ever" not in command(question, f"{file}:noisy", *inputs).err
+        assert command(question, f"{file}:noisy", *both).err.count(said) == 1
 
 
 def test_what_is_not_usable_is_refused(command: Command, file: str) -> None:  # noqa: F811
     named = f"{file}:response"
     command("budget", named).assert_refused("--domain")
     command("budget", named, "--domain", "0,1").assert_refused("--size")
+    command("delta", named, "--input", "0", "--alpha", "1").assert_refused("one --input")
     command("budget", named, "--domain", "x", "--size", "1").assert_refused("literals")
     command("budget", named, "--domain", "0,1", "--size", "40").assert_refused("inputs")
     command("budget", named, "--domain", "0", "--size", "1").assert_refused("no two")
