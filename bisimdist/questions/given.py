@@ -341,7 +341,7 @@ class Given:
         pair = " ".join(map(quote, (*names, *names)[:2]))
         every = ", or --all-pairs" if ALL_PAIRS in self.options else ""
         if self.values.get(INPUT.name):
-            return UsageError("one --input was given; say what it is to be compared with by another")
+            return UsageError("one --input was given; give another to compare it with, or states by --pair")
         return UsageError(
             f"{self.source}: the model has no pairs of its own; say what to compare, "
             f"such as --pair {pair}{every}"
