@@ -6,6 +6,8 @@ from collections import Counter
 from functools import cache
 from types import SimpleNamespace
 
+import numpy as np
+
 from bisimdist.fixpoint import flat_bases, flat_plan, flat_sweeps
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.lp.compiled import compiled_kernel, machine_code
@@ -38,6 +40,11 @@ _SWEEPS = (
 _BASES = ("_program", "_pack", "write_bases")
 
 
+def _index(place: int) -> np.uint64:
+    """Return a place as a number that cannot be negative."""
+    return np.uint64(place)
+
+
 @cache
 def flat_code(simple: bool = True) -> SimpleNamespace:
     """Return the compiled sweeps, of `simple` chains or any; a process loads or makes them once."""
@@ -46,6 +53,7 @@ def flat_code(simple: bool = True) -> SimpleNamespace:
     options = {"error_model": "numpy"}  # no sweep divides by 0
     plan = machine_code(_PLAN, {**vars(flat_plan), **kernel, "SIMPLE": simple}, suffix, **options)
     made = {"SIMPLE": simple, **{name: plan[name] for name in ("number", "forest", "make_plan")}}
+    made["index"] = machine_code(("_index",), globals())["_index"]
     sweeps = machine_code(_SWEEPS, {**vars(flat_sweeps), **made}, suffix, **options)
     written = machine_code(_BASES, {**vars(flat_bases), **made}, suffix, **options)
     return SimpleNamespace(**{**sweeps, "write_bases": written["write_bases"]})

@@ -43,6 +43,14 @@ ABSENT, ZERO, SETTLED, OPEN = 0, 1, 2, 3
 with a choice, `OPEN` plus the number of the side (see `_side`)."""
 
 
+def index(place: int) -> int:
+    """Return a place in an array that does not count from its end; machine code then need not ask.
+
+    Where distances are waited for, as in `follow`, a third fewer instructions are as much less time.
+    """
+    return place
+
+
 def _keep(
     count: int, lost: float, unit: float, room: Room, plans: Plans, pair: int, at: int, places: int
 ) -> None:
@@ -55,15 +63,15 @@ def _keep(
 
 def _followed(plans: Plans, table: Array, one: float, pair: int, at: int, places: int) -> float:
     """Return what the plan of a pair costs, about."""
-    cost: float = plans.lost[pair] * one
+    cost: float = plans.lost[index(pair)] * one
     for k in range(at, at + places):
-        cost += plans.mass[k] * table[plans.cell[k]]
+        cost += plans.mass[index(k)] * table[index(plans.cell[index(k)])]
     return cost
 
 
 def _places(s: int, t: int, chain: Chain) -> int:
     """Return how many moves a plan of a pair may have."""
-    places: int = max(chain.long[s] + chain.long[t] - 1, 0)
+    places: int = max(chain.long[index(s)] + chain.long[index(t)] - 1, 0)
     return places
 
 
@@ -93,12 +101,12 @@ def _side(s: int, t: int, side: int, chain: Chain) -> tuple[int, int]:
 
 def _pair(late: int, step: int, twice: int, chain: Chain) -> tuple[int, int, int]:
     """Return a pair of a state and one before it, with its number; ordered ones come `twice`."""
-    peer = chain.peer[step >> twice]
+    peer = chain.peer[index(step >> twice)]
     s, t = max(late, peer), min(late, peer)
     if step & twice:
         s, t = t, s
     if SIMPLE:
-        return s, t, chain.base[s] + t
+        return s, t, chain.base[index(s)] + t
     return s, t, number(s, t, True, chain.base, chain.half)
 
 
@@ -172,14 +180,14 @@ def follow(
         late = chain.order[k]
         for step in range(chain.first[late] << twice, chain.turn[late] << twice):
             s, t, pair = _pair(late, step, twice, chain)
-            if plans.state[pair] == ABSENT:
+            if plans.state[index(pair)] == ABSENT:
                 continue
             places = _places(s, t, chain)
-            if plans.state[pair] != ZERO:
+            if plans.state[index(pair)] != ZERO:
                 value = _followed(plans, table, one, pair, at, places) + extra
                 value = min(max(floor(value), 0.0), one)
-                change = max(change, abs(value - table[pair]))
-                table[pair] = value
+                change = max(change, abs(value - table[index(pair)]))
+                table[index(pair)] = value
             at += places
     return at, change
 
