@@ -19,8 +19,10 @@ from bisimdist.analysis.pair_rows import PairRows
 from bisimdist.analysis.proved import OnlyHere, Proved, Shown, no_parts
 from bisimdist.errors import BisimdistError, UsageError
 from bisimdist.exact.number import Exact
+from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
 from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.lmc import LMC
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.report.bounds import bounds_table, decided, decided_data, long_hint, privacy_level
 from bisimdist.report.numbers import at_most, interval, short_rational
@@ -133,22 +135,44 @@ class DistanceAnswer(Shown, Proved):
         Parameters
         ----------
         source, target
-            Two states that the proof speaks of; by default the pair with the largest bound.
+            Two states that the proof speaks of; by default the pair with the largest bound, of those that
+            labels alone do not settle.
 
         Raises
         ------
         UsageError
             If there is no coupling: nothing has to be moved, or nothing may be.
         """
-        from bisimdist.analysis.proof_pictures import Picture, coupling_svg  # noqa: PLC0415 (most answers are not drawn)
+        from bisimdist.analysis.one_coupling import one_coupling  # noqa: PLC0415 (most answers are not drawn)
+        from bisimdist.analysis.proof_pictures import Picture, coupling_svg  # noqa: PLC0415
 
-        (place,) = largest(self.rows(), 1)
-        worst = self.pairs[place]
-        return Picture(coupling_svg(self.certificate(), source or worst.source, target or worst.target))
+        worst = self._worst()
+        names = source or worst.source, target or worst.target
+        pairs, simple = self.pairs, self.alpha == 1 and self.distance == "bd" and type(self.model) is LMC
+        if self._many and simple and isinstance(pairs, PairBounds) and isinstance(self.model, LMC):
+            proof = one_coupling(self.model, *names, lambda pair: pairs.known.bounds(pair)[1])
+        else:
+            proof = self.certificate()
+        return Picture(coupling_svg(proof, *names))
+
+    def _worst(self) -> PairBound:
+        """Return the pair with the largest bound, if it can be one that labels alone do not settle."""
+        rows, pairs = self.rows(), self.pairs
+        (place,) = largest(rows, 1)
+        if isinstance(pairs, PairBounds) and isinstance(self.model, LMC) and pairs[place].upper == 1:
+            classes = distinguishable_classes(self.model)
+            near = (k for k in largest(rows, len(rows)) if len({classes[s] for s in pairs.asked[k]}) == 1)
+            place = next(near, place)
+        return pairs[place]
+
+    @property
+    def _many(self) -> bool:
+        """Whether the distance rests on so many pairs that their proof takes long to write."""
+        pairs = self.statistics.get("pairs", MAX_DRAWN + 1)
+        return not isinstance(pairs, int) or pairs > MAX_DRAWN
 
     def picture(self) -> str:
-        pairs = self.statistics.get("pairs", MAX_DRAWN + 1)
-        if not isinstance(pairs, int) or pairs > MAX_DRAWN:
+        if self._many:
             return ""
         with suppress(BisimdistError):
             return self.coupling().svg

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 import bisimdist
+from bisimdist.analysis import distance_answer
 from bisimdist.drawing import WIDEST, Edge, Node, drawing
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.report.matrix import Matrix
@@ -87,6 +88,24 @@ def test_a_coupling_is_drawn_from_either_side_and_not_where_there_is_none() -> N
     assert {"said1_ht_agree", "said1_tt_agree_payer1", "49/100", "51/100"} <= there & back
     with pytest.raises(bisimdist.UsageError, match="no coupling of done and done"):
         answer.coupling("done", "done")
+
+
+def test_of_many_pairs_one_coupling_is_drawn_without_the_proof_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chain = bisimdist.build_example("random,states=40,successors=3,labels=2,seed=1")
+    answer = bisimdist.bound(chain, 1, pairs=bisimdist.AllPairs(chain.states))
+    inside = [pair for pair in answer.pairs if pair.upper < 1]
+    worst = max(inside, key=lambda pair: pair.upper)
+    certified = answer.coupling(worst.source, worst.target).svg
+    monkeypatch.setattr(distance_answer, "MAX_DRAWN", 0)
+    monkeypatch.setattr(type(answer), "certificate", None)
+    assert answer.coupling(worst.source, worst.target).svg == certified
+    assert "the coupling of" in answer.coupling().svg
+    apart = next(pair for pair in answer.pairs if pair.upper == 1)
+    for names in ((apart.source, apart.target), ("s0", "s0")):
+        with pytest.raises(bisimdist.UsageError, match="no coupling of"):
+            answer.coupling(*names)
 
 
 def test_what_is_pumped_leads_back() -> None:
