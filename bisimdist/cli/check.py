@@ -147,8 +147,11 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     document = _document(certificate)
     kind = _model_kind(document)
     # Read here as well, for errors that name file and line; the checker still sees the file itself.
-    if is_json_file and isinstance(given.any_model(), kinds.get(kind, LMC)):
-        return Path(model).read_bytes()
+    if is_json_file:
+        read = given.any_model()
+        tagged = isinstance(read, PA) and any(step.tag is not None for step in read.transitions)
+        if isinstance(read, kinds.get(kind, LMC)) and not tagged:
+            return Path(model).read_bytes()
     # A fully probabilistic automaton may stand for its chain.
     found = _program(given, document) if is_program(model) else given.any_model()
     if kind == "lmc" and isinstance(found, Interactive):
@@ -158,8 +161,8 @@ def _model_text(given: Given, model: str, certificate: bytes) -> str | bytes:
     if kind == "lmc" and not isinstance(found, IntervalChain | ParametricChain):
         found = as_chain(found, given.source, given.note)
     how = "explored" if is_program(model) else "read"
-    note(f"{model}: {how} by bisimdist itself, since the checker reads models in JSON only")
-    return write_model(found, "json")
+    note(f"{model}: {how} by bisimdist itself, since the checker reads models in JSON only, and no tags")
+    return json.dumps(found.canonical()) if isinstance(found, PA) else write_model(found, "json")
 
 
 def _document(certificate: bytes) -> Any:

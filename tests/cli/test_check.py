@@ -112,6 +112,18 @@ def test_with_a_model(
     assert command("check", path, "example:figure1").code == 0
 
 
+def test_a_model_with_tags(command: Command, tmp_path: Path) -> None:
+    """What a scheduler sees is not what a certificate is about."""
+    step = {"from": "s", "action": "a", "tag": "seen", "to": {"t": "1/2", "u": "1/2"}}
+    model, proof = tmp_path / "tags.json", tmp_path / "proof.json"
+    tagged = {"kind": "pa", "states": ["s", "t", "u"], "transitions": [step], "pairs": [["s", "t"]]}
+    model.write_text(json.dumps(tagged))
+    assert command("metric", model, "--kind", "additive", "--certificate", proof).code == 0
+    assert command("check", proof, model).code == 0
+    model.write_text(json.dumps(tagged).replace("1/2", "1/3"))
+    assert command("check", proof, model).code == 1
+
+
 def test_from_standard_input(
     command: Command, document: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,6 +71,20 @@ def test_randomised_response_with_bent_coins(command: Command, file: Path) -> No
     assert Fraction(asked(command, file, "answer", "--alpha", "7.99", "--coins", "1/3")["lower"]) > 0
 
 
+@pytest.mark.parametrize("suffix", ["json", "yaml"])
+@pytest.mark.parametrize("seen", [(), SEEN[:2]])
+def test_a_file_says_which_program_it_is_made_of(
+    command: Command, file: Path, tmp_path: Path, suffix: str, seen: tuple[str, ...]
+) -> None:
+    about = (f"{file}:answer", "--input", "0", "--input", "1", "--coins", "1/3", *seen)
+    proof, model = tmp_path / "proof.json", tmp_path / f"model.{suffix}"
+    assert command("bound", *about, "--alpha", "2", "--certificate", proof).code == 0
+    assert command("show", *about, "-o", model).code == 0
+    program = json.dumps(json.loads(proof.read_text())["program"])
+    assert f": {program}" in model.read_text()
+    assert command("check", proof, model).code == 0
+
+
 @pytest.mark.parametrize("name", ["answer", "four"])
 def test_coins_that_nobody_bends_are_fair(command: Command, file: Path, name: str) -> None:
     for alpha in ("1", "2"):
