@@ -27,7 +27,7 @@ from bisimdist.programs.chain import ProgramChain
 from bisimdist.report.bounds import bounds_table, decided, decided_data, long_hint, privacy_level
 from bisimdist.report.numbers import at_most, interval, short_rational
 from bisimdist.report.pair_table import largest
-from bisimdist.report.tables import Report
+from bisimdist.report.tables import Report, beginning, not_shown
 from bisimdist.verdicts import verdict_word
 
 if TYPE_CHECKING:
@@ -45,8 +45,7 @@ DISTANCES = ("bd", "lbd")
 MAX_DRAWN = 2_000
 """Where a distance rests on more pairs, a coupling is drawn only for who asks for it."""
 
-MAX_ROWS = 5_000
-"""The bounds of so many pairs are shown to a person; JSON and CSV have all."""
+ALL_PAIRS = "--json and --csv have all, --top N the largest"
 
 MAX_DIRECTIONS = 10
 """For so many pairs a person is told both directions of an asymmetric distance; JSON has all."""
@@ -211,7 +210,7 @@ class DistanceAnswer(Shown, Proved):
         """
         names = self.names() if asked is None else asked
         count = len(self.pairs)
-        chosen = range(min(count, MAX_ROWS)) if places is None else places
+        chosen = beginning(range(count)) if places is None else places
         named = [(self.pairs[k], names[k]) for k in chosen]
         table = [(*names, pair.lower, pair.upper) for pair, names in named]
         columns, rows = bounds_table(self.distance, table)
@@ -223,7 +222,7 @@ class DistanceAnswer(Shown, Proved):
                 _meaning(self.alpha, epsilon, named),
                 *_directions(named, self.distance),
                 *ENDINGS[self.status],
-                *_left_out(count - len(named) if places is None else 0),
+                *(not_shown(count, "pairs", ALL_PAIRS) if places is None else ()),
                 *([CUT] if isinstance(self.model, ProgramChain) and self.model.cut else []),
                 *long_hint([self.alpha, *(bound for *_, low, high in table for bound in (low, high))]),
             ),
@@ -305,15 +304,6 @@ def _meaning(alpha: fmpq, epsilon: str | None, named: Named) -> str:
         ((pair, names),) = named
         where, delta = f"for the pair ({', '.join(names)})", at_most(pair.upper).removeprefix("<= ")
     return f"The model is ({level}, delta)-differentially private {where} with delta <= {delta}{value}."
-
-
-def _left_out(count: int) -> list[str]:
-    """Say how many pairs are not shown."""
-    return (
-        [f"{count} more pairs are not shown: --json and --csv have all, --top N the largest."]
-        if count
-        else []
-    )
 
 
 def _heading(distance: str, alpha: fmpq, epsilon: str | None) -> str:

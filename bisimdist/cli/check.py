@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
-from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -28,7 +27,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.questions.given import Given
 from bisimdist.questions.options import INPUT_FORMAT
 from bisimdist.report.numbers import at_least, at_most, short_rational
-from bisimdist.report.tables import Report
+from bisimdist.report.tables import Report, beginning, not_shown
 
 if TYPE_CHECKING:
     from bisimdist.models.kinds import AnyModel
@@ -37,9 +36,6 @@ __all__ = ["run_check"]
 
 MAX_BYTES = 1 << 30
 """How large a certificate may be."""
-
-MAX_CLAIMS = 5_000
-"""So many claims are shown to a person; JSON has all."""
 
 MAX_CELL = 80
 """How many characters of a text a person is shown."""
@@ -290,14 +286,13 @@ def _claim_data(claim: Claim) -> dict[str, object]:
 
 def _report(report: CheckReport, name: str) -> Report:
     other, claims = report.other_claims, report.claims
-    columns, rows = _other_table(other) if other else _table(list(islice(claims, MAX_CLAIMS)))
+    columns, rows = _other_table(beginning(other)) if other else _table(beginning(claims))
     verdict = "The certificate is valid: it proves every claim."
     if not report.valid:
         verdict = f"The certificate is NOT valid, nothing is proved: {report.reason}"
     about = f"What it is about: {report.model_kind}, digest {report.digest}."
     remarks = [verdict] if report.digest is None else [verdict, about]
-    if len(claims) > MAX_CLAIMS and not other:
-        remarks.append(f"{len(claims) - MAX_CLAIMS} more claims are not shown: --json has all.")
+    remarks += not_shown(len(other or claims), "claims", "--json has all")
     return Report(heading=f"{name}: claims", columns=columns, rows=rows, remarks=tuple(remarks))
 
 

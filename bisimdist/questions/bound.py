@@ -217,10 +217,10 @@ class Bound(Question["DistanceAnswer"]):
     def report_of(
         self, answer: DistanceAnswer, places: Sequence[int], every: Sequence[Mapping[str, Any]]
     ) -> Report:
-        from bisimdist.analysis.distance_answer import MAX_ROWS
+        from bisimdist.report import tables
         from bisimdist.report.pair_table import said_to_be_largest
 
-        if len(every) <= MAX_ROWS:
+        if len(every) <= tables.MOST:
             return super(Bound, self).report_of(answer, places, every)
         return said_to_be_largest(self.report(answer, places), len(places), len(every))
 

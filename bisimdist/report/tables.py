@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from itertools import islice
 from os import environ
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 from bisimdist.errors import visible
 
-__all__ = ["Report", "html_table", "plain_text", "print_report"]
+__all__ = ["Report", "beginning", "html_table", "not_shown", "plain_text", "print_report"]
+
+T = TypeVar("T")
+
+MOST = 5_000
+"""So many pairs, or claims, are shown to a person; JSON has all."""
 
 MAX_ROWS = 200
 """How many rows a notebook shows, and how many remarks."""
@@ -43,6 +49,22 @@ class Report:
         """Return the report as HTML, of so many rows and remarks at the most."""
         table = html_table(self.heading, self.columns, self.rows, most=most)
         return table + "".join(f"<p>{_text(remark)}</p>" for remark in self.remarks[:most])
+
+
+def beginning(items: Iterable[T]) -> list[T]:
+    """Return as many of some pairs, or claims, as a person is shown."""
+    return list(islice(items, MOST))
+
+
+def not_shown(count: int, what: str, elsewhere: str) -> tuple[str, ...]:
+    """Say of so many how many a person is not shown, and where all are; nothing where there are no more.
+
+    Examples
+    --------
+    >>> not_shown(5_003, "pairs", "--json has all")
+    ('3 more pairs are not shown: --json has all.',)
+    """
+    return (f"{count - MOST} more {what} are not shown: {elsewhere}.",) if count > MOST else ()
 
 
 def _text(text: str) -> str:

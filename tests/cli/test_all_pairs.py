@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 import bisimdist
-from bisimdist.analysis import asked, distance_answer, pair_bounds, work
+from bisimdist.analysis import asked, pair_bounds, work
 from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distance_answer import DistanceAnswer
 from bisimdist.analysis.pair_bounds import PairBound, PairBounds
 from bisimdist.models.all_pairs import AllPairs
 from bisimdist.models.lmc import LMC
+from bisimdist.report import tables
 from bisimdist.report.pair_table import csv_of_pairs, largest
 from tests.cli.conftest import Command
 
@@ -42,7 +43,7 @@ def chain() -> LMC:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few pairs count as many."""
     monkeypatch.setattr(work, "FEW", 5)
-    monkeypatch.setattr(distance_answer, "MAX_ROWS", 100)
+    monkeypatch.setattr(tables, "MOST", 100)
 
 
 @pytest.fixture(params=["1", "11/10"])

@@ -15,10 +15,10 @@ from bisimdist.analysis.distances import bound
 from bisimdist.checker import CheckReport, check_certificate
 from bisimdist.checker.__main__ import sentence
 from bisimdist.checker.rules import KINDS
-from bisimdist.cli import check
 from bisimdist.cli.check import run_check
 from bisimdist.models.io import load_model, write_model
 from bisimdist.models.lmc import LMC
+from bisimdist.report import tables
 from tests.cli.conftest import Command
 
 
@@ -56,10 +56,14 @@ def stored(path: Path, document: dict[str, Any]) -> Path:
 def test_of_many_claims_the_first_are_shown(
     command: Command, document: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "MAX_CLAIMS", 1)
+    monkeypatch.setattr(tables, "MOST", 1)
     ended = command("check", stored(tmp_path / "c.json", document))
     assert (ended.code, "s2" in ended.out) == (0, False)
     assert "1 more claims are not shown: --json has all." in ended.out
+    proof = tmp_path / "classes.json"
+    assert command("classes", "example:figure1", "--certificate", proof).code == 0
+    many = len(json.loads(proof.read_text())["claims"])
+    assert f"{many - 1} more claims are not shown" in command("check", proof).out
 
 
 def test_a_valid_certificate(command: Command, document: dict[str, Any], tmp_path: Path) -> None:
