@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
@@ -28,8 +28,8 @@ LEAST = 0.75
 DASHED = ' class="dashed"'
 AWAY = 30
 """How far curves at the side of a box go."""
-TEXT_AT = (0.6, 0.42)
-"""Where on a curve its text stands; what leaves one node takes turns."""
+TEXT_AT: tuple[float, ...] = (0.6, 0.42, 0.51, 0.69, 0.33, 0.78, 0.24, 0.86, 0.16)
+"""Where on a curve its text may stand: at the first place that is free, or else at the freest."""
 
 LIGHT = ("#e4edf9", "#fdebd3", "#e3f3e4", "#f6e3ef", "#fbf5cf", "#e0f2f3")
 DARK = ("#1f3350", "#4a3415", "#1d3d22", "#46253b", "#403a12", "#143c3e")
@@ -262,11 +262,10 @@ def drawing(
     middle = _columns(widths, edges, layers, beside)
     rows = {node.name: layers[node.name] * (HEIGHT + RISE) for node in nodes}
     parts, boxes = [], [_box(node, middle[node.name], rows[node.name]) for node in nodes]
-    leaving: Counter[str] = Counter()
+    taken = [extent for _, extent in boxes]
     for (source, target, dashed), text in whole.items():
         start, end = ((middle[name], rows[name], by_name[name]) for name in (source, target))
-        leaving[source] += not dashed
-        parts.append(_curve(start, end, text, dashed, at=TEXT_AT[leaving[source] % len(TEXT_AT)]))
+        parts.append(_curve(start, end, text, dashed, taken))
     extents = [extent for _, extent in (*parts, *boxes)]
     left, top = (min(extent[side] for extent in extents) - MARGIN for side in (0, 1))
     width, height = (
@@ -307,16 +306,19 @@ def _box(node: Node, x: float, y: float) -> tuple[str, Extent]:
 Place = tuple[float, float, Node]
 
 
-def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> tuple[str, Extent]:
-    """Draw an edge: downwards from box to box; level, upwards and round loops at the side."""
+def _curve(source: Place, target: Place, text: str, dashed: bool, taken: list[Extent]) -> tuple[str, Extent]:
+    """Draw an edge: downwards from box to box; level, upwards and round loops at the side.
+
+    Its text goes where least of it lies on what is taken, and is taken itself from then on.
+    """
     (x1, y1, first), (x2, y2, second) = source, target
-    anchor = ""
+    anchor, places = "", TEXT_AT
     if y2 > y1:
         y1, y2 = y1 + first.height / 2, y2 - second.height / 2
         bend = (y2 - y1) / 2
         points = (x1, y1), (x1, y1 + bend), (x2, y2 - bend), (x2, y2)
         if y2 - y1 > RISE + HEIGHT:  # boxes may stand in the way further down
-            at *= 0.75 * RISE / (y2 - y1)
+            places = tuple(at * 0.75 * RISE / (y2 - y1) for at in TEXT_AT)
     elif y1 == y2 and x1 != x2:
         side = -1 if dashed else 1
         y1, y2, bend = y1 + side * first.height / 2, y2 + side * second.height / 2, side * RISE / 2
@@ -327,23 +329,36 @@ def _curve(source: Place, target: Place, text: str, dashed: bool, at: float) -> 
         x1, x2 = x1 + first.drawn / 2, x2 + second.drawn / 2
         far = max(x1, x2) + AWAY + (y1 - y2) / 12
         points = (x1, y1 + high), (far, y1 + 1.4 * high), (far, y2 - 1.4 * high), (x2, y2 - high)
-        at, anchor = (0.5, ' style="text-anchor:start" dx="5"') if loop else (at, "")
+        places, anchor = ((0.5,), ' style="text-anchor:start" dx="5"') if loop else (TEXT_AT, "")
     path = "M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}".format(
         *(c for point in points for c in point)
     )
-    middle = _on_curve(points, 0.5)
-    corners = [points[0], middle, points[-1]]
+    corners = [points[0], _on_curve(points, 0.5), points[-1]]
     drawn = f'<path d="{path}"{DASHED * dashed}/>'
     if not dashed and second.title is not None:
         drawn += _tip(points[2], points[3])
     if text:
-        x, y = _on_curve(points, at)
         room = LETTER * len(fitted(text)) / 2
-        corners += [(x - (0 if anchor else room), y - 8), (x + room * (2 if anchor else 1) + 5, y + 8)]
+        before, after = (0, 2 * room + 5) if anchor else (room, room)
+        spots = [_on_curve(points, at) for at in places]
+        extents = [(x - before, y - 8, x + after, y + 8) for x, y in spots]
+        (x, y), extent = min(zip(spots, extents, strict=True), key=lambda spot: _covered(spot[1], taken))
+        taken.append(extent)
+        corners += [extent[:2], extent[2:]]
         shown = f"<title>{_shown(text)}</title>{_shown(fitted(text))}"
         drawn += f'<text class="edge"{anchor} x="{x:.1f}" y="{y + 4:.1f}">{shown}</text>'
     (left, right), (top, bottom) = ((min(axis), max(axis)) for axis in zip(*corners, strict=True))
     return drawn, (left, top, right, bottom)
+
+
+def _covered(extent: Extent, taken: Iterable[Extent]) -> float:
+    """Return how much of an extent lies on others."""
+    left, top, right, bottom = extent
+    return sum(
+        max(0.0, min(right, others[2]) - max(left, others[0]))
+        * max(0.0, min(bottom, others[3]) - max(top, others[1]))
+        for others in taken
+    )
 
 
 def _tip(before: tuple[float, float], end: tuple[float, float]) -> str:

@@ -176,6 +176,22 @@ def test_a_model_at_a_glance_is_shorter_than_in_a_file() -> None:
     assert f"{80 - 40} more" in texts(model._repr_svg_())
 
 
+@pytest.mark.parametrize("name", ["figure1", "dining-cryptographers,n=2", "two-questions", "pin-checking"])
+def test_texts_of_edges_do_not_overlap(name: str) -> None:
+    boxes = []
+    for drawn in ElementTree.fromstring(bisimdist.build_any_example(name)._repr_svg_()).iter(f"{SVG}text"):
+        if drawn.attrib.get("class") == "edge":
+            x, y, wide = float(drawn.attrib["x"]), float(drawn.attrib["y"]), 6 * len(drawn[0].tail or "")
+            start = x if "start" in drawn.attrib.get("style", "") else x - wide / 2
+            boxes.append((start, y - 9, start + wide, y + 2))
+    assert len(boxes) > 4
+    for k, (left, top, right, bottom) in enumerate(boxes):
+        assert not any(
+            left < after and before < right and top < below and above < bottom
+            for before, above, after, below in boxes[:k]
+        )
+
+
 def test_texts_of_a_map_do_not_overlap() -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("scipy")
