@@ -20,6 +20,7 @@ from bisimdist.lp.compiled import (
     interpreted_undecided,
 )
 from bisimdist.lp.program import Program
+from bisimdist.lp.programs import Programs
 from bisimdist.lp.transport import TransportBasis, improve
 from bisimdist.progress import NEVER, Deadline
 
@@ -48,7 +49,7 @@ ROOM = 1 << 61
 class TransportBatch:
     """Programs packed for the kernel; never changed once made."""
 
-    programs: Sequence[Program]
+    programs: Programs
     source_start: Int64Array
     sink_start: Int64Array
     cell_start: Int64Array
@@ -292,45 +293,47 @@ def pack(programs: Sequence[Program], *, deadline: Deadline = NEVER) -> Transpor
     LimitError
         If a program has more nodes than potentials in 64 bits allow (16384), or the deadline passes.
     """
-    rounded = []
-    supply: list[int] = []
-    capacity: list[int] = []
-    cells: list[int] = []
-    starts: tuple[list[int], list[int], list[int]] = ([0], [0], [0])
-    unit = []
-    room = 1
-    for index, program in enumerate(programs):
-        if index % 4096 == 0:
-            deadline.check()
-        sources, sinks = len(program.sources), len(program.sinks)
-        room = max(room, sources + sinks)
-        if room > MAX_NODES:
-            raise LimitError(f"a linear program has {room} nodes; at most {MAX_NODES} are taken on")
-        total = sum(program.supply) + sum(program.capacity)
-        shift = (total * (sources + 2) // ROOM).bit_length()
-        unit.append(_float(program.whole >> shift))
-        if shift == 0:
-            supply.extend(program.supply)
-            capacity.extend(program.capacity)
-        else:
-            rounded.append(index)
-            supply.extend(max(1, amount >> shift) for amount in program.supply)
-            capacity.extend(max(1, amount >> shift) for amount in program.capacity)
-        cells.extend(program.cells)
-        starts[0].append(starts[0][-1] + sources)
-        starts[1].append(starts[1][-1] + sinks)
-        starts[2].append(len(cells))
+    deadline.check()
+    flat = Programs.of(programs)
+    sources, sinks = np.diff(flat.source_start), np.diff(flat.sink_start)
+    room = max(1, int((sources + sinks).max(initial=0)))
+    if room > MAX_NODES:
+        raise LimitError(f"a linear program has {room} nodes; at most {MAX_NODES} are taken on")
+    shift = _shifts(flat, sources)
+    unit = np.array([_float(whole >> k) for whole, k in zip(flat.whole.tolist(), shift, strict=True)])
+    rounded = frozenset(index for index, bits in enumerate(shift) if bits)
+    supply, capacity = flat.supply, flat.capacity
+    if rounded:
+        bits = np.array(shift, dtype=object)
+        supply, capacity = (
+            np.maximum(amount >> np.repeat(bits, count), 1)
+            for amount, count in ((supply, sources), (capacity, sinks))
+        )
     return TransportBatch(
-        programs,
-        np.array(starts[0], dtype=np.int64),
-        np.array(starts[1], dtype=np.int64),
-        np.array(starts[2], dtype=np.int64),
-        np.array(supply, dtype=np.int64),
-        np.array(capacity, dtype=np.int64),
-        np.array(cells, dtype=np.int64),
-        np.array(unit, dtype=np.float64),
-        frozenset(rounded),
+        flat,
+        flat.source_start,
+        flat.sink_start,
+        flat.cell_start,
+        supply.astype(np.int64, copy=False),
+        capacity.astype(np.int64, copy=False),
+        flat.cells,
+        unit,
+        rounded,
         room,
-        max((len(program.cells) for program in programs), default=0),
-        [a + b for a, b in zip(starts[0], starts[1], strict=True)],
+        int(np.diff(flat.cell_start).max(initial=0)),
+        (flat.source_start + flat.sink_start).tolist(),
     )
+
+
+def _shifts(programs: Programs, sources: Int64Array) -> list[int]:
+    """Return by program how many bits its amounts have to lose."""
+    total: list[int] = [0] * len(programs)
+    for amount, start in ((programs.supply, programs.source_start), (programs.capacity, programs.sink_start)):
+        # differences of sums are right even where the sums overflow, as long as no program's own does
+        below = np.zeros(len(amount) + 1, dtype=amount.dtype)
+        np.cumsum(amount, out=below[1:])
+        total = [known + more for known, more in zip(total, np.diff(below[start]).tolist(), strict=True)]
+    return [
+        (amount * (count + 2) // ROOM).bit_length()
+        for amount, count in zip(total, sources.tolist(), strict=True)
+    ]

@@ -24,6 +24,7 @@ from bisimdist.fixpoint.ranking import rank_pairs
 from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.fixpoint.zeros import positivity
 from bisimdist.linear import SingularSystemError
+from bisimdist.linear.components import strongly_connected_components
 from bisimdist.lp.backends.base import Backend
 from bisimdist.lp.compiled import Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -34,7 +35,10 @@ LARGE = 2000
 """Of so many pairs exact values take longer than leading digits, which are therefore looked at first:"""
 
 PLACES = 192
-"""so many of them, which tell apart what doubles cannot."""
+"""so many of them, which tell apart what doubles cannot;"""
+
+FEW = 10
+"""unless runs go round in no more states than so many: then exact values have short denominators each."""
 
 
 def approximate(  # noqa: PLR0913
@@ -107,8 +111,7 @@ def prove_exactly(
     strategy, fixed = _fixed_point(question, guess, deadline, progress)
     tied = partial(tied_sides, strategy, fixed)
     ranked = rank_pairs(strategy, fixed.values, question.stages, tied, deadline=deadline)
-    for pair, found in ranked.items():
-        strategy.direction[pair] = found.direction
+    strategy.direction[:] = ranked.direction
     unproved = int((~strategy.zero).sum()) - len(ranked)
     if unproved:
         raise LimitError(f"{unproved} pairs of the fixed point could not be proved least")
@@ -125,7 +128,7 @@ def _fixed_point(
         if not large or guess.rounds:  # a guess from tables has none, and doubles add nothing to it
             with suppress(SingularSystemError):
                 improve_roughly(strategy, deadline=deadline, progress=progress)
-        if large:
+        if large and _goes_round(question):
             try:
                 improve_nearly(strategy, PLACES, deadline=deadline, progress=progress)
             except LimitError:
@@ -135,6 +138,12 @@ def _fixed_point(
         deadline.check()
     strategy = _strategy(question, guess)
     return strategy, improve_exactly(strategy, deadline=deadline, progress=progress)
+
+
+def _goes_round(question: Question) -> bool:
+    """Tell whether many distances depend on each other: on few exact values are as quick as digits."""
+    graph = [[target for row in rows for target, _ in row] for rows in zip(*question.model.arms, strict=True)]
+    return max(map(len, strongly_connected_components(graph))) > FEW
 
 
 def _strategy(question: Question, guess: Approximation) -> Strategy:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from flint import fmpq
 
+from bisimdist.fixpoint.excess import integer_rows
 from bisimdist.fixpoint.flat_plan import Chain, Room, number
 from bisimdist.fixpoint.pairs import reached_by_classes
-from bisimdist.fixpoint.programs import integer_rows
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.lp.compiled import BoolArray, Float64Array, Int64Array
 from bisimdist.models.distinguishable import distinguishable_classes

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from bisimdist.fixpoint.programs import Functional
 from bisimdist.lp.batch import BatchBasis
 from bisimdist.lp.compiled import Float64Array, Int64Array
+from bisimdist.lp.programs import ranges
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["ONE", "Approximation", "Stage", "stages"]
@@ -34,21 +35,16 @@ class Stage:
 
 def stages(functional: Functional, components: Sequence[tuple[tuple[int, ...], bool]]) -> list[Stage]:
     """Sort the pairs into components of classes, successors first."""
-    space, width = functional.space, functional.width
-    by_class: dict[int, list[int]] = {}
-    for pair, (first, _) in enumerate(space.pairs):
-        by_class.setdefault(space.classes[first], []).append(pair)
+    space, start = functional.space, functional.side_start[:: functional.width]
+    kind = np.array(space.classes)[np.array(space.pairs, dtype=np.int64).reshape(-1, 2)[:, 0]]
+    order = np.argsort(kind, kind="stable")
+    cuts = np.searchsorted(kind[order], np.arange(len(space.members) + 1))
     result = []
     for group, cyclic in components:
-        pairs = [pair for kind in group for pair in by_class.get(kind, ())]
-        if pairs:
-            programs = [
-                index
-                for pair in pairs
-                for side in range(width * pair, width * (pair + 1))
-                for index in functional.programs_of(side)
-            ]
-            result.append(Stage(np.array(pairs, dtype=np.int64), np.array(programs, dtype=np.int64), cyclic))
+        pairs = np.concatenate([order[cuts[k] : cuts[k + 1]] for k in group])
+        if len(pairs):
+            _, programs = ranges(start[pairs], start[pairs + 1] - start[pairs])
+            result.append(Stage(pairs, programs, cyclic))
     return result
 
 

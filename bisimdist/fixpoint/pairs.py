@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
@@ -12,7 +12,9 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.blocks import within_classes
+from bisimdist.fixpoint.excess import Rows
 from bisimdist.linear.components import strongly_connected_components
+from bisimdist.lp.compiled import Int64Array
 from bisimdist.models.interactive import System
 from bisimdist.models.reach import all_reached
 from bisimdist.progress import NEVER, Deadline
@@ -66,7 +68,7 @@ class PairSpace:
         cls, classes: Sequence[int], pairs: Iterable[tuple[int, int]], *, ordered: bool = False
     ) -> PairSpace:
         """Return the numbering of the given pairs only."""
-        chosen = set(pairs) if ordered else {(min(pair), max(pair)) for pair in pairs}
+        chosen = set(pairs) if ordered else {(s, t) if s < t else (t, s) for s, t in pairs}
         return cls._numbered(classes, _members(classes), tuple(sorted(chosen)), ordered=ordered, whole=False)
 
     @classmethod
@@ -90,6 +92,24 @@ class PairSpace:
     def number(self, first: int, second: int) -> int:
         """Return the number of a numbered pair; unordered ones may be given in either order."""
         return self.numbers[first, second]
+
+    def numbering(self) -> Callable[[Int64Array, Int64Array], Int64Array]:
+        """Return what numbers many pairs at once, as `number` does one of them."""
+        first, second = np.array(self.pairs, dtype=np.int64).reshape(-1, 2).T
+        keys = first * len(self.classes) + second
+        order = np.argsort(keys)
+        keys = keys[order]
+
+        def numbers(first: Int64Array, second: Int64Array) -> Int64Array:
+            if not self.ordered:
+                first, second = np.minimum(first, second), np.maximum(first, second)
+            wanted = first * len(self.classes) + second
+            place = np.searchsorted(keys, wanted)
+            if len(wanted) and (place.max() == len(keys) or (keys[place] != wanted).any()):
+                raise KeyError("a pair that is not numbered")
+            return order[place]
+
+        return numbers
 
     def of_class(self, kind: int) -> list[int]:
         """Return the numbers of the pairs of a class whose pairs are all numbered."""
@@ -145,48 +165,32 @@ def reached_by_pairs(  # noqa: PLR0913
     LimitError
         If there are more than `limit`, or the deadline passes.
     """
+    rows = Rows.of(model, classes, alpha)
+    size = len(classes)
+    found: set[int] = set()
 
-    def arranged(i: int, j: int) -> tuple[int, int]:
-        return (i, j) if ordered or i < j else (j, i)
+    def key(first: Int64Array, second: Int64Array) -> Int64Array:
+        if not ordered:
+            first, second = np.minimum(first, second), np.maximum(first, second)
+        return first * size + second
 
-    def checked() -> None:
+    def added(keys: Int64Array) -> list[int]:
+        fresh = set(keys.tolist()) - found
+        found.update(fresh)
         if len(found) > limit:
             raise LimitError(f"the question depends on more than {limit} pairs of states")
+        return list(fresh)
 
-    found: set[tuple[int, int]] = set()
-    for first, second in within_classes(classes, pairs):
-        found.update(map(arranged, first.tolist(), second.tolist()))
-        checked()
-    stack = list(found)
-    while stack:
-        s, t = stack.pop()
-        deadline.check()  # a pair may have thousands of moves
-        cells: list[tuple[int, int]] = []
-        for here, there in model.facing(s, t):
-            left, right = dict(model.arms[here][s]), dict(model.arms[there][t])
-            cells.extend(_cells(left, right, classes, alpha))
-            if not ordered:
-                cells.extend(_cells(right, left, classes, alpha))
-        for pair in (arranged(i, j) for i, j in cells):
-            if pair not in found:
-                found.add(pair)
-                stack.append(pair)
-        checked()
-    return found
-
-
-def _cells(
-    left: Mapping[int, fmpq], right: Mapping[int, fmpq], classes: Sequence[int], alpha: fmpq
-) -> Iterator[tuple[int, int]]:
-    """Yield (from, to) for all moves that a direct coupling of one direction can make."""
-    sinks: dict[int, list[int]] = {}
-    for j, p in right.items():
-        if left.get(j, 0) < alpha * p:
-            sinks.setdefault(classes[j], []).append(j)
-    for i, p in left.items():
-        if p > alpha * right.get(i, fmpq(0)):
-            for j in sinks.get(classes[i], ()):
-                yield i, j
+    todo = [number for block in within_classes(classes, pairs) for number in added(key(*block))]
+    while todo:
+        first, second = np.divmod(np.array(todo, dtype=np.int64), size)
+        _, _, left, right = rows.facing(first, second)
+        todo = []
+        for part in rows.parts(left, right):
+            deadline.check()
+            _, programs = rows.programs(left[part], right[part], key, both=not ordered and alpha != 1)
+            todo += added(programs.cells)
+    return {divmod(number, size) for number in found}
 
 
 def components_bottom_up(model: System, classes: Sequence[int]) -> list[tuple[tuple[int, ...], bool]]:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import lcm
 
 import numpy as np
 from flint import fmpq
 
+from bisimdist.fixpoint.excess import Rows
 from bisimdist.fixpoint.pairs import PairSpace
 from bisimdist.lp.batch import TransportBatch, pack
 from bisimdist.lp.compiled import Float64Array, Int64Array
-from bisimdist.lp.program import Program
+from bisimdist.lp.programs import Programs, starts
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import Row
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["Functional", "build_functional", "integer_rows"]
-
-IntegerRow = tuple[dict[int, int], int]
-"""A row as integers over one denominator: ({state: numerator}, denominator)."""
+__all__ = ["Functional", "build_functional"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,89 +117,32 @@ def build_functional(
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> Functional:
-    """Make the programs of the pairs; at alpha = 1 and for ordered pairs only of the first direction.
-
-    With m = M/R, m' = M'/R and alpha = p/q, a source i holds m(i) - alpha m'(i) and a sink j takes
-    m'(j) - m(j)/alpha units of shipped mass; in units of 1/(p q R) both are integers.
-    """
-    arms = [integer_rows(rows) for rows in model.arms]
-    width = max((len(model.facing(s, t)) for s, t in space.pairs), default=1)
-    p, q = int(alpha.p), int(alpha.q)
-    programs: list[Program] = []
-    side_start = [0]
-    side_of: list[int] = []
-    scales = []
-    directions = (0,) if alpha == 1 or space.ordered else (0, 1)
-    for number, (s, t) in enumerate(space.pairs):
-        if number % 512 == 0:
-            deadline.check()
-            progress("linear programs", number, len(space))
-        facing = model.facing(s, t)
-        for here, there in facing:
-            split, common = _split(arms[here][s], arms[there][t], space.classes)
-            scales += [common * p * q] * 2
-            for direction in (0, 1):
-                if direction in directions:
-                    made = [_program(space, block, direction, (p, q), scales[-1]) for block in split]
-                    kept = [program for program in made if program is not None]
-                    programs.extend(kept)
-                    side_of.extend([len(side_start) - 1] * len(kept))
-                side_start.append(len(programs))
-        missing = 2 * (width - len(facing))
-        scales += [p * q] * missing
-        side_start += [len(programs)] * missing
+    """Make the programs of the pairs; at alpha = 1 and for ordered pairs only of the first direction."""
+    rows = Rows.of(model, space.classes, alpha)
+    first, second = np.array(space.pairs, dtype=np.int64).reshape(-1, 2).T
+    pair, arm, left, right = rows.facing(first, second)
+    width = 2 * (1 + int(arm.max(initial=0)))
+    start, number = pair * width + 2 * arm, space.numbering()
+    scale = np.full(width * len(space), int(alpha.p * alpha.q), dtype=rows.mass.dtype)
+    scale[start] = scale[start + 1] = rows.units(left, right)
+    side_of, made = [np.zeros(0, dtype=np.int64)], []
+    for part in rows.parts(left, right):
+        deadline.check()
+        progress("linear programs", part.start, len(start))
+        direction, programs = rows.programs(
+            left[part], right[part], number, both=bool(alpha != 1) and not space.ordered
+        )
+        side_of.append(start[part][direction // 2] + direction % 2)
+        made.append(programs)
+    sides = np.concatenate(side_of)
+    count = np.bincount(sides, minlength=len(scale))
     return Functional(
         model,
         space,
         alpha,
-        tuple(scales),
-        pack(programs, deadline=deadline),
-        np.array(side_start, dtype=np.int64),
-        np.array(side_of, dtype=np.int64),
-        2 * width,
+        tuple(scale.tolist()),
+        pack(Programs.joined(made), deadline=deadline),
+        starts(count),
+        sides,
+        width,
     )
-
-
-def integer_rows(rows: Sequence[Row]) -> tuple[IntegerRow, ...]:
-    """Return the rows over their least common denominators."""
-    result = []
-    for row in rows:
-        denominator = lcm(*(int(p.q) for _, p in row))
-        result.append(({state: int(p.p) * (denominator // int(p.q)) for state, p in row}, denominator))
-    return tuple(result)
-
-
-Block = list[tuple[int, int, int]]  # (state, numerator of m, numerator of m')
-
-
-def _split(left: IntegerRow, right: IntegerRow, classes: Sequence[int]) -> tuple[list[Block], int]:
-    """Bring two rows to one denominator and sort their states into classes."""
-    first, first_denominator = left
-    second, second_denominator = right
-    common = lcm(first_denominator, second_denominator)
-    raise_first, raise_second = common // first_denominator, common // second_denominator
-    blocks: dict[int, Block] = {}
-    for state in sorted(first.keys() | second.keys()):
-        entry = (state, first.get(state, 0) * raise_first, second.get(state, 0) * raise_second)
-        blocks.setdefault(classes[state], []).append(entry)
-    return [blocks[number] for number in sorted(blocks)], common
-
-
-def _program(
-    space: PairSpace, block: Block, direction: int, skew: tuple[int, int], whole: int
-) -> Program | None:
-    p, q = skew
-    sources, sinks, supply, capacity = [], [], [], []
-    for state, first, second in block:
-        here, there = (first, second) if direction == 0 else (second, first)
-        excess = q * here - p * there
-        if excess > 0:
-            sources.append(state)
-            supply.append(p * excess)
-        elif excess < 0:
-            sinks.append(state)
-            capacity.append(-q * excess)
-    if not sources:
-        return None
-    cells = tuple(space.number(i, j) for i in sources for j in sinks)
-    return Program(tuple(sources), tuple(sinks), tuple(supply), tuple(capacity), cells, whole)

@@ -9,20 +9,23 @@ rank, excludes that. See the note on leastness in docs/theory.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from flint import fmpq
+import numpy as np
+from flint import fmpq, fmpz
 
 from bisimdist.fixpoint.detours import solve_block
 from bisimdist.fixpoint.free_detours import potential_gain, spread
 from bisimdist.fixpoint.iteration import Stage
 from bisimdist.fixpoint.strategy import Strategy, Values
+from bisimdist.lp.compiled import Int64Array
+from bisimdist.lp.programs import ranges
 from bisimdist.lp.transport import solve_program
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Progress", "Ranked", "rank_pairs"]
+__all__ = ["Progress", "Ranked", "Ranks", "rank_pairs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +49,51 @@ class Ranked:
     progress: Progress
 
 
+class Ranks(Mapping[int, Ranked]):
+    """The ranks of pairs, in arrays by pair; a rank of 0 is none.
+
+    Parameters
+    ----------
+    direction
+        By pair, to begin with, what is taken.
+    """
+
+    def __init__(self, direction: Int64Array) -> None:
+        self.rank = np.zeros_like(direction)
+        self.direction = direction.copy()
+        self.stuck = np.full_like(direction, -1)
+        self.potential: dict[int, Mapping[int, fmpq]] = {}
+
+    def __getitem__(self, pair: int) -> Ranked:
+        if not self.rank[pair]:
+            raise KeyError(pair)
+        stuck = int(self.stuck[pair])
+        progress = Progress(None if stuck < 0 else stuck, self.potential.get(pair, {}))
+        return Ranked(int(self.rank[pair]), int(self.direction[pair]), progress)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.flatnonzero(self.rank).tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.rank))
+
+    def take(self, pair: int, found: Ranked) -> None:
+        """Take the rank of one pair."""
+        self.rank[pair], self.direction[pair] = found.rank, found.direction
+        if found.progress.stuck is None:
+            self.potential[pair] = found.progress.potential
+        else:
+            self.stuck[pair] = found.progress.stuck
+
+
 def rank_pairs(
     strategy: Strategy,
     values: Values,
-    stages: Iterable[Stage],
+    stages: Sequence[Stage],
     tied: Callable[[int], Iterable[int]],
     *,
     deadline: Deadline = NEVER,
-) -> dict[int, Ranked]:
+) -> Ranks:
     """Rank the positive pairs; pairs that get no rank are missing from the result.
 
     Parameters
@@ -66,34 +106,68 @@ def rank_pairs(
         Yields the other sides of a pair that are worth exactly as much, with optimal couplings: one of them
         may be taken where that helps.
     """
-    result: dict[int, Ranked] = {}
+    result = Ranks(strategy.direction)
+    group = np.full(len(strategy.zero), -1, dtype=np.int64)
+    known: dict[tuple[int, fmpz], int] = {}
+    positive = [stage.pairs[~strategy.zero[stage.pairs]] for stage in stages]
+    for number, pairs in enumerate(positive):
+        wanted = ((number, values.numerators[pair]) for pair in pairs.tolist())
+        group[pairs] = [known.setdefault(name, len(known)) for name in wanted]
+    _peel(strategy, group, result, deadline)
+    left: dict[int, list[int]] = defaultdict(list)
+    for pair in np.flatnonzero((group >= 0) & (result.rank == 0)).tolist():
+        left[int(group[pair])].append(pair)
+    for number, members in left.items():
+        below = int(result.rank[group == number].max())
+        for pair, found in _Group(strategy, members, tied).rank(below, deadline).items():
+            result.take(pair, found)
     base = 0
-    for stage in stages:
-        deadline.check()
-        pairs = [int(p) for p in stage.pairs if not strategy.zero[p]]
-        if not stage.cyclic:
-            for pair in pairs:
-                side = strategy.side(pair)
-                index = strategy.functional.programs_of(side)[0]
-                state = strategy.functional.batch.programs[index].sources[0]
-                direction = int(strategy.direction[pair])
-                result[pair] = Ranked(base + 1, direction, Progress(state, {}))
-            base += 1
-            continue
-        groups: dict[object, list[int]] = defaultdict(list)
-        for pair in pairs:
-            groups[values.numerators[pair]].append(pair)
-        deepest = 0
-        for members in groups.values():
-            ranked = _Group(strategy, members, tied).rank(base, deadline)
-            result.update(ranked)
-            deepest = max([deepest, *(r.rank - base for r in ranked.values())])
-        base += deepest
+    for pairs in positive:
+        ranks = result.rank[pairs]
+        result.rank[pairs] = np.where(ranks > 0, ranks + base, 0)
+        base += int(ranks.max(initial=0))
     return result
 
 
+def _peel(strategy: Strategy, group: Int64Array, result: Ranks, deadline: Deadline) -> None:
+    """Rank pairs, round by round, as long as a source is in none of the pairs of their group that are left.
+
+    Parameters
+    ----------
+    group
+        By pair; -1 for those that have none.
+    """
+    functional, size = strategy.functional, len(strategy.functional.model)
+    pairs, programs = np.flatnonzero(group >= 0), functional.batch.programs
+    states = np.array(functional.space.pairs, dtype=np.int64).reshape(-1, 2)[pairs]
+    names, places = np.unique(group[pairs, None] * size + states, return_inverse=True)
+    places = places.reshape(-1, 2)  # by pair those of its states in its group
+    count = np.bincount(places.ravel(), minlength=len(names))  # of pairs that are left
+    sides = functional.width * pairs + strategy.direction[pairs]
+    owner, program = ranges(functional.side_start[sides], np.diff(functional.side_start)[sides])
+    which, source = ranges(programs.source_start[program], np.diff(programs.source_start)[program])
+    owner, state = owner[which], programs.sources[source]
+    wanted = group[pairs[owner]] * size + state
+    place = np.searchsorted(names, wanted)
+    absent = np.append(names, -1)[place] != wanted
+    order = np.argsort(np.where(absent, len(names), place), kind="stable")
+    begin = np.searchsorted(place[order][: int((~absent).sum())], np.arange(len(names) + 1))
+    free, round_ = np.flatnonzero(absent), 0
+    while len(free):
+        deadline.check()
+        round_ += 1
+        found, which = np.unique(owner[free], return_index=True)
+        result.rank[pairs[found]], result.stuck[pairs[found]] = round_, state[free[which]]
+        touched = places[found].ravel()
+        np.subtract.at(count, touched, 1)
+        empty = np.unique(touched[count[touched] == 0])
+        _, entry = ranges(begin[empty], begin[empty + 1] - begin[empty])
+        free = order[entry]
+        free = free[result.rank[pairs[owner[free]]] == 0]
+
+
 class _Group:
-    """The pairs of one distance in one component, with those that are not ranked yet."""
+    """The pairs of one distance in one component that are not ranked yet."""
 
     def __init__(self, strategy: Strategy, members: list[int], tied: Callable[[int], Iterable[int]]) -> None:
         self.strategy = strategy
@@ -105,21 +179,16 @@ class _Group:
             state for pair in members for state in self.functional.space.pairs[pair]
         )
 
-    def rank(self, base: int, deadline: Deadline) -> dict[int, Ranked]:
-        """Rank round by round until nothing more can be ranked."""
+    def rank(self, below: int, deadline: Deadline) -> dict[int, Ranked]:
+        """Rank round by round, higher than `below`, until nothing more can be ranked."""
         result: dict[int, Ranked] = {}
         pending = self.members
-        round_ = 0
+        round_ = below
         while pending:
-            deadline.check()
             round_ += 1
-            found: dict[int, Ranked] = {}
-            for pair in pending:
-                for side in chain((self.strategy.side(pair),), self.tied(pair)):
-                    progress = self._progress(side)
-                    if progress is not None:
-                        found[pair] = Ranked(base + round_, side % self.functional.width, progress)
-                        break
+            found = self._found(pending, round_, self._stuck, deadline)
+            if not found:  # potentials are dear, and wanted only where nothing is stuck
+                found = self._found(pending, round_, self._leaving, deadline)
             if not found:
                 break
             for pair in found:
@@ -129,18 +198,46 @@ class _Group:
             pending = [p for p in pending if p not in found]
         return result
 
-    def _progress(self, side: int) -> Progress | None:
+    def _found(
+        self,
+        pending: list[int],
+        rank: int,
+        look: Callable[[int], tuple[int, Progress] | None],
+        deadline: Deadline,
+    ) -> dict[int, Ranked]:
+        found: dict[int, Ranked] = {}
+        for pair in pending:
+            deadline.check()
+            reason = look(pair)
+            if reason is not None:
+                side, progress = reason
+                found[pair] = Ranked(rank, side % self.functional.width, progress)
+        return found
+
+    def _stuck(self, pair: int) -> tuple[int, Progress] | None:
+        """Return the side that is taken and its first state that is in no open pair."""
+        side = self.strategy.side(pair)
+        progress = self._stuck_at(side)
+        return None if progress is None else (side, progress)
+
+    def _leaving(self, pair: int) -> tuple[int, Progress] | None:
+        """Return a side, taken or tied, that cannot keep all mass in open pairs, and why."""
+        for side in chain((self.strategy.side(pair),), self.tied(pair)):
+            progress = self._stuck_at(side)
+            if progress is not None:
+                return side, progress
+            for index in self.functional.programs_of(side):
+                potential = self._potential(index, side)
+                if potential:
+                    return side, Progress(None, potential)
+        return None
+
+    def _stuck_at(self, side: int) -> Progress | None:
         functional = self.functional
-        programs = functional.programs_of(side)
-        for index in programs:
-            program = functional.batch.programs[index]
-            for state in program.sources:
+        for index in functional.programs_of(side):
+            for state in functional.batch.programs[index].sources:
                 if self.incident[state] == 0:
                     return Progress(state, {})
-        for index in programs:
-            potential = self._potential(index, side)
-            if potential:
-                return Progress(None, potential)
         return None
 
     def _potential(self, index: int, side: int) -> dict[int, fmpq] | None:

@@ -7,7 +7,7 @@ from flint import fmpz
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.linear.irreducible import IrreducibleSystem, solve_dense, solves
 from bisimdist.linear.regularity import is_dominant
-from bisimdist.linear.system import ExactSolution, SparseSystem
+from bisimdist.linear.system import ExactSolution, SingularSystemError, SparseSystem
 from bisimdist.progress import Deadline, Progress, silent
 
 __all__ = ["satisfies", "solve_exact"]
@@ -16,6 +16,9 @@ _NEVER = Deadline()
 
 _DENSE_SECONDS = 5e-9
 """What the dense method takes for one unknown and numbers of a word; it grows with the cube (measured)."""
+
+_OFTEN = 256
+"""The clock is looked at after so many unknowns by themselves."""
 
 _DENSE_SIZE = 100
 """Up to this size the dense exact method is as fast (measured)."""
@@ -66,31 +69,64 @@ def solve_exact(
     denominators: list[fmpz] = []
     done = 0
     for members in strongly_connected_components([[j for j, _ in entries] for _, _, entries in system.rows]):
-        deadline.check()
         number = len(denominators)
+        alone = len(members) == 1
+        if not alone or number % _OFTEN == 0:
+            deadline.check()
         for index in members:
             component_of[index] = number
-        local, below = _irreducible(system, members, numerators, component_of, denominators)
-        values, own = _solution(local, deadline=deadline, progress=progress)
-        denominator = own * below
-        # for one unknown only the factors of its own row are taken out: a gcd of two long numbers costs more
-        common = denominator if len(members) > 1 else own
-        for value in values:
-            if common == 1:
-                break
-            common = common.gcd(value)
-        if common != 1:
-            values = [value // common for value in values]
-            denominator //= common
+        if alone:
+            values, denominator = _alone(system, members[0], numerators, component_of, denominators)
+        else:
+            local, below = _irreducible(system, members, numerators, component_of, denominators)
+            values, own = _solution(local, deadline=deadline, progress=progress)
+            values, denominator = _in_lowest_terms(values, own * below)
         for index, value in zip(members, values, strict=True):
             numerators[index] = value
         denominators.append(denominator)
         done += len(members)
-        progress("unknowns solved", done, size)
+        if not alone or done == size or number % _OFTEN == 0:
+            progress("unknowns solved", done, size)
     solution = ExactSolution(tuple(numerators), tuple(component_of), tuple(denominators))
     if not satisfies(system, solution):
         raise AssertionError("the solution of the linear system does not satisfy it")
     return solution
+
+
+def _in_lowest_terms(values: list[fmpz], denominator: fmpz) -> tuple[list[fmpz], fmpz]:
+    common = denominator
+    for value in values:
+        if common == 1:
+            return values, denominator
+        common = common.gcd(value)
+    return [value // common for value in values], denominator // common
+
+
+def _alone(
+    system: SparseSystem,
+    index: int,
+    numerators: list[fmpz],
+    component_of: list[int],
+    denominators: list[fmpz],
+) -> tuple[list[fmpz], fmpz]:
+    """Solve for an unknown that nothing it depends on depends on; return its numerator and denominator."""
+    own, total, entries = system.rows[index]
+    value, below = fmpz(total), fmpz(1)
+    for column, weight in entries:
+        if column == index:
+            own -= weight
+            continue
+        under = denominators[component_of[column]]
+        if under != below:
+            common = below.lcm(under)
+            value *= common // below
+            below = common
+        value += weight * numerators[column] * (below // under)
+    if not own:
+        raise SingularSystemError("the linear system is singular: no mass leaves an unknown")
+    # only the factors of its own row are taken out: a gcd of two long numbers costs more
+    common = value.gcd(own) if own > 0 else -value.gcd(own)
+    return [value // common], own // common * below
 
 
 def _irreducible(
@@ -132,9 +168,6 @@ def _solution(
 ) -> tuple[list[fmpz], fmpz]:
     """Solve M z = beta; return numerators and their positive common denominator."""
     dominant = is_dominant(system)
-    if system.size == 1:
-        sign = 1 if system.diagonal[0] > 0 else -1
-        return [sign * system.beta[0]], fmpz(abs(system.diagonal[0]))
     if system.size > _DENSE_SIZE:
         # scipy takes longer to load than small systems to solve
         from bisimdist.linear.component_solver import solve_by_lifting  # noqa: PLC0415
