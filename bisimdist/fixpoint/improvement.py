@@ -78,7 +78,7 @@ def _mend_roughly(strategy: Strategy, distance: Int64Array, tolerance: int, dead
     fine = functional.batch.finest
     tables = Tables(strategy, distance, fine, settled=False, deadline=deadline)
     cheaper = False
-    for index in range(len(functional.batch)):
+    for index in tables.detoured(np.arange(len(functional.batch))):
         known = strategy.general.get(index)
         if not tables.mend(index):
             continue
@@ -257,7 +257,7 @@ def improve_by_detours(strategy: Strategy, values: Values, tables: Tables, toler
     batch = strategy.functional.batch
     changed = False
     taken, _ = _programs(strategy)
-    for index in taken.tolist():
+    for index in tables.detoured(taken):
         if tables.mend(index):
             program = batch.programs[index]
             costs = _exact_costs(program.cells, values)

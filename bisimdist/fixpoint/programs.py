@@ -98,6 +98,17 @@ class Functional:
         rows = self.model.arms[here][s], self.model.arms[there][t]
         return rows[::-1] if side % 2 else rows
 
+    def class_of(self, program: int) -> int:
+        """Return the class whose states a program is about."""
+        programs = self.batch.programs
+        return self.space.classes[int(programs.sources[programs.source_start[program]])]
+
+    def classes_of(self, programs: Int64Array) -> Int64Array:
+        """Return the same of many programs."""
+        flat = self.batch.programs
+        found: Int64Array = np.array(self.space.classes)[flat.sources[flat.source_start[programs]]]
+        return found
+
     def programs_of(self, side: int) -> range:
         """Return the indices of the programs of a side."""
         return range(int(self.side_start[side]), int(self.side_start[side + 1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from flint import fmpq, fmpz
 
 from bisimdist.fixpoint.detours import ClassDistances, GeneralCoupling, solve_with_detours
@@ -70,10 +71,15 @@ class Tables:
             total += amount * self.distance(number(coupling.nodes[a], coupling.nodes[b]))
         return total
 
-    def table(self, index: int) -> ClassDistances | None:
-        """Return the distances of the class of a program; None where no detour in it is cheaper."""
-        functional = self.strategy.functional
-        kind = functional.space.classes[functional.batch.programs[index].sources[0]]
+    def detoured(self, programs: Int64Array) -> list[int]:
+        """Return those of some programs, which are ascending, for which `mend` may have something to do."""
+        kinds, of = np.unique(self.strategy.functional.classes_of(programs), return_inverse=True)
+        asked = np.array([self.table(kind) is not None for kind in kinds.tolist()], dtype=np.bool_)[of]
+        asked |= np.isin(programs, np.array(list(self.strategy.general), dtype=np.int64))
+        return programs[asked].tolist()  # type: ignore[no-any-return]
+
+    def table(self, kind: int) -> ClassDistances | None:
+        """Return the distances of a class; None where no detour in it is cheaper."""
         if kind not in self._known:
             table = self._class_distances(kind)
             self._known[kind] = table if table.has_detours(self.deadline) else None
@@ -100,7 +106,7 @@ class Tables:
         if general is not None:
             self._solve(index, set(general.nodes), general)
             return True
-        table = self.table(index)
+        table = self.table(functional.class_of(index))
         if table is None:
             return False
         self.deadline.check()
@@ -118,9 +124,9 @@ class Tables:
 
     def _solve(self, index: int, nodes: set[int], known: GeneralCoupling | None) -> None:
         functional = self.strategy.functional
-        table = self.table(index)
+        kind = functional.class_of(index)
+        table = self.table(kind)
         if table is None:
-            kind = functional.space.classes[functional.batch.programs[index].sources[0]]
             table = self._known[kind] = self._class_distances(kind)
         self.strategy.general[index] = solve_with_detours(
             functional,
