@@ -182,7 +182,7 @@ def bound(  # noqa: PLR0913
         Work(system, distance, skew, group, deadline, max(1, jobs), progress, memory, solver, cluster)
         for group in groups
     ]
-    statuses = [work.run(engine, width=width) for work in works]
+    statuses = [work.run(engine, width=width, exactly=engine is _exact) for work in works]
     bounds: Sequence[PairBound] = works[0].bounds()
     if len(works) > 1:
         bounds = tuple(pair for work in works for pair in work.bounds())

@@ -27,6 +27,7 @@ from bisimdist.fixpoint.iteration import Approximation
 from bisimdist.fixpoint.pairs import reached_by_pairs
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import MAX_PAIRS, Question, prepare
+from bisimdist.fixpoint.reached import prove_reached
 from bisimdist.linear import SingularSystemError
 from bisimdist.lp.backends.base import Backend
 from bisimdist.models.all_pairs import AllPairs
@@ -87,11 +88,16 @@ class Work:
         return self.distance == "lbd"
 
     def run(
-        self, engine: Callable[[Work, Question, Approximation], Status], *, width: fmpq | None = None
+        self,
+        engine: Callable[[Work, Question, Approximation], Status],
+        *,
+        width: fmpq | None = None,
+        exactly: bool = False,
     ) -> Status:
         """Let an engine work; a limit or an interruption ends it, and what is proved stays.
 
-        Where brackets of a width are enough and there are many pairs, these are proved all at once.
+        Where brackets of a width are enough and there are many pairs, these are proved all at once. Where
+        the distance is wanted `exactly`, what direct couplings reach is often enough beside brackets.
         """
         try:
             self._merge()
@@ -103,6 +109,8 @@ class Work:
             if tables is not None and self._enough(width):
                 return Status.EXACT if self.bounds().exact else Status.BRACKET
             self.tell("linear programs", 0, None)
+            if exactly and tables is not None and self.alpha != 1 and self._reached(tables):
+                return Status.EXACT
             if self.question is None:
                 self.question = self._prepared()
             guess = approximate(
@@ -117,6 +125,17 @@ class Work:
         except (*ENDINGS, SingularSystemError) as error:
             self.method += f"; {error}"
         return Status.LIMIT
+
+    def _reached(self, tables: FlatTables) -> bool:
+        """Try to prove the distance of the pairs that were asked on top of brackets of all pairs."""
+        try:
+            proof = prove_reached(tables, jobs=self.jobs, deadline=self.deadline, progress=self.tell)
+        except (LimitError, SingularSystemError):
+            self.deadline.check()
+            return False
+        self.question = proof.question
+        self.keep(proof, "strategy iteration, made exact and proved least")
+        return True
 
     def _merge(self) -> None:
         """At alpha = 1 take the quotient for the model, if that is smaller."""

@@ -116,7 +116,9 @@ def compact_certificate(
     model = proof.model if isinstance(proof, FlatTables) else proof.question.model
     if not isinstance(model, LMC):
         raise UsageError("certificates in format 2 are about chains; this model has choices")
-    if isinstance(proof, FlatTables) and proof.layout.ordered:
+    if isinstance(proof, Proof):
+        proof = proof.whole()
+    elif proof.layout.ordered:
         proof = proof.in_detail(deadline=deadline, progress=progress)
     told: Flat | Detailed = Flat(proof) if isinstance(proof, FlatTables) else Detailed(proof)
     asked = asked or Asked(model, told.asked)

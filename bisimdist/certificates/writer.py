@@ -46,6 +46,7 @@ def certificate_of(proof: Proof) -> dict[str, object]:
     Only what these bounds rest on is written: the pairs that the couplings reach, and the pairs that the
     constraints on the potentials name.
     """
+    proof = proof.whole()
     question = proof.question
     claims = [(pair, *reversed(proof.claims(pair))) for pair in question.asked]
     return {**_frame(question.model, question.distance, question.alpha, claims), **_tables(proof)}
@@ -236,8 +237,8 @@ def _lower_entry(proof: Proof, pair: int, found: tuple[int, Witness]) -> Entry:
     }
     if isinstance(model, Interactive):
         entry["action"] = model.facing_name(*functional.space.pairs[pair], functional.arm(side))
-    if proof.ranked is not None:
-        ranked = proof.ranked[pair]
+    ranked = None if proof.ranked is None else proof.ranked.get(pair)
+    if ranked is not None:
         entry.update(rank=ranked.rank, progress=progress_entry(names, ranked.progress))
     return entry
 

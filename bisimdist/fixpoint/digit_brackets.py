@@ -8,7 +8,7 @@ which are as long as they have to be.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from math import ceil
 
 import numpy as np
@@ -26,6 +26,7 @@ from bisimdist.fixpoint.iteration import ONE, Approximation
 from bisimdist.fixpoint.plan_matrix import PlanMatrix
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question
+from bisimdist.fixpoint.ranking import Ranked
 from bisimdist.fixpoint.strategy import Strategy, Values
 from bisimdist.fixpoint.tables import Tables
 from bisimdist.fixpoint.walks import ATTEMPTS, Walk, longest, steps_by_direction
@@ -34,7 +35,7 @@ from bisimdist.lp.batch import BatchBasis
 from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["prove_bracket", "prove_digits", "prove_tables"]
+__all__ = ["prove_bracket", "prove_digits", "prove_tables", "prove_values"]
 
 PLACES = 20
 """Binary digits beyond the margin."""
@@ -95,19 +96,43 @@ def prove_tables(
     LimitError
         If the deadline passes, or there are none.
     """
+    above, below = (Values.of(table, one) for table in (upper, lower))
+    return prove_values(question, below, above, None, deadline=deadline)
+
+
+def prove_values(
+    question: Question,
+    lower: Values,
+    upper: Values,
+    ranked: Mapping[int, Ranked] | None,
+    *,
+    deadline: Deadline = NEVER,
+) -> Proof:
+    """Find the couplings and potentials that prove values, of which those that are `ranked` may be attained.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes, or there are none.
+    """
     functional = question.functional
     basis, taken = BatchBasis.start(functional.batch), np.zeros(functional.size, dtype=np.int64)
-    strategy = Strategy(functional, basis, taken, upper == 0)
-    above, below = (Values.of(table, one) for table in (upper, lower))
-    dear = _checked_above(strategy, above, deadline)
+    everything, fine = np.arange(len(functional.batch)), functional.batch.finest
+    zero = np.array([not x for x in upper.numerators], dtype=np.bool_)
+    strategy = Strategy(functional, basis, taken, zero)
+    basis.solve(functional.batch, everything, upper.fixed_point(fine), one=fine)
+    dear = _checked_above(strategy, upper, deadline)
     deadline.check()
     if len(functional.options) > 1:
-        basis.solve(functional.batch, np.arange(len(functional.batch)), lower, one=one)
+        basis.solve(functional.batch, everything, lower.fixed_point(fine), one=fine)
         taken[:] = functional.by_side(basis.value).argmax(axis=1)
-    cheap = _optimal_below(strategy, below, deadline)
-    if dear is None or not _exceeds(cheap, below):
+    attained = {} if ranked is None else ranked
+    for pair, found in attained.items():
+        taken[pair] = found.direction
+    cheap = _optimal_below(strategy, lower, deadline)
+    if dear is None or not _exceeds(cheap, lower, attained):
         raise LimitError("the tables are not proved by couplings and potentials")
-    return Proof(question, above, dear, below, cheap, ranked=None)
+    return Proof(question, upper, dear, lower, cheap, ranked)
 
 
 def prove_digits(  # noqa: PLR0913
@@ -233,8 +258,13 @@ def _optimal_below(strategy: Strategy, lower: Values, deadline: Deadline) -> Str
     return result
 
 
-def _exceeds(strategy: Strategy, lower: Values) -> bool:
-    """Tell whether the couplings, being optimal, cost more than every positive value."""
+def _exceeds(strategy: Strategy, lower: Values, attained: Container[int] = ()) -> bool:
+    """Tell whether couplings, being optimal, cost more than all positive values, or attain those named."""
     pairs = np.array([pair for pair, x in enumerate(lower.numerators) if x], dtype=np.int64)
+    strict = np.array([pair not in attained for pair in pairs.tolist()], dtype=np.bool_)
     sides = strategy.functional.width * pairs + strategy.direction[pairs]
+    plans = zip(pairs[~strict].tolist(), strategy.plans(sides[~strict]), strict=True)
+    if any(lower.cost(plan) < lower.numerators[pair] * plan.scale for pair, plan in plans):
+        return False
+    sides = sides[strict]
     return len(_too_dear(strategy, sides, lower)) == len(sides)

@@ -15,6 +15,9 @@ from bisimdist.lp.compiled import Int64Array
 
 __all__ = ["ZeroDetours", "potential_gain", "spread"]
 
+UNNUMBERED = -1
+"""Stands for the number of pairs that have none: they are not free."""
+
 FEW_EDGES = 2_000
 """So many edges are searched here."""
 
@@ -34,7 +37,7 @@ def spread(functional: Functional, gaining: Iterable[int], free: Callable[[int],
         following = []
         for i in layer:
             for j in members:
-                if j not in potential and free(space.number(i, j)):
+                if j not in potential and free(space.numbers.get((i, j), UNNUMBERED)):
                     potential[j] = height
                     following.append(j)
         layer = following

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from flint import fmpq, fmpz
@@ -29,8 +29,10 @@ class Proof:
         Values, and couplings that are optimal at these values in the directions taken, so that their
         potentials gain at least the values. Pairs with value 0 need nothing.
     ranked
-        By pair: why equality does no harm (see `bisimdist.fixpoint.ranking`); None where the potentials
-        gain strictly more than every positive value, which needs no reason.
+        By pair: why equality does no harm (see `bisimdist.fixpoint.ranking`); missing, or None of all, where
+        the potentials gain strictly more than the value, which needs no reason.
+    complete
+        Returns the proof with all that its lower bounds rest on, where that is more than it holds.
     """
 
     question: Question
@@ -39,6 +41,17 @@ class Proof:
     lower_values: Values
     lower_strategy: Strategy
     ranked: Mapping[int, Ranked] | None
+    complete: Callable[[], Proof] | None = None
+
+    def whole(self) -> Proof:
+        """Return the proof with all that it rests on, as it is written down.
+
+        Raises
+        ------
+        LimitError
+            If that is too much.
+        """
+        return self if self.complete is None else self.complete()
 
     @property
     def gap(self) -> float:

@@ -96,6 +96,7 @@ def prepare(  # noqa: PLR0913
     *,
     ordered: bool = False,
     alike: Sequence[int] | None = None,
+    direct: bool = False,
     max_pairs: int = MAX_PAIRS,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
@@ -105,8 +106,8 @@ def prepare(  # noqa: PLR0913
     At alpha = 1 these are the pairs that direct couplings reach. For alpha > 1 every pair of a class counts
     as soon as one of its states can be entered, since the supremum is over functions on all states; where
     that would be too many, only the pairs that direct couplings reach are taken, which makes the question
-    one for upper bounds only (`Question.sharp` is false). It is that too where only states of one class of a
-    partition, by state, are `alike` enough to be coupled.
+    one for upper bounds only (`Question.sharp` is false). It is that too where no more is wanted (`direct`),
+    and where only states of one class of a partition, by state, are `alike` enough to be coupled.
 
     Raises
     ------
@@ -118,7 +119,7 @@ def prepare(  # noqa: PLR0913
     kinds = reached_by_classes(model, classes, asked)
     size = Counter(classes)
     count = sum(size[kind] * (size[kind] - 1) for kind in kinds)
-    if alpha != 1 and alike is None and (count if ordered else count // 2) <= max_pairs:
+    if alpha != 1 and not direct and alike is None and (count if ordered else count // 2) <= max_pairs:
         space = PairSpace.of_classes(classes, kinds, ordered=ordered)
     else:
         found = reached_by_pairs(

@@ -267,7 +267,7 @@ class _Group:
         nodes = space.members[space.classes[functional.batch.programs[index].sources[0]]]
         zero, one = fmpq(0), fmpq(1)
         optimum = solve_block(
-            functional, side, nodes, lambda i, j: zero if space.number(i, j) in self.open else one
+            functional, side, nodes, lambda i, j: zero if space.numbers.get((i, j)) in self.open else one
         )
         if optimum.value <= 0:
             return None

@@ -25,11 +25,14 @@ from bisimdist.models.lmc import LMC, Row
 from tests.fixpoint.chains import copies, swap
 from tests.strategies import alphas, interactives, lmcs
 
+MANY = 1000
+"""More than there are states."""
+
 LONG = fmpq(10**40 + 1, 10**40)
 
 
 def program_by_class(row: Row, other: Row, classes: tuple[int, ...], alpha: fmpq) -> dict[int, Program]:
-    """Return the programs of one direction, whose cells are the pairs themselves."""
+    """Return the programs of one direction by class, whose cells name their states."""
     m, there = dict(row), dict(other)
     whole = int(alpha.p) * int(alpha.q) * lcm(*(int(p.q) for _, p in (*row, *other)))
     c = {i: m.get(i, fmpq(0)) - alpha * there.get(i, fmpq(0)) for i in sorted(m.keys() | there.keys())}
@@ -42,7 +45,7 @@ def program_by_class(row: Row, other: Row, classes: tuple[int, ...], alpha: fmpq
             tuple(sinks),
             tuple(int(c[i] * whole) for i in sources),
             tuple(int(-c[j] / alpha * whole) for j in sinks),
-            tuple((i, j) for i in sources for j in sinks),  # type: ignore[misc]
+            tuple(i * MANY + j for i in sources for j in sinks),
             whole,
         )
     return found
@@ -64,7 +67,7 @@ def check_programs(model: System, alpha: fmpq, *, ordered: bool) -> None:
                     made = functional.batch.programs[index]
                     assert functional.side_of[index] == side
                     assert functional.scale[side] == made.whole == program.whole
-                    assert made.cells == tuple(space.number(i, j) for i, j in program.cells)
+                    assert made.cells == tuple(space.number(*divmod(cell, MANY)) for cell in program.cells)
                     assert (made.sources, made.sinks) == (program.sources, program.sinks)
                     assert (made.supply, made.capacity) == (program.supply, program.capacity)
     assert sides == len(functional.batch)
@@ -104,7 +107,7 @@ def test_what_direct_couplings_reach(model: LMC, alpha: fmpq, ordered: bool, dat
             found.add(pair)
             for i, j in ((s, t),) if ordered else ((s, t), (t, s)):
                 programs = program_by_class(model.rows[i], model.rows[j], classes, alpha).values()
-                todo += [cell for program in programs for cell in program.cells]  # type: ignore[misc]
+                todo += [divmod(cell, MANY) for program in programs for cell in program.cells]
     assert reached_by_pairs(model, classes, asked, alpha, limit=100, ordered=ordered) == found
 
 

@@ -1,0 +1,191 @@
+"""Exact distances for alpha > 1 of what direct couplings reach, on top of brackets of all pairs.
+
+The upper bounds need nothing but couplings. The lower ones are the exact values where these are known and the
+lower ends of the brackets elsewhere: where no third state offers a shortcut in this table, what direct
+couplings cannot improve nothing improves. See the note on detours in docs/theory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from flint import fmpq, fmpz
+
+from bisimdist.errors import LimitError
+from bisimdist.fixpoint.digit_brackets import prove_values
+from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
+from bisimdist.fixpoint.flat_engine import FlatTables
+from bisimdist.fixpoint.proof import Proof
+from bisimdist.fixpoint.question import prepare
+from bisimdist.fixpoint.strategy import Values
+from bisimdist.lp.compiled import Float64Array, Int64Array
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["prove_reached"]
+
+Pair = tuple[int, int]
+
+NEAR = 4.0
+"""Sums of doubles that differ by more units differ for certain."""
+
+CLOSE = 20_000
+"""More sums that nearly tie are not looked at one by one."""
+
+SHARE = 2
+"""Where more than one in so many pairs is reached, all of them are looked at instead."""
+
+ROUNDS = 4
+"""How often pairs are let in that tie."""
+
+
+def prove_reached(
+    tables: FlatTables,
+    *,
+    jobs: int = 1,
+    deadline: Deadline = NEVER,
+    progress: Progress = silent,
+) -> Proof:
+    """Prove the distances that were asked, where these are what direct couplings make of them.
+
+    Raises
+    ------
+    LimitError
+        If the deadline passes, there are shortcuts, or most pairs are reached, which then may as well be
+        looked at all.
+    SingularSystemError
+        If strategies keep mass for ever.
+    """
+    seeds = tables.asked
+    for _ in range(ROUNDS):
+        question = prepare(
+            tables.model,
+            tables.alpha,
+            seeds,
+            ordered=tables.layout.ordered,
+            direct=True,
+            max_pairs=tables.layout.pairs // SHARE,
+            deadline=deadline,
+            progress=progress,
+        )
+        known = tables.middle(question.functional.space.pairs)
+        guess = approximate(question, known=known, jobs=jobs, deadline=deadline, progress=progress)
+        proof = prove_exactly(question, guess, deadline=deadline, progress=progress)
+        tied = _Shortcuts.of(tables, proof).tied(deadline)
+        if not tied:
+            question = replace(question, asked=tables.asked)
+            return replace(proof, question=question, complete=partial(_completed, tables, proof))
+        seeds = [*seeds, *tied]
+    raise LimitError("too many ways through third states tie with the direct ones")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shortcuts:
+    """Where third states may lead nearer, if pairs are as far away as is proved from below.
+
+    Parameters
+    ----------
+    tables, proof
+        The brackets, and the exact values of some pairs.
+    first, second
+        The states of these pairs, in every order that counts.
+    below
+        By number in the tables the lower bounds, in units, rounded down.
+    """
+
+    tables: FlatTables
+    proof: Proof
+    first: Int64Array
+    second: Int64Array
+    below: Float64Array
+
+    @classmethod
+    def of(cls, tables: FlatTables, proof: Proof) -> _Shortcuts:
+        """Put the exact values into the table of lower bounds."""
+        space, values = proof.question.functional.space, proof.lower_values
+        first, second = np.array(space.pairs, dtype=np.int64).T
+        below = tables.lower.copy()
+        below[tables.layout.pairs_of(first, second)] = values.fixed_point(tables.layout.one)
+        if not space.ordered:
+            first, second = np.concatenate((first, second)), np.concatenate((second, first))
+        return cls(tables, proof, first, second, below)
+
+    def tied(self, deadline: Deadline) -> list[Pair]:
+        """Return the pairs of ways that are no shortcuts only if their exact values are known.
+
+        Raises
+        ------
+        LimitError
+            If there is a shortcut, very many nearly tie, or the deadline passes.
+        """
+        found: dict[Pair, None] = {}
+        for close, (i, k, j) in enumerate(self._near(deadline)):
+            if close >= CLOSE:
+                raise LimitError("too many ways through third states are nearly as short as the direct ones")
+            if self._shorter(i, k, j):
+                open_ = [way for way in ((i, k), (k, j)) if not self._exact(*way)]
+                if not open_:
+                    raise LimitError("detours through third states pay")
+                found |= dict.fromkeys(open_)
+        return list(found)
+
+    def _near(self, deadline: Deadline) -> Iterator[tuple[int, int, int]]:
+        """Yield ways (i, k, j) that may be shorter than the direct one, as far as doubles tell."""
+        layout, space = self.tables.layout, self.proof.question.functional.space
+        kind = np.array(space.classes)[self.first]
+        skew = float(self.tables.alpha)
+        for number in np.unique(kind).tolist():
+            members = np.array(space.members[number], dtype=np.int64)
+            size = len(members)
+            place = layout.pairs_of(np.repeat(members, size), np.tile(members, size))
+            length = np.where(place < 0, 0.0, self.below[place]).reshape(size, size)
+            of = kind == number
+            i, j = (np.searchsorted(members, states[of]) for states in (self.first, self.second))
+            most = length[i, j] + 1.0 + NEAR
+            for k in range(size):
+                deadline.check()
+                near = length[i, k] + skew * length[k, j] < most
+                near &= (i != k) & (j != k)
+                for a in np.flatnonzero(near).tolist():
+                    yield int(members[i[a]]), int(members[k]), int(members[j[a]])
+
+    def _exact(self, i: int, j: int) -> bool:
+        """Tell whether the distance of a pair is known."""
+        lower, upper = self.tables.bounds((i, j))
+        return (i, j) in self.proof.question.functional.space.numbers or lower == upper
+
+    def _below(self, i: int, j: int) -> fmpq:
+        number = self.proof.question.functional.space.numbers.get((i, j))
+        return self.tables.bounds((i, j))[0] if number is None else self.proof.lower_values.value(number)
+
+    def _shorter(self, i: int, k: int, j: int) -> bool:
+        way = self._below(i, k) + self.tables.alpha * self._below(k, j)
+        return bool(way < self._below(i, j))
+
+
+def _completed(tables: FlatTables, proof: Proof, deadline: Deadline = NEVER) -> Proof:
+    """Return the proof with all that its lower bounds rest on: those of the other pairs.
+
+    Raises
+    ------
+    LimitError
+        If there are too many of them.
+    """
+    layout, part = tables.layout, proof.question.functional.space
+    question = prepare(tables.model, tables.alpha, tables.asked, ordered=layout.ordered, deadline=deadline)
+    space = question.functional.space
+    exact = {space.number(*pair): number for number, pair in enumerate(part.pairs)}
+    denominator, one = proof.lower_values.denominator, layout.one
+    place = layout.pairs_of(*np.array(space.pairs, dtype=np.int64).T)
+
+    def over_all(table: Float64Array) -> Values:
+        numerators = [fmpz(int(x)) * denominator for x in table[place].tolist()]
+        for number, known in exact.items():
+            numerators[number] = proof.lower_values.numerators[known] * one
+        return Values(numerators, denominator * one)
+
+    assert proof.ranked is not None
+    ranked = {number: proof.ranked[known] for number, known in exact.items() if known in proof.ranked}
+    return prove_values(question, over_all(tables.lower), over_all(tables.upper), ranked, deadline=deadline)
