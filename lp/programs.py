@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Any, overload
 
@@ -64,6 +64,8 @@ class Programs(Sequence[Program]):
     capacity: Any
     cells: Int64Array
     whole: Any
+    made: dict[int, Program] = field(default_factory=dict, compare=False, repr=False)
+    """Those that were looked at."""
 
     @classmethod
     def of(cls, programs: Sequence[Program]) -> Programs:
@@ -92,8 +94,11 @@ class Programs(Sequence[Program]):
         def flat(of: str) -> Any:
             return np.concatenate([getattr(part, of) for part in parts])
 
-        names = [field.name for field in fields(cls)]
-        return cls(*map(begins, names[:3]), *map(flat, names[3:]))
+        names = [of.name for of in fields(cls) if of.compare]
+        arrays: dict[str, Any] = {
+            name: begins(name) if name.endswith("_start") else flat(name) for name in names
+        }
+        return cls(**arrays)
 
     def __len__(self) -> int:
         return len(self.source_start) - 1
@@ -110,6 +115,11 @@ class Programs(Sequence[Program]):
         if not -len(self) <= index < len(self):
             raise IndexError(f"there are {len(self)} programs, none of them {index}")
         index %= len(self)
+        if index not in self.made:
+            self.made[index] = self._make(index)
+        return self.made[index]
+
+    def _make(self, index: int) -> Program:
         source, sink, cell = (
             slice(start[index], start[index + 1])
             for start in (self.source_start, self.sink_start, self.cell_start)

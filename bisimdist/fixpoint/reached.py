@@ -19,7 +19,7 @@ from bisimdist.fixpoint.digit_brackets import prove_values
 from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
 from bisimdist.fixpoint.flat_engine import FlatTables
 from bisimdist.fixpoint.proof import Proof
-from bisimdist.fixpoint.question import prepare
+from bisimdist.fixpoint.question import Question, prepare
 from bisimdist.fixpoint.strategy import Values
 from bisimdist.lp.compiled import Float64Array, Int64Array
 from bisimdist.progress import NEVER, Deadline, Progress, silent
@@ -37,7 +37,7 @@ CLOSE = 20_000
 SHARE = 2
 """Where more than one in so many pairs is reached, all of them are looked at instead."""
 
-ROUNDS = 4
+ROUNDS = 6
 """How often pairs are let in that tie."""
 
 
@@ -70,6 +70,10 @@ def prove_reached(
             deadline=deadline,
             progress=progress,
         )
+        beside = _beside_twins(tables, question)
+        if beside:
+            seeds = [*seeds, *beside]
+            continue
         known = tables.middle(question.functional.space.pairs)
         guess = approximate(question, known=known, jobs=jobs, deadline=deadline, progress=progress)
         proof = prove_exactly(question, guess, deadline=deadline, progress=progress)
@@ -81,6 +85,35 @@ def prove_reached(
     raise LimitError("too many ways through third states tie with the direct ones")
 
 
+def _beside_twins(tables: FlatTables, question: Question) -> list[Pair]:
+    """Return pairs that are not numbered and differ from a numbered one by states at distance 0.
+
+    Through these third states the way is as long as the direct one.
+    """
+    layout, space = tables.layout, question.functional.space
+    first, second = np.array(space.pairs, dtype=np.int64).T
+    kind = np.array(space.classes)[first]
+    found: list[Pair] = []
+    for number in np.unique(kind).tolist():
+        members = np.array(space.members[number], dtype=np.int64)
+        size = len(members)
+        place = layout.pairs_of(np.repeat(members, size), np.tile(members, size)).reshape(size, size)
+        twins = (place < 0) | (tables.upper[place] == 0.0)
+        if not (twins & (place >= 0)).any():
+            continue
+        listed = np.zeros((size, size), dtype=np.float32)
+        of = kind == number
+        i, j = (np.searchsorted(members, states[of]) for states in (first, second))
+        listed[i, j] = 1.0
+        if not space.ordered:
+            listed[j, i] = 1.0
+        steps = twins.astype(np.float32)
+        fresh = (steps @ listed @ steps > 0.0) & (listed == 0.0) & ~twins
+        a, b = (members[states].tolist() for states in np.nonzero(fresh))
+        found += zip(a, b, strict=True)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Shortcuts:
     """Where third states may lead nearer, if pairs are as far away as is proved from below.
@@ -90,9 +123,11 @@ class _Shortcuts:
     tables, proof
         The brackets, and the exact values of some pairs.
     first, second
-        The states of these pairs, in every order that counts.
+        The states of those of these pairs that are not at distance 0, in every order that counts.
     below
         By number in the tables the lower bounds, in units, rounded down.
+    equal
+        By number in the tables numbers that agree where exact values do; -1 where these are not known.
     """
 
     tables: FlatTables
@@ -100,17 +135,23 @@ class _Shortcuts:
     first: Int64Array
     second: Int64Array
     below: Float64Array
+    equal: Int64Array
 
     @classmethod
     def of(cls, tables: FlatTables, proof: Proof) -> _Shortcuts:
         """Put the exact values into the table of lower bounds."""
         space, values = proof.question.functional.space, proof.lower_values
         first, second = np.array(space.pairs, dtype=np.int64).T
-        below = tables.lower.copy()
-        below[tables.layout.pairs_of(first, second)] = values.fixed_point(tables.layout.one)
+        place = tables.layout.pairs_of(first, second)
+        below, equal = tables.lower.copy(), np.full(len(tables.lower), -1, dtype=np.int64)
+        below[place] = values.fixed_point(tables.layout.one)
+        known: dict[fmpz, int] = {}
+        equal[place] = [known.setdefault(x, len(known)) for x in values.numerators]
+        positive = np.array([x != 0 for x in values.numerators], dtype=np.bool_)  # nothing is nearer than 0
+        first, second = first[positive], second[positive]
         if not space.ordered:
             first, second = np.concatenate((first, second)), np.concatenate((second, first))
-        return cls(tables, proof, first, second, below)
+        return cls(tables, proof, first, second, below, equal)
 
     def tied(self, deadline: Deadline) -> list[Pair]:
         """Return the pairs of ways that are no shortcuts only if their exact values are known.
@@ -140,7 +181,10 @@ class _Shortcuts:
             members = np.array(space.members[number], dtype=np.int64)
             size = len(members)
             place = layout.pairs_of(np.repeat(members, size), np.tile(members, size))
-            length = np.where(place < 0, 0.0, self.below[place]).reshape(size, size)
+            length, equal = (
+                np.where(place < 0, least, table[place]).reshape(size, size)
+                for least, table in ((0.0, self.below), (-1, self.equal))
+            )
             of = kind == number
             i, j = (np.searchsorted(members, states[of]) for states in (self.first, self.second))
             most = length[i, j] + 1.0 + NEAR
@@ -148,6 +192,8 @@ class _Shortcuts:
                 deadline.check()
                 near = length[i, k] + skew * length[k, j] < most
                 near &= (i != k) & (j != k)
+                # a part that is as long as the direct way makes no shortcut, however long the numbers
+                near &= (equal[i, k] != equal[i, j]) & (equal[k, j] != equal[i, j])
                 for a in np.flatnonzero(near).tolist():
                     yield int(members[i[a]]), int(members[k]), int(members[j[a]])
 

@@ -34,6 +34,13 @@ from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
 from tests.strategies import interactives, lmcs
 
+
+def twin(model: LMC) -> LMC:
+    """Return the chain with another state like the last one, which nothing enters."""
+    states = (*model.states, "twin")
+    return LMC(states, (*model.labels, model.labels[-1]), (*model.rows, model.rows[-1]), model.pairs)
+
+
 SKEWS = [fmpq(21, 20), fmpq(6, 5), fmpq(3)]
 
 
@@ -117,7 +124,7 @@ def test_interactive_models(model: System, alpha: fmpq, data: st.DataObject) -> 
 
 @pytest.mark.parametrize("alpha", SKEWS)
 @pytest.mark.parametrize(
-    "model", [random_lmc(20, 3, 2, 5), random_lmc(15, 2, 2, 8), build_example("dining-cryptographers")]
+    "model", [random_lmc(20, 3, 2, 5), twin(random_lmc(20, 3, 2, 5)), build_example("dining-cryptographers")]
 )
 def test_it_is_found(model: LMC, alpha: fmpq) -> None:
     tables = tables_of(model, alpha, model.pairs[0] if model.pairs else (0, 1), ordered=False)
