@@ -286,6 +286,8 @@ class Work:
         """Write the proof of the bounds."""
         if isinstance(self.proof, FlatTables):
             self.proof = self.proof.in_detail(progress=self.tell)
+        elif self.proof is not None:
+            self.proof = self.proof.whole(progress=self.tell)
         if self.proof is not None and self.place is None:
             return certificate_of(self.proof)
         known = self.best()

@@ -117,7 +117,7 @@ def compact_certificate(
     if not isinstance(model, LMC):
         raise UsageError("certificates in format 2 are about chains; this model has choices")
     if isinstance(proof, Proof):
-        proof = proof.whole()
+        proof = proof.whole(deadline=deadline, progress=progress)
     elif proof.layout.ordered:
         proof = proof.in_detail(deadline=deadline, progress=progress)
     told: Flat | Detailed = Flat(proof) if isinstance(proof, FlatTables) else Detailed(proof)

@@ -113,8 +113,10 @@ def prove_values(
     Raises
     ------
     LimitError
-        If the deadline passes, or there are none.
+        If the deadline passes, there are none, or too many pairs to say why lower bounds hold.
     """
+    if not question.sharp and any(lower.numerators):
+        raise LimitError("there are too many pairs for a proof of their lower bounds one by one")
     functional = question.functional
     basis, taken = BatchBasis.start(functional.batch), np.zeros(functional.size, dtype=np.int64)
     everything, fine = np.arange(len(functional.batch)), functional.batch.finest

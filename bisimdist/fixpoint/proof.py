@@ -11,6 +11,7 @@ from bisimdist.exact.number import Unreduced
 from bisimdist.fixpoint.question import Question
 from bisimdist.fixpoint.ranking import Ranked
 from bisimdist.fixpoint.strategy import Strategy, Values
+from bisimdist.progress import NEVER, Deadline, Progress, silent
 
 __all__ = ["Proof"]
 
@@ -41,17 +42,17 @@ class Proof:
     lower_values: Values
     lower_strategy: Strategy
     ranked: Mapping[int, Ranked] | None
-    complete: Callable[[], Proof] | None = None
+    complete: Callable[[Deadline, Progress], Proof] | None = None
 
-    def whole(self) -> Proof:
+    def whole(self, *, deadline: Deadline = NEVER, progress: Progress = silent) -> Proof:
         """Return the proof with all that it rests on, as it is written down.
 
         Raises
         ------
         LimitError
-            If that is too much.
+            If the deadline passes, or that is too much.
         """
-        return self if self.complete is None else self.complete()
+        return self if self.complete is None else self.complete(deadline, progress)
 
     @property
     def gap(self) -> float:

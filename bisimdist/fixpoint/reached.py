@@ -211,7 +211,7 @@ class _Shortcuts:
         return bool(way < self._below(i, j))
 
 
-def _completed(tables: FlatTables, proof: Proof, deadline: Deadline = NEVER) -> Proof:
+def _completed(tables: FlatTables, proof: Proof, deadline: Deadline, progress: Progress) -> Proof:
     """Return the proof with all that its lower bounds rest on: those of the other pairs.
 
     Raises
@@ -220,7 +220,14 @@ def _completed(tables: FlatTables, proof: Proof, deadline: Deadline = NEVER) -> 
         If there are too many of them.
     """
     layout, part = tables.layout, proof.question.functional.space
-    question = prepare(tables.model, tables.alpha, tables.asked, ordered=layout.ordered, deadline=deadline)
+    question = prepare(
+        tables.model,
+        tables.alpha,
+        tables.asked,
+        ordered=layout.ordered,
+        deadline=deadline,
+        progress=progress,
+    )
     space = question.functional.space
     exact = {space.number(*pair): number for number, pair in enumerate(part.pairs)}
     denominator, one = proof.lower_values.denominator, layout.one
@@ -232,6 +239,6 @@ def _completed(tables: FlatTables, proof: Proof, deadline: Deadline = NEVER) -> 
             numerators[number] = proof.lower_values.numerators[known] * one
         return Values(numerators, denominator * one)
 
-    assert proof.ranked is not None
-    ranked = {number: proof.ranked[known] for number, known in exact.items() if known in proof.ranked}
+    reasons = proof.ranked or {}
+    ranked = {number: reasons[known] for number, known in exact.items() if known in reasons}
     return prove_values(question, over_all(tables.lower), over_all(tables.upper), ranked, deadline=deadline)
