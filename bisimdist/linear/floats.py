@@ -83,7 +83,8 @@ def swept(matrix: Any) -> Callable[[Floats], Floats] | None:
     The solver raises ArithmeticError where a right-hand side takes many more sweeps than that of ones.
     """
     rows = sp.csr_array(matrix)
-    inverse = 1.0 / rows.diagonal()
+    with np.errstate(divide="ignore", over="ignore"):
+        inverse = 1.0 / rows.diagonal()
     if not np.isfinite(inverse).all():
         return None
     _, label = connected_components(rows, connection="strong")

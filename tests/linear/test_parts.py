@@ -108,3 +108,8 @@ def test_an_acyclic_system_takes_one_sweep(monkeypatch: pytest.MonkeyPatch) -> N
     assert solver is not None
     assert solver(np.ones(50)).tolist() == list(range(50, 0, -1))
     assert floats.swept(path - 0.5 * np.eye(50, k=-1)) is None
+
+
+@pytest.mark.parametrize("own", [0.0, 5e-324])
+def test_a_diagonal_that_has_no_inverse_is_not_swept(own: float) -> None:
+    assert floats.swept(np.diag([1.0, own])) is None
