@@ -459,25 +459,27 @@ class FlatWork:
         skew = chain.p / chain.q * (1.0 - 2.0**-50)  # less than alpha, whatever the rounding
         firsts, sizes = np.unique(chain.first, return_counts=True)
         for first, size in zip(firsts.tolist(), sizes.tolist(), strict=True):
-            rows, columns = np.tril_indices(size, -1)
+            below = np.tri(size, k=-1, dtype=np.bool_)
             begin = int(chain.base[first]) + first
-            triangle = slice(begin, begin + len(rows))
-            other = slice(begin + chain.half, begin + chain.half + len(rows))
+            triangle = slice(begin, begin + size * (size - 1) // 2)
+            other = slice(begin + chain.half, begin + chain.half + size * (size - 1) // 2)
             matrix = np.zeros((size, size), dtype=np.float64)
-            matrix[rows, columns], matrix[columns, rows] = table[triangle], table[other]
-            while self._closer(matrix, np.floor(matrix * skew)):
+            matrix[below], matrix.T[below] = table[triangle], table[other]
+            while self._closer(matrix, skew):
                 if not self.layout.ordered:
                     matrix = np.minimum(matrix, matrix.T)
-            for part, closed in ((triangle, matrix[rows, columns]), (other, matrix[columns, rows])):
+            for part, closed in ((triangle, matrix[below]), (other, matrix.T[below])):
                 if float((table[part] - closed).max(initial=0.0)) > most:
                     raise NoBracketError("detours through third states pay")
                 table[part] = closed
 
-    def _closer(self, matrix: Float64Array, skewed: Float64Array) -> bool:
+    def _closer(self, matrix: Float64Array, skew: float) -> bool:
         """Lower the rows of a class once; tell whether one changed.
 
         In the end the matrix is the largest below the first that is closed, in whatever order that went.
         """
+        skewed = matrix * skew
+        np.floor(skewed, out=skewed)
         np.fill_diagonal(skewed, np.inf)  # a state is no third state on its own way
         least = skewed.min(axis=0)
 

@@ -216,7 +216,7 @@ def test_third_states_that_are_not_looked_at_are_not_nearer(
         code=INTERPRETED, _each=lambda _, chunks, close: [(chunk, close(*chunk)) for chunk in chunks]
     )
     with patch.object(flat_engine, "BLOCK", block):
-        while FlatWork._closer(work, found, np.floor(found * skew)):  # type: ignore[arg-type]
+        while FlatWork._closer(work, found, skew):  # type: ignore[arg-type]
             pass
     assert (found == expected).all()
 
