@@ -28,6 +28,8 @@ def visible(text: str) -> str:
     >>> visible("s0\n")
     's0\\n'
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 

@@ -20,6 +20,7 @@ from bisimdist.questions.given import Given
 from bisimdist.questions.option import Option
 from bisimdist.questions.options import JOBS, JSON, MEMORY, TIMEOUT, TOP
 from bisimdist.questions.question import Plain, Question, Settled
+from bisimdist.report.tables import Report, shortened
 
 __all__ = ["run_question"]
 
@@ -114,11 +115,14 @@ def _show(question: Question[A], answer: A | Plain, *, as_json: bool, most: int 
     if not isinstance(answer, Plain):
         for line in question.notes(answer):
             note(line)
-    emit(
-        _said(question, answer, as_json=as_json)
-        if most is None
-        else _largest(question, answer, most, as_json=as_json)
-    )
+    if most is not None:
+        emit(_largest(question, answer, most, as_json=as_json))
+        return
+    said = _said(question, answer, as_json=as_json)
+    if question.tabled and isinstance(said, Report):
+        top = "" if question.tabled == "listed" else ", --top N the largest"
+        said = shortened(said, f"--json and --csv have all{top}")
+    emit(said)
 
 
 def _largest(question: Question[A], answer: A | Plain, most: int, *, as_json: bool) -> Any:

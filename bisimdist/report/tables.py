@@ -13,7 +13,7 @@ from typing import TextIO, TypeVar
 
 from bisimdist.errors import visible
 
-__all__ = ["Report", "beginning", "html_table", "not_shown", "plain_text", "print_report"]
+__all__ = ["Report", "beginning", "html_table", "not_shown", "plain_text", "print_report", "shortened"]
 
 T = TypeVar("T")
 
@@ -65,6 +65,12 @@ def not_shown(count: int, what: str, elsewhere: str) -> tuple[str, ...]:
     ('3 more pairs are not shown: --json has all.',)
     """
     return (f"{count - MOST} more {what} are not shown: {elsewhere}.",) if count > MOST else ()
+
+
+def shortened(report: Report, elsewhere: str) -> Report:
+    """Return a report with as many rows as a person is shown; it says where all are."""
+    more = not_shown(len(report.rows), "rows", elsewhere)
+    return replace(report, rows=report.rows[:MOST], remarks=(*report.remarks, *more)) if more else report
 
 
 def _text(text: str) -> str:

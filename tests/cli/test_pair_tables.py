@@ -13,6 +13,7 @@ from flint import fmpq
 
 import bisimdist
 from bisimdist.questions.registry import HOMES, question_of
+from bisimdist.report import tables
 from bisimdist.report.matrix import Matrix
 from bisimdist.report.pair_plot import draw_pairs
 from bisimdist.report.pair_table import largest
@@ -71,6 +72,17 @@ def test_the_largest_come_first_and_the_rest_is_counted(command: Command) -> Non
     )[:4]
     table = command(*ask, "--top", "4").out
     assert sum(line.startswith("s") for line in table.splitlines()) == 4
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_of_a_long_table_a_person_is_shown_the_beginning(
+    name: str, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "MOST", 0)
+    words = asked(name, tmp_path)
+    assert "--csv have all, --top N the largest." in command(*words).out
+    assert "not shown" not in command(*words, "--json").out
+    assert "not shown" not in command(*words, "--top", "1").out
 
 
 def test_infinity_is_the_largest() -> None:
