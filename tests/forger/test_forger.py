@@ -71,8 +71,7 @@ RULES = (
     ("distances", "core.tables", "U4"),
     ("distances", "rules.distance", "L6"),
     ("delta", "rules.delta", "D5: the upper bound is less than what"),
-    ("generalised", "rules.generalised_lower", "Q9"),
-    ("generalised", "rules.generalised_lower", "Q10"),
+    ("generalised", "rules.generalised_lower", "an answer is not shown to cost the value"),
 )
 
 
@@ -83,7 +82,7 @@ def deceive(kind: str, module: str, rule: str, first: int = 0) -> None:
     assert found.forgery is not None
     report = check_certificate(json.dumps(found.forgery))
     assert not report.valid
-    assert rule[:2] in report.reason
+    assert rule in report.reason
 
 
 @pytest.mark.parametrize(("kind", "module", "rule", "first"), QUICK)
