@@ -11,6 +11,7 @@ from itertools import chain, pairwise
 from flint import fmpq
 
 from bisimdist.analysis.answer import Status
+from bisimdist.analysis.proved import no_certificate
 from bisimdist.analysis.trace_equivalence import MAX_VALUES, TraceVerdict, equivalence_certificate
 from bisimdist.certificates.frame import Document
 from bisimdist.certificates.numbers import rational_text
@@ -137,6 +138,8 @@ class Apart:
 
         Raises
         ------
+        UsageError
+            If nothing is known that it could prove.
         LimitError
             If it would be too long.
         """
@@ -145,6 +148,8 @@ class Apart:
             raise LimitError("the proof would be too long")
         place = self.completed.original.index
         alike = [(members[0], other) for members in self.classes for other in members[1:]]
+        if count > 1 and not alike and not self.partings.words:
+            no_certificate()
         return equivalence_certificate(
             self.completed,
             _Claims(self, alike if alike or count > 1 else [(self.classes[0][0],) * 2]),

@@ -14,6 +14,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
+from bisimdist.errors import LimitError
 from bisimdist.interruption import deferred
 from bisimdist.progress import NEVER, UNBOUNDED, Deadline, Limits
 from bisimdist.words.equivalence import Word
@@ -115,7 +116,7 @@ class Partings:
         Raises
         ------
         LimitError
-            If the deadline passes; what is known by then stays.
+            If the deadline passes, or primes run out; what is known by then stays.
         """
         modulus, length = 1, ALIKE
         for used, prime in enumerate(primes(self.chain)):
@@ -125,6 +126,8 @@ class Partings:
             limits.progress("primes", used, None)
             length = min(length, self._explore(prime, length, limits.deadline))
             modulus *= prime
+        else:
+            raise LimitError("there are no more primes")
         self.least = True
         return self
 

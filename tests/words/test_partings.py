@@ -11,6 +11,8 @@ from hypothesis import given, settings
 
 from bisimdist.analysis.apart import Apart, told_apart
 from bisimdist.analysis.trace_equivalence import trace_classes, trace_equivalence
+from bisimdist.checker import check_certificate
+from bisimdist.errors import UsageError
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
@@ -92,8 +94,20 @@ def test_what_is_known_when_the_time_is_over() -> None:
         for pair in pairs:
             assert pair["probabilities"][0] != pair["probabilities"][1]
             assert not pair["least"] or pair in expected
+        if apart.partings.words:
+            assert check_certificate("".join(json_parts(apart.certificate()))).valid
+        else:
+            with pytest.raises(UsageError, match="nothing was decided"):
+                apart.certificate()
     assert {0, len(expected)} <= lengths
     assert len(lengths) > 2
+
+
+def test_no_trace_is_the_least_where_primes_run_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partings, "primes", lambda chain: iter(()))
+    automaton = automaton_of(build_example(EXAMPLE))
+    apart = told_apart(automaton, trace_classes(automaton))
+    assert (apart.status.value, said(apart)) == ("limit", [])
 
 
 def test_nothing_of_many_pairs_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
