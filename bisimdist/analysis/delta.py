@@ -62,6 +62,9 @@ ALMOST = fmpq(1, 10**12)
 CLOSING_SECONDS = 5.0
 """How long exact arithmetic may take after somebody stopped the work."""
 
+FOR_DISTANCES = 0.9
+"""The part of the time that is left for distances, when few nodes are there: they may say more than these."""
+
 RESERVE = 0.6
 """The part of the time that goes into refinement; the rest is for exact bounds and the event at the end."""
 
@@ -322,7 +325,7 @@ class _Work:
             most = (SOON if several else WITHOUT_DISTANCES) * len(self.questions)
             if self.two.refine(self.questions, most=most, threshold=near, **rest) and self._narrow(gap):
                 return True
-            self._ask_distances(deadline)
+            self._ask_distances(self.deadline.part(FOR_DISTANCES))
         while True:
             self.two.refine(self.questions, threshold=near, **{**rest, "gap": gap})
             near = None  # where doubles said that the threshold decides and it does not, the gap has to

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,22 @@ def test_what_a_person_is_shown_is_there_in_time(
         page = (tmp_path / "page.html").read_text()
         assert "At every level" in page
         assert "What other measures say" in page
+
+
+@pytest.mark.usefixtures("by_cpu")
+def test_a_distance_bounds_delta_at_once_where_traces_say_little(command: Command, tmp_path: Path) -> None:
+    """Haddad and Monmege's chain, twice: runs begin anew at every step, and end after a million or so."""
+    levels = 20
+    rows, labels = {}, {}
+    for world, first in ((0, "7/10"), (1, "69/100")):
+        names = [f"m{world}_{k}" for k in range(2 * levels + 1)]
+        labels |= dict.fromkeys(names, "on") | {names[-2]: "one", names[-1]: "other"}
+        rows[names[0]] = {names[1]: first, names[2]: str(1 - Fraction(first))}
+        rows |= {names[k]: {names[0]: "1/2", names[k + 2]: "1/2"} for k in range(1, 2 * levels - 1)}
+        rows |= {name: {name: "1"} for name in names[-2:]}
+    model = tmp_path / "restarts.json"
+    pairs = [["m0_0", "m1_0"]]
+    model.write_text(json.dumps({"kind": "lmc", "states": labels, "transitions": rows, "pairs": pairs}))
+    (pair,) = json.loads(command("delta", model, "--alpha", "1", "--timeout", "4", "--json").out)["pairs"]
+    assert pair["upper"] == "1/100"
+    assert Fraction(pair["lower"]) > 0
