@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -102,14 +102,14 @@ class Apart:
     def json(self) -> Iterator[str]:
         """Yield the text of the list of all pairs, as far as there is time."""
         least = f', "least": {json.dumps(self.partings.least)}'
-        before = "["
-        try:
-            for row in self._rows(format_rational, least, self.deadline):
-                yield before + row
-                before = ", "
-        except LimitError:
-            self.complete = False
-        yield "[]" if before == "[" else "]"
+
+        def rows() -> Iterator[str]:
+            try:
+                yield from self._rows(format_rational, least, self.deadline)
+            except LimitError:
+                self.complete = False
+
+        yield from _listed(rows())
 
     def _rows(self, written: Callable[[fmpq], str], end: str, deadline: Deadline) -> Iterator[str]:
         """Yield the pairs of each class with those after it, whose numbers are written in some way."""
@@ -170,8 +170,12 @@ class _Claims:
         within = (
             json.dumps(TraceVerdict(source=s, target=t, equivalent=True).claim()) for s, t in self.alike
         )
-        before = "["
-        for row in chain(within, self.apart._rows(rational_text, "", NEVER)):
-            yield before + row
-            before = ", "
-        yield "]"
+        yield from _listed(chain(within, self.apart._rows(rational_text, "", NEVER)))
+
+
+def _listed(rows: Iterable[str]) -> Iterator[str]:
+    before = "["
+    for row in rows:
+        yield before + row
+        before = ", "
+    yield "]" if before == ", " else "[]"

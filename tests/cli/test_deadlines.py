@@ -84,7 +84,8 @@ def test_what_a_person_is_shown_is_there_in_time(
 def test_a_distance_bounds_delta_at_once_where_traces_say_little(command: Command, tmp_path: Path) -> None:
     """Haddad and Monmege's chain, twice: runs begin anew at every step, and end after a million or so."""
     levels = 20
-    rows, labels = {}, {}
+    rows: dict[str, dict[str, str]] = {}
+    labels: dict[str, str] = {}
     for world, first in ((0, "7/10"), (1, "69/100")):
         names = [f"m{world}_{k}" for k in range(2 * levels + 1)]
         labels |= dict.fromkeys(names, "on") | {names[-2]: "one", names[-1]: "other"}

@@ -91,6 +91,11 @@ def test_what_is_known_when_the_time_is_over() -> None:
         pairs = found["apart"]
         lengths.add(len(pairs))
         assert found["status"] == ("exact" if pairs == expected else "limit")
+        if apart.partings.words:
+            assert check_certificate("".join(json_parts(apart.certificate()))).valid
+        else:
+            with pytest.raises(UsageError, match="nothing was decided"):
+                apart.certificate()
         for pair in pairs:
             assert pair["probabilities"][0] != pair["probabilities"][1]
             assert not pair["least"] or pair in expected
