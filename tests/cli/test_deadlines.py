@@ -35,14 +35,6 @@ LONG = (
 )
 
 
-@pytest.fixture
-def by_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the clock count CPU seconds."""
-    monkeypatch.setattr(time, "monotonic", time.process_time)
-    monkeypatch.setattr(signal, "ITIMER_REAL", signal.ITIMER_PROF)
-    monkeypatch.setattr(signal, "SIGALRM", signal.SIGPROF)
-
-
 @pytest.mark.usefixtures("by_cpu")
 @pytest.mark.parametrize("line", LONG)
 def test_it_ends_in_time_with_what_is_known(command: Command, line: str) -> None:

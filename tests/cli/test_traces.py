@@ -175,6 +175,7 @@ def test_bad_input_is_refused(command: Command, responses: Path, tmp_path: Path)
     command("equivalence", lone).assert_refused("no pairs of its own")
 
 
+@pytest.mark.usefixtures("by_cpu")
 def test_long_traces_are_listed_in_time(command: Command, tmp_path: Path) -> None:
     """All traces together are as long as the square of their number: time is kept for writing them."""
     path = tmp_path / "loop.yaml"
