@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from types import FrameType
@@ -173,15 +173,27 @@ def listening(signals: Iterable[int] = (signal.SIGINT,)) -> Iterator[None]:
 
 
 @contextmanager
-def deferred() -> Iterator[None]:
+def deferred() -> Iterator[Callable[[], AbstractContextManager[None]]]:
     """Let signals be remembered and no more: what is done inside is soon over and not to be torn.
 
     Nothing inside is told to stop, although it may have been asked before: engines put together here what
-    they know.
+    they know. It gives a context for parts that may be torn all the same; that raises `StoppedError` where
+    somebody has asked in between.
     """
     before, _listener.waiting = _listener.waiting, True
+
+    @contextmanager
+    def heeding() -> Iterator[None]:
+        _listener.waiting = before
+        try:
+            if asked_to_stop():
+                raise StoppedError(why())
+            yield
+        finally:
+            _listener.waiting = True
+
     try:
-        yield
+        yield heeding
     finally:
         _listener.waiting = before
 

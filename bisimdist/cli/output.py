@@ -16,8 +16,8 @@ from typing import Any, Self, TextIO
 
 from bisimdist.analysis.answer import FORMAT
 from bisimdist.cli.failure import write_notes
-from bisimdist.errors import StoppedError, UsageError
-from bisimdist.interruption import asked_to_stop, deferred, why
+from bisimdist.errors import UsageError
+from bisimdist.interruption import deferred
 from bisimdist.questions.option import Option
 from bisimdist.report.streams import json_parts
 from bisimdist.report.tables import Report, print_report
@@ -146,12 +146,14 @@ class OutputFile:
         raw = content.encode("utf-8") if isinstance(content, str) else content
         try:
             place = self._temporary or self._target
-            with contextlib.ExitStack() as stack:
-                with deferred():  # between a file that is open and one that will be closed
-                    file = stack.enter_context(place.open("wb"))
-                if asked_to_stop():
-                    raise StoppedError(why())
-                file.writelines([raw] if isinstance(raw, bytes) else raw)
+            with deferred() as heeding, place.open("wb") as file:  # it is closed, whatever happens
+                parts = iter([raw] if isinstance(raw, bytes) else raw)
+                while True:
+                    with heeding():
+                        part = next(parts, None)
+                    if part is None:
+                        break
+                    file.write(part)
             if self._temporary is None:
                 return
             self._temporary.chmod(self._mode())

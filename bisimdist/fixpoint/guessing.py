@@ -85,10 +85,14 @@ def rounded(value: Value, bits: int, *, up: bool, relative: bool) -> Value:
     return fmpq(whole, unit) if shift >= 0 else fmpq(whole * unit)
 
 
+FARTHEST = 700.0
+"""Logarithms of ratios are guessed to change by no more: e to that power is a double."""
+
+
 def shifted(arena: Arena, value: fmpq, change: float) -> fmpq:
     """Return a value moved by a change (of its logarithm, where values are ratios), within its range."""
     if arena.lifting.top is None:
-        return max(fmpq(1), value * (1 + from_double(math.expm1(change))))
+        return max(fmpq(1), value * (1 + from_double(math.expm1(min(change, FARTHEST)))))
     return min(fmpq(1), max(fmpq(0), value + from_double(change)))
 
 

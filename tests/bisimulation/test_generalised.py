@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import product
 
@@ -20,6 +21,7 @@ from bisimdist.analysis.generalised import (
 )
 from bisimdist.analysis.metric import metric
 from bisimdist.bisimulation.strong import bisimilarity_classes, bisimilarity_quotient
+from bisimdist.checker import check_certificate
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.fixpoint.hausdorff import Arena, kleene
 from bisimdist.fixpoint.liftings import AdditiveLifting, MultiplicativeLifting, Value, at_most
@@ -228,6 +230,19 @@ def test_infinite_pairs_may_make_others_infinite() -> None:
 def test_a_finite_ratio_on_a_cycle_is_exact() -> None:
     steps = (0, "a", {0: "1/3", 1: "1/3"}), (1, "a", {1: "1/2"}), (2, "a", {0: "1"})
     assert exact(automaton_of(*steps), "multiplicative") == 2
+
+
+def test_guesses_beyond_doubles_are_no_error() -> None:
+    much, little = fmpq(999983, 1999968), fmpq(1, 999984)
+    steps = (
+        Transition(0, "b", ((0, fmpq(1)),)),
+        Transition(1, "a", ((0, fmpq(1, 3)), (2, fmpq(2, 3)))),
+        Transition(2, "a", ((0, much), (1, much), (2, little))),
+    )
+    answer = generalised_metric(PA(("s", "t", "u"), steps), "multiplicative", pairs=[("t", "u")])
+    (pair,) = answer.pairs
+    assert pair.upper is not None
+    assert check_certificate(json.dumps(answer.certificate())).valid
 
 
 def test_an_irrational_ratio_is_bracketed() -> None:

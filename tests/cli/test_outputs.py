@@ -149,10 +149,10 @@ def test_a_proof_that_cannot_be_written_loses_no_answer(
     place.mkdir()
     opened = Path.open
 
-    def gone(path: Path, *about: Any) -> Any:
+    def gone(path: Path, *about: Any, **named: Any) -> Any:
         if path.parent == place:
             shutil.rmtree(place)
-        return opened(path, *about)
+        return opened(path, *about, **named)
 
     monkeypatch.setattr(Path, "open", gone)
     ended = command(*ask, "--certificate", place / "proof.json")
