@@ -21,6 +21,7 @@ ol { font: 13px/1.5 ui-monospace, monospace; padding-left: 3.5rem; overflow-x: a
 li { white-space: pre; } li::marker { color: var(--soft); }
 .draws { border-left: 3px solid var(--same); padding-left: .4rem; }
 .parts { border-left: 3px solid var(--bad); padding-left: .4rem; background: var(--box); }
+li .draws, li .parts { margin-left: calc(-.4rem - 3px); }
 .note { font: 13px/1.4 system-ui, sans-serif; color: var(--bad); white-space: normal; display: block; }
 """
 
