@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from functools import cache
 from types import SimpleNamespace
@@ -11,11 +12,15 @@ import numpy as np
 from bisimdist.fixpoint import flat_bases, flat_plan, flat_sweeps
 from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.lp.compiled import compiled_kernel, machine_code
+from bisimdist.progress import NEVER, Deadline
 
 __all__ = ["code_for", "flat_code"]
 
 INTERPRETED = 2_500
 """So many sides, times squares of widths, are worked on interpreted: to load takes half a second."""
+
+MAKING = 15.0
+"""Seconds that it may take to make machine code, after an installation."""
 
 _seen: Counter[bool] = Counter()
 """How much this process has done so far, of simple chains and of others: that decides about loading code."""
@@ -59,9 +64,17 @@ def flat_code(simple: bool = True) -> SimpleNamespace:
     return SimpleNamespace(**{**sweeps, "write_bases": written["write_bases"]})
 
 
-def code_for(layout: Layout) -> SimpleNamespace:
-    """Return the sweeps, interpreted if that takes less time than to load machine code."""
-    _seen[layout.simple] += layout.pairs * layout.sides * layout.width**2
-    if _seen[layout.simple] <= INTERPRETED:
+def code_for(layout: Layout, deadline: Deadline = NEVER) -> SimpleNamespace:
+    """Return the sweeps, interpreted if that takes less time than to load (in haste: make) machine code."""
+    size = layout.pairs * layout.sides * layout.width**2
+    _seen[layout.simple] += size
+    left = deadline.left()
+    hurried = size <= INTERPRETED and left is not None and left < MAKING and not _made(layout.simple)
+    if hurried or _seen[layout.simple] <= INTERPRETED:
         return SimpleNamespace(**{**vars(flat_sweeps), **vars(flat_bases)})
     return flat_code(layout.simple)
+
+
+def _made(simple: bool) -> bool:
+    """Tell whether this process has come to the end of all sweeps in machine code."""
+    return "numba" in sys.modules and bool(flat_code(simple).violations.signatures)

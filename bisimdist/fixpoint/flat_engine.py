@@ -126,7 +126,7 @@ class FlatTables:
         LimitError
             If the deadline passes.
         """
-        layout, code = self.layout, code_for(self.layout)
+        layout, code = self.layout, code_for(self.layout, deadline)
         chain, room = layout.chain, layout.room()
         work = Bases(np.zeros((3, 2 * room.width), dtype=np.int64), np.zeros(2 * room.width, dtype=np.int64))
         most = 1 + 6 * 2 * layout.width  # bytes of a pair: three bases of two rows' states, two bytes each
@@ -253,7 +253,7 @@ class FlatWork:
             for part in self.layout.parts
         ]
         self.room = self.layout.room()
-        self.code = code_for(self.layout)
+        self.code = code_for(self.layout, self.deadline)
 
     def begin(self, asked: Sequence[tuple[int, int]]) -> None:
         """Find the pairs that matter and those at distance 0, exactly, and make room for plans."""

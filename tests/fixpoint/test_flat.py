@@ -1,6 +1,7 @@
 """Brackets from flat tables: they enclose the exact answers, and couplings and potentials prove them."""
 
 import json
+from collections import Counter
 from itertools import combinations, permutations
 from math import isqrt
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from bisimdist.analysis.answer import Status
 from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError
+from bisimdist.fixpoint import flat_code as codes
 from bisimdist.fixpoint import flat_engine, flat_layout, flat_sweeps
 from bisimdist.fixpoint.flat_code import flat_code
 from bisimdist.fixpoint.flat_engine import FlatTables, FlatWork, NoBracketError, flat_tables
@@ -118,6 +120,21 @@ def test_brackets_of_a_thousand_small_chains_enclose_the_exact_answers() -> None
     assert _flat_chains(range(1000)) >= 800
 
 
+@pytest.mark.parametrize(
+    ("made", "deadline", "interpreted"),
+    [(False, 1, True), (False, 3600, False), (False, None, False), (True, 1, False)],
+)
+def test_in_haste_no_machine_code_is_made_for_little_work(
+    monkeypatch: pytest.MonkeyPatch, made: bool, deadline: float | None, interpreted: bool
+) -> None:
+    layout = Layout.of(random_lmc(8, 2, 2, 1), fmpq(6, 5), tuple(permutations(range(8), 2)), ordered=True)
+    assert layout is not None
+    monkeypatch.setattr(codes, "_made", lambda simple: made)
+    monkeypatch.setattr(codes, "_seen", Counter({True: 10**9, False: 10**9}))
+    code = codes.code_for(layout, Deadline.after(deadline))
+    assert (code.follow is flat_sweeps.follow) == interpreted
+
+
 @settings(max_examples=20)
 @given(
     st.one_of(lmcs(6, max_labels=2, max_successors=4), interactives()),
@@ -133,7 +150,7 @@ def test_machine_code_finds_what_the_interpreter_finds_to_the_bit(
         return
     found = []
     for code in (INTERPRETED, flat_code(layout.simple), flat_code(False)):
-        with patch.object(flat_engine, "code_for", lambda _, code=code: code):
+        with patch.object(flat_engine, "code_for", lambda *_, code=code: code):
             try:
                 tables = flat_tables(model, alpha, asked, layout, WIDTH)
             except NoBracketError as error:
