@@ -76,5 +76,8 @@ def code_for(layout: Layout, deadline: Deadline = NEVER) -> SimpleNamespace:
 
 
 def _made(simple: bool) -> bool:
-    """Tell whether this process has come to the end of all sweeps in machine code."""
-    return "numba" in sys.modules and bool(flat_code(simple).violations.signatures)
+    """Tell whether this process has the first and the last sweep of a question in machine code."""
+    if "numba" not in sys.modules:
+        return False
+    code = flat_code(simple)
+    return all(sweep.signatures for sweep in (code.reach, code.improve, code.violations))
