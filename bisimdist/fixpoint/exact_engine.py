@@ -52,8 +52,8 @@ def approximate(  # noqa: PLR0913
 ) -> Approximation:
     """Find the pairs at distance 0 exactly, and iterate the others from below in fixed point.
 
-    With a back-end it is that which proposes couplings on the way. Of many pairs, at alpha = 1, the distances
-    may be `known` in about, in units of 1 / `ONE`, and be 0 exactly where the distance is.
+    With a back-end it is that which proposes couplings on the way. Of many pairs the distances may be `known`
+    in about, in units of 1 / `ONE`; at alpha = 1 they are 0 exactly where the distance is.
     """
     functional = question.functional
     if known is not None and functional.alpha == 1:

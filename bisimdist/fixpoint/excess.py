@@ -16,7 +16,7 @@ from bisimdist.lp.programs import Programs, ranges, starts
 from bisimdist.models.interactive import System
 from bisimdist.models.lmc import Row
 
-__all__ = ["Rows", "integer_rows"]
+__all__ = ["Numbering", "Rows", "integer_rows"]
 
 IntegerRow = tuple[dict[int, int], int]
 """A row as integers over one denominator: ({state: numerator}, denominator)."""

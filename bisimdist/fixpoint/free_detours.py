@@ -80,8 +80,7 @@ class ZeroDetours:
         self.first = np.empty(0, dtype=np.int64)
         self.second = self.first
         if functional.detours:
-            pairs = np.array(functional.space.pairs, dtype=np.int64).reshape(-1, 2)
-            self.first, self.second = pairs[:, 0], pairs[:, 1]
+            self.first, self.second = functional.space.states()
 
     def components(self, cost: Int64Array) -> Int64Array | None:
         """Return the connected components of the free pairs, or None where each of them is a clique."""

@@ -36,7 +36,7 @@ class Stage:
 def stages(functional: Functional, components: Sequence[tuple[tuple[int, ...], bool]]) -> list[Stage]:
     """Sort the pairs into components of classes, successors first."""
     space, start = functional.space, functional.side_start[:: functional.width]
-    kind = np.array(space.classes)[np.array(space.pairs, dtype=np.int64).reshape(-1, 2)[:, 0]]
+    kind = np.array(space.classes)[space.states()[0]]
     order = np.argsort(kind, kind="stable")
     cuts = np.searchsorted(kind[order], np.arange(len(space.members) + 1))
     result = []

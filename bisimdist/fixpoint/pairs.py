@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
@@ -12,7 +12,7 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.fixpoint.blocks import within_classes
-from bisimdist.fixpoint.excess import Rows
+from bisimdist.fixpoint.excess import Numbering, Rows
 from bisimdist.linear.components import strongly_connected_components
 from bisimdist.lp.compiled import Int64Array
 from bisimdist.models.interactive import System
@@ -93,17 +93,20 @@ class PairSpace:
         """Return the number of a numbered pair; unordered ones may be given in either order."""
         return self.numbers[first, second]
 
-    def numbering(self) -> Callable[[Int64Array, Int64Array], Int64Array]:
-        """Return what numbers many pairs at once, as `number` does one of them."""
+    def states(self) -> tuple[Int64Array, Int64Array]:
+        """Return the first and the second states of the pairs, by number."""
         first, second = np.array(self.pairs, dtype=np.int64).reshape(-1, 2).T
-        keys = first * len(self.classes) + second
+        return first, second
+
+    def numbering(self) -> Numbering:
+        """Return what numbers many pairs at once, as `number` does one of them."""
+        key = _keys(len(self.classes), ordered=self.ordered)
+        keys = key(*self.states())
         order = np.argsort(keys)
         keys = keys[order]
 
         def numbers(first: Int64Array, second: Int64Array) -> Int64Array:
-            if not self.ordered:
-                first, second = np.minimum(first, second), np.maximum(first, second)
-            wanted = first * len(self.classes) + second
+            wanted = key(first, second)
             place = np.searchsorted(keys, wanted)
             if len(wanted) and (place.max() == len(keys) or (keys[place] != wanted).any()):
                 raise KeyError("a pair that is not numbered")
@@ -168,11 +171,7 @@ def reached_by_pairs(  # noqa: PLR0913
     rows = Rows.of(model, classes, alpha)
     size = len(classes)
     found: set[int] = set()
-
-    def key(first: Int64Array, second: Int64Array) -> Int64Array:
-        if not ordered:
-            first, second = np.minimum(first, second), np.maximum(first, second)
-        return first * size + second
+    key = _keys(size, ordered=ordered)
 
     def added(keys: Int64Array) -> list[int]:
         fresh = set(keys.tolist()) - found
@@ -191,6 +190,17 @@ def reached_by_pairs(  # noqa: PLR0913
             _, programs = rows.programs(left[part], right[part], key, both=not ordered and alpha != 1)
             todo += added(programs.cells)
     return {divmod(number, size) for number in found}
+
+
+def _keys(states: int, *, ordered: bool) -> Numbering:
+    """Return what gives each pair of so many states an integer of its own, unordered ones in both orders."""
+
+    def keys(first: Int64Array, second: Int64Array) -> Int64Array:
+        if not ordered:
+            first, second = np.minimum(first, second), np.maximum(first, second)
+        return first * states + second
+
+    return keys
 
 
 def components_bottom_up(model: System, classes: Sequence[int]) -> list[tuple[tuple[int, ...], bool]]:

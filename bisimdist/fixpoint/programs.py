@@ -130,7 +130,7 @@ def build_functional(
 ) -> Functional:
     """Make the programs of the pairs; at alpha = 1 and for ordered pairs only of the first direction."""
     rows = Rows.of(model, space.classes, alpha)
-    first, second = np.array(space.pairs, dtype=np.int64).reshape(-1, 2).T
+    first, second = space.states()
     pair, arm, left, right = rows.facing(first, second)
     width = 2 * (1 + int(arm.max(initial=0)))
     start, number = pair * width + 2 * arm, space.numbering()

@@ -18,6 +18,8 @@ from bisimdist.errors import LimitError
 from bisimdist.fixpoint.digit_brackets import prove_values
 from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
 from bisimdist.fixpoint.flat_engine import FlatTables
+from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.fixpoint.pairs import PairSpace
 from bisimdist.fixpoint.proof import Proof
 from bisimdist.fixpoint.question import Question, prepare
 from bisimdist.fixpoint.strategy import Values
@@ -91,19 +93,12 @@ def _beside_twins(tables: FlatTables, question: Question) -> list[Pair]:
     Through these third states the way is as long as the direct one.
     """
     layout, space = tables.layout, question.functional.space
-    first, second = np.array(space.pairs, dtype=np.int64).T
-    kind = np.array(space.classes)[first]
     found: list[Pair] = []
-    for number in np.unique(kind).tolist():
-        members = np.array(space.members[number], dtype=np.int64)
-        size = len(members)
-        place = layout.pairs_of(np.repeat(members, size), np.tile(members, size)).reshape(size, size)
+    for members, place, i, j in _by_class(layout, space, *space.states()):
         twins = (place < 0) | (tables.upper[place] == 0.0)
         if not (twins & (place >= 0)).any():
             continue
-        listed = np.zeros((size, size), dtype=np.float32)
-        of = kind == number
-        i, j = (np.searchsorted(members, states[of]) for states in (first, second))
+        listed = np.zeros(place.shape, dtype=np.float32)
         listed[i, j] = 1.0
         if not space.ordered:
             listed[j, i] = 1.0
@@ -112,6 +107,22 @@ def _beside_twins(tables: FlatTables, question: Question) -> list[Pair]:
         a, b = (members[states].tolist() for states in np.nonzero(fresh))
         found += zip(a, b, strict=True)
     return found
+
+
+def _by_class(
+    layout: Layout, space: PairSpace, first: Int64Array, second: Int64Array
+) -> Iterator[tuple[Int64Array, Int64Array, Int64Array, Int64Array]]:
+    """Yield by class the members, the numbers of all their pairs in the tables, and where given pairs stand.
+
+    The numbers are a square array; the places, of first and of second states, are among the members.
+    """
+    kind = np.array(space.classes)[first]
+    for number in np.unique(kind).tolist():
+        members = np.array(space.members[number], dtype=np.int64)
+        size = len(members)
+        place = layout.pairs_of(np.repeat(members, size), np.tile(members, size)).reshape(size, size)
+        i, j = (np.searchsorted(members, states[kind == number]) for states in (first, second))
+        yield members, place, i, j
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +152,7 @@ class _Shortcuts:
     def of(cls, tables: FlatTables, proof: Proof) -> _Shortcuts:
         """Put the exact values into the table of lower bounds."""
         space, values = proof.question.functional.space, proof.lower_values
-        first, second = np.array(space.pairs, dtype=np.int64).T
+        first, second = space.states()
         place = tables.layout.pairs_of(first, second)
         below, equal = tables.lower.copy(), np.full(len(tables.lower), -1, dtype=np.int64)
         below[place] = values.fixed_point(tables.layout.one)
@@ -175,20 +186,14 @@ class _Shortcuts:
     def _near(self, deadline: Deadline) -> Iterator[tuple[int, int, int]]:
         """Yield ways (i, k, j) that may be shorter than the direct one, as far as doubles tell."""
         layout, space = self.tables.layout, self.proof.question.functional.space
-        kind = np.array(space.classes)[self.first]
         skew = float(self.tables.alpha)
-        for number in np.unique(kind).tolist():
-            members = np.array(space.members[number], dtype=np.int64)
-            size = len(members)
-            place = layout.pairs_of(np.repeat(members, size), np.tile(members, size))
+        for members, place, i, j in _by_class(layout, space, self.first, self.second):
             length, equal = (
-                np.where(place < 0, least, table[place]).reshape(size, size)
+                np.where(place < 0, least, table[place])
                 for least, table in ((0.0, self.below), (-1, self.equal))
             )
-            of = kind == number
-            i, j = (np.searchsorted(members, states[of]) for states in (self.first, self.second))
             most = length[i, j] + 1.0 + NEAR
-            for k in range(size):
+            for k in range(len(members)):
                 deadline.check()
                 near = length[i, k] + skew * length[k, j] < most
                 near &= (i != k) & (j != k)
@@ -231,7 +236,7 @@ def _completed(tables: FlatTables, proof: Proof, deadline: Deadline, progress: P
     space = question.functional.space
     exact = {space.number(*pair): number for number, pair in enumerate(part.pairs)}
     denominator, one = proof.lower_values.denominator, layout.one
-    place = layout.pairs_of(*np.array(space.pairs, dtype=np.int64).T)
+    place = layout.pairs_of(*space.states())
 
     def over_all(table: Float64Array) -> Values:
         numerators = [fmpz(int(x)) * denominator for x in table[place].tolist()]
