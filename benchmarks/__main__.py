@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks.brackets import bracket_tables
 from benchmarks.compare import RUNS, comparison
+from benchmarks.composition import composition_tables
 from benchmarks.delta import delta_tables
 from benchmarks.formulae import crosscheck_tables, formula_tables
 from benchmarks.generalised import generalised_tables
@@ -31,6 +32,7 @@ from benchmarks.rough import rough_tables
 from benchmarks.tables import Size, Table, replace_section, spent_text
 from benchmarks.timing import Clock
 from benchmarks.traces import equivalence_tables, trace_metric_tables
+from benchmarks.wasm import compiled_tables
 from benchmarks.workers import worker_tables
 
 __all__ = ["TABLES", "main"]
@@ -48,10 +50,12 @@ TABLES: dict[str, Callable[[Size], Iterable[Table]]] = {
     "prism": prism_tables,
     "linear-systems": linear_system_tables,
     "delta": delta_tables,
+    "composition": composition_tables,
     "leakage": leakage_tables,
     "interactive": interactive_tables,
     "rough": rough_tables,
     "programs": program_tables,
+    "wasm": compiled_tables,
     "metric": metric_tables,
     "hmm": hmm_tables,
     "hmm-proofs": hmm_proof_tables,

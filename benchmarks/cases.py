@@ -14,11 +14,12 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.timing import Clock, Spent, peak_memory, run_apart
-from bisimdist.analysis import distances, work
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound import ask as distances
+from bisimdist.distances.bound import work
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.engine import exact_engine, strategy
 from bisimdist.exact.rational import parse_rational
-from bisimdist.fixpoint import exact_engine, strategy
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC

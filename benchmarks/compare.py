@@ -20,9 +20,10 @@ from itertools import combinations
 from pathlib import Path
 
 from benchmarks.tables import Table, fine_seconds
-from bisimdist import bound, build_any_example, delta, delta_over, leakage
+from bisimdist import bound, build_any_example, delta, leakage
 from bisimdist.checker import check_certificate
 from bisimdist.models.library.random_chain import random_lmc
+from bisimdist.privacy import delta_over
 
 __all__ = ["QUESTIONS", "RUNS", "comparison"]
 
@@ -88,7 +89,7 @@ def _kernel(family: str, size: int, count: int) -> Work:
 
 def _metric(size: int) -> Work:
     from benchmarks.metric import twins  # noqa: PLC0415
-    from bisimdist.analysis.metric import metric  # noqa: PLC0415
+    from bisimdist.automata.metric.ask import metric  # noqa: PLC0415
 
     automaton = twins(size, seed=1, changed=0.1, cyclic=True)
     return lambda: [metric(automaton, kind) for kind in ("accumulative", "amortised")]
@@ -96,7 +97,7 @@ def _metric(size: int) -> Work:
 
 def _generalised(size: int, kind: str) -> Work:
     from benchmarks.generalised import layered, random_automaton  # noqa: PLC0415
-    from bisimdist import generalised_metric  # noqa: PLC0415
+    from bisimdist.automata import generalised_metric  # noqa: PLC0415
 
     return partial(generalised_metric, random_automaton(size) if kind == "additive" else layered(5, 5), kind)
 
@@ -111,14 +112,14 @@ def _lifting(size: int) -> Work:
 
 def _equivalence(size: int) -> Work:
     from benchmarks.traces import mixed_copies  # noqa: PLC0415
-    from bisimdist import trace_equivalence  # noqa: PLC0415
+    from bisimdist.traces import trace_equivalence  # noqa: PLC0415
 
     return partial(trace_equivalence, mixed_copies(size, 1))
 
 
 def _formulae(size: int) -> Work:
     from benchmarks.generalised import random_automaton  # noqa: PLC0415
-    from bisimdist.logic.mimicking import mimicking_formulae  # noqa: PLC0415
+    from bisimdist.logic.engine.mimicking import mimicking_formulae  # noqa: PLC0415
 
     return partial(mimicking_formulae, random_automaton(size), 50)
 
@@ -136,8 +137,8 @@ def _least_budget(length: int) -> Work:
 
 
 def _noisy_max(n: int) -> Work:
-    from bisimdist.analysis.mechanism_budget import mechanism_budget  # noqa: PLC0415
-    from bisimdist.hmm.budget import Adjacency, noisy_max_family  # noqa: PLC0415
+    from bisimdist.budgets.budget.ask import mechanism_budget  # noqa: PLC0415
+    from bisimdist.budgets.engine.budget import Adjacency, noisy_max_family  # noqa: PLC0415
 
     return lambda: [mechanism_budget(noisy_max_family(n, ties="uniform"), near) for near in Adjacency]
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from benchmarks.tables import Size, Table, fine_seconds, seconds
 from benchmarks.timing import Clock
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.ask import bound
 from bisimdist.exact.doubles import as_double
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.delta.ask import delta
 from bisimdist.progress import Deadline
 
 __all__ = ["delta_tables"]

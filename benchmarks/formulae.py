@@ -12,18 +12,18 @@ from benchmarks.generalised import random_automaton
 from benchmarks.metric import twins
 from benchmarks.tables import Size, Table, fine_seconds, ratio
 from benchmarks.timing import Clock, peak_memory, run_apart, timed
-from bisimdist.analysis.crosscheck import crosscheck
-from bisimdist.analysis.crosscheck_measures import SOURCES, Source, Task
-from bisimdist.analysis.distinctions import explain
-from bisimdist.analysis.standing import Measure
 from bisimdist.checker import check_certificate
-from bisimdist.logic.formula import Node, StateFormula, children, formula_size
-from bisimdist.logic.levels import Levels, outgoing
-from bisimdist.logic.mimicking import mimicking_formulae
-from bisimdist.logic.satisfaction import ModelChecker
+from bisimdist.faces.shown.standing import Measure
+from bisimdist.logic.engine.formula import Node, StateFormula, children, formula_size
+from bisimdist.logic.engine.levels import Levels, outgoing
+from bisimdist.logic.engine.mimicking import mimicking_formulae
+from bisimdist.logic.engine.satisfaction import ModelChecker
+from bisimdist.logic.explanation.ask import explain
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.library.registry import build_any_example, list_examples
 from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.privacy.crosscheck.ask import crosscheck
+from bisimdist.privacy.crosscheck.measures import SOURCES, Source, Task
 
 __all__ = ["crosscheck_tables", "formula_tables", "splitter_rounds", "tree_nodes"]
 
@@ -174,7 +174,7 @@ def _explanations(how: Size) -> Table:
 
 
 def _explain_row(table: Table, kind: str, size: int) -> None:
-    from bisimdist.logic.distinguishing import Distinguisher  # noqa: PLC0415
+    from bisimdist.logic.engine.distinguishing import Distinguisher  # noqa: PLC0415
 
     automaton = _system(kind, size)
     levels = Levels(automaton)

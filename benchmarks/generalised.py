@@ -18,15 +18,15 @@ from benchmarks.foreign import KeptHighs
 from benchmarks.metric import twins
 from benchmarks.tables import NOT_INSTALLED, Size, Table, bytes_text, fine_seconds, milliseconds, ratio
 from benchmarks.timing import timed
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.generalised import GeneralisedAnswer, generalised_metric
-from bisimdist.bisimulation.strong import bisimilarity_quotient
+from bisimdist.automata.engine.strong import bisimilarity_quotient
+from bisimdist.automata.generalised.ask import GeneralisedAnswer, generalised_metric
 from bisimdist.checker import check_certificate
+from bisimdist.distances.engine.additive_guess import iterate_in_integers
+from bisimdist.distances.engine.hausdorff import Arena
+from bisimdist.distances.engine.liftings import AdditiveLifting, Lifting, Masses, MultiplicativeLifting
 from bisimdist.errors import BisimdistError
 from bisimdist.exact.doubles import as_double
-from bisimdist.fixpoint.additive_guess import iterate_in_integers
-from bisimdist.fixpoint.hausdorff import Arena
-from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, Masses, MultiplicativeLifting
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.counting_queries import counting_queries
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline

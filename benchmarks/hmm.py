@@ -13,14 +13,14 @@ from flint import fmpq
 
 from benchmarks.tables import Size, Table, fine_seconds
 from benchmarks.timing import Clock
+from bisimdist.budgets.engine.smt import decide_by_smt
 from bisimdist.errors import LimitError
 from bisimdist.exact.doubles import as_double
-from bisimdist.hmm.smt import decide_by_smt
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import noisy_max_neighbours
 from bisimdist.models.mechanisms import above_threshold
 from bisimdist.progress import Deadline, Limits
-from bisimdist.words.search import decide_ratio, least_ratio
+from bisimdist.traces.engine.search import decide_ratio, least_ratio
 
 __all__ = ["hmm_tables"]
 

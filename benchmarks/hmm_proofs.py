@@ -9,11 +9,11 @@ from importlib import import_module
 
 from benchmarks.tables import Size, Table, fine_seconds
 from benchmarks.timing import timed
-from bisimdist.analysis.hmm_proofs import for_all_lengths
-from bisimdist.analysis.mechanism_budget import mechanism_budget
-from bisimdist.checker.rules import KINDS
-from bisimdist.hmm.budget import Adjacency, enumerated_budget, noisy_max_family
-from bisimdist.hmm.parametric import prove_for_all
+from bisimdist.budgets.budget.ask import mechanism_budget
+from bisimdist.budgets.engine.budget import Adjacency, enumerated_budget, noisy_max_family
+from bisimdist.budgets.engine.parametric import prove_for_all
+from bisimdist.budgets.prove.ask import for_all_lengths
+from bisimdist.checker.claims import KINDS
 from bisimdist.models.library.hidden_markov import contagious_disease, geometric, noisy_max_diseases
 from bisimdist.models.mechanisms import above_threshold
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from benchmarks.tables import Size, Table, fine_seconds
 from benchmarks.timing import Clock
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import delta
 from bisimdist.exact.doubles import as_double
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.interactive import adaptive_above_threshold
+from bisimdist.privacy.delta.ask import delta
 from bisimdist.progress import Deadline
 
 __all__ = ["interactive_tables"]

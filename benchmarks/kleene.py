@@ -17,10 +17,10 @@ from flint import fmpq
 from benchmarks.cases import Case
 from benchmarks.foreign import Data, HighsRounds
 from benchmarks.timing import Spent, median_of, spent_by
+from bisimdist.distances.engine.exact_engine import approximate
+from bisimdist.distances.engine.iteration import ONE, Approximation
+from bisimdist.distances.engine.question import Question, prepare
 from bisimdist.exact.rational import parse_rational
-from bisimdist.fixpoint.exact_engine import approximate
-from bisimdist.fixpoint.iteration import ONE, Approximation
-from bisimdist.fixpoint.question import Question, prepare
 from bisimdist.lp.problem import SkewedProblem
 
 __all__ = ["Kleene", "kleene_baseline"]

@@ -8,14 +8,14 @@ from typing import TypeVar
 
 from benchmarks.tables import Size, Table, fine_seconds, ratio
 from benchmarks.timing import timed
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.leakage import leakage
 from bisimdist.checker import check_certificate
 from bisimdist.exact.doubles import as_double
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.leakage.ask import leakage
 from bisimdist.progress import Deadline
 
 __all__ = ["leakage_tables"]

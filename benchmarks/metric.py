@@ -9,7 +9,7 @@ from flint import fmpq
 
 from benchmarks.tables import Size, Table, fine_seconds
 from benchmarks.timing import Clock
-from bisimdist.analysis.metric import metric
+from bisimdist.automata.metric.ask import metric
 from bisimdist.models.library.dining_cryptographers_pa import dining_cryptographers_pa
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition

@@ -15,11 +15,12 @@ from typing import Any
 from benchmarks.machine import DATA
 from benchmarks.tables import NOT_INSTALLED, Size, Table, fine_seconds
 from benchmarks.timing import Clock, run_apart
-from bisimdist import LMC, Deadline, LimitError, bound, delta, load_model, parse_model, quotient
+from bisimdist import LMC, Deadline, LimitError, bound, delta, load_model, parse_model
 from bisimdist.exact.decimals import decimal_above, decimal_below
 from bisimdist.exact.doubles import as_double
+from bisimdist.faces.shown.summary import summarise
+from bisimdist.models import quotient
 from bisimdist.models.against import side_by_side
-from bisimdist.report.summary import summarise
 
 __all__ = ["prism_tables"]
 

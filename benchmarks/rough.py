@@ -9,8 +9,9 @@ from flint import fmpq
 
 from benchmarks.tables import Size, Table, fine_seconds, ratio
 from benchmarks.timing import spent_by
-from bisimdist import IntervalChain, ParametricChain, bound, build_any_example, delta, delta_over, minimise
+from bisimdist import IntervalChain, ParametricChain, bound, build_any_example, delta, minimise
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy import delta_over
 
 __all__ = ["rough_tables"]
 

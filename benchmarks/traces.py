@@ -14,10 +14,7 @@ from flint import fmpq
 from benchmarks.foreign import as_fraction
 from benchmarks.tables import Size, Table, bytes_text, fine_seconds, ratio
 from benchmarks.timing import timed
-from bisimdist.analysis.hmm import epsilon
-from bisimdist.analysis.trace_equivalence import trace_equivalence
-from bisimdist.analysis.trace_metric import trace_metric
-from bisimdist.analysis.trace_metric_answer import TraceMetricAnswer
+from bisimdist.budgets.verify.ask import epsilon
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError
 from bisimdist.exact.doubles import as_double
@@ -30,6 +27,9 @@ from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
 from bisimdist.progress import NEVER, Deadline
+from bisimdist.traces.equivalence.ask import trace_equivalence
+from bisimdist.traces.trace.answer import TraceMetricAnswer
+from bisimdist.traces.trace.ask import trace_metric
 
 __all__ = [
     "deferred_pairs",

@@ -14,9 +14,9 @@ from flint import fmpq
 from benchmarks.tables import NOT_INSTALLED, Size, Table, spent_text
 from benchmarks.timing import Clock, Spent
 from bisimdist.cluster import opened
-from bisimdist.fixpoint.flat_cluster import spread_over
-from bisimdist.fixpoint.flat_engine import FlatTables, Spread, flat_tables
-from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.distances.engine.flat_cluster import spread_over
+from bisimdist.distances.engine.flat_engine import FlatTables, Spread, flat_tables
+from bisimdist.distances.engine.flat_layout import Layout
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.progress import Progress, silent
 

@@ -13,10 +13,7 @@ TYPE_CHECKING = False  # nothing is loaded before the signals that they do not n
 if TYPE_CHECKING:
     from typing import NoReturn
 
-__all__ = ["main"]
-
-UNDECIDED = 3
-"""The exit code of work that was ended before it was done."""
+UNDECIDED = 3  # the exit code of work that was ended before it was done
 
 
 YOUNG = 50_000
@@ -43,11 +40,11 @@ def main() -> NoReturn:
             signal.signal(number, leaving)
     if hasattr(signal, "pthread_sigmask"):  # whoever starts us may have held signals back until we listen
         signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
-    from bisimdist.cli.room import watch_imports
+    from bisimdist.faces.cli.room import watch_imports
 
     watch_imports()
     gc.set_threshold(YOUNG, 20, 100)
-    from bisimdist.cli.main import run
+    from bisimdist.faces.cli.main import run
 
     leaving.code = run(sys.argv[1:])
     for number in numbers:  # all is said: no signal to any thread changes the exit code any more

@@ -11,10 +11,7 @@ from typing import BinaryIO
 
 from bisimdist.errors import ModelError
 
-__all__ = ["MAX_BYTES", "decoded", "open_file", "read_at_most", "read_file"]
-
-MAX_BYTES = 256 << 20
-"""How large a file may be, unless somebody says otherwise."""
+MAX_BYTES = 256 << 20  # how large a file may be, unless somebody says otherwise
 
 PART = 1 << 20
 
@@ -24,8 +21,6 @@ def read_at_most(file: BinaryIO, most: int) -> bytes | None:
 
     One read of so many bytes would take the memory for all of them before it looks how many there are.
 
-    Examples
-    --------
     >>> import io
     >>> read_at_most(io.BytesIO(b"text"), 10)
     b'text'
@@ -37,10 +32,8 @@ def read_at_most(file: BinaryIO, most: int) -> bytes | None:
 def read_file(source: str | os.PathLike[str], *, expected: str, most: int | None = None) -> bytes:
     """Return the content of the file that is called `source`, of at most `most` bytes (`MAX_BYTES`).
 
-    Raises
-    ------
-    ModelError
-        If it cannot be read, or is larger; the error names the file and says that `expected` was expected.
+    Raises ModelError if it cannot be read, or is larger; the error names the file and says that `expected`
+    was expected.
     """
     most = MAX_BYTES if most is None else most
     name = os.fspath(source)
@@ -58,10 +51,7 @@ def read_file(source: str | os.PathLike[str], *, expected: str, most: int | None
 def open_file(source: str | os.PathLike[str], *, expected: str) -> Iterator[BinaryIO]:
     """Open the file that is called `source` for reading.
 
-    Raises
-    ------
-    ModelError
-        If it cannot be read; the error names the file and says that `expected` was expected.
+    Raises ModelError if it cannot be read; the error names the file and says that `expected` was expected.
     """
     name = os.fspath(source)
     try:
@@ -80,13 +70,7 @@ def _reason(error: OSError | ValueError) -> str:
 
 
 def decoded(content: bytes) -> str:
-    """Return the text that bytes are in UTF-8.
-
-    Raises
-    ------
-    ModelError
-        With line and position where they are none.
-    """
+    """Return the text that bytes are in UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

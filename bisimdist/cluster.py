@@ -15,36 +15,23 @@ from bisimdist.extras import needed
 from bisimdist.interruption import interrupts_ignored
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Cluster", "Tell", "checked_cluster", "expect_ourselves", "opened"]
-
 LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 REMOTE = re.compile(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:[0-9]+")
 
-LATE = 0.8
-"""How many seconds after the deadline jobs that were told of it may still answer."""
+LATE = 0.8  # how many seconds after the deadline jobs that were told of it may still answer
 
 GONE = "the scheduler of the cluster is gone"
 
 Tell = Callable[[int, int, int], None]
 """Told how many jobs are done, how many there are, and how many workers."""
 
-PATIENCE = 0.2
-"""How many seconds are waited for a result before the clock is looked at."""
-
-ANSWERS = 10
-"""How many seconds a cluster may take to answer, and to be without a single worker."""
+PATIENCE = 0.2  # how many seconds are waited for a result before the clock is looked at
+ANSWERS = 10  # how many seconds a cluster may take to answer, and to be without a single worker
 
 
 def checked_cluster(text: str) -> str:
     """Return a place of workers as it is, if it is one and what is needed to get there is installed.
 
-    Raises
-    ------
-    UsageError
-        Otherwise.
-
-    Examples
-    --------
     >>> checked_cluster("local")
     Traceback (most recent call last):
         ...
@@ -60,17 +47,7 @@ def checked_cluster(text: str) -> str:
 def opened(place: str, *, processes: bool = True) -> Iterator[Cluster]:
     """Open a cluster: ``local:N`` starts N workers on this machine, an address is that of a Dask scheduler.
 
-    Parameters
-    ----------
-    place
-        Where the workers are.
-    processes
-        Whether those on this machine are processes, not threads.
-
-    Raises
-    ------
-    UsageError
-        If there is no such place, nobody answers there, or Dask is not installed.
+    ``processes``: whether those on this machine are processes, not threads.
     """
     local = LOCAL.fullmatch(checked_cluster(place))
     distributed = needed("distributed", "cluster")
@@ -99,13 +76,7 @@ def opened(place: str, *, processes: bool = True) -> Iterator[Cluster]:
 
 
 def expect_ourselves(client: Any) -> None:
-    """Refuse workers that have another version of this package, or none.
-
-    Raises
-    ------
-    UsageError
-        If there are any.
-    """
+    """Refuse workers that have another version of this package, or none."""
     for worker, found in client.run(_version, on_error="return").items():
         if found != _version():
             has = found if isinstance(found, str) else "none that can be loaded"
@@ -167,13 +138,7 @@ class Cluster:
             raise LimitError(GONE) from error
 
     def results(self, jobs: Sequence[Any], tell: Tell) -> Iterator[tuple[int, Any]]:
-        """Yield the numbers of jobs with their results as they come; `tell` is told how it goes.
-
-        Raises
-        ------
-        LimitError
-            If `tell` does, or the scheduler or all workers are gone.
-        """
+        """Yield the numbers of jobs with their results as they come; `tell` is told how it goes."""
         distributed = needed("distributed", "cluster")
         waiting = {job: number for number, job in enumerate(jobs)}
         seen, counted, there = time.monotonic(), 0.0, 0

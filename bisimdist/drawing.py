@@ -11,23 +11,16 @@ from math import atan2, ceil, degrees
 
 from bisimdist.errors import visible
 
-__all__ = ["Edge", "Node", "abridged", "depths", "drawing", "fitted"]
-
 HEIGHT, POINT = 40, 8
-ROOM = 26
-"""What a point is wide where it stands among others."""
+ROOM = 26  # what a point is wide where it stands among others
 SPACE, RISE, MARGIN = 24, 56, 14
 LETTER = 7.4
-FITS = 34
-"""So many characters fit into a box or beside a curve."""
+FITS = 34  # so many characters fit into a box or beside a curve
 PASSES = 12
-WIDEST = 1400
-"""Layers that are wider are folded to several rows."""
-LEAST = 0.75
-"""How far a picture shrinks with its surroundings: what is larger is scrolled, and can be read."""
+WIDEST = 1400  # layers that are wider are folded to several rows
+LEAST = 0.75  # how far a picture shrinks with its surroundings: what is larger is scrolled, and can be read
 DASHED = ' class="dashed"'
-AWAY = 30
-"""How far curves at the side of a box go."""
+AWAY = 30  # how far curves at the side of a box go
 TEXT_AT: tuple[float, ...] = (0.6, 0.42, 0.51, 0.69, 0.33, 0.78, 0.24, 0.86, 0.16)
 """Where on a curve its text may stand: at the first place that is free, or else at the freest."""
 
@@ -59,25 +52,14 @@ def _style() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box, or a point.
+    """A box, or a point."""
 
-    Parameters
-    ----------
-    name
-        What edges call it; all different.
-    title, note
-        What stands in the box, in two lines; a title of None makes it a point.
-    colour
-        Boxes of one number have one colour; None has none.
-    marked
-        Whether it is one of those that the picture is about.
-    """
-
-    name: str
+    name: str  # what edges call it; all different
+    # title and note: what stands in the box, in two lines; a title of None makes it a point
     title: str | None = None
     note: str = ""
     colour: int | None = None
-    marked: bool = False
+    marked: bool = False  # whether it is one of those that the picture is about
 
     @property
     def width(self) -> float:
@@ -209,8 +191,6 @@ def _set(
 def fitted(text: str, most: int = FITS) -> str:
     """Return a text of at most so many characters: of a longer one how it begins.
 
-    Examples
-    --------
     >>> fitted("corridor", 8), fitted("corridors", 8)
     ('corridor', 'corrido…')
     """
@@ -226,19 +206,8 @@ def drawing(
 ) -> str:
     """Return a picture of a graph as SVG, self-contained, light and dark; whole texts are titles.
 
-    Parameters
-    ----------
-    nodes
-        At least one.
-    edges
-        Between these.
-    label
-        What is shown, for those who do not see it.
-    layers
-        How far down each node stands; by default its steps from what nothing leads to.
+    ``layers``: how far down each node stands; by default its steps from what nothing leads to.
 
-    Examples
-    --------
     >>> drawing([Node("s", "s"), Node("t", "t")], [Edge("s", "t", "1")], label="one step").count("<rect")
     2
     """
@@ -280,8 +249,7 @@ def drawing(
     )
 
 
-Extent = tuple[float, float, float, float]
-"""What something takes up: left, top, right, bottom."""
+Extent = tuple[float, float, float, float]  # what something takes up: left, top, right, bottom
 
 
 def _box(node: Node, x: float, y: float) -> tuple[str, Extent]:
@@ -369,7 +337,6 @@ def _tip(before: tuple[float, float], end: tuple[float, float]) -> str:
 
 
 def _on_curve(points: Sequence[tuple[float, float]], at: float) -> tuple[float, float]:
-    """Return a point of a cubic curve."""
     weights = ((1 - at) ** 3, 3 * at * (1 - at) ** 2, 3 * at**2 * (1 - at), at**3)
     x, y = (sum(w * p[axis] for w, p in zip(weights, points, strict=True)) for axis in (0, 1))
     return x, y

@@ -69,7 +69,7 @@ class NumberTypeError(BisimdistError, TypeError):
     Examples
     --------
     >>> import bisimdist
-    >>> issubclass(bisimdist.NumberTypeError, TypeError)
+    >>> issubclass(bisimdist.errors.NumberTypeError, TypeError)
     True
     """
 
@@ -141,7 +141,7 @@ class StoppedError(LimitError):
     Examples
     --------
     >>> import bisimdist
-    >>> issubclass(bisimdist.StoppedError, bisimdist.LimitError)
+    >>> issubclass(bisimdist.errors.StoppedError, bisimdist.LimitError)
     True
     """
 

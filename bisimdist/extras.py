@@ -7,19 +7,12 @@ from typing import Any
 
 from bisimdist.errors import UsageError
 
-__all__ = ["needed"]
-
 
 def needed(module: str, extra: str) -> Any:
     """Return a module of a package that is installed with an extra of this one.
 
-    Raises
-    ------
-    UsageError
-        If it is not installed, with the command that does it.
+    Raises UsageError if it is not installed, with the command that does it.
 
-    Examples
-    --------
     >>> needed("none", "plot")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...

@@ -21,20 +21,6 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 from bisimdist.errors import Interruption, StoppedError
 
-__all__ = [
-    "OnInterrupt",
-    "alarm",
-    "asked_to_stop",
-    "deferred",
-    "due",
-    "forget",
-    "interruptible",
-    "listening",
-    "time_is_over",
-    "under_deadline",
-    "why",
-]
-
 OnInterrupt = Literal["raise", "return"]
 """What Ctrl-C does: raise ``KeyboardInterrupt``, as in every program, or return what is known by then."""
 
@@ -43,11 +29,8 @@ R = TypeVar("R")
 
 _due: ContextVar[Any] = ContextVar("due", default=None)
 
-AGAIN = 0.01
-"""Seconds after which an alarm that Python threw away rings again."""
-
-IMPATIENT = 1.0
-"""Seconds after which a second Ctrl-C means that even the end of the work is not waited for."""
+AGAIN = 0.01  # seconds after which an alarm that Python threw away rings again
+IMPATIENT = 1.0  # seconds after which a second Ctrl-C means that even the end of the work is not waited for
 
 
 class _Listener:
@@ -107,12 +90,8 @@ def alarm(due: float | None, grace: float) -> Iterator[None]:
     Only inside a listener, in the main thread, and where there is an alarm clock that nobody needs sooner.
     Python throws away what is raised in destructors and in callbacks of its collector: there it rings again.
 
-    Parameters
-    ----------
-    due
-        When the time is over, by the monotonic clock; None for never.
-    grace
-        How many seconds later the alarm comes, unless somebody saw before that the time is over.
+    ``due``: when the time is over, by the monotonic clock; None for never.
+    ``grace``: how many seconds later the alarm comes, unless somebody saw before that the time is over.
     """
     here = threading.current_thread() is threading.main_thread()
     if due is None or not (_listener.active and here and hasattr(signal, "setitimer")):

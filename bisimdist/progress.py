@@ -75,29 +75,16 @@ class Deadline:
             raise LimitError("the time limit was reached")
 
 
-NEVER = Deadline()
-"""The deadline that does not come: what a call without a limit works under."""
+NEVER = Deadline()  # the deadline that does not come: what a call without a limit works under
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What bounds the work on a question, and who is told how it goes.
-
-    Parameters
-    ----------
-    deadline
-        When to stop with what is known by then.
-    memory
-        How many bytes the process may hold; None for any number.
-    jobs
-        How many threads or processes may work at once.
-    progress
-        Told what is being done.
-    """
+    """What bounds the work on a question, and who is told how it goes."""
 
     deadline: Deadline = NEVER
-    memory: int | None = None
-    jobs: int = 1
+    memory: int | None = None  # how many bytes the process may hold; None for any number
+    jobs: int = 1  # how many threads or processes may work at once
     progress: Progress = silent
 
     def taken_by(self, function: Callable[..., object]) -> dict[str, Any]:
@@ -108,5 +95,4 @@ class Limits:
         return {name: value for name, value in known.items() if some or name in takes}
 
 
-UNBOUNDED = Limits()
-"""No limits, and nobody who is told."""
+UNBOUNDED = Limits()  # no limits, and nobody who is told

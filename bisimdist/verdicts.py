@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-__all__ = ["Settled", "joint", "verdict_word"]
-
 Settled: TypeAlias = bool | None
 """True: answered and, where a property was asked, it holds; False: it is violated; None: not decided."""
 

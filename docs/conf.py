@@ -41,10 +41,14 @@ html_title = f"bisimdist {release}"
 html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
-home = os.environ.get("BISIMDIST_REPOSITORY", "").rstrip("/")  # where the repository is published: pages lead to their source
+home = os.environ.get("BISIMDIST_REPOSITORY", "").rstrip(
+    "/"
+)  # where the repository is published: pages lead to their source
 if home:
     html_theme_options = {"source_repository": home, "source_branch": "main", "source_directory": "docs/"}
-versions = os.environ.get("BISIMDIST_VERSIONS", "").split()  # sites of other versions, as 0.1.0=https://…/0.1.0/
+versions = os.environ.get(
+    "BISIMDIST_VERSIONS", ""
+).split()  # sites of other versions, as 0.1.0=https://…/0.1.0/
 html_context = {"versions": [tuple(version.split("=", 1)) for version in versions]}
 templates_path = ["_templates"]
 html_static_path = ["_static"]

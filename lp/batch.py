@@ -24,25 +24,14 @@ from bisimdist.lp.programs import Programs
 from bisimdist.lp.transport import TransportBasis, improve
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["BatchBasis", "TransportBatch", "pack"]
-
 INTERPRETED = 600
 """So many programs run interpreted before the machine code is loaded, which takes half a second or more."""
 
-MAX_EXPONENT = 900
-"""Doubles are used up to 2 to this power."""
-
-SPLIT = 4096
-"""Fewer programs than this are not worth a second thread."""
-
-CELLS = 1 << 16
-"""Programs of so many cells are solved in one call, which nothing can interrupt: about 0.1 s."""
-
-MAX_NODES = 1 << 14
-"""A program of more nodes would leave its potentials less than 48 bits a distance."""
-
-ROOM = 1 << 61
-"""Amounts of one program, perturbed, add up to less than this: so no sum of flows overflows."""
+MAX_EXPONENT = 900  # doubles are used up to 2 to this power
+SPLIT = 4096  # fewer programs than this are not worth a second thread
+CELLS = 1 << 16  # programs of so many cells are solved in one call, which nothing can interrupt: about 0.1 s
+MAX_NODES = 1 << 14  # a program of more nodes would leave its potentials less than 48 bits a distance
+ROOM = 1 << 61  # amounts of one program, perturbed, add up to less than this: so no sum of flows overflows
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +45,11 @@ class TransportBatch:
     supply: Int64Array
     capacity: Int64Array
     cells: Int64Array
-    unit: Float64Array
-    """By program: what stands for mass 1 among its packed amounts."""
+    unit: Float64Array  # by program: what stands for mass 1 among its packed amounts
     rounded: frozenset[int]
     """The programs whose amounts did not fit and were rounded: the kernel only guesses their bases."""
-    room: int
-    """The largest number of nodes of a program."""
-    widest: int
-    """The largest number of cells of a program."""
+    room: int  # the largest number of nodes of a program
+    widest: int  # the largest number of cells of a program
     node_start: Sequence[int]
     """The nodes of program b stand at node_start[b] … node_start[b + 1] - 1 in the arrays of a basis."""
 
@@ -87,12 +73,9 @@ class BatchBasis:
     parent: Int64Array
     flow: Int64Array
     potential: Int64Array
-    value: Float64Array
-    """Optimal costs, in the units of the distances."""
-    jobs: int = 1
-    """How many threads share the programs of a call."""
-    solved: int = 0
-    """How many programs were solved: the first few are not worth loading machine code for."""
+    value: Float64Array  # optimal costs, in the units of the distances
+    jobs: int = 1  # how many threads share the programs of a call
+    solved: int = 0  # how many programs were solved: the first few are not worth loading machine code for
     long_flow: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By program whose amounts were rounded: the exact flows, which do not fit the array."""
 
@@ -132,21 +115,12 @@ class BatchBasis:
     ) -> int:
         """Solve the chosen programs for the given distances, each from its last basis; return the pivots.
 
-        Parameters
-        ----------
-        batch
-            The programs.
-        chosen
-            Indices of those to solve.
-        distance
-            The distance vector that the cells of the programs refer to.
-        one
-            What stands for distance 1; at most `TransportBatch.finest`.
-        tolerance
-            Reduced costs that are negative by no more than this are left.
-        guess
-            Leave the bases of programs whose amounts were rounded as the kernel guesses them; they are then
-            good for values only. By default they are made feasible and optimal in exact arithmetic.
+        ``chosen``: indices of those to solve.
+        ``distance``: the distance vector that the cells of the programs refer to.
+        ``one``: what stands for distance 1; at most `TransportBatch.finest`.
+        ``tolerance``: reduced costs that are negative by no more than this are left.
+        ``guess``: leave the bases of programs whose amounts were rounded as the kernel guesses them; they are
+            then good for values only. By default they are made feasible and optimal in exact arithmetic.
         """
         self.solved += len(chosen)
         exactly = [] if guess else sorted(batch.rounded.intersection(chosen.tolist()))
@@ -206,13 +180,7 @@ class BatchBasis:
         return int(pivots)
 
     def settle(
-        self,
-        batch: TransportBatch,
-        program: int,
-        costs: Sequence[int],
-        one: int,
-        *,
-        tolerance: int = 0,
+        self, batch: TransportBatch, program: int, costs: Sequence[int], one: int, *, tolerance: int = 0
     ) -> TransportBasis:
         """Make the basis of one program optimal for exact costs of any size, and return it."""
         nodes = batch.nodes_of(program)
@@ -228,10 +196,7 @@ class BatchBasis:
     def flows(self, batch: TransportBatch, program: int) -> Sequence[int]:
         """Return the exact flows of the basis of a program, in the unit of its amounts.
 
-        Raises
-        ------
-        LinearProgramError
-            If its amounts were rounded and it was never solved exactly.
+        Raises LinearProgramError if its amounts were rounded and it was never solved exactly.
         """
         if program not in batch.rounded:
             return self.flow[batch.nodes_of(program)].tolist()  # type: ignore[no-any-return]
@@ -286,13 +251,7 @@ def _float(amount: int) -> float:
 
 
 def pack(programs: Sequence[Program], *, deadline: Deadline = NEVER) -> TransportBatch:
-    """Pack programs into arrays; amounts that do not fit 64 bits are rounded, and said to be.
-
-    Raises
-    ------
-    LimitError
-        If a program has more nodes than potentials in 64 bits allow (16384), or the deadline passes.
-    """
+    """Pack programs into arrays; amounts that do not fit 64 bits are rounded, and said to be."""
     deadline.check()
     flat = Programs.of(programs)
     sources, sinks = np.diff(flat.source_start), np.diff(flat.sink_start)

@@ -14,20 +14,6 @@ from bisimdist.interruption import due
 from bisimdist.lp import kernel
 from bisimdist.lp.kernel import basis_flows, simplex
 
-__all__ = [
-    "BoolArray",
-    "Float64Array",
-    "Int64Array",
-    "UInt8Array",
-    "compiled_batch",
-    "compiled_kernel",
-    "compiled_simplex",
-    "compiled_undecided",
-    "interpreted_batch",
-    "interpreted_undecided",
-    "machine_code",
-]
-
 Int64Array = npt.NDArray[np.int64]
 Float64Array = npt.NDArray[np.float64]
 UInt8Array = npt.NDArray[np.uint8]

@@ -15,14 +15,10 @@ from bisimdist.lp.simplex import solve_simplex
 from bisimdist.lp.transport import TransportBasis, solve_program
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["program_of", "solve_direct"]
-
-
 NEAR = 1e-9
 """What doubles say of numbers up to 1 counts where it is clearer than this; exact numbers decide the rest."""
 
-MUCH = fmpq(2)
-"""More than any difference of a potential and a distance."""
+MUCH = fmpq(2)  # more than any difference of a potential and a distance
 
 
 def program_of(problem: SkewedProblem) -> tuple[Program, int]:
@@ -55,13 +51,6 @@ def solve_direct(problem: SkewedProblem, *, deadline: Deadline = NEVER) -> Skewe
     constraints allow. If that raises the potential of no sink, the direct coupling is optimal; otherwise the
     general simplex goes on from its basis.
 
-    Raises
-    ------
-    LimitError
-        If the deadline passes.
-
-    Examples
-    --------
     >>> half = fmpq(1, 2)
     >>> distance = ((fmpq(0), half), (half, fmpq(0)))
     >>> solve_direct(SkewedProblem(fmpq(2), (fmpq(1), fmpq(0)), (fmpq(0), fmpq(1)), distance)).value

@@ -1,37 +1,25 @@
-"""Bijections between groups as flows: members that are alike are counted, not tried one by one."""
+"""Bijections between groups as flows: members that are alike are counted, not tried one by one.
+
+Source: XCL14 Definition 2, XCL14 Definition 4.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["Flow", "perfect_flow"]
-
-Flow = dict[tuple[int, int], int]
-"""How many members of a left group go to a right group."""
+Flow = dict[tuple[int, int], int]  # how many members of a left group go to a right group
 
 
 def perfect_flow(left: Sequence[int], right: Sequence[int], edges: Iterable[tuple[int, int]]) -> Flow | None:
     """Match all members of the left groups with all members of the right groups, one to one, along edges.
 
-    Parameters
-    ----------
-    left, right
-        How many members each group has.
-    edges
-        The pairs (left group, right group) whose members may be matched.
-
-    Returns
-    -------
-    dict or None
-        How many members go from where to where (positive numbers); None where no bijection exists.
-
-    Notes
-    -----
     Augmenting paths on the groups. Since the counts are integers, a flow of full value is a bijection of
     members, and the other way round. The cost depends on the number of groups, not of their members.
 
-    Examples
-    --------
+    ``left``, ``right``: how many members each group has.
+    ``edges``: the pairs (left group, right group) whose members may be matched.
+    returns: how many members go from where to where (positive numbers); None where no bijection exists.
+
     >>> perfect_flow([2, 1], [1, 2], [(0, 0), (0, 1), (1, 1)])
     {(0, 0): 1, (0, 1): 1, (1, 1): 1}
     >>> perfect_flow([2, 1], [1, 2], [(0, 0), (1, 1)]) is None

@@ -14,13 +14,13 @@ Everything here is integer arithmetic: with Python integers (any size) when it r
 64-bit integers when it is compiled; the caller sees to it that nothing overflows, and brings all arrays.
 Supplies are perturbed by one part in ``scale_up`` so that no basis is degenerate and the simplex cannot
 cycle.
+
+Source: CMP18 Remark 8.
 """
 
 from __future__ import annotations
 
 from typing import Any
-
-__all__ = ["basis_flows", "basis_potentials", "simplex", "sort_tree"]
 
 Array = Any  # list of Python integers when interpreted, numpy array of int64 when compiled
 
@@ -183,23 +183,14 @@ def simplex(
 ) -> int:
     """Improve the basis `parent` until it is optimal; return the number of pivots.
 
-    Parameters
-    ----------
-    sources, sinks
-        Numbers of nodes on either side.
-    supply, capacity
-        Positive amounts, perturbed so that no basis is degenerate.
-    cost
-        The costs by row, ``sources * sinks`` of them.
-    give, spare
-        What it costs every source to give up a unit, and every sink to leave a unit of capacity unused: in
-        a program as it is posed the cost that stands for distance one, and nothing.
-    parent
-        The basis to start from, feasible; overwritten by the optimal one. All -1 is always feasible.
-    order, depth, flow, potential
-        Work space for ``sources + sinks`` numbers each; ends as the order, (perturbed) flows and potentials.
-    tolerance
-        A cell enters only if its reduced cost is below minus this.
+    ``supply``, ``capacity``: positive amounts, perturbed so that no basis is degenerate.
+    ``cost``: the costs by row, ``sources * sinks`` of them.
+    ``give``, ``spare``: what it costs every source to give up a unit, and every sink to leave a unit of
+        capacity unused: in a program as it is posed the cost that stands for distance one, and nothing.
+    ``parent``: the basis to start from, feasible; overwritten by the optimal one. All -1 is always feasible.
+    ``order``, ``depth``, ``flow``, ``potential``: work space for ``sources + sinks`` numbers each; ends as
+        the order, (perturbed) flows and potentials.
+    ``tolerance``: a cell enters only if its reduced cost is below minus this.
     """
     nodes = sources + sinks
     pivots = 0

@@ -1,4 +1,7 @@
-"""The multiplicative Kantorovich lifting: exact optima of one direction, with the witnesses of both sides."""
+"""The multiplicative Kantorovich lifting: exact optima of one direction, with the witnesses of both sides.
+
+Source: CCP18 Definition 14.
+"""
 
 from __future__ import annotations
 
@@ -13,49 +16,34 @@ from bisimdist.lp.ratio_simplex import solve_incomplete
 from bisimdist.lp.ratio_tree import RatioPart, solve_complete
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["RatioFunction", "RatioOptimum", "find_ratio_violation", "lift_ratio"]
-
 RatioFunction = Callable[[int, int], fmpq | None]
 """The ratio e^d of two states, by their indices: at least one, or None for infinity."""
 
 _ZERO = fmpq(0)
 _ONE = fmpq(1)
-_GUESS_FROM = 300
-"""From so many pairs of a source and a sink on, a guess in floating point pays."""
+_GUESS_FROM = 300  # from so many pairs of a source and a sink on, a guess in floating point pays
 
 _Rows = list[list[fmpq | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class RatioOptimum:
-    """The exact value of one direction and what proves it.
+    """The exact value of one direction and what proves it."""
 
-    Parameters
-    ----------
-    ratio
-        C, the supremum of ``sum m f / sum m' f``; None where it is infinite.
-    coupling
-        Triples (i, j, w) with w > 0: the masses that are moved, ``sum_j w_ij >= m(i)`` and
-        ``sum_i R_ij w_ij <= C m'(j)``, which prove that the value is at most C. Empty where C is None.
-    potential
-        Pairs (state, f) for all states of the two supports, with ``sum m' f = 1`` and ``sum m f = C``
-        (infinite: ``sum m' f = 0 < sum m f``), which prove that the value is at least C, provided that
-        ``f_x <= R_xy f_y``. Where R is a pseudometric this holds for all states x, y of the supports.
-        Empty where both measures are zero, and where R is so far from a pseudometric that a state of
-        both supports would need two potentials.
-    """
-
-    ratio: fmpq | None
+    ratio: fmpq | None  # C, the supremum of ``sum m f / sum m' f``; None where it is infinite
+    # triples (i, j, w) with w > 0: the masses that are moved, ``sum_j w_ij >= m(i)`` and ``sum_i R_ij w_ij <=
+    # C m'(j)``, which prove that the value is at most C. Empty where C is None.
     coupling: tuple[tuple[int, int, fmpq], ...]
+    # pairs (state, f) for all states of the two supports, with ``sum m' f = 1`` and ``sum m f = C``
+    # (infinite: ``sum m' f = 0 < sum m f``), which prove that the value is at least C, provided that ``f_x <=
+    # R_xy f_y``. Where R is a pseudometric this holds for all states x, y of the supports. Empty where both
+    # measures are zero, and where R is so far from a pseudometric that a state of both supports would need
+    # two potentials.
     potential: tuple[tuple[int, fmpq], ...]
 
 
 def lift_ratio(
-    first: Mapping[int, fmpq],
-    second: Mapping[int, fmpq],
-    ratio: RatioFunction,
-    *,
-    deadline: Deadline = NEVER,
+    first: Mapping[int, fmpq], second: Mapping[int, fmpq], ratio: RatioFunction, *, deadline: Deadline = NEVER
 ) -> RatioOptimum:
     """Return how much more of any function the first measure can hold than the second, exactly.
 
@@ -64,44 +52,21 @@ def lift_ratio(
     ``sum m f / sum m' f`` over all f with ``f_i <= R_ij f_j``, and the larger of both directions is the
     multiplicative Kantorovich lifting of d (as a ratio).
 
-    Parameters
-    ----------
-    first, second
-        The measures m and m': masses of at least 0 by state. Any total is allowed.
-    ratio
-        R, called with two different states: the first of the support of m, the second of that of m'.
+    ``first``, ``second``: the measures m and m': masses of at least 0 by state. Any total is allowed.
+    ``ratio``: R, called with two different states: the first of the support of m, the second of that of m'.
         From a state to itself the ratio is 1.
-    deadline
-        When to give up.
-
-    Returns
-    -------
-    RatioOptimum
-        The value with both witnesses, which have been checked. If m is zero the value is 0; if both are
+    returns: the value with both witnesses, which have been checked. If m is zero the value is 0; if both are
         zero it is 1, because two functions that are both 0 are not apart.
+    Raises LinearProgramError if a mass is negative or a ratio less than one.
+    Raises NumberTypeError if a number is no ``fmpq``.
+    Source: CCP18 (generalised Kantorovich lifting).
 
-    Raises
-    ------
-    LinearProgramError
-        If a mass is negative or a ratio less than one.
-    NumberTypeError
-        If a number is no ``fmpq``.
-    LimitError
-        If the deadline passes.
-
-    Examples
-    --------
     >>> half, third = fmpq(1, 2), fmpq(1, 3)
     >>> optimum = lift_ratio({0: half, 1: half}, {0: third, 1: 2 * third}, lambda i, j: fmpq(4, 3))
     >>> optimum.ratio, optimum.potential
     (21/20, ((0, 6/5), (1, 9/10)))
     >>> lift_ratio({0: half, 1: half}, {0: third, 1: 2 * third}, lambda i, j: None).ratio
     3/2
-
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
-       via Behavioral Metrics", FACS 2018 (generalised Kantorovich lifting).
     """
     left, right = _support("first", first), _support("second", second)
     sources, sinks = sorted(left), sorted(right)

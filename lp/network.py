@@ -21,8 +21,6 @@ from collections.abc import Iterable, Sequence
 
 from flint import fmpq
 
-__all__ = ["Forest", "feasible_basis", "given_up_column", "move_column", "slack_column"]
-
 _ZERO = fmpq(0)
 _ONE = fmpq(1)
 
@@ -177,7 +175,6 @@ class Forest:
 
 
 def _independent(n: int, alpha: fmpq, columns: Iterable[int]) -> list[int]:
-    """Return the columns that are independent of those before them."""
     leader = list(range(n))
     exponent = [0] * n  # g_node = alpha ** exponent, within its component
     members = [[i] for i in range(n)]
@@ -216,21 +213,8 @@ def feasible_basis(
     negative is cut and its outer end gives up or forgets its mass instead, so that one walk ends in a
     feasible basis whatever was wanted. If the wanted columns are a feasible basis, it is returned.
 
-    Parameters
-    ----------
-    alpha
-        The skew, at least one.
-    excess
-        The right-hand sides c.
-    wanted
-        Columns, the most wanted first.
-
-    Returns
-    -------
-    columns
-        n independent columns.
-    values
-        The value of each of them, zero or positive.
+    ``wanted``: columns, the most wanted first.
+    returns columns, values: n independent columns, and the value of each, zero or positive.
     """
     n = len(excess)
     square = n * n

@@ -1,4 +1,7 @@
-"""Optima of skewed Kantorovich problems with the witnesses of both sides, and their exact check."""
+"""Optima of skewed Kantorovich problems with the witnesses of both sides, and their exact check.
+
+Source: CMP18 Lemma 3, CMP18 Remark 9.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,6 @@ from flint import fmpq
 
 from bisimdist.errors import LinearProgramError
 from bisimdist.lp.problem import SkewedProblem
-
-__all__ = ["PaperCoupling", "SkewedOptimum", "find_violation", "paper_coupling", "verify"]
 
 _ZERO = fmpq(0)
 
@@ -53,10 +54,7 @@ class PaperCoupling:
     ``sum_i w_ij + (tau_j - gamma_j) / alpha <= m'(j)``; eta_i is the part of w that leaves the block for
     a state of another label, at distance one.
 
-    References
-    ----------
-    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Section 5 (the dual form of the lifting).
+    Source: CMP18, Section 5 (the dual form of the lifting).
     """
 
     moves: Mapping[tuple[int, int], fmpq]
@@ -80,8 +78,6 @@ def _sent(problem: SkewedProblem, optimum: SkewedOptimum) -> tuple[list[fmpq], l
 def paper_coupling(problem: SkewedProblem, optimum: SkewedOptimum) -> PaperCoupling:
     """Return the coupling of an optimum in the form of the paper.
 
-    Examples
-    --------
     >>> problem = SkewedProblem(fmpq(2), (fmpq(1),), (fmpq(1, 4),), ((fmpq(0),),))
     >>> paper_coupling(problem, SkewedOptimum(fmpq(1, 2), (fmpq(1),), {}, {0: fmpq(1, 2)})).tau
     (1/2,)

@@ -1,4 +1,7 @@
-"""Skewed Kantorovich problems: one block, one direction, validated when made."""
+"""Skewed Kantorovich problems: one block, one direction, validated when made.
+
+Source: CMP18 Definition 6, CMP18 Remark 4, CMP18 Definition 10.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,7 @@ from flint import fmpq
 from bisimdist.errors import LinearProgramError, NumberTypeError
 from bisimdist.models.lmc import LMC
 
-__all__ = ["Block", "DistanceFunction", "SkewedProblem", "blocks_of", "skewed_difference"]
-
-DistanceFunction = Callable[[int, int], fmpq]
-"""The distance of two states of a chain, by their indices."""
+DistanceFunction = Callable[[int, int], fmpq]  # the distance of two states of a chain, by their indices
 
 _ZERO = fmpq(0)
 _ONE = fmpq(1)
@@ -22,15 +22,10 @@ _ONE = fmpq(1)
 def skewed_difference(alpha: fmpq, x: fmpq, y: fmpq) -> fmpq:
     """Return Delta_alpha(x, y) = max(x - alpha y, y - alpha x, 0).
 
-    Examples
-    --------
+    Source: CMP18, Definition 6.
+
     >>> skewed_difference(fmpq(2), fmpq(9), fmpq(3)), skewed_difference(fmpq(2), fmpq(6), fmpq(9))
     (3, 0)
-
-    References
-    ----------
-    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Definition 6.
     """
     return max(x - alpha * y, y - alpha * x, _ZERO)
 
@@ -170,28 +165,12 @@ def blocks_of(  # noqa: PLR0913, PLR0917
     The value of the direction is the sum of the values of the blocks: between states of different
     classes the distance is one, which makes their constraints vacuous.
 
-    Parameters
-    ----------
-    lmc
-        The chain; the masses are the rows of `s` (left) and `t` (right).
-    classes
-        For each state the number of its class (its label, or anything finer at distance one).
-    s, t
-        The pair, by index.
-    distance
-        Called with two different states of one class.
-    alpha
-        The skew, at least one.
-    nodes
-        None for all states of every class; otherwise only these and both supports.
+    ``lmc``: the chain; the masses are the rows of `s` (left) and `t` (right).
+    ``classes``: for each state the number of its class (its label, or anything finer at distance one).
+    ``distance``: called with two different states of one class.
+    ``nodes``: None for all states of every class; otherwise only these and both supports.
+    returns: one block for each class that meets a support, by the number of the class.
 
-    Returns
-    -------
-    tuple of Block
-        One block for each class that meets a support, by the number of the class.
-
-    Examples
-    --------
     >>> lmc = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"s": 1}, "t": {"t": 1}})
     >>> [block.nodes for block in blocks_of(lmc, [0, 0], 0, 1, lambda i, j: fmpq(1, 2), fmpq(2))]
     [(0, 1)]
@@ -208,10 +187,7 @@ def blocks_of(  # noqa: PLR0913, PLR0917
     for block in members.values():
         rows = tuple(tuple(_ZERO if i == j else distance(i, j) for j in block) for i in block)
         problem = SkewedProblem(
-            alpha,
-            tuple(left.get(i, _ZERO) for i in block),
-            tuple(right.get(i, _ZERO) for i in block),
-            rows,
+            alpha, tuple(left.get(i, _ZERO) for i in block), tuple(right.get(i, _ZERO) for i in block), rows
         )
         blocks.append(Block(tuple(block), problem))
     return tuple(blocks)

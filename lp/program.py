@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Program"]
-
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One transportation program: exact integer amounts, and where to find its costs.
+    """One transportation program: exact integer amounts, and where to find its costs."""
 
-    Parameters
-    ----------
-    sources, sinks
-        Names (indices of states) of the nodes on either side.
-    supply, capacity
-        Positive integers, all in the same unit.
-    cells
-        For every source and sink, row by row, the index of their distance in the distance vector.
-    whole
-        The integer that stands for mass 1.
-    """
-
-    sources: tuple[int, ...]
+    sources: tuple[int, ...]  # sources and sinks: names (indices of states) of the nodes on either side
     sinks: tuple[int, ...]
-    supply: tuple[int, ...]
+    supply: tuple[int, ...]  # supply and capacity: positive integers, all in the same unit
     capacity: tuple[int, ...]
+    # for every source and sink, row by row, the index of their distance in the distance vector
     cells: tuple[int, ...]
-    whole: int
+    whole: int  # the integer that stands for mass 1

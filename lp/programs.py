@@ -12,10 +12,7 @@ import numpy as np
 from bisimdist.lp.compiled import Int64Array
 from bisimdist.lp.program import Program
 
-__all__ = ["Programs", "ranges", "starts"]
-
-BITS = 62
-"""Integers whose sum has no more bits stand in arrays of 64 bits."""
+BITS = 62  # integers whose sum has no more bits stand in arrays of 64 bits
 
 
 def starts(length: Int64Array) -> Int64Array:
@@ -26,8 +23,6 @@ def starts(length: Int64Array) -> Int64Array:
 def ranges(start: Int64Array, length: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Return the numbers of ranges, one range after the other, and before them which range each is of.
 
-    Examples
-    --------
     >>> [found.tolist() for found in ranges(np.array([7, 2]), np.array([2, 3]))]
     [[0, 0, 1, 1, 1], [7, 8, 2, 3, 4]]
     """
@@ -42,28 +37,21 @@ def _exact(numbers: list[int]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Programs(Sequence[Program]):
-    """Many programs in flat arrays.
+    """Many programs in flat arrays."""
 
-    Parameters
-    ----------
-    source_start, sink_start, cell_start
-        The sources of program b stand at source_start[b] … source_start[b + 1] - 1; its sinks and cells
-        likewise.
-    sources, sinks, supply, capacity, cells
-        As of `Program`, one program after the other. Amounts are numbers of 64 bits or Python's.
-    whole
-        By program what stands for mass 1.
-    """
-
+    # source_start, sink_start and cell_start: the sources of program b stand at source_start[b] …
+    # source_start[b + 1] - 1; its sinks and cells likewise
     source_start: Int64Array
     sink_start: Int64Array
     cell_start: Int64Array
+    # sources, sinks, supply, capacity and cells: as of `Program`, one program after the other. Amounts are
+    # numbers of 64 bits or Python's.
     sources: Int64Array
     sinks: Int64Array
     supply: Any
     capacity: Any
     cells: Int64Array
-    whole: Any
+    whole: Any  # by program what stands for mass 1
     made: dict[int, Program] = field(default_factory=dict, compare=False, repr=False)
     """Those that were looked at."""
 

@@ -10,8 +10,6 @@ from flint import fmpq
 from bisimdist.lp.backends.base import remaining_seconds
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["guess_tree"]
-
 _LARGEST = 10**9
 _SMALLEST = 1e-9
 

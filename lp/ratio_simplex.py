@@ -11,8 +11,6 @@ from bisimdist.errors import LinearProgramError
 from bisimdist.lp.ratio_tree import RatioPart
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["solve_incomplete"]
-
 _ZERO = fmpq(0)
 _ONE = fmpq(1)
 

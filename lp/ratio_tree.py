@@ -10,30 +10,18 @@ from flint import fmpq
 from bisimdist.errors import LinearProgramError
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["RatioPart", "solve_complete"]
-
 _ZERO = fmpq(0)
 _ONE = fmpq(1)
-_PATIENCE = 2
-"""After so many pivots a node that gain nothing, Bland's rule takes over, which cannot cycle."""
+_PATIENCE = 2  # after so many pivots a node that gain nothing, Bland's rule takes over, which cannot cycle
 
 
 @dataclass(frozen=True, slots=True)
 class RatioPart:
-    """The optimum of one component, in the local numbers of its sources and sinks.
-
-    Parameters
-    ----------
-    ratio
-        The least C.
-    moves
-        Triples (source, sink, mass) with a positive mass.
-    sources, sinks
-        The potentials u and v, not scaled: ``u_i <= R_ij v_j`` and ``sum m u = C sum m' v``.
-    """
+    """The optimum of one component, in the local numbers of its sources and sinks."""
 
     ratio: fmpq
-    moves: tuple[tuple[int, int, fmpq], ...]
+    moves: tuple[tuple[int, int, fmpq], ...]  # triples (source, sink, mass) with a positive mass
+    # sources and sinks: the potentials u and v, not scaled: ``u_i <= R_ij v_j`` and ``sum m u = C sum m' v``
     sources: tuple[fmpq, ...]
     sinks: tuple[fmpq, ...]
 
@@ -53,16 +41,9 @@ def solve_complete(
     negative, the tree is cut there, and one half is scaled until another arc becomes tight: C does not
     fall. This is the dual simplex method, whose bases are trees throughout.
 
-    Parameters
-    ----------
-    supply, demand
-        The positive masses m of the sources and m' of the sinks; neither may be empty.
-    ratio
-        For each source a row of numbers of at least one, one for each sink.
-    guess
-        Arcs of an optimal tree, as far as they are believed in; any arcs are allowed.
-    deadline
-        When to give up.
+    ``supply``, ``demand``: the positive masses m of the sources and m' of the sinks; neither may be empty.
+    ``ratio``: for each source a row of numbers of at least one, one for each sink.
+    ``guess``: arcs of an optimal tree, as far as they are believed in; any arcs are allowed.
     """
     ascent = _Ascent(supply, demand, ratio, deadline)
     ascent.start(list(guess))

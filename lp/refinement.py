@@ -13,8 +13,6 @@ from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.simplex import solve_simplex
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Proposal", "exact_from_proposal", "rough"]
-
 _TIGHT = 1e-7
 _NOTHING = 1e-12
 _LARGEST = 10**9
@@ -25,27 +23,17 @@ class Proposal:
     """What a solver without exact arithmetic believes to be an optimum.
 
     Nothing in it is trusted: it decides where the exact solver starts, never where it ends.
-
-    Parameters
-    ----------
-    moves
-        ``{(i, j): flow}``, approximately.
-    given_up
-        ``{i: eta}``, approximately.
-    potential
-        f, approximately, or None; it tells which columns of flow zero belong to the basis.
     """
 
-    moves: Mapping[tuple[int, int], float]
-    given_up: Mapping[int, float]
+    moves: Mapping[tuple[int, int], float]  # ``{(i, j): flow}``, approximately
+    given_up: Mapping[int, float]  # ``{i: eta}``, approximately
+    # f, approximately, or None; it tells which columns of flow zero belong to the basis
     potential: Sequence[float] | None = None
 
 
 def rough(value: fmpq) -> float:
     """Return a double near a rational, cut off where foreign solvers begin to call numbers infinite.
 
-    Examples
-    --------
     >>> rough(fmpq(1, 4)), rough(fmpq(-(10**400)))
     (0.25, -1000000000.0)
     """
@@ -110,24 +98,9 @@ def exact_from_proposal(
     The proposed columns are made independent and feasible exactly; the exact simplex then either finds
     at once that nothing can be improved, or improves it by as many pivots as the guess was wrong.
 
-    Parameters
-    ----------
-    problem
-        The problem.
-    proposal
-        Any guess; a bad one costs time, never exactness.
-    deadline
-        When to give up.
+    ``proposal``: any guess; a bad one costs time, never exactness.
+    Raises LinearProgramError if the proposal speaks of nodes that the problem does not have.
 
-    Raises
-    ------
-    LinearProgramError
-        If the proposal speaks of nodes that the problem does not have.
-    LimitError
-        If the deadline passes.
-
-    Examples
-    --------
     >>> third = fmpq(1, 3)
     >>> problem = SkewedProblem(
     ...     fmpq(1), (fmpq(1), fmpq(0)), (fmpq(0), fmpq(1)), ((fmpq(0), third), (third, fmpq(0)))

@@ -17,10 +17,7 @@ import numpy as np
 from bisimdist.lp import kernel
 from bisimdist.lp.compiled import compiled_kernel, compiled_simplex
 
-__all__ = ["approach", "worth_approaching"]
-
-LEAST_CELLS = 100
-"""Smaller programs are solved interpreted in less than a millisecond or two."""
+LEAST_CELLS = 100  # smaller programs are solved interpreted in less than a millisecond or two
 
 PATIENCE = 15_000
 """So many cells are worked on interpreted, which takes as long as to load the machine code then."""
@@ -62,16 +59,10 @@ def approach(  # noqa: PLR0913, PLR0917
 ) -> tuple[int, bool]:
     """Improve a feasible basis in place by 64-bit pivots; return how many, and whether it is proved optimal.
 
-    Parameters
-    ----------
-    sources, sinks, supply, capacity
-        The program; amounts perturbed, adding up to less than 2^61.
-    costs, one
-        The costs by row and that of giving up, integers of any size.
-    parent
-        The basis, overwritten by one that is as good or better: usually the optimal one.
-    tolerance
-        As for the kernel.
+    ``sources``, ``sinks``, ``supply``, ``capacity``: the program; amounts perturbed, adding up to less than
+        2^61.
+    ``costs``, ``one``: the costs by row and that of giving up, integers of any size.
+    ``parent``: the basis, overwritten by one that is as good or better: usually the optimal one.
     """
     nodes = sources + sinks
     whole = 1 << min(53, 62 - (nodes + 1).bit_length())

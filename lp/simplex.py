@@ -18,8 +18,6 @@ from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["solve_simplex"]
-
 _ZERO = fmpq(0)
 _ONE = fmpq(1)
 _PATIENCE = 1  # pivots without progress, as a multiple of the nodes, before Bland's rule
@@ -33,35 +31,16 @@ def solve_simplex(
 ) -> SkewedOptimum:
     """Solve a skewed problem exactly.
 
-    Parameters
-    ----------
-    problem
-        The problem; any number of nodes, gains and detours through nodes outside both supports included.
-    basis
-        Columns to start from (see `bisimdist.lp.network`), such as the basis of the optimum of a
-        neighbouring problem; need not be a basis, nor feasible. None starts from a greedy coupling.
-
-    deadline
-        When to give up.
-
-    Returns
-    -------
-    SkewedOptimum
-        With both witnesses, the optimal basis and the number of pivots.
-
-    Raises
-    ------
-    LimitError
-        If the deadline passes.
-
-    Notes
-    -----
     The column that promises most enters; after more pivots without progress than there are nodes, the
     smallest column that promises anything enters, until the next progress (Bland's rule, which cannot
     cycle). Among the columns that may leave, the smallest does.
 
-    Examples
-    --------
+    ``problem``: the problem; any number of nodes, gains and detours through nodes outside both supports
+        included.
+    ``basis``: columns to start from (see `bisimdist.lp.network`), such as the basis of the optimum of a
+        neighbouring problem; need not be a basis, nor feasible. None starts from a greedy coupling.
+    returns: with both witnesses, the optimal basis and the number of pivots.
+
     >>> half = fmpq(1, 2)
     >>> distance = ((fmpq(0), half), (half, fmpq(0)))
     >>> solve_simplex(SkewedProblem(fmpq(1), (fmpq(1), fmpq(0)), (fmpq(0), fmpq(1)), distance)).value

@@ -1,4 +1,7 @@
-"""The common door to all back-ends: whatever solves, the answer is exact."""
+"""The common door to all back-ends: whatever solves, the answer is exact.
+
+Source: CMP18 Definition 9.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,6 @@ from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.refinement import Proposal, exact_from_proposal
 from bisimdist.progress import NEVER, Deadline
-
-__all__ = ["ask", "solve"]
 
 
 def solve(
@@ -58,12 +59,7 @@ def solve(
 def ask(problem: SkewedProblem, solver: Backend, *, deadline: Deadline = NEVER) -> SkewedOptimum | Proposal:
     """Return what a back-end says of a problem, which is a proposal where it works in floating point.
 
-    Raises
-    ------
-    LinearProgramError
-        If the back-end cannot be run, or cannot solve this problem.
-    LimitError
-        If the deadline passes.
+    Raises LinearProgramError if the back-end cannot be run, or cannot solve this problem.
     """
     if isinstance(solver, ExactBackend):
         return solver.solve(problem, deadline=deadline)

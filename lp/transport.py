@@ -1,4 +1,7 @@
-"""One transportation program in integers of any size: the kernel, interpreted."""
+"""One transportation program in integers of any size: the kernel, interpreted.
+
+Source: CMP18 Remark 8.
+"""
 
 from __future__ import annotations
 
@@ -10,29 +13,16 @@ from bisimdist.lp import kernel
 from bisimdist.lp.program import Program
 from bisimdist.lp.residual import approach, worth_approaching
 
-__all__ = ["TransportBasis", "improve", "solve_program"]
-
 
 @dataclass(frozen=True, slots=True)
 class TransportBasis:
-    """A basis of a program with its exact flows and potentials.
+    """A basis of a program with its exact flows and potentials."""
 
-    Parameters
-    ----------
-    parent
-        For every node (sources, then sinks) the node that it hangs from, or -1.
-    flow
-        What the edge to the parent carries, in the unit of the program's amounts; where the parent of a
-        source is -1 it is given up, where that of a sink is -1 it is capacity left over.
-    potential
-        f_i of a source, alpha f_j of a sink, in the unit of the distances.
-    pivots
-        How many pivots led here.
-    """
-
-    parent: tuple[int, ...]
+    parent: tuple[int, ...]  # for every node (sources, then sinks) the node that it hangs from, or -1
+    # what the edge to the parent carries, in the unit of the program's amounts; where the parent of a source
+    # is -1 it is given up, where that of a sink is -1 it is capacity left over
     flow: tuple[int, ...]
-    potential: tuple[int, ...]
+    potential: tuple[int, ...]  # f_i of a source, alpha f_j of a sink, in the unit of the distances
     pivots: int
 
     def cost(self, program: Program, costs: Sequence[int], one: int) -> int:
@@ -63,25 +53,11 @@ def improve(  # noqa: PLR0913
 ) -> TransportBasis:
     """Return an optimal basis, starting from the given one where that is feasible.
 
-    Parameters
-    ----------
-    program
-        The program.
-    costs
-        Its costs by row, in units of which giving up costs `one`; integers of any size.
-    one
-        The cost of giving up one unit.
-    parent
-        A basis to start from.
-    tolerance
-        Reduced costs that are negative by no more than this are left.
-    stay
-        Only work out the flows and potentials of the basis that is given, without any pivot.
-
-    Raises
-    ------
-    LinearProgramError
-        If it is to stay at a basis that is not feasible.
+    ``costs``: its costs by row, in units of which giving up costs `one`; integers of any size.
+    ``one``: the cost of giving up one unit.
+    ``tolerance``: reduced costs that are negative by no more than this are left.
+    ``stay``: only work out the flows and potentials of the basis that is given, without any pivot.
+    Raises LinearProgramError if it is to stay at a basis that is not feasible.
     """
     sources, sinks = len(program.sources), len(program.sinks)
     nodes = sources + sinks
@@ -115,8 +91,6 @@ def improve(  # noqa: PLR0913
 def solve_program(program: Program, costs: Sequence[int], one: int) -> TransportBasis:
     """Return an optimal basis of one program, from scratch.
 
-    Examples
-    --------
     >>> program = Program((0,), (1,), (3,), (2,), (0,), 4)
     >>> basis = solve_program(program, [5], 10)
     >>> basis.cost(program, [5], 10)  # two units move at cost 5, one is given up at cost 10

@@ -5,3 +5,9 @@ XCL14 and CCP18, hidden Markov models as in LWZ22, also with parameters. Beside 
 quotients, classes that can be told apart, conversions, processes, scenarios, mechanisms, files and case
 studies. Of use on their own.
 """
+
+from __future__ import annotations
+
+from bisimdist.lazily import exported
+
+__getattr__, __dir__, __all__ = exported(__name__, __file__)

@@ -12,18 +12,10 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.conversions import hmm_as_lmc
 from bisimdist.models.entries import Parameter, SparseRow, read_entry
-from bisimdist.models.hmm import HMM
-from bisimdist.models.interactive import Interactive
-from bisimdist.models.intervals import IntervalChain
-from bisimdist.models.kinds import AnyModel
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, automaton_of
-from bisimdist.models.parametric import ParametricChain
+from bisimdist.models.kinds import HMM, LMC, PA, AnyModel, Interactive, IntervalChain, ParametricChain
+from bisimdist.models.pa import automaton_of
 
-__all__ = ["PREFIXES", "side_by_side"]
-
-PREFIXES = ("first:", "second:")
-"""What is put before the names of the states."""
+PREFIXES = ("first:", "second:")  # what is put before the names of the states
 
 Start = TypeVar("Start")
 Chain: TypeAlias = LMC | IntervalChain | ParametricChain

@@ -8,13 +8,11 @@ from math import isqrt
 from operator import eq
 from typing import Any, Generic, TypeVar, overload
 
-__all__ = ["AllPairs"]
-
 T = TypeVar("T")
 
 
 class AllPairs(Sequence[tuple[T, T]], Generic[T]):
-    """All pairs of two of some things, in the order of ``itertools.combinations``.
+    """All pairs of the given items, in the order of ``itertools.combinations``.
 
     What it takes is the list of these things, however many pairs they have.
 

@@ -8,27 +8,19 @@ from dataclasses import dataclass, field
 from flint import fmpq
 
 from bisimdist.errors import UsageError
-from bisimdist.models.interactive import Interactive
+from bisimdist.models.kinds import LMC, Interactive
 from bisimdist.models.labelled import Row
-from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import free_name
 from bisimdist.models.reach import all_reached
-
-__all__ = ["Step", "Strategy", "asked_chain"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """What is asked, and where the labels lead that may answer.
 
-    Parameters
-    ----------
-    ask
-        The action; None where nothing is asked, as before the first label.
-    then
-        By label the number of the step that follows; the analyst stops at labels that are not named.
-    otherwise
-        The step that follows at all other labels; None for none.
+    ``ask``: the action; None where nothing is asked, as before the first label.
+    ``then``: by label the number of the step that follows; the analyst stops at labels that are not named.
+    ``otherwise``: the step that follows at all other labels; None for none.
     """
 
     ask: str | None
@@ -42,15 +34,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """What an analyst asks after each sequence of labels: a small automaton, without lots.
-
-    Parameters
-    ----------
-    steps
-        The first label is read at the step `root`.
-    root
-        Its number.
-    """
+    """What an analyst asks after each sequence of labels: a small automaton, without lots."""
 
     steps: tuple[Step, ...]
     root: int = 0
@@ -59,8 +43,6 @@ class Strategy:
     def in_turn(cls, actions: Sequence[str]) -> Strategy:
         """Return the strategy that asks some actions one after another, whatever it sees.
 
-        Examples
-        --------
         >>> [step.ask for step in Strategy.in_turn(["X", "Y"]).steps]
         [None, 'X', 'Y']
         """
@@ -80,24 +62,9 @@ def asked_chain(model: Interactive, strategy: Strategy, starts: Iterable[str] = 
     is repeated for ever. When that is so follows from the labels before, so nothing is learnt by it, and the
     traces of the chain leak what the analyst sees.
 
-    Parameters
-    ----------
-    model
-        The model.
-    strategy
-        What is asked.
-    starts
-        Names of states where runs begin; by default those of the pairs. They keep their names.
+    ``starts``: names of states where runs begin; by default those of the pairs. They keep their names.
+    Raises UsageError if the strategy names an action or a label that the model does not have.
 
-    Raises
-    ------
-    UsageError
-        If the strategy names an action or a label that the model does not have.
-    ModelError
-        If a name is no state.
-
-    Examples
-    --------
     >>> model = Interactive.from_mappings(
     ...     {"s": "q", "y": "yes", "n": "no"}, {"s": {"X": {"y": "1/2", "n": "1/2"}}}, [("s", "s")]
     ... )

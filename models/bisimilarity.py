@@ -1,4 +1,7 @@
-"""Probabilistic bisimilarity of labelled Markov chains, exactly, by partition refinement."""
+"""Probabilistic bisimilarity of labelled Markov chains, exactly, by partition refinement.
+
+Source: CMP18 Definition 8, CMP18 Lemma 1.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from flint import fmpq
 
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC, Row
-from bisimdist.models.partition import canonical_numbering, refined_blocks
+from bisimdist.models.partition import Masses, canonical_numbering, refined_blocks
 from bisimdist.progress import NEVER, Deadline
 
 M = TypeVar("M", LMC, Interactive, LMC | Interactive)
 
-__all__ = ["bisimilarity_classes", "canonical_numbering", "lumped", "quotient"]
+__all__ = ["bisimilarity_classes", "canonical_numbering", "lumped", "of_classes", "quotient"]
 
 
 def lumped(row: Row, block_of: Sequence[int]) -> frozenset[tuple[int, fmpq]]:
@@ -63,10 +66,12 @@ def bisimilarity_classes(lmc: LMC | Interactive, *, deadline: Deadline = NEVER) 
     (0, 0, 1, 2)
     """
     arms = lmc.arms
+    masses = [Masses(rows) for rows in arms]
+    by_arms = masses[0].of if len(masses) == 1 else lambda s, of: tuple(arm.of(s, of) for arm in masses)
     blocks = refined_blocks(
         canonical_numbering(lmc.labels),
         [[target for rows in arms for target, _ in rows[state]] for state in range(len(lmc))],
-        lambda state, block_of: tuple(lumped(rows[state], block_of) for rows in arms),
+        by_arms,
         after_round=lambda *_: deadline.check(),
     )
     return canonical_numbering(blocks)
@@ -104,7 +109,7 @@ def quotient(lmc: M, *, cut: bool = False, deadline: Deadline = NEVER) -> tuple[
     --------
     >>> import bisimdist
     >>> chain = bisimdist.build_example("dining-cryptographers")
-    >>> merged, classes = bisimdist.quotient(chain)
+    >>> merged, classes = bisimdist.models.quotient(chain)
     >>> len(chain), len(merged)
     (40, 18)
     """
@@ -112,15 +117,20 @@ def quotient(lmc: M, *, cut: bool = False, deadline: Deadline = NEVER) -> tuple[
     first: dict[int, int] = {}
     for state, block in enumerate(classes):
         first.setdefault(block, state)
+    return of_classes(lmc, classes, tuple(first.values())), classes
+
+
+def of_classes(lmc: M, classes: Sequence[int], members: Sequence[int]) -> M:
+    """Return the model of some classes, by the class of each state, and by class a state of it."""
 
     def row_of(row: Row) -> Row:
         return tuple(sorted(lumped(row, classes), key=lambda entry: entry[0]))
 
-    names = tuple(lmc.states[state] for state in first.values())
-    labels = tuple(lmc.labels[state] for state in first.values())
+    names = tuple(lmc.states[state] for state in members)
+    labels = tuple(lmc.labels[state] for state in members)
     pairs = tuple(dict.fromkeys((classes[s], classes[t]) for s, t in lmc.pairs))
     if isinstance(lmc, LMC):
-        return LMC(names, labels, tuple(row_of(lmc.rows[state]) for state in first.values()), pairs), classes
-    moves = (lmc.moves[state] for state in first.values())
+        return LMC(names, labels, tuple(row_of(lmc.rows[state]) for state in members), pairs)
+    moves = (lmc.moves[state] for state in members)
     kept = tuple(tuple((action, row_of(row)) for action, row in offered) for offered in moves)
-    return Interactive(names, labels, kept, pairs), classes
+    return Interactive(names, labels, kept, pairs)

@@ -18,10 +18,7 @@ from bisimdist.models.intervals import IntervalRow, narrowed, vertices
 from bisimdist.models.labelled import Row
 from bisimdist.models.second_world import SecondWorld
 
-__all__ = ["Contested", "contested"]
-
-MAX_ACTIONS = 10_000
-"""How many ways there may be to ask and pick after one label."""
+MAX_ACTIONS = 10_000  # how many ways there may be to ask and pick after one label
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -29,11 +26,6 @@ class Contested(Interactive):
     """An interactive model whose probabilities are known roughly: nature picks when somebody asks.
 
     Its actions say what the analyst asks, and which vertices nature picks, in two worlds.
-
-    Parameters
-    ----------
-    second
-        By state what it is in the second world.
     """
 
     second: tuple[int, ...] = field(kw_only=True)
@@ -51,13 +43,8 @@ def contested(
 ) -> Contested | Interactive:
     r"""Return the model that an analyst and nature ask together; without any choice of nature, the analyst.
 
-    Raises
-    ------
-    ModelError
-        If a row is none, or there are more than `MAX_ACTIONS` ways to ask and pick.
+    Raises ModelError if a row is none, or there are more than `MAX_ACTIONS` ways to ask and pick.
 
-    Examples
-    --------
     >>> from flint import fmpq
     >>> open_row = ("X", ((1, fmpq(1, 4), fmpq(1, 2)), (2, fmpq(1, 2), fmpq(3, 4))))
     >>> model = contested("stu", "abc", [[open_row], [], []], [(0, 0)])

@@ -13,26 +13,10 @@ from flint import fmpq
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.ends import Ends, completed
 from bisimdist.models.entries import SparseRow
-from bisimdist.models.hmm import HMM
-from bisimdist.models.interactive import Interactive, chain_as_interactive, interactive_as_automaton
-from bisimdist.models.intervals import IntervalChain
-from bisimdist.models.kinds import AnyModel
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, action_labelled_lmc, chain_as_automaton, free_name
-from bisimdist.models.parametric import ParametricChain
+from bisimdist.models.interactive import chain_as_interactive, interactive_as_automaton
+from bisimdist.models.kinds import HMM, LMC, PA, AnyModel, Interactive, IntervalChain, ParametricChain
+from bisimdist.models.pa import action_labelled_lmc, chain_as_automaton, free_name
 from bisimdist.models.transform import reached_hidden_states
-
-__all__ = [
-    "KINDS",
-    "Conversion",
-    "RoughHMM",
-    "automaton_as_hmm",
-    "convert",
-    "hmm_as_automaton",
-    "hmm_as_lmc",
-    "lmc_as_hmm",
-    "observed_chain",
-]
 
 _CLASSES = {"lmc": LMC, "pa": PA, "hmm": HMM, "interactive": Interactive}
 KINDS = tuple(_CLASSES)
@@ -172,26 +156,6 @@ def hmm_as_lmc(model: HMM, *, unfold: bool = False) -> LMC:
     to a state ``(end)`` of that label, which is never left. A reserved name that the model uses itself is
     primed until it is free. Hidden states that no information state reaches are left out.
 
-    Parameters
-    ----------
-    model
-        The model; its entries are numbers.
-    unfold
-        Draw the hidden state and its observation in two steps: a state s, labelled ``(step)``, and then the
-        observation. There are more states, and fewer transitions where there are many observations.
-
-    Returns
-    -------
-    LMC
-        With the pairs of the model, as start states.
-
-    Raises
-    ------
-    ModelError
-        If an entry depends on a parameter.
-
-    Notes
-    -----
     Preserved: for every information state :math:`\pi` and observations :math:`w = x_1 \dots x_k`, the
     probability of w is that of the traces of the start state that begin with ``(start)`` and w (unfolded:
     with ``(step)`` before each observation); the probability that the sequence is w and ends there is that of
@@ -199,8 +163,10 @@ def hmm_as_lmc(model: HMM, *, unfold: bool = False) -> LMC:
     every alpha, and so is the least ratio of the probabilities of sequences of any length. The two forms
     have the same delta, but their bisimilarity distances may differ: each bounds delta.
 
-    Examples
-    --------
+    ``model``: the model; its entries are numbers.
+    ``unfold``: draw the hidden state and its observation in two steps: a state s, labelled ``(step)``, and
+        then the observation. There are more states, and fewer transitions where there are many observations.
+
     >>> model = HMM.from_mappings({"s": {"x": "1/3", "y": "2/3"}}, {"s": {"s": 1}}, {"pi": {"s": 1}})
     >>> hmm_as_lmc(model).canonical()["transitions"]["pi"]
     {'["s", "x"]': '1/3', '["s", "y"]': '2/3'}
@@ -239,13 +205,6 @@ def observed_chain(model: AnyModel) -> LMC:
     has missing mass and states without transitions both, an observer sees that a run has ended, not in which
     way (`bisimdist.models.ends`). So delta of the chain is that of the model.
 
-    Raises
-    ------
-    ModelError
-        If an entry depends on a parameter, a state has several transitions, or the model is interactive.
-
-    Examples
-    --------
     >>> from bisimdist.models.pa import Transition
     >>> automaton = PA(("s", "t"), (Transition(0, "a", ((1, fmpq(1, 2)),)),))
     >>> observed_chain(automaton).labels
@@ -269,7 +228,7 @@ def _somebody_chooses(model: Interactive | IntervalChain | ParametricChain) -> M
         return ModelError(
             "the probabilities are only known to lie in intervals; expected a model without any"
         )
-    return ModelError("in an interactive model (kind interactive) somebody chooses; expected another kind")
+    return ModelError("in an interactive model (kind interactive) an analyst chooses; expected another kind")
 
 
 class _Unrolling:
@@ -332,26 +291,14 @@ def lmc_as_hmm(chain: LMC) -> HMM:
     Each state that occurs in a pair becomes an information state of its name, which is in that state for
     certain; in a chain without pairs every state does.
 
-    Parameters
-    ----------
-    chain
-        The chain.
-
-    Returns
-    -------
-    HMM
-        With the states and the pairs of the chain, and its labels as observations.
-
-    Notes
-    -----
     Preserved: the probability of observing w from the information state of s is that of the traces of s
     that begin with w. So delta of every pair is the same for every alpha, as is the least ratio of the
     probabilities of traces of any length. The chain that `hmm_as_lmc` makes of the result has a state
     ``["s", "a"]`` for each state s with the label a, and such states are bisimilar there if and only if they
     are in the original.
 
-    Examples
-    --------
+    returns: with the states and the pairs of the chain, and its labels as observations.
+
     >>> chain = LMC.from_mappings({"s": "a", "t": "b"}, {"s": {"t": 1}, "t": {"t": 1}}, [("s", "t")])
     >>> lmc_as_hmm(chain).emissions, lmc_as_hmm(chain).pairs
     ((((0, 1),), ((1, 1),)), (('s', 't'),))
@@ -376,8 +323,6 @@ def hmm_as_automaton(model: HMM, *, unfold: bool = False) -> PA:
     and a sequence that ends goes on with ``(end)`` for ever. Preserved is what either step preserves: the
     probability of every sequence, and delta.
 
-    Examples
-    --------
     >>> model = HMM.from_mappings({"s": {"x": 1}}, {}, {"pi": {"s": 1}})
     >>> [step.action for step in hmm_as_automaton(model).transitions]
     ['(start)', 'x', '(end)']
@@ -392,13 +337,8 @@ def automaton_as_hmm(automaton: PA) -> HMM:
     state without transition is observed as ``(stop)`` for ever, missing mass as ``(halt)``. Preserved is
     what both steps preserve: the probability of every sequence of actions.
 
-    Raises
-    ------
-    ModelError
-        Naming a state with several transitions.
+    Raises ModelError naming a state with several transitions.
 
-    Examples
-    --------
     >>> automaton_as_hmm(PA(("s",), ())).observations
     ('(stop)',)
     """

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bisimdist.models.bisimilarity import canonical_numbering
-from bisimdist.models.interactive import Interactive, System
-from bisimdist.models.lmc import LMC
-
-__all__ = ["distinguishable_classes"]
+from bisimdist.models.kinds import LMC, Interactive, System
 
 
 def distinguishable_classes(lmc: System) -> tuple[int, ...]:
@@ -18,18 +15,6 @@ def distinguishable_classes(lmc: System) -> tuple[int, ...]:
     present partition contains a successor of both; the new classes are the connected components of the links
     inside the old classes. Stop when nothing changes.
 
-    Parameters
-    ----------
-    lmc
-        The chain. In an interactive model the classes are those of equal labels.
-
-    Returns
-    -------
-    tuple of int
-        A class number for each state; classes are numbered by their first states.
-
-    Notes
-    -----
     States of different classes have bd_alpha = 1 and delta = 1. By induction over the rounds: let s and t be
     in one class of the old partition and in different components, and let f be 1 on the old classes that
     contain a successor of a state of the component of s, and 0 elsewhere. No successor of t lies in these
@@ -44,8 +29,9 @@ def distinguishable_classes(lmc: System) -> tuple[int, ...]:
     A round costs nearly linear time in the transitions of the classes that it looks at: those with a
     transition into a class that was split in the round before.
 
-    Examples
-    --------
+    ``lmc``: the chain. In an interactive model the classes are those of equal labels.
+    returns: a class number for each state; classes are numbered by their first states.
+
     >>> chain = LMC.from_mappings({"s": "a", "t": "a", "u": "b", "v": "c"},
     ...     {"s": {"u": 1}, "t": {"v": 1}, "u": {"u": 1}, "v": {"v": 1}})
     >>> distinguishable_classes(chain)

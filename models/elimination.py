@@ -9,10 +9,7 @@ from flint import fmpq
 
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["FOREVER", "eliminated"]
-
-FOREVER = -1
-"""Where runs end up that show nothing any more."""
+FOREVER = -1  # where runs end up that show nothing any more
 
 Row = dict[int, fmpq]
 
@@ -27,27 +24,13 @@ def eliminated(
 ) -> dict[int, Row]:
     """Return the rows of the states that are not hidden, over states that are not hidden.
 
-    Parameters
-    ----------
-    rows
-        For each state its successors and their probabilities; a state without a row stays where it is.
-    hidden
-        The states to do without.
-    removed
-        Where to write down each hidden state when it goes, with its row then: over states that are not
-        hidden, and hidden ones that go later.
-    deadline, progress
-        When to give up, and who is told.
-
-    Returns
-    -------
-    dict
-        For each state with a row that is not hidden the probabilities of the next one that is not hidden,
-        and of `FOREVER`.
-
-    Notes
-    -----
     The proof is in ``docs/theory/programs.md``.
+
+    ``rows``: for each state its successors and their probabilities; a state without a row stays where it is.
+    ``removed``: where to write down each hidden state when it goes, with its row then: over states that are
+        not hidden, and hidden ones that go later.
+    returns: for each state with a row that is not hidden the probabilities of the next one that is not
+        hidden, and of `FOREVER`.
     """
     hidden = set(hidden)
     seen = _leading_out(rows, hidden)

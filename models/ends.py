@@ -22,12 +22,9 @@ from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA, Transition, free_name
 from bisimdist.models.transform import reached_states
 
-__all__ = ["ENDS", "Completed", "Ends", "completed"]
-
 END = "(end)"
 """The action that shows that a run has ended, and the state that gets missing mass; primed where taken."""
-ENDED = "(ended)"
-"""The state after that action; primed where taken."""
+ENDED = "(ended)"  # the state after that action; primed where taken
 ONE = fmpq(1)
 
 
@@ -43,48 +40,21 @@ ENDS = tuple(ends.value for ends in Ends)
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """An automaton whose rows all sum to one and, where ends are visible, whose runs show their ends.
+    """An automaton whose rows all sum to one and, where ends are visible, whose runs show their ends."""
 
-    Parameters
-    ----------
-    original
-        The automaton as it was; its states come first in the completed one, in the same order.
-    automaton
-        The completed one.
-    ends
-        Whether the observer sees ends.
-    shown
-        Whether the completed automaton shows them: not where the rest of the answer settles them anyway.
-    missing
-        Whether the states that are asked about reach a row that sums to less than one.
-    """
-
-    original: PA
+    original: PA  # the automaton as it was; its states come first in the completed one, in the same order
     automaton: PA
-    ends: Ends
+    ends: Ends  # whether the observer sees ends
+    # whether the completed automaton shows them: not where the rest of the answer settles them anyway
     shown: Ends
-    missing: bool
+    missing: bool  # whether the states that are asked about reach a row that sums to less than one
 
     @classmethod
     def of(cls, automaton: PA, ends: Ends | str, starts: Iterable[int]) -> Completed:
         """Complete an automaton.
 
-        Parameters
-        ----------
-        automaton
-            Any automaton.
-        ends
-            ``"visible"`` or ``"hidden"``.
-        starts
-            The states that are asked about.
+        ``ends``: ``"visible"`` or ``"hidden"``.
 
-        Raises
-        ------
-        UsageError
-            If there is no such way to see ends.
-
-        Examples
-        --------
         >>> steps = (Transition(0, "a", ((1, fmpq(1, 2)),)),)
         >>> found = Completed.of(PA(("s", "t"), steps), "visible", [0])
         >>> for step in found.automaton.transitions:
@@ -133,15 +103,6 @@ def completed(automaton: PA, ends: Ends) -> PA:
     Missing mass goes to a new state ``(end)``. Where ends are visible, every state without transitions, the
     new one too, goes on by the action ``(end)`` to a new state ``(ended)``, which has no transition.
 
-    Parameters
-    ----------
-    automaton
-        Any automaton.
-    ends
-        Whether ends are seen.
-
-    Examples
-    --------
     >>> one = PA(("s",), (Transition(0, "a", ()),))
     >>> completed(one, Ends.HIDDEN).transitions
     (Transition(source=0, action='a', row=((1, 1),)),)

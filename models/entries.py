@@ -14,18 +14,7 @@ from bisimdist.models.expression import PARAMETER_NAME, parse_expression
 from bisimdist.models.polynomial import Entry, RationalFunction, simplified
 from bisimdist.models.positivity import Sign, sign_on_box
 
-__all__ = [
-    "EntryText",
-    "Parameter",
-    "RowChecker",
-    "SparseRow",
-    "chosen_values",
-    "read_entry",
-    "read_parameter",
-]
-
-SparseRow: TypeAlias = tuple[tuple[int, Entry], ...]
-"""(index, entry that is not zero), by ascending index."""
+SparseRow: TypeAlias = tuple[tuple[int, Entry], ...]  # (index, entry that is not zero), by ascending index
 
 EntryText: TypeAlias = ExactNumber | RationalFunction
 """What `HMM.from_mappings` takes as an entry: an exact number, or the text of an expression."""
@@ -75,15 +64,7 @@ class Parameter:
 
 
 def read_entry(value: EntryText, names: Sequence[str]) -> Entry:
-    """Return an entry from a number or from the text of an expression.
-
-    Raises
-    ------
-    NumberError
-        If the text is neither.
-    NumberTypeError
-        If the value is no exact number.
-    """
+    """Return an entry from a number or from the text of an expression."""
     if isinstance(value, RationalFunction):
         if value.constant is None and value.names != tuple(names):
             raise NumberError(
@@ -102,13 +83,7 @@ def read_entry(value: EntryText, names: Sequence[str]) -> Entry:
 
 
 def chosen_values(parameters: Sequence[Parameter], values: Mapping[str, ExactNumber]) -> dict[str, fmpq]:
-    """Return values of parameters as exact numbers.
-
-    Raises
-    ------
-    ModelError
-        If a name is no parameter, or a value is not strictly inside its interval.
-    """
+    """Return values of parameters as exact numbers."""
     known = {parameter.name: parameter for parameter in parameters}
     chosen = {}
     for name, value in values.items():
@@ -127,13 +102,7 @@ def chosen_values(parameters: Sequence[Parameter], values: Mapping[str, ExactNum
 
 
 def read_parameter(name: str, ends: tuple[ExactNumber, ExactNumber]) -> Parameter:
-    """Return a parameter by the ends of its open interval.
-
-    Raises
-    ------
-    ModelError
-        If they are none.
-    """
+    """Return a parameter by the ends of its open interval."""
     try:
         low, high = ends
         return Parameter(name, to_fmpq(low), to_fmpq(high))

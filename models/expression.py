@@ -11,10 +11,7 @@ from bisimdist.errors import NumberError
 from bisimdist.exact.rational import parse_rational
 from bisimdist.models.polynomial import Entry, RationalFunction, check_size, parameter_ring, simplified
 
-__all__ = ["PARAMETER_NAME", "parse_expression"]
-
-PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-"""What a parameter may be called."""
+PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # what a parameter may be called
 
 MAX_CHARACTERS = 20_000
 MAX_DEPTH = 50
@@ -162,27 +159,10 @@ class _Parser:
 def parse_expression(text: str, names: Sequence[str]) -> Entry:
     """Read an expression over parameters, exactly.
 
-    Parameters
-    ----------
-    text
-        Numbers (``3``, ``0.6``, ``6e-1``), parameters, ``+ - * /``, powers with a whole exponent (``^`` or
-        ``**``) and parentheses. A product needs its ``*``.
-    names
-        The declared parameters.
+    ``text``: numbers (``3``, ``0.6``, ``6e-1``), parameters, ``+ - * /``, powers with a whole exponent (``^``
+        or ``**``) and parentheses. A product needs its ``*``.
+    returns: a rational where the expression is constant.
 
-    Returns
-    -------
-    fmpq or RationalFunction
-        A rational where the expression is constant.
-
-    Raises
-    ------
-    NumberError
-        With the column, if the text is no such expression, names another parameter, divides by zero, or is
-        too large to be computed with.
-
-    Examples
-    --------
     >>> parse_expression("1-(1-p)^2", ["p"])
     RationalFunction('-p^2 + 2*p')
     >>> parse_expression("p/p - 1/2", ["p"])

@@ -22,13 +22,7 @@ from bisimdist.models.entries import (
 )
 from bisimdist.models.lmc import check_names
 from bisimdist.models.model import Model
-from bisimdist.models.polynomial import (
-    RationalFunction,
-    evaluate_entry,
-    format_entry,
-)
-
-__all__ = ["HMM"]
+from bisimdist.models.polynomial import RationalFunction, evaluate_entry, format_entry
 
 MAX_PARAMETERS = 32
 

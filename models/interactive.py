@@ -24,15 +24,6 @@ from bisimdist.models.labelled import (
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
 
-__all__ = [
-    "Interactive",
-    "Moves",
-    "System",
-    "action_place",
-    "chain_as_interactive",
-    "interactive_as_automaton",
-]
-
 Moves = tuple[tuple[str, Row], ...]
 """What may be asked in a state: (action, successors with their probabilities)."""
 
@@ -217,8 +208,6 @@ def chain_as_interactive(chain: LMC, action: str = "step") -> Interactive:
 
     Its delta and its distances are those of the chain.
 
-    Examples
-    --------
     >>> chain_as_interactive(LMC.from_mappings({"s": "a"}, {"s": {"s": 1}})).moves
     ((('step', ((0, 1),)),),)
     """
@@ -233,8 +222,6 @@ def interactive_as_automaton(model: Interactive) -> PA:
     The additive metric of the automaton is the distance of the model at alpha = 1; and where its
     multiplicative metric is at most epsilon, no analyst gains anything at alpha = e^epsilon.
 
-    Examples
-    --------
     >>> model = Interactive.from_mappings({"s": "a", "t": "b"}, {"s": {"X": {"t": 1}}})
     >>> [step.action for step in interactive_as_automaton(model).transitions]
     ['["a", "X"]', '["b"]']

@@ -22,31 +22,12 @@ from bisimdist.models.labelled import (
 )
 from bisimdist.models.lmc import LMC
 
-__all__ = [
-    "FEW",
-    "MAX_CHOICES",
-    "MAX_VERTICES",
-    "IntervalChain",
-    "IntervalRow",
-    "filled",
-    "first_vertices",
-    "narrowed",
-    "rough_or_exact",
-    "shorten_interval",
-    "vertices",
-]
-
 IntervalRow = tuple[tuple[int, fmpq, fmpq], ...]
 """The successors of a state: (index of a state, least probability, most), by ascending index."""
 
-MAX_VERTICES = 4096
-"""How many vertices a row may have,"""
-
-MAX_CHOICES = 100_000
-"""how many two of one label together,"""
-
-FEW = 24
-"""and how many rows of wider intervals have in their place."""
+MAX_VERTICES = 4096  # how many vertices a row may have,
+MAX_CHOICES = 100_000  # how many two of one label together,
+FEW = 24  # and how many rows of wider intervals have in their place
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -261,8 +242,6 @@ def _manageable(row: IntervalRow) -> IntervalRow:
 def filled(row: IntervalRow, order: Sequence[int]) -> Row:
     """Return the vertex of a row that gives as much as it may to its successors one after the other.
 
-    Examples
-    --------
     >>> half = fmpq(1, 2)
     >>> filled(((0, fmpq(0), half), (1, fmpq(0), half), (2, fmpq(0), half)), [2, 0, 1])
     ((0, 1/2), (2, 1/2))
@@ -282,13 +261,8 @@ def vertices(row: IntervalRow, place: str = "") -> tuple[Row, ...]:
 
     At a vertex all probabilities but one are ends of their intervals.
 
-    Raises
-    ------
-    ModelError
-        If there are more than `MAX_VERTICES`.
+    Raises ModelError if there are more than `MAX_VERTICES`.
 
-    Examples
-    --------
     >>> sorted(vertices(((0, fmpq(1, 4), fmpq(1, 2)), (1, fmpq(1, 2), fmpq(3, 4)))))
     [((0, 1/4), (1, 3/4)), ((0, 1/2), (1, 1/2))]
     """

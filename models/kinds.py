@@ -8,35 +8,27 @@ from dataclasses import replace
 from bisimdist.errors import ModelError
 from bisimdist.models.contested import Contested
 from bisimdist.models.hmm import HMM
-from bisimdist.models.interactive import Interactive
+from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 from bisimdist.models.parametric import ParametricChain
 
-__all__ = ["AnyModel", "KnownModel", "with_pairs"]
+__all__ = ["HMM", "LMC", "PA", "AnyModel", "Interactive", "IntervalChain", "KnownModel", "ParametricChain"]
+__all__ += ["System", "with_pairs"]
 
 KnownModel = LMC | PA | HMM | Interactive
 AnyModel = KnownModel | IntervalChain | ParametricChain
+StateModel = LMC | Interactive | IntervalChain
+"""Models of labelled states: what distances and delta are about, even if probabilities are known roughly."""
 
 
 def with_pairs(model: AnyModel, pairs: Sequence[tuple[str, str]]) -> AnyModel:
     """Return a model with other pairs; without any it stays as it is.
 
-    Parameters
-    ----------
-    model
-        The model.
-    pairs
-        States (of a hidden Markov model: distributions) by name, states also by number, such as ``"#3"``.
+    ``pairs``: states (of a hidden Markov model: distributions) by name, states also by number, such as
+        ``"#3"``.
 
-    Raises
-    ------
-    ModelError
-        If there is no such state.
-
-    Examples
-    --------
     >>> chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"s": 1}, "t": {"t": 1}})
     >>> with_pairs(chain, [("s", "#1")]).pairs
     ((0, 1),)

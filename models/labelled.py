@@ -12,21 +12,6 @@ from bisimdist.errors import ModelError, NumberError, NumberTypeError
 from bisimdist.exact.rational import ExactNumber, shorten_rational, to_fmpq
 from bisimdist.models.model import Model
 
-__all__ = [
-    "Named",
-    "Row",
-    "check_labels",
-    "check_names",
-    "check_pairs",
-    "check_sources",
-    "check_states",
-    "digest_of",
-    "full_row",
-    "indexed_pairs",
-    "row_from_names",
-    "row_total",
-]
-
 Row = tuple[tuple[int, fmpq], ...]
 """The successors of a state: (index of a state, positive probability), by ascending index."""
 
@@ -35,13 +20,7 @@ MAX_ROW_BITS = 200_000
 
 
 def check_names(names: Iterable[str], what: str) -> None:
-    """Refuse names that are no text, or that hold half a character and so fit in no file.
-
-    Raises
-    ------
-    ModelError
-        Naming the first that is at fault.
-    """
+    """Refuse names that are no text, or that hold half a character and so fit in no file."""
     for name in names:
         if not isinstance(name, str):
             raise ModelError(f"the {what} {name!r} is a {type(name).__name__}; expected a text")
@@ -65,13 +44,7 @@ class Named(Model):
         return len(self.states)
 
     def index(self, name: str) -> int:
-        """Return the index of a state.
-
-        Raises
-        ------
-        ModelError
-            If there is no state of that name.
-        """
+        """Return the index of a state."""
         try:
             return self._position[name]
         except KeyError:
@@ -82,13 +55,7 @@ class Named(Model):
 
 
 def check_states(what: str, states: Sequence[str]) -> Mapping[str, int]:
-    """Return the index of every state.
-
-    Raises
-    ------
-    ModelError
-        If there are none, or names are not different texts.
-    """
+    """Return the index of every state."""
     check_names(states, "state")
     position = {name: index for index, name in enumerate(states)}
     if not states:
@@ -100,13 +67,7 @@ def check_states(what: str, states: Sequence[str]) -> Mapping[str, int]:
 
 
 def check_labels(states: Sequence[str], labels: Sequence[str], rows: Sized) -> None:
-    """Refuse what is no label, and what is not as many labels and rows as states.
-
-    Raises
-    ------
-    ModelError
-        Saying which.
-    """
+    """Refuse what is no label, and what is not as many labels and rows as states."""
     check_names(labels, "label")
     if not len(labels) == len(rows) == len(states):
         raise ModelError(
@@ -115,13 +76,7 @@ def check_labels(states: Sequence[str], labels: Sequence[str], rows: Sized) -> N
 
 
 def check_pairs(pairs: Iterable[Sequence[int]], size: int) -> None:
-    """Refuse what is not a pair of indices of states.
-
-    Raises
-    ------
-    ModelError
-        Naming the first that is none.
-    """
+    """Refuse what is not a pair of indices of states."""
     for pair in pairs:
         if len(pair) != 2:
             raise ModelError(f"the pair {pair} has {len(pair)} entries; expected two indices")
@@ -132,21 +87,10 @@ def check_pairs(pairs: Iterable[Sequence[int]], size: int) -> None:
 def row_total(row: Row, states: Sequence[str], place: str, transition: str) -> fmpq:
     """Return the sum of a row once its entries are known to be in order.
 
-    Parameters
-    ----------
-    row
-        Successors and probabilities.
-    states
-        The names of all states.
-    place
-        What an error about the row as a whole names.
-    transition
-        What an error about one entry names, before the target.
-
-    Raises
-    ------
-    ModelError
-        If a successor is no state, the order is not ascending or a probability is not positive.
+    ``row``: successors and probabilities.
+    ``place``: what an error about the row as a whole names.
+    ``transition``: what an error about one entry names, before the target.
+    Raises ModelError if a successor is no state, the order is not ascending or a probability is not positive.
     """
     previous = -1
     total = fmpq(0)
@@ -171,26 +115,14 @@ def row_total(row: Row, states: Sequence[str], place: str, transition: str) -> f
 
 
 def full_row(row: Row, states: Sequence[str], place: str, transition: str) -> None:
-    """Refuse a row that is not in order or does not sum to one.
-
-    Raises
-    ------
-    ModelError
-        As `row_total`, and for another sum.
-    """
+    """Refuse a row that is not in order or does not sum to one."""
     total = row_total(row, states, place, transition)
     if total != 1:
         raise ModelError(f"the probabilities sum to {shorten_rational(total)}; expected 1", place=place)
 
 
 def row_from_names(row: Mapping[str, ExactNumber], position: Mapping[str, int], transition: str) -> Row:
-    """Return a row that is given by names; entries of probability zero are dropped.
-
-    Raises
-    ------
-    ModelError
-        If a name is unknown or a number is not exact or not in [0, 1], at ``transition -> target``.
-    """
+    """Return a row that is given by names; entries of probability zero are dropped."""
     entries = []
     for target, value in row.items():
         place = f"{transition} -> {target}"
@@ -211,13 +143,7 @@ def row_from_names(row: Mapping[str, ExactNumber], position: Mapping[str, int], 
 
 
 def check_sources(transitions: Iterable[str], position: Mapping[str, int]) -> None:
-    """Refuse transitions of what is no state.
-
-    Raises
-    ------
-    ModelError
-        Naming the first.
-    """
+    """Refuse transitions of what is no state."""
     for source in transitions:
         if source not in position:
             raise ModelError(
@@ -228,13 +154,7 @@ def check_sources(transitions: Iterable[str], position: Mapping[str, int]) -> No
 def indexed_pairs(
     pairs: Iterable[tuple[str, str]], position: Mapping[str, int]
 ) -> tuple[tuple[int, int], ...]:
-    """Return pairs of names as pairs of indices.
-
-    Raises
-    ------
-    ModelError
-        If a name is unknown.
-    """
+    """Return pairs of names as pairs of indices."""
     indexed = []
     for first, second in pairs:
         for name in (first, second):

@@ -1,4 +1,7 @@
-"""Labelled Markov chains: states with labels and exact, sparse rows of probabilities."""
+"""Labelled Markov chains: states with labels and exact, sparse rows of probabilities.
+
+Source: CMP18 Definition 1, CMP18 Remark 3.
+"""
 
 from __future__ import annotations
 

@@ -13,8 +13,6 @@ from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import shorten_rational, to_fmpq
 from bisimdist.models.lmc import LMC, Row
 
-__all__ = ["chain_from_matrix"]
-
 Pairs = Iterable[tuple[str | int, str | int]]
 
 

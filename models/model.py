@@ -9,8 +9,6 @@ from bisimdist.errors import UsageError
 if TYPE_CHECKING:
     from bisimdist.models.kinds import AnyModel
 
-__all__ = ["Model", "WrongKindError", "called"]
-
 
 class WrongKindError(UsageError, AttributeError):
     """A model of one kind was given where another one is needed.
@@ -18,7 +16,7 @@ class WrongKindError(UsageError, AttributeError):
     Examples
     --------
     >>> import bisimdist
-    >>> issubclass(bisimdist.WrongKindError, bisimdist.UsageError)
+    >>> issubclass(bisimdist.models.WrongKindError, bisimdist.UsageError)
     True
     """
 
@@ -30,12 +28,10 @@ KINDS = {
     "IntervalChain": ("a chain whose probabilities lie in intervals", "lmc", ()),
     "ParametricChain": ("a chain with parameters", "lmc", ("parameter_names",)),
     "Interactive": ("an interactive model", "interactive", ("moves", "actions")),
-}
-"""By class what it is called, the name for `bisimdist.convert`, and what such a model is asked for first."""
+}  # by class what it is called, the name for `bisimdist.convert`, and what such a model is asked for first
 
 
-GLANCE = 40
-"""How many states and steps of a model are drawn where somebody looks at it; a file has more."""
+GLANCE = 40  # how many states and steps of a model are drawn where somebody looks at it; a file has more
 
 
 def called(kind: type) -> str:

@@ -1,4 +1,7 @@
-"""Probabilistic automata: actions on transitions, exact sub-distributions, nondeterminism allowed."""
+"""Probabilistic automata: actions on transitions, exact sub-distributions, nondeterminism allowed.
+
+Source: CCP18 Definition 1.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,6 @@ from bisimdist.errors import ModelError
 from bisimdist.exact.rational import ExactNumber, format_rational, shorten_rational
 from bisimdist.models.labelled import Named, check_pairs, check_states
 from bisimdist.models.lmc import LMC, Row, check_names, indexed_pairs, row_from_names, row_total
-
-__all__ = ["PA", "Transition", "action_labelled_lmc", "automaton_of", "chain_as_automaton"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +254,6 @@ def action_labelled_lmc(automaton: PA) -> LMC:
 def chain_as_automaton(lmc: LMC) -> PA:
     """Return a chain as the fully probabilistic automaton whose actions are the labels of the states.
 
-    Examples
-    --------
     >>> chain = LMC.from_mappings({"s": "a"}, {"s": {"s": 1}})
     >>> chain_as_automaton(chain).transitions
     (Transition(source=0, action='a', row=((0, 1),)),)
@@ -269,8 +268,6 @@ def chain_as_automaton(lmc: LMC) -> PA:
 def automaton_of(model: PA | LMC) -> PA:
     """Return an automaton as it is, a chain as the automaton with its labels as actions.
 
-    Examples
-    --------
     >>> automaton_of(LMC.from_mappings({"s": "a"}, {"s": {"s": 1}})).transitions[0].action
     'a'
     """

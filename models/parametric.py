@@ -43,8 +43,6 @@ from bisimdist.models.polynomial import (
     substituted,
 )
 
-__all__ = ["ParametricChain", "bounding"]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ParametricChain(Named):
@@ -232,20 +230,9 @@ def bounding(model: ParametricChain, box: Box) -> Interactive | None:
     The rows of all states are, for all values of the parameters, the same mixtures of rows of numbers: their
     Bernstein coefficients. An analyst who may choose one of these at every step gains at least as much.
 
-    Parameters
-    ----------
-    model
-        The chain with parameters.
-    box
-        An interval for each of them.
+    ``box``: an interval for each of them.
+    returns: None where a coefficient is negative: smaller boxes have coefficients that are not.
 
-    Returns
-    -------
-    Interactive or None
-        None where a coefficient is negative: smaller boxes have coefficients that are not.
-
-    Examples
-    --------
     >>> chain = ParametricChain.from_mappings(
     ...     {"s": "a", "t": "b"}, {"s": {"s": "1-p", "t": "p"}, "t": {"t": 1}}, {"p": (0, 1)})
     >>> from flint import fmpq

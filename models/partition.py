@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-__all__ = ["canonical_numbering", "refined_blocks"]
+from flint import fmpq
 
 Signature = Callable[[int, Sequence[int]], Hashable]
 """Called with a state and the block of every state; says what the state shows of the blocks it leads to."""
@@ -13,13 +13,57 @@ Signature = Callable[[int, Sequence[int]], Hashable]
 def canonical_numbering(classes: Iterable[Hashable]) -> tuple[int, ...]:
     """Return classes renumbered 0, 1, … in the order in which their first states come.
 
-    Examples
-    --------
     >>> canonical_numbering([7, 3, 7, 0])
     (0, 1, 0, 2)
     """
     numbers: dict[Hashable, int] = {}
     return tuple(numbers.setdefault(value, len(numbers)) for value in classes)
+
+
+class Masses:
+    """What rows give to blocks. Probabilities are numbered, so a rational is hashed and added only once.
+
+    >>> half = fmpq(1, 2)
+    >>> masses = Masses([((0, half), (1, half)), ((2, fmpq(1)),)])
+    >>> masses.of(0, [7, 7, 7]) == masses.of(1, [7, 7, 7])
+    True
+    """
+
+    def __init__(self, rows: Sequence[Iterable[tuple[int, fmpq]]]) -> None:
+        self._values: list[fmpq] = []
+        self._numbers: dict[fmpq, int] = {}
+        self._sums: dict[tuple[int, int], int] = {}
+        known: dict[int, int] = {}  # many entries are one object, which `rows` keeps alive
+        self._rows: list[tuple[tuple[int, int], ...]] = []
+        for row in rows:
+            numbered = []
+            for target, p in row:
+                number = known.get(id(p))
+                if number is None:
+                    number = known[id(p)] = self._number(p)
+                numbered.append((target, number))
+            self._rows.append(tuple(numbered))
+
+    def _number(self, p: fmpq) -> int:
+        number = self._numbers.setdefault(p, len(self._values))
+        if number == len(self._values):
+            self._values.append(p)
+        return number
+
+    def of(self, state: int, block_of: Sequence[int]) -> Hashable:
+        """Return what a row gives to each block; equal for two rows exactly if they give the same."""
+        mass: dict[int, int] = {}
+        for target, number in self._rows[state]:
+            block = block_of[target]
+            if block in mass:
+                both = mass[block], number
+                total = self._sums.get(both)
+                if total is None:
+                    total = self._sums[both] = self._number(self._values[both[0]] + self._values[number])
+                mass[block] = total
+            else:
+                mass[block] = number
+        return next(iter(mass.items())) if len(mass) == 1 else frozenset(mass.items())
 
 
 def refined_blocks(
@@ -31,27 +75,15 @@ def refined_blocks(
 ) -> list[int]:
     """Split blocks until all states of a block have the same signature.
 
-    Parameters
-    ----------
-    blocks
-        The block of each state to begin with, numbered from zero without gaps.
-    successors
-        The successors of each state.
-    signature
-        Must depend on the blocks of the successors of the state alone, and name each of those blocks.
-    after_round
-        Called after each round with the states that have got another block in it, and the block of every
-        state. After k rounds states share a block if k steps do not tell them apart.
-
-    Returns
-    -------
-    list of int
-        The block of each state in the coarsest partition that is stable and refines the given one.
-
-    Notes
-    -----
     Only states with a successor in another block than before are looked at again, and the largest part of a
     block that splits keeps its name, so every state is renumbered O(log n) times.
+
+    ``blocks``: the block of each state to begin with, numbered from zero without gaps.
+    ``signature``: must depend on the blocks of the successors of the state alone, and name each of those
+        blocks.
+    ``after_round``: called after each round with the states that have got another block in it, and the block
+        of every state. After k rounds states share a block if k steps do not tell them apart.
+    returns: the block of each state in the coarsest partition that is stable and refines the given one.
     """
     partition = _Partition(blocks, successors, signature)
     partition.refine(after_round)

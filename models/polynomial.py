@@ -15,37 +15,14 @@ from bisimdist.errors import NumberError, UsageError
 from bisimdist.exact.bernstein import Box, Monomials, bernstein_coefficients
 from bisimdist.exact.rational import format_rational
 
-__all__ = [
-    "Entry",
-    "RationalFunction",
-    "check_size",
-    "cleared",
-    "common_denominator",
-    "evaluate_entry",
-    "format_entry",
-    "monomials_of",
-    "parameter_ring",
-    "quotient_coefficients",
-    "range_of",
-    "simplified",
-    "substituted",
-]
-
-MAX_DEGREE = 256
-"""The largest total degree that is computed with."""
-
-MAX_TERMS = 20_000
-"""The largest number of monomials that is computed with."""
-
-MAX_BITS = 1_000_000
-"""How long the coefficients of a power may become."""
+MAX_DEGREE = 256  # the largest total degree that is computed with
+MAX_TERMS = 20_000  # the largest number of monomials that is computed with
+MAX_BITS = 1_000_000  # how long the coefficients of a power may become
 
 
 def parameter_ring(names: Sequence[str]) -> fmpq_mpoly_ctx:
     """Return the ring of polynomials over the given parameters, the same object for the same names.
 
-    Examples
-    --------
     >>> parameter_ring(["p", "q"]).gens()
     (p, q)
     """
@@ -69,18 +46,10 @@ def _check_product(first: fmpq_mpoly, second: fmpq_mpoly) -> None:
 class RationalFunction:
     """A quotient of two polynomials over the same parameters, in lowest terms; immutable.
 
-    Parameters
-    ----------
-    numerator, denominator
-        Polynomials of one ring (see `parameter_ring`); the denominator is not the zero polynomial.
+    ``numerator``, ``denominator``: polynomials of one ring (see `parameter_ring`); the denominator is not the
+        zero polynomial.
+    Raises NumberError if the denominator is zero.
 
-    Raises
-    ------
-    NumberError
-        If the denominator is zero.
-
-    Examples
-    --------
     >>> p, q = (RationalFunction.of(x) for x in parameter_ring(["p", "q"]).gens())
     >>> (p * p - q * q) / (p - q)
     RationalFunction('p + q')
@@ -143,15 +112,8 @@ class RationalFunction:
     def at(self, values: Mapping[str, fmpq]) -> fmpq:
         """Return the value at a point.
 
-        Parameters
-        ----------
-        values
-            A number for each parameter of the ring.
-
-        Raises
-        ------
-        UsageError
-            If a number is missing, or the denominator vanishes there.
+        ``values``: a number for each parameter of the ring.
+        Raises UsageError if a number is missing, or the denominator vanishes there.
         """
         missing = [name for name in self.names if name not in values]
         if missing:
@@ -281,13 +243,7 @@ def simplified(entry: Entry) -> Entry:
 
 
 def check_size(entry: Entry) -> Entry:
-    """Return an entry as it is, unless its numbers are too long to be meant.
-
-    Raises
-    ------
-    NumberError
-        If a number takes more than `MAX_BITS` bits.
-    """
+    """Return an entry as it is, unless its numbers are too long to be meant."""
     if isinstance(entry, RationalFunction):
         bits = max(_height(entry.numerator), _height(entry.denominator))
     else:
@@ -326,8 +282,6 @@ def monomials_of(polynomial: fmpq_mpoly) -> Monomials:
 def substituted(entry: Entry, values: Mapping[str, fmpq]) -> Entry:
     """Return an entry with values for some of its parameters, over those that are left.
 
-    Examples
-    --------
     >>> p, q = (RationalFunction.of(x) for x in parameter_ring(["p", "q"]).gens())
     >>> substituted(p * q + q, {"q": fmpq(1, 2)})
     RationalFunction('1/2*p + 1/2')
@@ -344,13 +298,8 @@ def substituted(entry: Entry, values: Mapping[str, fmpq]) -> Entry:
 def range_of(entry: Entry, box: Box) -> tuple[fmpq, fmpq]:
     """Return ends of an interval within 0 and 1 that has all values of a probability in a closed box.
 
-    Raises
-    ------
-    UsageError
-        If the box is too large to tell that its denominator has no zero.
+    Raises UsageError if the box is too large to tell that its denominator has no zero.
 
-    Examples
-    --------
     >>> (p,) = (RationalFunction.of(x) for x in parameter_ring(["p"]).gens())
     >>> range_of(p * (1 - p), ((fmpq(1, 4), fmpq(1, 2)),))
     (3/16, 1/4)
@@ -369,8 +318,6 @@ def quotient_coefficients(function: RationalFunction, box: Box) -> list[fmpq] | 
     They are quotients of Bernstein coefficients of one degree. None where they do not show that the
     denominator has no zero.
 
-    Examples
-    --------
     >>> (p,) = (RationalFunction.of(x) for x in parameter_ring(["p"]).gens())
     >>> quotient_coefficients(1 / (1 + p), ((fmpq(0), fmpq(1)),))
     [1, 1/2]
@@ -386,8 +333,6 @@ def quotient_coefficients(function: RationalFunction, box: Box) -> list[fmpq] | 
 def format_entry(entry: Entry) -> str:
     """Write an entry in its canonical form, which `parse_expression` reads back.
 
-    Examples
-    --------
     >>> (p,) = (RationalFunction.of(x) for x in parameter_ring(["p"]).gens())
     >>> format_entry((1 - p) ** 2), format_entry(fmpq(2, 4)), format_entry(p / (1 - p))
     ('p^2 - 2*p + 1', '1/2', '(-p)/(p - 1)')

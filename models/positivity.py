@@ -16,8 +16,6 @@ from flint import fmpq, fmpq_mpoly
 from bisimdist.exact.bernstein import Box, Tensor, coefficient_count, tensor_of
 from bisimdist.models.polynomial import monomials_of
 
-__all__ = ["Sign", "sign_on_box"]
-
 MAX_COEFFICIENTS = 200_000
 MAX_BOXES = 256
 
@@ -37,21 +35,10 @@ class Sign(Enum):
 def sign_on_box(polynomial: fmpq_mpoly, box: Box) -> Sign:
     """Return what a bounded effort finds out about the sign of a polynomial inside an open box.
 
-    Parameters
-    ----------
-    polynomial
-        The polynomial.
-    box
-        An interval for each variable of its ring; the points strictly inside count.
-
-    Returns
-    -------
-    Sign
-        ``POSITIVE`` and ``NEGATIVE`` exclude zeros inside. ``BOTH`` means that points of both signs are
+    ``box``: an interval for each variable of its ring; the points strictly inside count.
+    returns: ``POSITIVE`` and ``NEGATIVE`` exclude zeros inside. ``BOTH`` means that points of both signs are
         known.
 
-    Examples
-    --------
     >>> from bisimdist.models.polynomial import parameter_ring
     >>> (p,) = parameter_ring(["p"]).gens()
     >>> sign_on_box((2 * p - 1) ** 2 * p, ((fmpq(0), fmpq(1)),))

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import TypeVar
 
-__all__ = ["all_reached"]
-
 Node = TypeVar("Node", bound=Hashable)
 
 
 def all_reached(starts: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -> list[Node]:
     """Return what some nodes lead to, themselves included, nearest first.
 
-    Examples
-    --------
     >>> all_reached([1], {1: [2, 3], 2: [1], 3: [4], 4: []}.__getitem__)
     [1, 2, 3, 4]
     """

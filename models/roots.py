@@ -15,20 +15,10 @@ from flint import fmpq, fmpq_mpoly
 from bisimdist.exact.bernstein import tensor_of
 from bisimdist.models.polynomial import monomials_of
 
-__all__ = ["Root", "factors_of", "isolated"]
-
 
 @dataclass(slots=True, eq=False)
 class Root:
-    """A zero of an irreducible polynomial: the only one in an interval, whose ends are it if it is rational.
-
-    Parameters
-    ----------
-    polynomial
-        The polynomial, in one variable.
-    low, high
-        The ends of the interval.
-    """
+    """A zero of an irreducible polynomial, the only one in an interval; a rational one is both its ends."""
 
     polynomial: fmpq_mpoly
     low: fmpq
@@ -70,8 +60,6 @@ def isolated(factors: Iterable[fmpq_mpoly], low: fmpq, high: fmpq) -> list[Root]
 
     Their intervals have no point in common, and do not reach the ends.
 
-    Examples
-    --------
     >>> from bisimdist.models.polynomial import parameter_ring
     >>> (p,) = parameter_ring(["p"]).gens()
     >>> [(root.low, root.high) for root in isolated([p**2 - 2, 2 * p - 1], fmpq(0), fmpq(2))]

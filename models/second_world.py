@@ -8,42 +8,22 @@ from dataclasses import dataclass
 from bisimdist.models.labelled import Row
 from bisimdist.models.reach import all_reached
 
-__all__ = ["SecondWorld"]
-
 
 @dataclass(frozen=True, slots=True)
 class SecondWorld:
-    """The states of a model and, behind them, what some of them are in a second world.
+    """The states of a model and, behind them, what some of them are in a second world."""
 
-    Parameters
-    ----------
-    names
-        The names of all: a copy has as many apostrophes more as it takes to make them different.
-    origin
-        By state the state that it is or is a copy of.
-    second
-        By state what it is in the second world.
-    """
-
+    # the names of all: a copy has as many apostrophes more as it takes to make them different
     names: tuple[str, ...]
-    origin: tuple[int, ...]
+    origin: tuple[int, ...]  # by state the state that it is or is a copy of
     second: tuple[int, ...]
 
     @classmethod
     def of(cls, names: Sequence[str], after: Iterable[Iterable[int]], free: Iterable[int]) -> SecondWorld:
         """Copy what leads to states in which nature may choose, themselves included.
 
-        Parameters
-        ----------
-        names
-            The names of the states.
-        after
-            By state the states that may follow.
-        free
-            Where nature may choose.
+        ``after``: by state the states that may follow.
 
-        Examples
-        --------
         >>> SecondWorld.of("stu", [[1, 2], [], []], [1])
         SecondWorld(names=('s', 't', 'u', "s'", "t'"), origin=(0, 1, 2, 0, 1), second=(3, 4, 2, 3, 4))
         """

@@ -6,18 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from bisimdist.errors import ModelError
-from bisimdist.models.interactive import System
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
+from bisimdist.models.kinds import LMC, PA, System
 from bisimdist.models.reach import all_reached
-
-__all__ = [
-    "disjoint_union",
-    "reachable_states",
-    "reached_hidden_states",
-    "reached_states",
-    "restrict_to_reachable",
-]
 
 
 def disjoint_union(
@@ -25,27 +15,13 @@ def disjoint_union(
 ) -> LMC:
     """Put two chains beside each other, so that states of one can be compared with states of the other.
 
-    Parameters
-    ----------
-    first, second
-        The chains; equal labels mean the same observation in both.
-    prefixes
-        What to put before the names of the states of each, to tell them apart.
-    pairs
-        Pairs (state of `first`, state of `second`), by their names there; they follow the chains' own pairs.
+    ``first``, ``second``: the chains; equal labels mean the same observation in both.
+    ``prefixes``: what to put before the names of the states of each, to tell them apart.
+    ``pairs``: pairs (state of `first`, state of `second`), by their names there; they follow the chains' own
+        pairs.
+    returns: the states of `first`, then those of `second`.
+    Raises ModelError if a name would occur twice, or a pair names a state that is not there.
 
-    Returns
-    -------
-    LMC
-        The states of `first`, then those of `second`.
-
-    Raises
-    ------
-    ModelError
-        If a name would occur twice, or a pair names a state that is not there.
-
-    Examples
-    --------
     >>> one = LMC.from_mappings({"s": "a"}, {"s": {"s": 1}})
     >>> disjoint_union(one, one, prefixes=("left_", "right_"), pairs=[("s", "s")]).states
     ('left_s', 'right_s')
@@ -74,8 +50,6 @@ def disjoint_union(
 def reachable_states(model: System, starts: Iterable[int]) -> tuple[int, ...]:
     """Return the indices of the states that can be reached from `starts`, themselves included, ascending.
 
-    Examples
-    --------
     >>> chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"t": 1}, "t": {"t": 1}})
     >>> reachable_states(chain, [1])
     (1,)
@@ -89,8 +63,6 @@ def reachable_states(model: System, starts: Iterable[int]) -> tuple[int, ...]:
 def reached_states(automaton: PA, starts: Iterable[int]) -> list[int]:
     """Return the indices of the states of an automaton that are reached from `starts`, ascending.
 
-    Examples
-    --------
     >>> from bisimdist.models.pa import Transition
     >>> reached_states(PA(("s", "t"), (Transition(0, "a", ()),)), [0])
     [0]
@@ -109,31 +81,13 @@ def reached_hidden_states(model: Any, starts: Iterable[int]) -> list[int]:
 def restrict_to_reachable(lmc: LMC, starts: Iterable[str] | None = None) -> LMC:
     """Keep only what can be reached from some states, in the same order.
 
-    Parameters
-    ----------
-    lmc
-        The chain.
-    starts
-        Names of states; by default all states of the chain's pairs.
-
-    Returns
-    -------
-    LMC
-        The chain of the reachable states, with the pairs both states of which remain.
-
-    Raises
-    ------
-    ModelError
-        If a name is unknown or there is nothing to start from.
-
-    Notes
-    -----
     The distribution on traces of what remains is unchanged, and so are the true delta and the classical
     distance (alpha = 1). The skewed distance for alpha > 1 can grow, never shrink: a state that is left out
     no longer constrains the functions f of which the distance is the supremum. It bounds delta all the same.
 
-    Examples
-    --------
+    ``starts``: names of states; by default all states of the chain's pairs.
+    returns: the chain of the reachable states, with the pairs both states of which remain.
+
     >>> chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"t": 1}, "t": {"t": 1}})
     >>> restrict_to_reachable(chain, ["t"]).states
     ('t',)

@@ -8,40 +8,27 @@ from dataclasses import dataclass
 from bisimdist.models.interactive import Interactive, Moves
 from bisimdist.models.reach import all_reached
 
-__all__ = ["Unrolled", "unrolled"]
-
 Place = tuple[int, int | None]
 """A state, and how many actions may still be asked; None where nothing is on offer anyway."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unrolled:
-    """A model whose states say how many actions are left, and what they were before.
+    """A model whose states say how many actions are left, and what they were before."""
 
-    Parameters
-    ----------
-    model
-        The unrolled model, of what the starts reach. A state i with k actions left is called ``i@k``, one
-        that offers nothing anyway ``i@``, and so are the labels.
-    origin
-        By state of the unrolled model the state that it was.
-    starts
-        By state of the model that was given the state where its runs begin.
-    labels
-        By label of the unrolled model the label that it was.
-    """
-
+    # the unrolled model, of what the starts reach. A state i with k actions left is called ``i@k``, one that
+    # offers nothing anyway ``i@``, and so are the labels.
     model: Interactive
-    origin: tuple[int, ...]
-    starts: Mapping[int, int]
-    labels: Mapping[str, str]
+    origin: tuple[int, ...]  # by state of the unrolled model the state that it was
+    starts: Mapping[int, int]  # by state of the model that was given the state where its runs begin
+    labels: Mapping[str, str]  # by label of the unrolled model the label that it was
 
 
-def unrolled(model: Interactive, rounds: int, starts: Iterable[int]) -> Unrolled:
+def unrolled(model: Interactive, rounds: int, starts: Iterable[int] | None = None) -> Unrolled:
     """Return a model in which from the starts at most so many actions may be asked.
 
-    Examples
-    --------
+    Without starts every state is there with any number of actions left.
+
     >>> model = Interactive.from_mappings({"s": "a"}, {"s": {"X": {"s": 1}}})
     >>> unrolled(model, 1, [0]).model.canonical()["transitions"]
     {'s@1': {'X': {'s@0': '1'}}, 's@0': {}}
@@ -54,8 +41,13 @@ def unrolled(model: Interactive, rounds: int, starts: Iterable[int]) -> Unrolled
         state, left = here
         return [place(t, left - 1) for _, row in model.moves[state] for t, _ in row] if left else []
 
-    first = {start: place(start, rounds) for start in starts}
-    found = all_reached(first.values(), follow)
+    if starts is None:
+        first = {state: place(state, rounds) for state in range(len(model))}
+        every = (place(state, left) for left in range(rounds, -1, -1) for state in first)
+        found = list(dict.fromkeys(every))
+    else:
+        first = {start: place(start, rounds) for start in starts}
+        found = all_reached(first.values(), follow)
     number = {here: k for k, here in enumerate(found)}
 
     def named(name: str, left: int | None) -> str:

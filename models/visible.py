@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from bisimdist.models.hmm import HMM
-from bisimdist.models.interactive import Interactive
-from bisimdist.models.intervals import IntervalChain
-from bisimdist.models.kinds import AnyModel
-from bisimdist.models.lmc import LMC
-from bisimdist.models.parametric import ParametricChain
-
-__all__ = ["only_sight"]
+from bisimdist.models.kinds import HMM, LMC, AnyModel, Interactive, IntervalChain, ParametricChain
 
 
 def only_sight(model: AnyModel) -> str | None:
@@ -18,8 +11,6 @@ def only_sight(model: AnyModel) -> str | None:
     Where there is one, any two states (or distributions) are alike: their distances and budgets are the least
     there are. An automaton or hidden Markov model whose runs can end shows where they do.
 
-    Examples
-    --------
     >>> from bisimdist.models.library.figure1 import figure1
     >>> only_sight(figure1()) is None
     True

@@ -15,7 +15,7 @@ from math import prod
 
 from flint import fmpq
 
-from bisimdist.errors import LimitError, UsageError
+from bisimdist.errors import LimitError
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.interactive import Interactive, Moves, System
 from bisimdist.models.intervals import (
@@ -31,18 +31,6 @@ from bisimdist.models.kinds import AnyModel
 from bisimdist.models.labelled import Row
 from bisimdist.models.second_world import SecondWorld
 
-__all__ = [
-    "EACH_STEP",
-    "FIXED",
-    "NATURES",
-    "Worlds",
-    "known_or_rough",
-    "natural",
-    "picking",
-    "placed",
-    "worlds",
-]
-
 EACH_STEP, FIXED = NATURES = ("each-step", "fixed")
 """What nature may do: pick a member at every step, in each world on its own; or one for good, for both."""
 
@@ -53,18 +41,9 @@ class Worlds(Interactive):
 
     With two worlds a state whose future nature has a say in comes twice: nature chooses in each world on its
     own, and what the copy does in the second world is another matter.
-
-    Parameters
-    ----------
-    chain
-        The chain that this is made of.
-    origin
-        By state the state of the chain.
-    second
-        By state of the chain its state in the second world.
     """
 
-    chain: IntervalChain = field(kw_only=True)
+    chain: IntervalChain = field(kw_only=True)  # the chain that this is made of
     origin: tuple[int, ...] = field(kw_only=True)
     second: tuple[int, ...] = field(kw_only=True)
 
@@ -81,13 +60,7 @@ class Worlds(Interactive):
         return tuple(product(range(len(self.moves[s])), range(len(self.moves[t]))))
 
     def options(self, states: Sequence[int]) -> Iterator[tuple[int, ...]]:
-        """Yield what nature may choose for states: a vertex of each.
-
-        Raises
-        ------
-        LimitError
-            If it is too much to look at.
-        """
+        """Yield what nature may choose for states: a vertex of each."""
         sizes = [len(self.moves[state]) for state in states]
         if prod(sizes) > MAX_CHOICES:
             raise LimitError(f"nature has more than {MAX_CHOICES} choices for {len(states)} states")
@@ -127,21 +100,15 @@ class Worlds(Interactive):
         """Return an action as a person reads it: the probabilities that it picks."""
         parts = []
         for state, number in self.numbers(action).items():
-            row = ", ".join(f"{self.called(t)} {p}" for t, p in self.moves[state][number][1])
+            row = ", ".join(
+                f"{self.chain.states[self.origin[t]]} {p}" for t, p in self.moves[state][number][1]
+            )
             parts.append(f"{self.states[state]} to {row}")
         return "; ".join(parts) or "nothing"
 
     def canonical(self) -> dict[str, object]:
-        """Return the chain as plain data: it is what answers are about."""
-        return self.chain.canonical()
-
-    def provenance(self) -> dict[str, object]:
-        """Return the program that the chain was made of."""
-        return self.chain.provenance()
-
-    def called(self, state: int) -> str:
-        """Return the name of a state of the chain."""
-        return self.chain.states[self.origin[state]]
+        """Return the vertices as plain data, by number."""
+        return {**super(Worlds, self).canonical(), "kind": "worlds"}
 
 
 def known_or_rough(model: AnyModel) -> System | IntervalChain:
@@ -149,27 +116,6 @@ def known_or_rough(model: AnyModel) -> System | IntervalChain:
     if isinstance(model, IntervalChain):
         return rough_or_exact(model)
     return model if isinstance(model, Interactive) else observed_chain(model)
-
-
-def natural(model: System | IntervalChain, nature: str) -> System:
-    """Return the model of a chain that is only known roughly, or a model that is known as it is.
-
-    Raises
-    ------
-    UsageError
-        If nature can do no such thing.
-    """
-    if nature not in NATURES:
-        raise UsageError(f"nature cannot do {nature!r}; expected {' or '.join(NATURES)}")
-    if not isinstance(model, IntervalChain):
-        return model
-    known = rough_or_exact(model)
-    return worlds(known, apart=nature == EACH_STEP) if isinstance(known, IntervalChain) else known
-
-
-def placed(model: object, pairs: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-    """Return where pairs of states are: in two worlds, if nature has a say in the model."""
-    return tuple(map(model.placed, pairs)) if isinstance(model, Worlds) else pairs
 
 
 def picking(chain: IntervalChain, *, apart: bool) -> Worlds:
@@ -201,8 +147,6 @@ def worlds(chain: IntervalChain, *, apart: bool) -> Worlds:
     The pairs have their second states in the second world. The copy of a state has as many apostrophes more
     as it takes to make all names different.
 
-    Examples
-    --------
     >>> chain = IntervalChain.from_mappings(
     ...     {"s": "a", "t": "b"}, {"s": {"s": [0, "1/2"], "t": ["1/2", 1]}, "t": {"t": 1}}, [("s", "s")])
     >>> model = worlds(chain, apart=True)

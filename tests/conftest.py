@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
+import tomllib
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.metadata import distributions
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from bisimdist.cli import output, progress
-from bisimdist.cli.schemas import json_schema
+from bisimdist.faces.cli import output, progress
+from bisimdist.faces.cli.schemas import json_schema
+
+PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
 
 # lines of progress come with time: no test that compares what is written may depend on the machine
 progress.INTERVAL = float("inf")
@@ -32,6 +38,23 @@ def pytest_configure(config: pytest.Config) -> None:
     """Listen to Ctrl-C although a shell may start the tests in the background with it ignored."""
     del config
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@cache
+def brought(extra: str) -> bool:
+    """Return whether every package of an extra is installed."""
+    wanted = PROJECT["optional-dependencies"][extra]
+    names = [found.group() for found in map(re.compile(r"[\w.-]+").match, wanted) if found]
+    return all(any(distributions(name=name)) for name in names)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that needs an extra that is not installed."""
+    for mark in item.iter_markers("extra"):
+        (extra,) = mark.args
+        if not brought(extra):
+            pytest.skip(f"needs pip install 'bisimdist[{extra}]'")
 
 
 @cache

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 HOME = "https://code.example/bisimdist"
 
 
-@pytest.mark.skipif(find_spec("setuptools") is None, reason="builds with setuptools")
 @pytest.mark.parametrize("home", ["", HOME])
 def test_the_readme_stands_on_an_index(home: str, tmp_path: Path) -> None:
     code = f"from setuptools.build_meta import prepare_metadata_for_build_wheel as p; p({str(tmp_path)!r})"

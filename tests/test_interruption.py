@@ -12,17 +12,12 @@ from pathlib import Path
 import pytest
 
 from bisimdist import interruption
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.crosscheck import crosscheck
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bd_threshold, bound
-from bisimdist.analysis.distinctions import explain
-from bisimdist.analysis.generalised import generalised_metric
-from bisimdist.analysis.hmm import verify
-from bisimdist.analysis.metric import metric
-from bisimdist.analysis.trace_equivalence import trace_equivalence
-from bisimdist.analysis.trace_metric import trace_metric
+from bisimdist.automata.generalised.ask import generalised_metric
+from bisimdist.automata.metric.ask import metric
+from bisimdist.budgets.verify.ask import verify
+from bisimdist.distances.bound.ask import bd_threshold, bound
 from bisimdist.errors import Interruption, LimitError, StoppedError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.interruption import (
     asked_to_stop,
     deferred,
@@ -32,13 +27,18 @@ from bisimdist.interruption import (
     listening,
     under_deadline,
 )
+from bisimdist.logic.explanation.ask import explain
 from bisimdist.lp.compiled import machine_code
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.hidden_markov import geometric
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import chain_as_automaton
+from bisimdist.privacy.crosscheck.ask import crosscheck
+from bisimdist.privacy.delta.ask import delta
 from bisimdist.progress import NEVER, Deadline, Progress
+from bisimdist.traces.equivalence.ask import trace_equivalence
+from bisimdist.traces.trace.ask import trace_metric
 
 CHAIN: LMC = random_lmc(8, 3, 3, 1)
 AUTOMATON = chain_as_automaton(CHAIN)
@@ -102,7 +102,7 @@ def test_the_answer_says_that_it_was_stopped() -> None:
     report, _ = pressing()
     answer = bound(CHAIN, 1, pairs=PAIRS, progress=report, on_interrupt="return")
     assert answer.status is Status.LIMIT
-    assert "interrupted" in answer.method
+    assert "interrupted" in answer.reason
     assert all(0 <= pair.lower <= pair.upper <= 1 for pair in answer.pairs)
 
 

@@ -10,7 +10,7 @@ prove what is claimed, in ``docs/theory/certificates.md``. The parts, in the ord
     forbid; what does not fit is *malformed*; the one limit on work) and ``shape`` (documents, claims, what is
     said of them); then models, masses along words, tables, formulae and polynomials;
 ``rules``
-    what each kind of certificate must obey: one file a kind, named in `bisimdist.checker.rules.KINDS`.
+    what each kind of certificate must obey: one file a kind, named in `bisimdist.checker.claims.KINDS`.
 
 What begins with an underscore is for its own file, all else for others as well.
 """

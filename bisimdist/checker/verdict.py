@@ -6,21 +6,27 @@ from dataclasses import replace
 from importlib import import_module
 from typing import BinaryIO
 
-from bisimdist.checker.core.reading import MalformedCertificate, decode, limited, shown
+from bisimdist.checker.claims import DISTANCE, KINDS, rules_of
+from bisimdist.checker.core.given import check_given
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    decode,
+    limited,
+    of_model_file,
+    shown,
+)
 from bisimdist.checker.core.shape import CheckReport, model_kind, read_frame
-from bisimdist.checker.rules import KINDS
 
 __all__ = ["CheckReport", "check_certificate"]
 
-DISTANCE = "distance"
-"""What certificates without a kind are about."""
+MAGIC = b"bisimdist-certificate 2\n"  # how bytes begin that are a certificate in format 2
 
-MAGIC = b"bisimdist-certificate 2\n"
-"""How bytes begin that are a certificate in format 2."""
+BEFORE = ("nature", "rounds", "members")
+"""What certificates about intervals and rounds held before they named the steps to a simpler model."""
 
 
 def check_certificate(text: str | bytes | BinaryIO, model_text: str | bytes | None = None) -> CheckReport:
-    """Check a certificate and, where it is given, that it is about this model.
+    """Check a certificate and, if a model is given, that the certificate is about it.
 
     Parameters
     ----------
@@ -58,7 +64,7 @@ def check_certificate(text: str | bytes | BinaryIO, model_text: str | bytes | No
     """
     try:
         if not isinstance(text, str) and (not isinstance(text, bytes) or text.startswith(MAGIC)):
-            rules = import_module("bisimdist.checker.rules.compact")
+            rules = import_module("bisimdist.checker.claims.compact")
             with limited(0):
                 report: CheckReport = rules.check_file(text, _model(model_text))
                 return report
@@ -70,26 +76,33 @@ def check_certificate(text: str | bytes | BinaryIO, model_text: str | bytes | No
 
 
 def _model(text: str | bytes | None) -> object | None:
-    try:
-        model = None if text is None else decode(text, numbers=True)
-    except MalformedCertificate as error:
-        raise MalformedCertificate(f"model file: {error}") from error
-    if isinstance(model, dict):
-        model.pop("$schema", None)  # for editors
-    return model
+    with of_model_file():
+        return None if text is None else check_given(decode(text, numbers=True))
 
 
 def _check(document: dict[str, object], model: object | None) -> CheckReport:
     kind = document.get("kind", DISTANCE)
+    if "reduced" not in document and (kind == "program" or any(name in document for name in BEFORE)):
+        raise MalformedCertificate(
+            "an earlier version wrote this certificate, in a layout that is no longer read; "
+            "make it again: run its command with --certificate"
+        )
     if not isinstance(kind, str) or ("kind" in document and kind not in KINDS):
         known = ", ".join(sorted(KINDS))
         raise MalformedCertificate(
             f"the kind is {shown(kind)}; this checker knows {known} (and distances, which have none)"
         )
-    module = KINDS[kind] if "kind" in document else "bisimdist.checker.rules.distance"
-    report: CheckReport = import_module(module).check_document(document, model)
+    report: CheckReport = rules_of(document).check_document(document, model)
+    program = import_module("bisimdist.checker.core.program") if "program" in document else None
+    if report.valid and program is not None and not program.allows_for_cuts(document):
+        report = replace(
+            report, valid=False, reason="P3: runs of the program are cut off, and no step says so"
+        )
     if not report.plain_claims():
         raise MalformedCertificate("the certificate claims nothing")
-    names = report.model_kind or model_kind(document), report.digest or document.get("digest")
-    said, digest = (name if isinstance(name, str) else None for name in names)
-    return replace(report, kind=kind, model_kind=said, digest=digest)
+    about = report.model_kind or model_kind(document)
+    said, digest = (
+        name if isinstance(name, str) else None for name in (about, report.digest or document.get("digest"))
+    )
+    told = None if program is None else program.origin_of(document, report.plain_claims())
+    return replace(report, kind=kind, model_kind=said, digest=digest, program=told)

@@ -20,35 +20,13 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = [
-    "Box",
-    "Leaf",
-    "Sign",
-    "SignProof",
-    "SignResult",
-    "Split",
-    "Square",
-    "Tensor",
-    "bernstein_coefficients",
-    "coefficient_count",
-    "evaluate",
-    "halved",
-    "proof_boxes",
-    "prove_sign",
-    "tensor_of",
-]
-
-Monomials = Mapping[tuple[int, ...], fmpq]
-"""A polynomial: the coefficient of each exponent vector."""
+Monomials = Mapping[tuple[int, ...], fmpq]  # a polynomial: the coefficient of each exponent vector
 
 Box = tuple[tuple[fmpq, fmpq], ...]
 """An interval for each variable; the box of a question is open, whatever its proof looks at is closed."""
 
-MAX_BOXES = 20_000
-"""More boxes than this are no small proof; the question is then left to another method."""
-
-_APPROACH = 60
-"""How often a point is moved towards a corner of the box before the search for it gives up."""
+MAX_BOXES = 20_000  # more boxes than this are no small proof; the question is then left to another method
+_APPROACH = 60  # how often a point is moved towards a corner of the box before the search for it gives up
 
 
 class Sign(Enum):
@@ -88,24 +66,13 @@ SignProof = Leaf | Split | Square
 
 @dataclass(frozen=True, slots=True)
 class SignResult:
-    """What came of an attempt to prove a sign.
+    """What came of an attempt to prove a sign."""
 
-    Parameters
-    ----------
-    holds
-        True with a proof, False with a point of the open box that has the opposite sign, else None.
-    proof
-        The tree of boxes, where the sign holds.
-    point
-        Where it fails.
-    boxes
-        How many boxes were looked at.
-    """
-
+    # True with a proof, False with a point of the open box that has the opposite sign, else None
     holds: bool | None
-    proof: SignProof | None = None
+    proof: SignProof | None = None  # the tree of boxes, where the sign holds
     point: tuple[fmpq, ...] | None = None
-    boxes: int = 0
+    boxes: int = 0  # how many boxes were looked at
 
 
 def degrees_of(polynomial: Monomials, variables: int) -> tuple[int, ...]:
@@ -239,22 +206,11 @@ def bernstein_coefficients(
 ) -> tuple[fmpq, ...]:
     """Return the Bernstein coefficients of a polynomial over a box, the last variable running fastest.
 
-    Parameters
-    ----------
-    polynomial
-        Its coefficient for each exponent vector.
-    box
-        An interval for each variable.
-    degrees
-        The degree to use in each variable; by default the least one that serves.
+    ``polynomial``: its coefficient for each exponent vector.
+    ``box``: an interval for each variable.
+    ``degrees``: the degree to use in each variable; by default the least one that serves.
+    Raises UsageError if the degrees are too small for the polynomial.
 
-    Raises
-    ------
-    UsageError
-        If the degrees are too small for the polynomial.
-
-    Examples
-    --------
     >>> square = {(2,): fmpq(1), (1,): fmpq(-1), (0,): fmpq(1)}
     >>> [str(value) for value in bernstein_coefficients(square, ((fmpq(0), fmpq(1)),))]
     ['1', '1/2', '1']
@@ -270,13 +226,8 @@ def coefficient_count(polynomial: Monomials, variables: int) -> int:
 def halved(part: Box, whole: Box) -> tuple[int, fmpq, Box, Box]:
     """Cut a box in the middle of the side that is the longest part of that of a whole one.
 
-    Returns
-    -------
-    tuple
-        The axis, where it is cut, and the parts below and above.
+    returns: the axis, where it is cut, and the parts below and above.
 
-    Examples
-    --------
     >>> unit = (fmpq(0), fmpq(1))
     >>> halved((unit, (fmpq(0), fmpq(1, 2))), (unit, unit))[:2]
     (0, 1/2)
@@ -372,23 +323,13 @@ def prove_sign(  # noqa: PLR0913
     corners of the box. In general the work ends unless the polynomial touches zero inside the box at a point
     that no cut meets.
 
-    Parameters
-    ----------
-    polynomial
-        Its coefficient for each exponent vector.
-    box
-        An interval for each variable, the first end below the second.
-    minus
-        Polynomials whose positive parts are taken away from it before.
-    sign
-        What is to be shown; a positive polynomial may still vanish on the border of the box.
-    cuts
-        Where the interval of the first variable is cut before others: where zeros are.
-    max_boxes, deadline
-        When to give up; the answer is then None.
+    ``polynomial``: its coefficient for each exponent vector.
+    ``box``: an interval for each variable, the first end below the second.
+    ``minus``: polynomials whose positive parts are taken away from it before.
+    ``sign``: what is to be shown; a positive polynomial may still vanish on the border of the box.
+    ``cuts``: where the interval of the first variable is cut before others: where zeros are.
+    ``max_boxes``, ``deadline``: when to give up; the answer is then None.
 
-    Examples
-    --------
     >>> unit = ((fmpq(0), fmpq(1)),)
     >>> prove_sign({(1,): fmpq(1), (2,): fmpq(-1)}, unit, sign=Sign.POSITIVE).holds
     True

@@ -10,10 +10,7 @@ from flint import fmpq, fmpz
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 
-__all__ = ["binomial_interval", "lower_end", "tail_at_most"]
-
-BITS = 96
-"""How many leading bits are kept; what is cut off is rounded up."""
+BITS = 96  # how many leading bits are kept; what is cut off is rounded up
 
 INTERVAL_BITS = 40
 
@@ -45,21 +42,13 @@ class Magnitude:
 def tail_at_most(successes: int, trials: int, probability: fmpq, risk: fmpq) -> bool:
     """Tell whether P(X >= successes) <= risk is proved, for X binomial.
 
-    Parameters
-    ----------
-    successes, trials
-        What was counted; at least one success.
-    probability
-        Of a success in one trial.
-    risk
-        A number below one half.
-
-    Notes
-    -----
     With p rounded up to a / 2**96, the first summand C(n, k) p^k (1 - p)^(n - k) is multiplied by
     1 + r_k + r_k r_(k+1) + ..., where r_i = (n - i) p / ((i + 1) (1 - p)) falls: what follows a summand s is
     at most s r / (1 - r). All is done in integers that are rounded up; what is decided by less than one
     part in 2**60 is not proved. Where r_k >= 1, k is at most the median.
+
+    ``successes``, ``trials``: what was counted; at least one success.
+    ``probability``: of a success in one trial.
     """
     whole = 1 << BITS
     chance = int((probability * whole).ceil())
@@ -94,13 +83,7 @@ def _ways(trials: int, successes: int) -> Magnitude:
 
 
 def lower_end(successes: int, trials: int, risk: fmpq) -> fmpq:
-    """Return the largest multiple p of 2**-40 that is proved to have P(X >= successes | p) <= risk.
-
-    Raises
-    ------
-    UsageError
-        If the counts or the risk make no sense.
-    """
+    """Return the largest multiple p of 2**-40 that is proved to have P(X >= successes | p) <= risk."""
     if not 0 <= successes <= trials or trials < 1:
         raise UsageError(f"{successes} of {trials} trials is no count")
     if not 0 < risk <= fmpq(1, 2):
@@ -120,31 +103,13 @@ def lower_end(successes: int, trials: int, risk: fmpq) -> fmpq:
 def binomial_interval(successes: int, trials: int, risk: ExactNumber) -> tuple[fmpq, fmpq]:
     """Return the interval of Clopper and Pearson for a probability, rounded outwards.
 
-    Parameters
-    ----------
-    successes, trials
-        What was counted.
-    risk
-        The probability that the interval misses, half of it on either side; in (0, 1).
+    ``risk``: the probability that the interval misses, half of it on either side; in (0, 1).
+    returns: two multiples of 2**-40. The lower end p has P(X >= successes | p) <= risk / 2, the upper end P(X
+        <= successes | p) <= risk / 2, both proved in integers.
+    Raises UsageError if the counts or the risk make no sense.
+    Source: Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+    binomial", Biometrika 26, 1934.
 
-    Returns
-    -------
-    tuple of fmpq
-        Two multiples of 2**-40. The lower end p has P(X >= successes | p) <= risk / 2, the upper end
-        P(X <= successes | p) <= risk / 2, both proved in integers.
-
-    Raises
-    ------
-    UsageError
-        If the counts or the risk make no sense.
-
-    References
-    ----------
-    .. [1] Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the
-       binomial", Biometrika 26, 1934.
-
-    Examples
-    --------
     >>> low, high = binomial_interval(0, 10, "1/20")
     >>> low, 0.308 < int(high.p) / int(high.q) < 0.309
     (0, True)

@@ -13,8 +13,6 @@ from flint import fmpq
 
 from bisimdist.errors import BisimdistError, UsageError
 
-__all__ = ["Bracket", "DirectionError", "LowerBound", "UpperBound"]
-
 
 class DirectionError(BisimdistError, TypeError):
     """An upper bound was used as a lower one, or the reverse."""
@@ -56,20 +54,12 @@ class _Bound:
 class UpperBound(_Bound):
     """A number proved to be at least the quantity it is about.
 
-    Examples
-    --------
     >>> UpperBound(fmpq(1, 2)).tightest(UpperBound(fmpq(1, 3)))
     UpperBound(value=1/3)
     """
 
     def tightest(self, other: Self) -> Self:
-        """Return the smaller of two upper bounds on the same quantity.
-
-        Raises
-        ------
-        DirectionError
-            If the other one is not an upper bound.
-        """
+        """Return the smaller of two upper bounds on the same quantity."""
         return other if other < self else self
 
     def proves_at_most(self, threshold: fmpq) -> bool:
@@ -81,20 +71,12 @@ class UpperBound(_Bound):
 class LowerBound(_Bound):
     """A number proved to be at most the quantity it is about.
 
-    Examples
-    --------
     >>> LowerBound(fmpq(1, 2)).tightest(LowerBound(fmpq(1, 3)))
     LowerBound(value=1/2)
     """
 
     def tightest(self, other: Self) -> Self:
-        """Return the larger of two lower bounds on the same quantity.
-
-        Raises
-        ------
-        DirectionError
-            If the other one is not a lower bound.
-        """
+        """Return the larger of two lower bounds on the same quantity."""
         return other if other > self else self
 
     def proves_above(self, threshold: fmpq) -> bool:
@@ -106,12 +88,8 @@ class LowerBound(_Bound):
 class Bracket:
     """A lower and an upper bound on the same quantity.
 
-    Raises
-    ------
-    DirectionError
-        If the two are exchanged.
-    UsageError
-        If the lower bound exceeds the upper one, so that one of them is wrong.
+    Raises DirectionError if the two are exchanged.
+    Raises UsageError if the lower bound exceeds the upper one, so that one of them is wrong.
     """
 
     lower: LowerBound
@@ -136,8 +114,6 @@ class Bracket:
     def tightened(self, bound: LowerBound | UpperBound) -> Bracket:
         """Return the bracket with one more bound on the same quantity taken into account.
 
-        Examples
-        --------
         >>> Bracket(LowerBound(fmpq(0)), UpperBound(fmpq(1))).tightened(UpperBound(fmpq(1, 2))).width
         1/2
         """
@@ -148,8 +124,6 @@ class Bracket:
     def at_most(self, threshold: fmpq) -> bool | None:
         """Decide whether the quantity is at most the threshold; None where the bracket leaves it open.
 
-        Examples
-        --------
         >>> Bracket(LowerBound(fmpq(1, 2)), UpperBound(fmpq(1, 2))).at_most(fmpq(1, 2))
         True
         """

@@ -8,8 +8,6 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import UsageError
 
-__all__ = ["decimal_above", "decimal_below", "decimal_exponent", "scaled_decimal"]
-
 SMALLEST_PLAIN_EXPONENT = -7
 LARGEST_PLAIN_EXPONENT = 20
 
@@ -17,8 +15,6 @@ LARGEST_PLAIN_EXPONENT = 20
 def decimal_exponent(value: fmpq) -> int:
     """Return the e for which ``10**e <= |value| < 10**(e+1)``, for a value other than zero.
 
-    Examples
-    --------
     >>> decimal_exponent(fmpq(1, 2500))
     -4
     """
@@ -41,8 +37,6 @@ def _at_least_power(numerator: fmpz, denominator: fmpz, exponent: int) -> bool:
 def scaled_decimal(units: fmpz, places: int) -> str:
     """Write ``units * 10**-places`` as a decimal, in plain form where that is short enough to read.
 
-    Examples
-    --------
     >>> scaled_decimal(fmpz(-81093), 5)
     '-0.81093'
     >>> scaled_decimal(fmpz(12), 11)
@@ -80,8 +74,6 @@ def _rounded(value: fmpq, digits: int, direction: Literal["down", "up"]) -> tupl
 def decimal_below(value: fmpq, digits: int = 6) -> tuple[str, bool]:
     """Return the largest decimal of that many significant digits below a rational, and whether it is equal.
 
-    Examples
-    --------
     >>> decimal_below(fmpq(1, 3), 3)
     ('0.333', False)
     >>> decimal_below(fmpq(1, 2500), 3)
@@ -93,8 +85,6 @@ def decimal_below(value: fmpq, digits: int = 6) -> tuple[str, bool]:
 def decimal_above(value: fmpq, digits: int = 6) -> tuple[str, bool]:
     """Return the least decimal of that many significant digits above a rational, and whether it is equal.
 
-    Examples
-    --------
     >>> decimal_above(fmpq(2, 3), 3)
     ('0.667', False)
     """

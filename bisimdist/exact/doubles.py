@@ -11,14 +11,10 @@ from bisimdist.errors import NumberError
 from bisimdist.exact.rational import parse_rational
 from bisimdist.exact.simplest import simplest_between
 
-__all__ = ["Rationaliser", "as_double", "from_double", "simplest_within"]
-
 
 def as_double(value: fmpq) -> float:
     """Return a double next to a rational, correctly rounded.
 
-    Examples
-    --------
     >>> as_double(fmpq(1, 4))
     0.25
     """
@@ -28,8 +24,6 @@ def as_double(value: fmpq) -> float:
 def from_double(value: float) -> fmpq:
     """Return the rational that a double is.
 
-    Examples
-    --------
     >>> from_double(0.25)
     1/4
     """
@@ -39,8 +33,6 @@ def from_double(value: float) -> fmpq:
 def simplest_within(low: float, high: float) -> fmpq:
     """Return the simplest rational that is between two doubles and not negative.
 
-    Examples
-    --------
     >>> simplest_within(0.333, 0.334), simplest_within(-0.1, 0.2)
     (1/3, 0)
     """
@@ -49,30 +41,19 @@ def simplest_within(low: float, high: float) -> fmpq:
 
 @dataclass(slots=True)
 class Rationaliser:
-    """Puts in place of doubles, each once, the simplest rational within one unit in the last place.
+    """Puts in place of doubles, each once, the simplest rational within one unit in the last place."""
 
-    Parameters
-    ----------
-    changed
-        What was written, by the number that took its place, where the two are not the same.
-    around
-        By the number that took the place of doubles what is within one unit in the last place of these.
-    """
-
+    # what was written, by the number that took its place, where the two are not the same
     changed: dict[str, fmpq] = field(default_factory=dict)
+    # by the number that took the place of doubles what is within one unit in the last place of these
     around: dict[fmpq, tuple[fmpq, fmpq]] = field(default_factory=dict)
     _known: dict[float, fmpq] = field(default_factory=dict)
 
     def of_double(self, value: float) -> fmpq:
         """Return the simplest rational within one unit in the last place of a double.
 
-        Raises
-        ------
-        NumberError
-            If the double is negative, infinite or none.
+        Raises NumberError if the double is negative, infinite or none.
 
-        Examples
-        --------
         >>> Rationaliser().of_double(1 / 3), Rationaliser().of_double(0.98)
         (1/3, 49/50)
         """
@@ -96,13 +77,6 @@ class Rationaliser:
     def of_text(self, text: str) -> fmpq:
         """Return the same of the double that a decimal in [0, 1] is read as; other texts stay what they are.
 
-        Raises
-        ------
-        NumberError
-            If the text is no number.
-
-        Examples
-        --------
         >>> Rationaliser().of_text("0.3333333333333333"), Rationaliser().of_text("0.3")
         (1/3, 3/10)
         """
@@ -112,8 +86,6 @@ class Rationaliser:
     def of_decimal(self, value: fmpq) -> fmpq:
         """Return the same of a number that can be written as a decimal; any other stays what it is.
 
-        Examples
-        --------
         >>> Rationaliser().of_decimal(fmpq(3333333333333333, 10**16)), Rationaliser().of_decimal(fmpq(2, 7))
         (1/3, 2/7)
         """

@@ -16,8 +16,6 @@ from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.simplest import simplest_between
 
-__all__ = ["alpha_above", "alpha_below", "log_enclosure"]
-
 MAX_EPSILON = 700
 RELATIVE_BITS = 40
 MAX_RELATIVE_BITS = 128

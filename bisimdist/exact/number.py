@@ -12,22 +12,17 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import NumberTypeError
 
-__all__ = ["Exact", "Numbers", "Unreduced"]
-
 Rational: TypeAlias = numbers.Rational | Decimal | fmpq | fmpz | int
 """What an exact number is compared and computed with."""
 
-DIGITS = Context(prec=400)
-"""More than anybody formats."""
+DIGITS = Context(prec=400)  # more than anybody formats
 
 
 def _other(value: object) -> Any:
     """Return what to compute with, or NotImplemented.
 
-    Raises
-    ------
-    NumberTypeError
-        For what is in floating point: whether it equals an exact number is no question that anybody means.
+    Raises NumberTypeError for what is in floating point: whether it equals an exact number is no question
+    that anybody means.
     """
     if isinstance(value, int | fmpz):
         return value

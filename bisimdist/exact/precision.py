@@ -8,8 +8,6 @@ from threading import RLock
 
 from flint import ctx
 
-__all__ = ["working_precision"]
-
 _LOCK = RLock()
 
 
@@ -17,8 +15,6 @@ _LOCK = RLock()
 def working_precision(bits: int) -> Iterator[None]:
     """Compute balls with so many bits inside the block, whatever other threads do.
 
-    Examples
-    --------
     >>> from flint import arb
     >>> with working_precision(200):
     ...     float((arb(2).sqrt() ** 2 - 2).abs_upper()) < 1e-50

@@ -10,8 +10,6 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import NumberError, NumberTypeError
 
-__all__ = ["ExactNumber", "format_rational", "parse_rational", "shorten_rational", "to_fmpq"]
-
 ExactNumber: TypeAlias = int | str | Fraction | fmpq | fmpz
 """What the Python interface accepts as an exact number."""
 
@@ -29,24 +27,9 @@ def _shown(text: str) -> str:
 def parse_rational(text: str) -> fmpq:
     """Read a rational as it is written: ``3/5``, ``0.6``, ``6e-1`` and ``1`` are exact.
 
-    Parameters
-    ----------
-    text
-        A fraction of two integers, or a decimal with an optional exponent.
+    ``text``: a fraction of two integers, or a decimal with an optional exponent.
+    returns: the number that is written, never a binary approximation of it.
 
-    Returns
-    -------
-    fmpq
-        The number that is written, never a binary approximation of it.
-
-    Raises
-    ------
-    NumberError
-        If the text is no such number, has a zero denominator, or is too long to be meant (more than
-        20000 characters, or an exponent beyond 10000 in size).
-
-    Examples
-    --------
     >>> parse_rational("0.1")
     1/10
     >>> parse_rational("6e-1") == parse_rational("3/5")
@@ -83,15 +66,10 @@ def parse_rational(text: str) -> fmpq:
 def to_fmpq(value: ExactNumber) -> fmpq:
     """Return an exact number as ``fmpq``.
 
-    Raises
-    ------
-    NumberTypeError
-        If the value is a ``float`` (which has lost the number that was meant), or no number at all.
-    NumberError
-        If the value is a text that is no number.
+    Raises NumberTypeError if the value is a ``float`` (which has lost the number that was meant), or no
+    number at all.
+    Raises NumberError if the value is a text that is no number.
 
-    Examples
-    --------
     >>> to_fmpq("0.6")
     3/5
     """
@@ -113,8 +91,6 @@ def to_fmpq(value: ExactNumber) -> fmpq:
 def format_rational(value: fmpq) -> str:
     """Write a rational in lowest terms: ``"1/2500"``, ``"0"``, ``"1"``.
 
-    Examples
-    --------
     >>> format_rational(to_fmpq("0.0004"))
     '1/2500'
     """
@@ -124,8 +100,6 @@ def format_rational(value: fmpq) -> str:
 def shorten_rational(value: fmpq) -> str:
     """Write a rational for a person: exactly where that is short, else rounded down and said to be.
 
-    Examples
-    --------
     >>> shorten_rational(to_fmpq("99/100"))
     '99/100'
     >>> shorten_rational(fmpq(1, 3**200))

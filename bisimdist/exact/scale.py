@@ -15,8 +15,6 @@ from bisimdist.exact.number import Exact, Numbers
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.exact.thresholds import below_exponential
 
-__all__ = ["Bounded", "Bounds", "Scale", "Value", "at_most", "larger", "sign", "smaller"]
-
 Value: TypeAlias = fmpq | None
 """A distance; None is infinity, the largest of all. Multiplicative ones are given as e to the distance."""
 
@@ -24,8 +22,6 @@ Value: TypeAlias = fmpq | None
 def at_most(first: Value, second: Value) -> bool:
     """Tell whether the first value is at most the second.
 
-    Examples
-    --------
     >>> at_most(fmpq(3), None), at_most(None, fmpq(3)), at_most(None, None)
     (True, False, True)
     """
@@ -52,18 +48,11 @@ class Scale(Enum):
 
     MULTIPLICATIVE = "multiplicative"
     """By the difference of their logarithms; values are ratios, e to the distance."""
-    ADDITIVE = "additive"
-    """By their difference; values are the distance itself, from 0 to 1."""
+    ADDITIVE = "additive"  # by their difference; values are the distance itself, from 0 to 1
 
     @classmethod
     def called(cls, kind: Scale | str, what: str) -> Scale:
-        """Return the scale of a name, or of itself.
-
-        Raises
-        ------
-        UsageError
-            If there is none; `what` says of what.
-        """
+        """Return the scale of a name, or of itself."""
         if isinstance(kind, cls):
             return kind
         names = [scale.value for scale in cls]
@@ -108,15 +97,8 @@ class Bounded(Numbers):
 class Bounds(Bounded):
     """What is proved of a number from both sides.
 
-    Parameters
-    ----------
-    lower, upper
-        Proved bounds on the value; None stands for infinity.
-
-    Raises
-    ------
-    UsageError
-        If the lower bound is above the upper one, or below what the scale has.
+    ``lower``, ``upper``: proved bounds on the value; None stands for infinity.
+    Raises UsageError if the lower bound is above the upper one, or below what the scale has.
     """
 
     lower: Exact | None
@@ -134,13 +116,7 @@ class Bounds(Bounded):
 
     @property
     def ratio(self) -> Exact | None:
-        """The upper bound of a multiplicative distance, which is e to the distance where `exact`.
-
-        Raises
-        ------
-        UsageError
-            If the distance is additive.
-        """
+        """The upper bound of a multiplicative distance, which is e to the distance where `exact`."""
         if self.scale is Scale.ADDITIVE:
             raise UsageError("an additive distance has no ratio")
         return self.upper

@@ -6,8 +6,6 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import NumberError
 
-__all__ = ["simplest_between"]
-
 
 def simplest_between(low: fmpq, high: fmpq) -> fmpq:
     """Return the simplest rational in ``[low, high]``, for ``0 <= low <= high``.
@@ -16,13 +14,8 @@ def simplest_between(low: fmpq, high: fmpq) -> fmpq:
     numerator: the highest one in the Stern-Brocot tree. An interval of length at least ``2**-b`` has one
     whose denominator is at most ``2**b``.
 
-    Raises
-    ------
-    NumberError
-        If the interval is empty or reaches below zero.
+    Raises NumberError if the interval is empty or reaches below zero.
 
-    Examples
-    --------
     >>> simplest_between(fmpq(314, 100), fmpq(315, 100))
     22/7
     """

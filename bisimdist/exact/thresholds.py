@@ -7,17 +7,12 @@ from flint import fmpq
 from bisimdist.exact.logarithm import alpha_above, alpha_below, log_enclosure
 from bisimdist.exact.rational import to_fmpq
 
-__all__ = ["below_exponential"]
-
-MAX_EXPONENT = 700
-"""Up to here powers of e are enclosed directly; beyond, logarithms of ratios are."""
+MAX_EXPONENT = 700  # up to here powers of e are enclosed directly; beyond, logarithms of ratios are
 
 
 def below_exponential(ratio: fmpq, epsilon: fmpq) -> bool:
     """Tell exactly whether a ratio of at least 1 is at most e^epsilon.
 
-    Examples
-    --------
     >>> below_exponential(fmpq(3), to_fmpq("1.0986")), below_exponential(fmpq(3), to_fmpq("1.0987"))
     (False, True)
     """

@@ -3,7 +3,7 @@
 A strategy of the fixed-point engine leaves such a system. It is solved component by component, small ones
 densely, large ones by numeric lifting (Wan06) and reading off the rationals by continued fractions; every
 equation is checked in integers, and that there is but one solution is proved
-(``docs/theory/linear-systems.md``). `simplex` solves small programs in nonnegative variables.
+(``docs/theory/linear-systems.md``). `simplex` finds nonnegative combinations.
 """
 
 from bisimdist.linear.exact import satisfies, solve_exact

@@ -13,19 +13,13 @@ from bisimdist.linear.lifting import Lifting, LiftingError, prepare_lifting
 from bisimdist.linear.regularity import check_regular
 from bisimdist.progress import Deadline, Progress
 
-__all__ = ["solve_by_lifting"]
-
-_ATTEMPTS = 3
-"""How often lifting is tried, with ever shorter digits."""
-
-_GROWTH = 1.2
-"""Factor between the precisions at which the denominator is looked for."""
+_ATTEMPTS = 3  # how often lifting is tried, with ever shorter digits
+_GROWTH = 1.2  # factor between the precisions at which the denominator is looked for
 
 _MARGIN = 128
 """Bits that a numerator must have beyond its integer part: all zeros or ones unless something is wrong."""
 
-_SAMPLE = 64
-"""How many unknowns make up the combination whose denominator is looked for."""
+_SAMPLE = 64  # how many unknowns make up the combination whose denominator is looked for
 
 
 def solve_by_lifting(
@@ -33,22 +27,8 @@ def solve_by_lifting(
 ) -> tuple[list[fmpz], fmpz] | None:
     """Solve M z = beta exactly for a strongly connected system; the residual has been checked.
 
-    Parameters
-    ----------
-    dominant
-        Whether the matrix is known to be non-singular.
-
-    Returns
-    -------
-    tuple of (list of fmpz, fmpz) or None
-        Numerators and their positive common denominator; None where the matrix is too ill-conditioned.
-
-    Raises
-    ------
-    SingularSystemError
-        If the matrix is singular.
-    LimitError
-        If the deadline passes.
+    ``dominant``: whether the matrix is known to be non-singular.
+    returns: numerators and their positive common denominator; None where the matrix is too ill-conditioned.
     """
     try:
         lifting = prepare_lifting(system)

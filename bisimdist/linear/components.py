@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["strongly_connected_components"]
-
 
 def strongly_connected_components(successors: Sequence[Sequence[int]]) -> list[list[int]]:
     """Return the strongly connected components in an order in which successors come first.
 
-    Parameters
-    ----------
-    successors
-        For each node the nodes that it points to.
-
-    Returns
-    -------
-    list of list of int
-        The components, each with its nodes ascending. An edge that leaves a component leads to one that
+    ``successors``: for each node the nodes that it points to.
+    returns: the components, each with its nodes ascending. An edge that leaves a component leads to one that
         stands earlier in the list.
+    Source: Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1(2), 1972.
 
-    References
-    ----------
-    .. [1] Tarjan, "Depth-first search and linear graph algorithms", SIAM J. Comput. 1(2), 1972.
-
-    Examples
-    --------
     >>> strongly_connected_components([[1], [0, 2], []])
     [[2], [0, 1]]
     """

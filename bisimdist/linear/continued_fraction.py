@@ -4,42 +4,24 @@ from __future__ import annotations
 
 from flint import fmpz
 
-__all__ = ["reconstruct_denominator"]
-
 _Matrix = tuple[fmpz, fmpz, fmpz, fmpz]
 
 _PLAIN_BITS = 600
 """Below this length plain division steps on Python integers are faster than recursion (measured)."""
 
-_GAP_BITS = 40
-"""How many bits the partial quotient after the answer must have at least to be no accident."""
+_GAP_BITS = 40  # how many bits the partial quotient after the answer must have at least to be no accident
 
 
 def reconstruct_denominator(value: fmpz, precision: int, error_bits: int) -> fmpz | None:
     """Find the denominator D of the rational number that value / 2**precision approximates.
 
-    Parameters
-    ----------
-    value
-        The integer with ``abs(value / 2**precision - x) <= 2**(error_bits - precision)``.
-    precision
-        The number of binary places.
-    error_bits
-        How many of the last places may be wrong.
+    ``value``: the integer with ``abs(value / 2**precision - x) <= 2**(error_bits - precision)``.
+    ``error_bits``: how many of the last places may be wrong.
+    returns: the denominator of the convergent whose next partial quotient is so large (40 bits) that the
+        number is rational beyond reasonable doubt; none if there is no such convergent below half the
+        precision. It is always found if ``2 * D.bit_length() + error_bits + 44 <= precision``.
+    Source: von zur Gathen, Gerhard, "Modern Computer Algebra", 3rd ed., Sections 5.10 and 11.1.
 
-    Returns
-    -------
-    fmpz or None
-        The denominator of the convergent whose next partial quotient is so large (40 bits) that the number
-        is rational beyond reasonable doubt; none if there is no such convergent below half the precision.
-        It is always found if ``2 * D.bit_length() + error_bits + 44 <= precision``.
-
-    References
-    ----------
-    .. [1] von zur Gathen, Gerhard, "Modern Computer Algebra", 3rd ed., Sections 5.10 and 11.1.
-
-    Examples
-    --------
     >>> reconstruct_denominator(fmpz(2**200) * 3 // 7, 200, 2)
     7
     """

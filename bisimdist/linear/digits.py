@@ -9,34 +9,16 @@ import numpy as np
 from flint import fmpz
 from numpy.typing import NDArray
 
-__all__ = ["digits_of", "integer_of", "integers_of"]
-
-_FEW = 32
-"""Of so few digits integers are made by shifts and sums."""
-
-_BLOCK = 64
-"""How many unknowns are packed at a time, which bounds the memory in use."""
+_FEW = 32  # of so few digits integers are made by shifts and sums
+_BLOCK = 64  # how many unknowns are packed at a time, which bounds the memory in use
 
 
 def digits_of(values: Sequence[fmpz], width: int, count: int) -> NDArray[np.int64]:
     """Write integers in base 2**width, the leading digit first.
 
-    Parameters
-    ----------
-    values
-        The integers, each of at most ``count * width`` bits; a negative one has negative digits.
-    width
-        The number of bits of a digit, at most 56.
-    count
-        How many digits to write.
+    ``values``: the integers, each of at most ``count * width`` bits; a negative one has negative digits.
+    ``width``: the number of bits of a digit, at most 56.
 
-    Returns
-    -------
-    ndarray of int64, shape (count, len(values))
-        The digits.
-
-    Examples
-    --------
     >>> digits_of([fmpz(0x1234)], 8, 2).tolist()
     [[18], [52]]
     """
@@ -59,20 +41,9 @@ def digits_of(values: Sequence[fmpz], width: int, count: int) -> NDArray[np.int6
 def integers_of(digits: Sequence[NDArray[np.int64]], width: int) -> list[fmpz]:
     """Return for each column the integer with these digits in base 2**width, the leading digit first.
 
-    Parameters
-    ----------
-    digits
-        The rows of digits, which may have any sign and any size below 2**62.
-    width
-        The number of bits of a digit, at most 56.
+    ``digits``: the rows of digits, which may have any sign and any size below 2**62.
+    ``width``: the number of bits of a digit, at most 56.
 
-    Returns
-    -------
-    list of fmpz
-        One integer for each column.
-
-    Examples
-    --------
     >>> integers_of(np.array([[1, -1], [-1, 0]]), 8)
     [255, -256]
     """
@@ -107,8 +78,6 @@ def integer_of(digits: Sequence[Any], width: int) -> fmpz:
 
     The digits are integers of any size; the cost is quasi-linear.
 
-    Examples
-    --------
     >>> integer_of([1, -1], 8)
     255
     """

@@ -1,4 +1,7 @@
-"""The exact, checked solution of a sparse linear system, component by component."""
+"""The exact, checked solution of a sparse linear system, component by component.
+
+Source: CMP18 Theorem 1.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +13,13 @@ from bisimdist.linear.regularity import is_dominant
 from bisimdist.linear.system import ExactSolution, SingularSystemError, SparseSystem
 from bisimdist.progress import Deadline, Progress, silent
 
-__all__ = ["satisfies", "solve_exact"]
-
 _NEVER = Deadline()
 
 _DENSE_SECONDS = 5e-9
 """What the dense method takes for one unknown and numbers of a word; it grows with the cube (measured)."""
 
-_OFTEN = 256
-"""The clock is looked at after so many unknowns by themselves."""
-
-_DENSE_SIZE = 100
-"""Up to this size the dense exact method is as fast (measured)."""
+_OFTEN = 256  # the clock is looked at after so many unknowns by themselves
+_DENSE_SIZE = 100  # up to this size the dense exact method is as fast (measured)
 
 
 def solve_exact(
@@ -35,30 +33,10 @@ def solve_exact(
     unknowns are solved by a dense method, larger ones by numeric lifting, with the dense method as a last
     resort for matrices too ill-conditioned for double precision.
 
-    Parameters
-    ----------
-    system
-        The equations.
-    deadline
-        When to give up.
-    progress
-        Told of the unknowns solved, and of the digits of a large component.
-
-    Returns
-    -------
-    ExactSolution
-        The unique solution: every equation has been checked in integers, and every component has been
+    returns: the unique solution: every equation has been checked in integers, and every component has been
         proved non-singular.
+    Raises SingularSystemError if the system has no solution or several.
 
-    Raises
-    ------
-    SingularSystemError
-        If the system has no solution or several.
-    LimitError
-        If the deadline passes.
-
-    Examples
-    --------
     >>> solution = solve_exact(SparseSystem(((2, 1, ((1, 1),)), (4, 0, ((0, 2),)))))
     >>> solution.entry(0), solution.entry(1)
     (2/3, 1/3)

@@ -15,24 +15,13 @@ from scipy.sparse.csgraph import connected_components
 from bisimdist.linear import sweeps
 from bisimdist.lp.compiled import machine_code
 
-__all__ = ["Floats", "factorised", "solve_matrix", "swept"]
-
 Floats = NDArray[np.float64]
 
-DIRECT = 600
-"""Up to this size a sparse factorisation costs a few milliseconds at most."""
-
-TOLERANCE = 2.0**-47
-"""Where the changes of a sweep are as small as this, those of the next are rounding."""
-
-QUICK = 100
-"""Fewer sweeps than this are faster than a factorisation of a few thousand unknowns (measured)."""
-
-HUGE = 3000
-"""So many unknowns that all depend on each other are only factorised where sweeps lead nowhere."""
-
-PATIENCE = 1000
-"""How many sweeps such ones are given."""
+DIRECT = 600  # up to this size a sparse factorisation costs a few milliseconds at most
+TOLERANCE = 2.0**-47  # where the changes of a sweep are as small as this, those of the next are rounding
+QUICK = 100  # fewer sweeps than this are faster than a factorisation of a few thousand unknowns (measured)
+HUGE = 3000  # so many unknowns that all depend on each other are only factorised where sweeps lead nowhere
+PATIENCE = 1000  # how many sweeps such ones are given
 
 
 def factorised(matrix: Any) -> Callable[[Floats], Floats]:
@@ -41,10 +30,7 @@ def factorised(matrix: Any) -> Callable[[Floats], Floats]:
     The pivots are taken from the diagonal, which is stable for such matrices and keeps the fill-in of a
     symmetric ordering: two thirds of the non-zeros, a quarter of the time of a general one.
 
-    Raises
-    ------
-    ArithmeticError
-        If a pivot is zero.
+    Raises ArithmeticError if a pivot is zero.
     """
     options = {"SymmetricMode": True}
     try:
@@ -62,11 +48,6 @@ def solve_matrix(matrix: Any, constants: Floats) -> Floats:
 
     Small systems are factorised; larger ones are swept first, which needs a few milliseconds where mass is
     lost at a fair rate or the graph is nearly acyclic, while the factors of a random graph fill in cubically.
-
-    Raises
-    ------
-    ArithmeticError
-        If the system is singular in double precision.
     """
     solver = swept(matrix) if len(constants) > DIRECT else None
     return (solver or factorised(matrix))(constants)

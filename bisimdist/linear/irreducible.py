@@ -10,24 +10,13 @@ from flint import fmpq_mat, fmpz, fmpz_mat
 
 from bisimdist.linear.system import SingularSystemError
 
-__all__ = ["IrreducibleSystem", "solve_dense", "solves"]
-
 
 @dataclass(frozen=True, slots=True)
 class IrreducibleSystem:
-    """The system diagonal_i z_i - sum of weight z_column = beta_i over the integers.
+    """The system diagonal_i z_i - sum of weight z_column = beta_i over the integers."""
 
-    Parameters
-    ----------
-    diagonal
-        The diagonal of M, of any sign.
-    entries
-        For each row the pairs (column, positive weight) with column different from the row, each once.
-    beta
-        The right-hand side.
-    """
-
-    diagonal: tuple[int, ...]
+    diagonal: tuple[int, ...]  # the diagonal of M, of any sign
+    # for each row the pairs (column, positive weight) with column different from the row, each once
     entries: tuple[tuple[tuple[int, int], ...], ...]
     beta: tuple[fmpz, ...]
 
@@ -73,18 +62,7 @@ def _log2_above(value: int) -> float:
 
 
 def solve_dense(system: IrreducibleSystem) -> tuple[list[fmpz], fmpz]:
-    """Solve by a dense exact method; the baseline, and best for small systems.
-
-    Returns
-    -------
-    tuple of (list of fmpz, fmpz)
-        Numerators and the positive denominator of z.
-
-    Raises
-    ------
-    SingularSystemError
-        If the determinant is zero.
-    """
+    """Return numerators and the denominator of z by a dense exact method, best for small systems."""
     try:
         solution = system.dense().solve(fmpz_mat(system.size, 1, list(system.beta)))
     except ZeroDivisionError:

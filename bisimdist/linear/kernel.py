@@ -6,14 +6,10 @@ from collections.abc import Sequence
 
 from flint import fmpq, fmpq_mat
 
-__all__ = ["kernel", "positive_eigenvector"]
-
 
 def kernel(matrix: fmpq_mat) -> list[list[fmpq]]:
     """Return a basis of the columns that a square matrix makes zero.
 
-    Examples
-    --------
     >>> kernel(fmpq_mat([[1, 2], [2, 4]]))
     [[-2, 1]]
     """
@@ -33,8 +29,6 @@ def kernel(matrix: fmpq_mat) -> list[list[fmpq]]:
 def positive_eigenvector(rows: Sequence[Sequence[fmpq]], factor: fmpq) -> list[fmpq] | None:
     """Return the row vector x with ``x M = factor x``, if there is one alone and it can be taken positive.
 
-    Examples
-    --------
     >>> half = fmpq(1, 2)
     >>> positive_eigenvector([[half, half], [half, half]], fmpq(1))
     [1, 1]

@@ -13,8 +13,6 @@ from bisimdist.linear.lifting import LiftingError, prepare_lifting
 from bisimdist.linear.system import SparseSystem
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["solve_nearly"]
-
 GUARD = 32
 """Bits beyond those that the lifting may have wrong: what has a short binary expansion is rounded to it."""
 
@@ -24,13 +22,6 @@ def solve_nearly(system: SparseSystem, places: int, *, deadline: Deadline = NEVE
 
     All components are lifted at once, and no denominator is looked for.
 
-    Raises
-    ------
-    LimitError
-        If the deadline passes, or the system is too ill-conditioned for digits from doubles.
-
-    Examples
-    --------
     >>> solve_nearly(SparseSystem(((2, 1, ((1, 1),)), (4, 0, ((0, 2),)))), 100)[0] * 3 - 2**101
     1
     """

@@ -26,21 +26,15 @@ from bisimdist.linear.digits import digits_of
 from bisimdist.linear.floats import DIRECT, factorised, swept
 from bisimdist.linear.irreducible import IrreducibleSystem
 
-__all__ = ["Lifting", "LiftingError", "prepare_lifting"]
-
 Floats = NDArray[np.float64]
 
-_WORD_SCALE_BITS = 58
-"""Rows up to this size have their residuals in 64-bit words."""
+_WORD_SCALE_BITS = 58  # rows up to this size have their residuals in 64-bit words
 
 _SAFE_BITS = 47
 """Width of a digit plus the logarithm of the condition number: leaves 5 bits for errors of the solver."""
 
-_SWEPT_WIDTH = 42
-"""Digits that sweeps are good for."""
-
-_LEAST_WIDTH = 6
-"""Digits shorter than this are slower than a dense exact solution."""
+_SWEPT_WIDTH = 42  # digits that sweeps are good for
+_LEAST_WIDTH = 6  # digits shorter than this are slower than a dense exact solution
 
 _RESIDUAL_LIMIT = 16.0
 """A residual beyond this many times the scale of its row says that the digits are too wide."""
@@ -52,23 +46,13 @@ class LiftingError(BisimdistError, ArithmeticError):
 
 @dataclass(frozen=True, slots=True)
 class Lifting:
-    """A factorised system, ready to yield digits.
-
-    Parameters
-    ----------
-    solve
-        An approximate inverse of M with its rows divided by `scales`.
-    width
-        The number of bits of a digit.
-    condition
-        An estimate of the norm of that inverse.
-    """
+    """A factorised system, ready to yield digits."""
 
     system: IrreducibleSystem
     scales: tuple[int, ...]
-    solve: Callable[[Floats], Floats]
-    width: int
-    condition: float
+    solve: Callable[[Floats], Floats]  # an approximate inverse of M with its rows divided by `scales`
+    width: int  # the number of bits of a digit
+    condition: float  # an estimate of the norm of that inverse
 
     def error_bits(self) -> int:
         """Return the length of the error bound that `digits` states, in units of the last place."""
@@ -85,10 +69,7 @@ class Lifting:
         With y_0, ..., y_k yielded so far, M^{-1} beta is the sum of y_j 2**(width (p - 1 - j)), where p is
         `integer_digits`, up to an error below 16 condition 2**(width (p - 1 - k)).
 
-        Raises
-        ------
-        LiftingError
-            If a residual grows, so that digits must be narrower.
+        Raises LiftingError if a residual grows, so that digits must be narrower.
         """
         if max(self.scales).bit_length() <= _WORD_SCALE_BITS:
             return self._digits_in_words()
@@ -176,13 +157,7 @@ class _Rows:
 
 
 def prepare_lifting(system: IrreducibleSystem, *, width_limit: int = _SAFE_BITS) -> Lifting:
-    """Choose a floating-point solver for a system, and the width of the digits.
-
-    Raises
-    ------
-    LiftingError
-        If the system is too ill-conditioned for digits of a useful width.
-    """
+    """Choose a floating-point solver for a system, and the width of the digits."""
     scales = tuple(
         max(abs(value), *(weight for _, weight in row)) if row else abs(value)
         for value, row in zip(system.diagonal, system.entries, strict=True)

@@ -13,10 +13,7 @@ from bisimdist.linear.system import SingularSystemError
 if TYPE_CHECKING:
     from bisimdist.linear.lifting import Lifting
 
-__all__ = ["check_regular", "is_dominant"]
-
-_PRIMES = (2**62 - 57, 2**62 - 87, 2**62 - 117)
-"""The three largest primes below 2**62."""
+_PRIMES = (2**62 - 57, 2**62 - 87, 2**62 - 117)  # the three largest primes below 2**62
 
 
 def is_dominant(system: IrreducibleSystem) -> bool:
@@ -24,14 +21,8 @@ def is_dominant(system: IrreducibleSystem) -> bool:
 
     For an irreducible matrix that is enough: mass leaves some row, and every row leads there.
 
-    Raises
-    ------
-    SingularSystemError
-        If all rows sum to zero, so that the matrix maps the vector of ones to zero.
-
-    References
-    ----------
-    .. [1] Taussky, "A recurring theorem on determinants", Amer. Math. Monthly 56, 1949.
+    Raises SingularSystemError if all rows sum to zero, so that the matrix maps the vector of ones to zero.
+    Source: Taussky49.
     """
     slacks = [
         value - sum(weight for _, weight in row)
@@ -51,15 +42,7 @@ def check_regular(system: IrreducibleSystem, lifting: Lifting) -> None:
     non-singular M-matrix; v is guessed as the rounded solution of M v = 1. Else the determinant modulo a
     prime is computed, which is not zero for a non-singular matrix unless by accident.
 
-    Raises
-    ------
-    SingularSystemError
-        If the determinant is zero modulo three primes of 62 bits.
-
-    References
-    ----------
-    .. [1] Berman, Plemmons, "Nonnegative Matrices in the Mathematical Sciences", SIAM 1994,
-       Theorem 6.2.3, condition I28.
+    Source: BP94, Theorem 6.2.3, condition I28.
     """
     guess = lifting.solve(np.ones(system.size))
     if guess.min() > 0:

@@ -7,28 +7,15 @@ from numpy.typing import NDArray
 
 from bisimdist.linear.system import SingularSystemError, SparseSystem
 
-__all__ = ["solve_float"]
-
-_FEW = 40
-"""So few unknowns are solved for by numpy: scipy takes longer to load."""
+_FEW = 40  # so few unknowns are solved for by numpy: scipy takes longer to load
 
 
 def solve_float(system: SparseSystem) -> NDArray[np.float64]:
     """Solve a system in double precision.
 
-    Returns
-    -------
-    ndarray of float64, shape (size,)
-        An approximation whose residual is about the rounding error of its largest entry. No bound is
+    returns: an approximation whose residual is about the rounding error of its largest entry. No bound is
         implied.
 
-    Raises
-    ------
-    SingularSystemError
-        If the system is singular in double precision.
-
-    Examples
-    --------
     >>> solve_float(SparseSystem(((2, 1, ((1, 1),)), (4, 0, ((0, 2),))))).round(12).tolist()
     [0.666666666667, 0.333333333333]
     """

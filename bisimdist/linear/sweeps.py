@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["sweep"]
-
 Array = Any  # numpy array
 
 
@@ -22,25 +20,13 @@ def sweep(
 ) -> int:
     """Solve ``x_i = inverse_i (target_i + sum of weight x_column)`` from the solution that there is.
 
-    Parameters
-    ----------
-    cuts
-        Where the components begin, and the size; a component depends on itself and on those before it.
-    starts, columns, weights
-        The entries off the diagonal, row by row.
-    inverse
-        One over each diagonal entry.
-    target, solution
-        By unknown; the solution is written.
-    tolerance
-        A component is left when no unknown changes by more than this part of the largest.
-    most
-        How often a component is swept at most.
-
-    Returns
-    -------
-    int
-        The number of sweeps of the component that took most; -1 where `most` were not enough.
+    ``cuts``: where the components begin, and the size; a component depends on itself and on those before it.
+    ``starts``, ``columns``, ``weights``: the entries off the diagonal, row by row.
+    ``inverse``: one over each diagonal entry.
+    ``target``, ``solution``: by unknown; the solution is written.
+    ``tolerance``: a component is left when no unknown changes by more than this part of the largest.
+    ``most``: how often a component is swept at most.
+    returns: the number of sweeps of the component that took most; -1 where `most` were not enough.
     """
     longest = 0
     for part in range(len(cuts) - 1):

@@ -10,8 +10,6 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import BisimdistError, UsageError
 
-__all__ = ["ExactSolution", "SingularSystemError", "SparseRow", "SparseSystem"]
-
 SparseRow = tuple[int, int, tuple[tuple[int, int], ...]]
 """(scale L, constant c, entries (column j, weight w)) for L x_i = c + sum of w x_j."""
 
@@ -24,17 +22,10 @@ class SingularSystemError(BisimdistError, ArithmeticError):
 class SparseSystem:
     """The equations L_i x_i = c_i + sum of w_ij x_j, one row for each unknown.
 
-    Parameters
-    ----------
-    rows
-        For each unknown the triple (scale, constant, entries): a positive integer L_i, an integer c_i, and
-        pairs (column, positive weight). A column that is named twice counts with the sum of its weights,
+    ``rows``: for each unknown the triple (scale, constant, entries): a positive integer L_i, an integer c_i,
+        and pairs (column, positive weight). A column that is named twice counts with the sum of its weights,
         and an unknown may stand on its own right-hand side.
-
-    Raises
-    ------
-    UsageError
-        If a scale or weight is not positive or a column is no unknown, naming the row.
+    Raises UsageError if a scale or weight is not positive or a column is no unknown, naming the row.
     """
 
     rows: tuple[SparseRow, ...]
@@ -54,8 +45,6 @@ class SparseSystem:
     def from_rationals(cls, rows: Iterable[tuple[fmpq, Iterable[tuple[int, fmpq]]]]) -> SparseSystem:
         """Clear the denominators of rows (constant, entries) of x_i = constant + sum of weight x_column.
 
-        Examples
-        --------
         >>> SparseSystem.from_rationals([(fmpq(1, 2), [(0, fmpq(1, 3))])]).rows
         ((6, 3, ((0, 2),)),)
         """
@@ -81,20 +70,12 @@ def _integral_row(constant: fmpq, entries: Iterable[tuple[int, fmpq]]) -> Sparse
 
 @dataclass(frozen=True, slots=True)
 class ExactSolution:
-    """The unique solution of a system, with one denominator for each strongly connected component.
+    """The unique solution of a system, with one denominator for each strongly connected component."""
 
-    Parameters
-    ----------
-    numerators
-        One integer for each unknown.
-    components
-        For each unknown the number of its component; a component depends on those of smaller number only.
-    denominators
-        A positive integer for each component, without a factor common to it and all its numerators.
-    """
-
-    numerators: tuple[fmpz, ...]
+    numerators: tuple[fmpz, ...]  # one integer for each unknown
+    # for each unknown the number of its component; a component depends on those of smaller number only
     components: tuple[int, ...]
+    # a positive integer for each component, without a factor common to it and all its numerators
     denominators: tuple[fmpz, ...]
 
     def entry(self, index: int) -> fmpq:

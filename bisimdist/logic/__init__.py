@@ -1,8 +1,12 @@
-"""Logics: trace logic, full logic, mimicking formulae, and the distances of formulae.
+"""Logics of probabilistic automata: formulae, satisfaction, distances, explanations.
 
-After CCP18: formulae of traces with probabilities and their semantics (the traces themselves are the
-business of ``bisimdist.words``); the Hennessy-Milner logic with
-distributions, a model checker, mimicking and distinguishing formulae as graphs, and the distance of two
-formulae, whose limit is a bisimilarity metric. Why it is right: ``docs/theory/trace-logic.md``,
-``docs/theory/trace-metric.md`` and ``docs/theory/logic.md``.
+The trace logic and the full logic characterise trace equivalence, bisimilarity and the metrics (CCP18); a
+formula says why two states differ. Why it is right: ``docs/theory/logic.md`` and
+``docs/theory/trace-logic.md``.
 """
+
+from __future__ import annotations
+
+from bisimdist.lazily import exported
+
+__getattr__, __dir__, __all__ = exported(__name__, __file__)

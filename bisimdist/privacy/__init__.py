@@ -1,7 +1,11 @@
-"""The true delta of a chain from both sides, and what follows from it: profile, losses, trade-off, runs.
+"""The true delta of chains and what follows from it: profile, leakage, parameters, audit.
 
-An information state is a signed vector: the masses of two states after the same labels, one of them times
-alpha. Delta (CMP18, Definition 5) is a value on the graph of these vectors, with bounds at its leaves from
-distances, likelihood ratios or the greatest solution; the event behind it is read off the graph. From all
-losses follow delta at every epsilon and under composition. Why it is right: ``docs/theory/delta.md``.
+Delta (CMP18, Definition 5) is bounded from both sides, with the event that attains the lower bound. Every
+subject is a folder with the same furniture, on one engine. Why it is right: ``docs/theory/delta.md``.
 """
+
+from __future__ import annotations
+
+from bisimdist.lazily import exported
+
+__getattr__, __dir__, __all__ = exported(__name__, __file__)

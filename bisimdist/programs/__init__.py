@@ -10,14 +10,8 @@ What a program imports from here runs in plain Python as well: `flip`, `pick`, `
 `geometric`, `two_sided_geometric`, `observe`, `ExactRandom`.
 """
 
-from bisimdist.programs.source import (
-    ExactRandom,
-    flip,
-    geometric,
-    observe,
-    pick,
-    two_sided_geometric,
-    uniform,
-)
+from __future__ import annotations
 
-__all__ = ["ExactRandom", "flip", "geometric", "observe", "pick", "two_sided_geometric", "uniform"]
+from bisimdist.lazily import exported
+
+__getattr__, __dir__, __all__ = exported(__name__, __file__)

@@ -8,29 +8,20 @@ from bisimdist.models.interactive import Interactive
 from bisimdist.models.lmc import LMC
 from bisimdist.programs.chain import Origin, ProgramChain, ProgramInteractive
 
-__all__ = ["programs_side_by_side"]
-
 _Program = ProgramChain | ProgramInteractive
 
 
 def programs_side_by_side(first: _Program, second: _Program) -> _Program:
     """Put the models of two programs beside each other, paired by the first inputs of their pairs.
 
-    Parameters
-    ----------
-    first, second
-        The models; what is cut off from each chain goes on being so.
-
-    Raises
-    ------
-    UsageError
-        If different things are seen of them, one asks an analyst and the other does not, or one has more
-        inputs.
+    first, second: the models; what is cut off from each chain goes on being so.
+    Raises UsageError if different things are seen of them, one asks an analyst and the other does not, or one
+        has more inputs.
     """
     both = side_by_side(first, second)
     one, other = first.origin, second.origin
     if one.observe != other.observe:
-        raise UsageError("different things are seen of the two programs; expected the same")
+        raise UsageError("an observer sees different things of the two programs; expected the same")
     origin = Origin(
         f"{one.function} against {other.function}",
         one.observe,

@@ -14,8 +14,6 @@ from bisimdist.programs.inputs import Relation
 from bisimdist.programs.request import MOST_STATES, REPLAYS, Request
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["explore_interactive"]
-
 
 def explore_interactive(  # noqa: PLR0913
     function: Callable[..., Any] | str,
@@ -30,7 +28,7 @@ def explore_interactive(  # noqa: PLR0913
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> ProgramInteractive:
-    """Return the interactive model of a program whose parameter ``analyst`` chooses what is asked.
+    """Return the interactive model of a program whose parameter ``analyst`` chooses the queries.
 
     Every ``analyst.choose([...])`` is a question, whose options are actions; the analyst sees what the
     program tells it by ``analyst.tell`` (or announces by ``observe``), and what it returns. Options that are
@@ -59,7 +57,7 @@ def explore_interactive(  # noqa: PLR0913
     --------
     >>> import bisimdist
     >>> from bisimdist.models.library.programs.asked import asked_responses
-    >>> model = bisimdist.explore_interactive(asked_responses, [0, 1])
+    >>> model = bisimdist.programs.explore_interactive(asked_responses, [0, 1])
     >>> bisimdist.delta(model, 2, rounds=1).upper
     1/4
     """
@@ -67,6 +65,6 @@ def explore_interactive(  # noqa: PLR0913
     found = explored(function, inputs, request, pairs=pairs, neighbours=neighbours, cost=cost)
     if not isinstance(found, ProgramInteractive):
         raise UsageError(
-            "the function has no parameter named analyst: nobody asks; explore makes a chain of it"
+            "the function has no parameter named analyst, so it asks nothing; explore makes a chain of it"
         )
     return found

@@ -15,21 +15,16 @@ from bisimdist.programs.machine_source import Request
 from bisimdist.programs.noise import Choices, Drawn, Noise, Undecided
 from bisimdist.programs.states import State
 
-__all__ = ["Branch", "Listed", "Value", "divided", "parts_of", "value_of", "values_of"]
+FEW = 8  # a draw of at most so many values is looked at value by value
 
-FEW = 8
-"""A draw of at most so many values is looked at value by value."""
-
-MOST_LISTED = 1 << 16
-"""So many values of one draw are told apart at most."""
+MOST_LISTED = 1 << 16  # so many values of one draw are told apart at most
 
 _CURRENT = -1
 
 Bounds = dict[int, tuple[int, int]]
 Branch = tuple[Any, Bounds, int | fmpq, tuple[int, ...]]
 """What the source answers, the bounds of remembered intervals, the weight, and what is chosen about noise."""
-Listed = Iterable[tuple[Any, int, int]]
-"""Values with their weights, numbered."""
+Listed = Iterable[tuple[Any, int, int]]  # values with their weights, numbered
 
 
 class Value:
@@ -90,10 +85,7 @@ def value_of(answer: Any, choices: Choices) -> Any:
 def divided(asked: Undecided | SplitInterval | ListValues, branch: Branch, state: State) -> list[Branch]:
     """Return the parts of a branch that the program tells apart; those of an interval in descending order.
 
-    Raises
-    ------
-    Outside
-        If there are too many.
+    Raises Outside if there are too many.
     """
     answer, bounds, weight, made = branch
     if isinstance(asked, Undecided):

@@ -18,26 +18,19 @@ from bisimdist.programs.states import Drawing
 from bisimdist.programs.texts import text_of
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["BEGIN", "interactive_of", "label_of", "labels_of_question", "option_texts"]
-
 BEGIN = "begin"
 """What is asked first where runs show different things, or ask different things, before a question."""
 
-MOST_SHOWN = 200
-"""So many things are shown between two questions at most."""
+MOST_SHOWN = 200  # so many things are shown between two questions at most
 
 Shown = tuple[str, ...]
-Place = tuple[Shown, int]
-"""What was shown since the last question, and the node of the graph that is reached."""
-Asked = tuple[str, Mapping[Place, fmpq]]
-"""An option, and where it leads."""
+Place = tuple[Shown, int]  # what was shown since the last question, and the node of the graph that is reached
+Asked = tuple[str, Mapping[Place, fmpq]]  # an option, and where it leads
 
 
 def label_of(parts: Shown) -> str:
     """Return the label of a state of what is seen there: one text, or a JSON array of several.
 
-    Examples
-    --------
     >>> label_of(("observe 1",)), label_of(("observe 1", "return 2"))
     ('observe 1', '["observe 1", "return 2"]')
     """
@@ -50,13 +43,7 @@ def labels_of_question(shown: Shown, offers: Iterable[str]) -> tuple[str, str]:
 
 
 def option_texts(values: Sequence[object]) -> tuple[str, ...]:
-    """Return what options are called: the names of actions.
-
-    Raises
-    ------
-    ModelError
-        If two are written alike.
-    """
+    """Return what options are called: the names of actions. Raises ModelError if two are written alike."""
     texts = tuple(map(text_of, values))
     if len(set(texts)) < len(texts):
         raise ModelError(
@@ -81,12 +68,7 @@ def interactive_of(
 
     Parameters are those of `bisimdist.programs.observed.chain_of`.
 
-    Raises
-    ------
-    ModelError
-        If more and more is shown without a question.
-    LimitError
-        If the deadline passes.
+    Raises ModelError if more and more is shown without a question. Raises LimitError if the deadline passes.
     """
     work = _Asked(exploration, kinds)
     work.build()

@@ -14,8 +14,6 @@ from bisimdist.programs.front import explored
 from bisimdist.programs.request import Request
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["explore_bent"]
-
 
 def explore_bent(  # noqa: PLR0913
     function: Callable[..., Any] | str,
@@ -26,7 +24,7 @@ def explore_bent(  # noqa: PLR0913
     pairs: Sequence[tuple[str, str]] | None = None,
     deadline: Deadline = NEVER,
 ) -> IntervalChain:
-    """Return the chains of a program in which somebody bends every random bit.
+    """Return the chains of a program in which an adversary biases every random bit.
 
     Parameters
     ----------
@@ -59,8 +57,8 @@ def explore_bent(  # noqa: PLR0913
     5/9
     """
     if observe not in {"output", "draws"}:
-        raise UsageError(f"what is seen is {observe!r}; expected output or draws")
+        raise UsageError(f"observe is {observe!r}; expected output or draws")
     chain = explored(function, inputs, Request("draws", deadline=deadline, bits=True), pairs=pairs)
     if not isinstance(chain, ProgramChain):
-        raise UsageError("coins are bent of programs that nobody asks")
+        raise UsageError("biased coins need a program without an analyst")
     return bent(chain, to_fmpq(gain), seen=observe == "draws")

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from bisimdist.programs.code import Places
 from bisimdist.programs.liveness import Live, assigned_surely
 
-__all__ = ["Block", "Branch", "Flow", "Invoke", "Jump", "Leave", "analyse"]
-
 
 @dataclass(eq=False)
 class Jump:
@@ -47,24 +45,15 @@ class Invoke:
     inner: Places = ()
 
     def parts(self) -> list[ast.expr]:
-        """Return all expressions."""
         return [self.function, *self.arguments, *(keyword.value for keyword in self.keywords)]
 
 
 @dataclass(eq=False)
 class Block:
-    """Statements without a draw, in order, and how they end.
+    """Statements without a draw, in order, and how they end."""
 
-    Parameters
-    ----------
-    handler
-        The block that takes over where one of them raises an exception.
-    caught
-        The name under which a handler finds the exception.
-    """
-
-    handler: Block | None = None
-    caught: str = ""
+    handler: Block | None = None  # the block that takes over where one of them raises an exception
+    caught: str = ""  # the name under which a handler finds the exception
     body: list[ast.stmt] = field(default_factory=list)
     end: Jump | Branch | Leave | Invoke | None = None
     live: frozenset[str] = frozenset()
@@ -84,29 +73,17 @@ class Block:
 
 @dataclass(frozen=True)
 class Flow:
-    """The blocks of a function and what was found out about them.
+    """The blocks of a function and what was found out about them."""
 
-    Parameters
-    ----------
-    blocks
-        All that can be reached, the first one first.
-    doubtful
-        Variables that may have no value where a state remembers them.
-    """
-
-    blocks: tuple[Block, ...]
-    doubtful: frozenset[str]
+    blocks: tuple[Block, ...]  # all that can be reached, the first one first
+    doubtful: frozenset[str]  # variables that may have no value where a state remembers them
 
 
 def analyse(first: Block, variables: set[str], given: set[str]) -> Flow:
     """Find the live variables of every block, and which of them may be without a value.
 
-    Parameters
-    ----------
-    first
-        Where the function begins.
-    variables, given
-        All variables, and those that have a value at the beginning.
+    first: where the function begins.
+    variables, given: all variables, and those that have a value at the beginning.
     """
     blocks = _reached(first)
     live = Live(variables)

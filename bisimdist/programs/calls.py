@@ -16,11 +16,8 @@ from bisimdist.programs.objects import NEXT, SEND, YIELD, Closure, Generator
 from bisimdist.programs.sources import Sources
 from bisimdist.programs.states import Frame
 
-__all__ = ["RETURN", "Calls", "Told"]
-
 _LEAVE = Code("", "", 0)
-RETURN = Segment(_LEAVE, 0, (), run=lambda value: (LEAVE, value))
-"""Returns what it is given."""
+RETURN = Segment(_LEAVE, 0, (), run=lambda value: (LEAVE, value))  # returns what it is given
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +34,9 @@ Entered = tuple[Segment | None, Sequence[Any]] | Request | Told
 class Calls:
     """Begins calls.
 
-    Parameters
-    ----------
-    sources, compiler
-        The functions of the program.
-    announces
-        Whether what the program announces is told.
-    clips
-        Whether noise is clipped where the program says so.
+    sources, compiler: the functions of the program.
+    announces: whether what the program announces is told.
+    clips: whether noise is clipped where the program says so.
     """
 
     def __init__(self, sources: Sources, compiler: Compiler, *, announces: bool, clips: bool) -> None:
@@ -59,7 +51,6 @@ class Calls:
         self._taken = Segment(_LEAVE, 0, ("default",), run=_taken)
 
     def asked(self, method: DrawMethod, arguments: Sequence[Any], keywords: dict[str, Any] | None) -> Request:
-        """Return what a method asks the source for."""
         request = method.asks(arguments, keywords)
         if request.unclipped is None:
             return request

@@ -6,10 +6,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["INVOKE", "LEAVE", "NOWHERE", "TAIL", "Code", "Place", "Places", "Segment"]
-
-Place = tuple[str, int | None]
-"""A file, or nothing, and a line of it."""
+Place = tuple[str, int | None]  # a file, or nothing, and a line of it
 NOWHERE: Place = "", None
 Places = tuple[tuple[str, int], ...]
 
@@ -20,30 +17,16 @@ LEAVE, INVOKE, TAIL = 0, 1, 2
 
 @dataclass(eq=False, slots=True)
 class Segment:
-    """The code from one draw or call to the next.
+    """The code from one draw or call to the next."""
 
-    Parameters
-    ----------
-    code
-        The function that it belongs to.
-    line
-        The line of the draw or call before it.
-    live
-        The variables that it takes, behind the value of the draw or call.
-    handles
-        Whether it takes an exception in place of the value.
-    run
-        The code.
-    inner
-        Where that draw or call stands, and what was called on the way there, where functions are written into
-        this one: the innermost first.
-    """
-
-    code: Code
-    line: int
-    live: tuple[str, ...] = ()
-    handles: bool = False
+    code: Code  # the function that it belongs to
+    line: int  # the line of the draw or call before it
+    live: tuple[str, ...] = ()  # the variables that it takes, behind the value of the draw or call
+    handles: bool = False  # whether it takes an exception in place of the value
+    # the code
     run: Callable[..., tuple[Any, ...]] = field(default=None, repr=False)  # type: ignore[assignment]
+    # where that draw or call stands, and what was called on the way there, where functions are written into
+    # this one: the innermost first
     inner: Places = ()
 
     def place(self, files: Container[str]) -> Place:
@@ -54,32 +37,16 @@ class Segment:
 
 @dataclass(eq=False, slots=True)
 class Code:
-    """A function of the program.
+    """A function of the program."""
 
-    Parameters
-    ----------
-    name, file, line
-        What it is called, and where it stands.
-    native
-        The whole of it, where it cannot draw.
-    bind
-        Puts arguments in their order, as values of its parameters.
-    entry
-        Its first segment, which takes those, behind the cells of a closure.
-    defaults
-        Names of parameters whose defaults a closure carries.
-    generates
-        Whether calling it makes a generator.
-    arity
-        How many arguments without names its first segment takes as they are; -1 where they have to be bound.
-    """
-
-    name: str
+    name: str  # name, file and line: what it is called, and where it stands
     file: str
     line: int
-    native: Callable[..., Any] | None = None
+    native: Callable[..., Any] | None = None  # the whole of it, where it cannot draw
+    # puts arguments in their order, as values of its parameters
     bind: Callable[..., tuple[Any, ...]] | None = None
-    entry: Segment | None = None
-    defaults: tuple[str, ...] = ()
-    generates: bool = False
+    entry: Segment | None = None  # its first segment, which takes those, behind the cells of a closure
+    defaults: tuple[str, ...] = ()  # names of parameters whose defaults a closure carries
+    generates: bool = False  # whether calling it makes a generator
+    # how many arguments without names its first segment takes as they are; -1 where they have to be bound
     arity: int = -1

@@ -15,8 +15,6 @@ from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.exploration import Exploration
 from bisimdist.programs.states import Drawing
 
-__all__ = ["bent", "refuse_other_draws"]
-
 BITS = {("bits", 1), ("below", 2), ("flip", 1, 2)}
 """What asks for one fair bit: getrandbits(1), randrange(2) or a choice of two, flip(1/2)."""
 
@@ -27,43 +25,30 @@ _HALF, _ONE = fmpq(1, 2), fmpq(1)
 def refuse_other_draws(exploration: Exploration) -> None:
     """Refuse a program that draws anything but fair bits: what its draws are made of would not be known.
 
-    Raises
-    ------
-    UsageError
-        Naming the line and what it asks for.
+    Raises UsageError, naming the line and what it asks for.
     """
     for number, node in enumerate(exploration.nodes):
         if isinstance(node, Drawing) and node.request.count > 1 and node.request.key not in BITS:
             line = exploration.place(number)[1]
             asked = ", ".join(map(str, node.request.key[1:]))
             raise UsageError(
-                f"line {line} draws {node.request.key[0]}({asked}), and coins are bent bit by bit; expected "
-                "bits: getrandbits(1), randrange(2), a choice of two, or flip(1/2)"
+                f"line {line} draws {node.request.key[0]}({asked}), and only single bits can be biased; "
+                "expected bits: getrandbits(1), randrange(2), a choice of two, or flip(1/2)"
             )
 
 
 def bent(chain: ProgramChain, gain: fmpq, *, seen: bool) -> IntervalChain:
     """Return the chains in which every bit of a program is bent.
 
-    Parameters
-    ----------
-    chain
-        The chain of a program that draws bits, with its draws observed.
-    gain
-        By how much bits are bent: from 0 to 1.
-    seen
-        Whether an observer sees that a draw happens; otherwise only the output is seen, and the program has
+    chain: the chain of a program that draws bits, with its draws observed.
+    gain: by how much bits are bent: from 0 to 1.
+    seen: whether an observer sees that a draw happens; otherwise only the output is seen, and the program has
         to draw at most so many bits whatever these are.
-
-    Raises
-    ------
-    UsageError
-        If the gain is out of range.
-    ModelError
-        If draws are not seen, and may go on for ever.
+    Raises UsageError if the gain is out of range. Raises ModelError if draws are not seen, and may go on for
+        ever.
     """
     if not 0 <= gain <= 1:
-        raise UsageError(f"the coins are bent by {format_rational(gain)}; expected a number from 0 to 1")
+        raise UsageError(f"the coins are biased by {format_rational(gain)}; expected a number from 0 to 1")
     low, high = (1 - gain) / 2, (1 + gain) / 2
     rows = tuple(tuple((t, low, high) if p == _HALF else (t, p, p) for t, p in row) for row in chain.rows)
     program = chain.provenance()
@@ -109,8 +94,8 @@ class _Unseen:
                 for target in self.after(state):
                     if state_of.get(target) == 1:
                         raise ModelError(
-                            "it may draw for ever, and how long it does is not seen; expected a program that "
-                            "ends after so many draws, or --observe draws",
+                            "it may draw for ever, and an observer does not see how long; expected a program "
+                            "that ends after so many draws, or --observe draws",
                             place=self.chain.states[state],
                         )
                     stack.append((target, False))

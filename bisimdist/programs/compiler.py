@@ -29,8 +29,6 @@ from bisimdist.programs.vocabulary import (
     source_value,
 )
 
-__all__ = ["Compiler"]
-
 _PLAIN_TYPES = (list, dict, set, frozenset, tuple, str, bytes, int, range, Fraction)
 _Named = namedtuple("_Named", ())
 PLAIN_METHODS = frozenset(
@@ -41,16 +39,10 @@ PLAIN_METHODS = frozenset(
 class Compiler(Meanings):
     """Compiles functions when they are asked for; keeps what generated code refers to.
 
-    Parameters
-    ----------
-    sources
-        Finds the tree of a function.
-    ticker
-        Counts turns of loops.
-    run
-        Runs a function of the program where a built-in function calls it.
-    constants
-        Where objects of the module are written down.
+    sources: finds the tree of a function.
+    ticker: counts turns of loops.
+    run: runs a function of the program where a built-in function calls it.
+    constants: where objects of the module are written down.
     """
 
     def __init__(
@@ -123,10 +115,7 @@ class Compiler(Meanings):
     def local_class(self, node: ast.ClassDef, unit: Unit) -> type:
         """Return a class that is defined inside a function: one for all calls, as it takes nothing from them.
 
-        Raises
-        ------
-        ModelError
-            If it does, or does more than define methods and constants.
+        Raises ModelError if it does, or does more than define methods and constants.
         """
         if node not in self._classes:
             variables = unit.locals | set(unit.taken)
@@ -149,13 +138,7 @@ class Compiler(Meanings):
         return self._classes[node]
 
     def code_of(self, function: FunctionType) -> Code:
-        """Return the code of a function.
-
-        Raises
-        ------
-        Outside
-            If it is not part of the program.
-        """
+        """Return the code of a function. Raises Outside if it is not part of the program."""
         unit = self.unit_of(function)
         if unit is None:
             raise Outside(
@@ -208,7 +191,6 @@ class Compiler(Meanings):
         return False, called
 
     def called(self, node: ast.Call, unit: Unit) -> Any:
-        """Return what a call calls, or `UNKNOWN`."""
         if isinstance(node.func, ast.Name) and unit.is_variable(node.func.id):
             return UNKNOWN
         return unwrapped(unit.known(node.func))

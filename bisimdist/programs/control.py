@@ -9,18 +9,12 @@ from types import TracebackType
 
 from bisimdist.errors import ModelError
 
-__all__ = ["Failed", "ListValues", "Outside", "SplitInterval", "line_within"]
-
 
 class Outside(BaseException):
     """Something that the subset of Python does not have, met while the program runs.
 
-    Parameters
-    ----------
-    what
-        What it was.
-    instead
-        What to write instead.
+    what: what it was.
+    instead: what to write instead.
     """
 
     def __init__(self, what: str, instead: str) -> None:
@@ -33,14 +27,19 @@ class Outside(BaseException):
         return ModelError(f"{self.what}; {self.instead}", source=source, line=line)
 
 
-class Failed(BaseException):
-    """An error that is ours, or about the program, and not one that the program raises.
+class Endless(ModelError):  # noqa: N818 - what it says of the program
+    """A program that takes more time or memory than there is, however it is run."""
 
-    Parameters
-    ----------
-    error
-        The error.
-    """
+
+class Unbounded(Outside):
+    """Something that takes more time or memory than any limit allows."""
+
+    def as_error(self, source: str, line: int | None) -> ModelError:
+        return Endless(f"{self.what}; {self.instead}", source=source, line=line)
+
+
+class Failed(BaseException):
+    """An error that is ours, or about the program, and not one that the program raises."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
@@ -50,12 +49,8 @@ class Failed(BaseException):
 class SplitInterval(BaseException):
     """An interval of values of a draw was compared with something inside it.
 
-    Parameters
-    ----------
-    index
-        Which interval.
-    cuts
-        Where to divide it.
+    index: which interval.
+    cuts: where to divide it.
     """
 
     def __init__(self, index: int, cuts: tuple[int, ...]) -> None:
@@ -67,10 +62,7 @@ class SplitInterval(BaseException):
 class ListValues(BaseException):
     """The values of an interval are told apart one by one.
 
-    Parameters
-    ----------
-    index
-        Which interval.
+    index: which interval.
     """
 
     def __init__(self, index: int) -> None:

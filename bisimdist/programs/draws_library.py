@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["choice", "sample", "shuffle"]
-
 
 def choice(rng: Any, items: Any) -> Any:
     """Return one of the items."""

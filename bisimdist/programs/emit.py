@@ -11,10 +11,7 @@ from bisimdist.programs.code import INVOKE, LEAVE, TAIL, Code, Segment
 from bisimdist.programs.native import helper
 from bisimdist.programs.syntax import assign, load, tuple_of
 
-__all__ = ["Emitter"]
-
-_SHORT = 3
-"""A block of at most so many statements is repeated where several lead to it."""
+_SHORT = 3  # a block of at most so many statements is repeated where several lead to it
 
 _PLACE, _ERROR = ".pc", ".e"
 
@@ -22,14 +19,9 @@ _PLACE, _ERROR = ".pc", ".e"
 class Emitter:
     """Makes the segments of a function.
 
-    Parameters
-    ----------
-    flow, code
-        The blocks, and what they belong to.
-    keep
-        Makes a value known to generated code, and returns its name there.
-    finish
-        Compiles a function from its tree.
+    flow, code: the blocks, and what they belong to.
+    keep: makes a value known to generated code, and returns its name there.
+    finish: compiles a function from its tree.
     """
 
     def __init__(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gc
 import heapq
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf, log2
-from typing import Any
+from typing import Any, cast
 
 from flint import fmpq
 
@@ -26,8 +26,6 @@ from bisimdist.programs.states import Drawing, State
 from bisimdist.programs.symmetry import Folding, alike
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["Edge", "Exploration", "cost_of", "rows_of"]
-
 _ROUNDING = 1e-9
 _ONE = fmpq(1)
 _Step = tuple[int, int, int | None]
@@ -39,13 +37,16 @@ _Reached = tuple[int, int, int | fmpq, int, bool]
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Do without the search for cycles: what is made here stays."""
+    """Do without the search for cycles: what is made here stays, and counts as old at the end."""
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()
 
 
@@ -56,39 +57,20 @@ def cost_of(cut: float) -> float:
 
 @dataclass(slots=True)
 class Edge:
-    """What may come next.
+    """What may come next."""
 
-    Parameters
-    ----------
-    target
-        The next node.
-    steps
-        How many steps were executed on the way.
-    probability
-        How likely that is.
-    choice
-        Which of the values an analyst has to choose for that, where one does.
-    """
-
-    target: int
-    steps: int
-    probability: fmpq
-    choice: int | None = None
+    target: int  # the next node
+    steps: int  # how many steps were executed on the way
+    probability: fmpq  # how likely that is
+    choice: int | None = None  # which of the values an analyst has to choose for that, where one does
 
 
 @dataclass(slots=True)
 class Exploration:
-    """A graph that grows as it is asked to.
+    """A graph that grows as it is asked to."""
 
-    Parameters
-    ----------
-    machine
-        Runs the program.
-    folding
-        Puts loops over elements of inputs into one order; what else might come first is in `orders`, by node.
-    """
-
-    machine: Machine
+    machine: Machine  # runs the program
+    # puts loops over elements of inputs into one order; what else might come first is in `orders`, by node
     folding: Folding | None = None
     nodes: list[Outcome] = field(default_factory=list)
     edges: list[tuple[Edge, ...] | None] = field(default_factory=list)
@@ -106,7 +88,6 @@ class Exploration:
     def start(
         self, name: str, function: Callable[..., Any], arguments: list[Any], keywords: Mapping[str, Any]
     ) -> None:
-        """Add a start."""
         outcome = self.machine.start(function, arguments, dict(keywords))
         target = self._node(outcome)
         self.starts[name] = Edge(target, self.machine.ticker.steps, fmpq(1))
@@ -123,21 +104,12 @@ class Exploration:
     ) -> bool:
         """Expand nodes; tell whether no node is left that may be expanded.
 
-        Parameters
-        ----------
-        cut
-            Paths of less probability are not followed.
-        states
-            Stop with so many nodes.
-        work
-            Stop when the states that were expanded hold so many objects that can be changed and their parts.
-        deadline, progress
-            When to give up, and who is told.
-
-        Raises
-        ------
-        LimitError
-            If the deadline passes.
+        cut: paths of less probability are not followed.
+        states: stop with so many nodes.
+        work: stop when the states that were expanded hold so many objects that can be changed and their
+            parts.
+        deadline, progress: when to give up, and who is told.
+        Raises LimitError if the deadline passes.
         """
         most = inf if cut is None else cost_of(cut)
         with _no_collection():
@@ -249,6 +221,20 @@ class Exploration:
             else:
                 return NOWHERE
         return found
+
+    def where(self, number: int) -> str:
+        """Return the place that a node is about, for people; empty where it has none."""
+        line = self.place(number)[1]
+        return f"in line {line}" if line else ""
+
+    def answers(self, number: int, most: int) -> Sequence[Any]:
+        """Return some of what may be drawn at a node."""
+        request = cast("Drawing", self.nodes[number]).request
+        if request.values is not None:
+            return request.values[:most]
+        if request.noise:
+            return range(-most // 2, most // 2) if len(request.noise) > 1 else range(most)
+        return [request.start + k * request.step for k in range(min(request.count, most))]
 
     def places(self) -> Iterator[tuple[str, int]]:
         """Yield the files and lines of nodes that have them."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from bisimdist.programs.compiler import Compiler
     from bisimdist.programs.unit import Unit
 
-__all__ = ["Flattener"]
-
 
 @dataclass(frozen=True)
 class _Loop:
@@ -39,10 +37,7 @@ class _Finally:
 class Flattener(Comprehensions):
     """Makes blocks of the statements of a function.
 
-    Parameters
-    ----------
-    compiler, unit
-        Who compiles, and which function.
+    compiler, unit: who compiles, and which function.
     """
 
     def __init__(self, compiler: Compiler, unit: Unit) -> None:
@@ -63,7 +58,6 @@ class Flattener(Comprehensions):
         return first
 
     def leave(self, value: ast.expr, node: ast.AST) -> None:
-        """Return a value."""
         if self.current.end is None:
             self.current.end = Leave(copy_of(value, node))  # type: ignore[arg-type]
 
@@ -104,9 +98,7 @@ class Flattener(Comprehensions):
         make = makers.get(type(node))
         if make is None:
             kind = type(node).__name__.lower()
-            self.native.refuse(
-                node, f"a draw stands inside a statement of kind {kind}", "draw before it, into a variable"
-            )
+            self.native.refuse(node, f"a statement of kind {kind} draws", "draw before it, into a variable")
         make(node)
 
     def _plain(self, node: ast.stmt) -> bool:

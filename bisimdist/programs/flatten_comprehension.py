@@ -12,8 +12,6 @@ from bisimdist.programs.renaming import renamed
 from bisimdist.programs.syntax import assign, bound_names, call, copy_of, load, store
 from bisimdist.programs.vocabulary import BUILTINS
 
-__all__ = ["Comprehensions"]
-
 GOES_THROUGH = ("list", "tuple", "set", "frozenset", "sorted", "sum", "any", "all", "min", "max")
 
 

@@ -24,16 +24,11 @@ if TYPE_CHECKING:
     from bisimdist.programs.compiler import Compiler
     from bisimdist.programs.unit import Unit
 
-__all__ = ["Expressions"]
-
 
 class Expressions:
     """Makes blocks of expressions; what is returned is plain code for their value.
 
-    Parameters
-    ----------
-    compiler, unit
-        Who compiles, and which function.
+    compiler, unit: who compiles, and which function.
     """
 
     def __init__(self, compiler: Compiler, unit: Unit) -> None:
@@ -158,9 +153,7 @@ class Expressions:
         if isinstance(node, ast.Dict):
             return self._dict(node)
         if isinstance(node, ast.FormattedValue | ast.Slice) and len(parts) > 1 and self.suspends(parts[-1]):
-            self.native.refuse(
-                node, "a draw stands inside a format or slice", "draw before it, into a variable"
-            )
+            self.native.refuse(node, "a format or slice draws", "draw before it, into a variable")
         for (name, index), value in zip(places, self.sequence(parts), strict=True):
             if index is None:
                 setattr(made, name, value)
@@ -193,7 +186,6 @@ class Expressions:
     # conditions
 
     def condition(self, node: ast.expr, yes: Block, no: Block) -> None:
-        """Go on with one of two blocks."""
         if isinstance(node, ast.Constant):
             self.jump(yes if node.value else no)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

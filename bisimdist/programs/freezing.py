@@ -33,8 +33,6 @@ from bisimdist.programs.objects import (
 if TYPE_CHECKING:
     from bisimdist.programs.heap import Heap
 
-__all__ = ["Box", "Freezer", "Frozen", "Mutable", "Ref", "Whole"]
-
 Frozen = Hashable
 
 
@@ -79,10 +77,7 @@ _CONSTANTS = (ConstantList, ConstantDict, ConstantSet)
 class Freezer:
     """Freezes and thaws; what it has made once it makes again.
 
-    Parameters
-    ----------
-    atoms
-        Types whose values are compared by identity and never change.
+    atoms: types whose values are compared by identity and never change.
     """
 
     def __init__(self, atoms: tuple[type, ...] = ()) -> None:

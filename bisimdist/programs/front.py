@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
 import os
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from flint import fmpq
@@ -24,16 +23,15 @@ from bisimdist.interruption import deferred
 from bisimdist.programs.asking import interactive_of
 from bisimdist.programs.chain import Origin, ProgramChain, ProgramInteractive, observed_kinds
 from bisimdist.programs.coins import refuse_other_draws
-from bisimdist.programs.control import Failed, Outside, line_within
+from bisimdist.programs.control import Endless, Failed, Outside, line_within
 from bisimdist.programs.exploration import Exploration, cost_of
 from bisimdist.programs.freezing import Mutable
 from bisimdist.programs.guard import guard
 from bisimdist.programs.inputs import Input, Relation, chosen_inputs, neighbour_pairs, pairs_of, relation_of
 from bisimdist.programs.instrument import Instrument
-from bisimdist.programs.loading import ProgramFile, load_program
+from bisimdist.programs.loading import GIVEN, loaded
 from bisimdist.programs.machine import Machine
-from bisimdist.programs.machine_source import ANALYST, SOURCE
-from bisimdist.programs.observed import chain_of, cut_masses
+from bisimdist.programs.observed import View, chain_of, cut_masses
 from bisimdist.programs.parting import partings
 from bisimdist.programs.request import FINER, FIRST_CUT, MOST_STATES, REPLAYS, Request
 from bisimdist.programs.sources import Sources
@@ -41,15 +39,12 @@ from bisimdist.programs.stepping import explore_steps
 from bisimdist.programs.symmetry import Folding
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["DEFAULT_GAP", "GIVEN", "Pairs", "explore", "explored", "loaded"]
-
 Pairs = Sequence[tuple[str, str]]
 
 DEFAULT_GAP = fmpq(1, 10**9)
 """How much the runs that are cut off may weigh, where a program has too many states and nobody said."""
 
-WHOLE_STATES = 50_000
-"""A program with more than so many is cut off as soon as the gap allows it."""
+WHOLE_STATES = 50_000  # a program with more than so many is cut off as soon as the gap allows it
 
 FEW_REPLAYS, FEWEST_REPLAYS = 50, 3
 """As many where a limit has ended the exploration; and for each of many inputs."""
@@ -60,14 +55,9 @@ MORE_REPLAYED = 20
 WHOLE_WORK = 300_000
 """The same limit for the parts of objects that can be changed, which every state has to copy."""
 
-MOST_WORK = 20_000_000
-"""The same, where no run may be cut off."""
+MOST_WORK = 20_000_000  # the same, where no run may be cut off
 
-GIVEN: Mapping[str, Any] = {"rng": SOURCE, "analyst": ANALYST}
-"""The parameters that are not inputs."""
-
-UNCLIPPED_SECONDS = 10.0
-"""So long is it tried to say what a clip costs."""
+UNCLIPPED_SECONDS = 10.0  # so long is it tried to say what a clip costs
 
 
 def explore(  # noqa: PLR0913
@@ -86,6 +76,9 @@ def explore(  # noqa: PLR0913
     states: int = MOST_STATES,
     replays: int = REPLAYS,
     cost: Mapping[str, int] | None = None,
+    arguments: Sequence[object] = (),
+    chances: Sequence[str] = (),
+    layout: str | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
 ) -> ProgramChain:
@@ -122,6 +115,9 @@ def explore(  # noqa: PLR0913
     cost
         The steps of a statement by the name of its kind (``{"Assign": 1}``), for ``observe="steps"``; by
         default each counts one.
+    arguments, chances, layout
+        Of compiled code, which a text ``FILE.wasm:FUNCTION`` names: the arguments behind the input; the
+        imports that return uniform bits, such as ``env.rnd64``; how lists lie in memory, such as ``i32``.
     deadline, progress
         When to give up, and who is told.
 
@@ -150,7 +146,17 @@ def explore(  # noqa: PLR0913
     if function is None:
         raise UsageError("expected a function, or start=, step= and label=")
     request = Request(
-        observe, _number(cut), _number(gap), to_fmpq(alpha), states, replays, deadline, progress
+        observe,
+        _number(cut),
+        _number(gap),
+        to_fmpq(alpha),
+        states,
+        replays,
+        deadline,
+        progress,
+        arguments=tuple(map(str, arguments)),
+        chances=tuple(chances),
+        layout=layout,
     )
     found = explored(function, inputs, request, pairs=pairs, neighbours=neighbours, cost=cost)
     if isinstance(found, ProgramInteractive):
@@ -169,9 +175,65 @@ def explored(  # noqa: PLR0913
     neighbours: Relation | str | None = None,
     cost: Mapping[str, int] | None = None,
 ) -> ProgramChain | ProgramInteractive:
-    """Return the model of a program, whichever kind it has; see `explore` and `analyst`."""
+    """Return the model of a program, whichever kind it has; see `explore` and `analyst`.
+
+    What the compiler does not understand is run as it is, over and over (`bisimdist.programs.replay`).
+    """
     request.check()
+    if isinstance(function, str) and ".wasm:" in function:
+        from bisimdist.programs.wasm.door import explored_module  # noqa: PLC0415 - seldom needed
+
+        return explored_module(function, inputs, request, pairs=pairs, neighbours=neighbours)
+    if isinstance(function, os.PathLike):
+        function = str(function)
+    whole = isinstance(function, str | FunctionType | functools.partial | BuiltinFunctionType | type)
+    if request.grid is None and (whole or hasattr(function, "cache_info") or not callable(function)):
+        try:
+            return compiled(function, inputs, request, pairs=pairs, neighbours=neighbours, cost=cost)
+        except Endless:
+            raise
+        except ModelError as refusal:
+            return _replayed_as_it_is(function, inputs, request, pairs, neighbours, refusal)
+    why = "a method or an object is run as it is" if request.grid is None else "it is run to be rounded"
+    return _replayed_as_it_is(function, inputs, request, pairs, neighbours, ModelError(why))
+
+
+def _replayed_as_it_is(  # noqa: PLR0913, PLR0917
+    function: Callable[..., Any] | str,
+    inputs: Iterable[Any] | Mapping[str, Any],
+    request: Request,
+    pairs: Pairs | None,
+    neighbours: Relation | str | None,
+    refusal: ModelError,
+) -> ProgramChain:
+    from bisimdist.programs.replay.door import replayed  # noqa: PLC0415 - numpy is loaded for it
+    from bisimdist.programs.replay.loading import Asks  # noqa: PLC0415
+
+    if request.kinds & {"bits", "steps"} or request.bits:
+        raise refusal
+    chosen = chosen_inputs(inputs)
+    try:
+        return replayed(function, chosen, request, _asked(chosen, pairs, neighbours), str(refusal.message))
+    except Asks:
+        raise refusal from None
+    except LimitError:
+        if request.cuts or request.deadline.passed():
+            raise
+        raise refusal from None
+
+
+def compiled(  # noqa: PLR0913
+    function: Callable[..., Any] | str,
+    inputs: Iterable[Any] | Mapping[str, Any],
+    request: Request,
+    *,
+    pairs: Pairs | None = None,
+    neighbours: Relation | str | None = None,
+    cost: Mapping[str, int] | None = None,
+) -> ProgramChain | ProgramInteractive:
+    """Return the model of a program that the compiler understands."""
     observe = request.observe
+    observed_kinds(observe or "output")
     steps = observe is not None and "steps" in observed_kinds(observe)
     if cost is not None and not steps:
         raise UsageError("the cost of steps is given; they are seen with observe='steps' only")
@@ -180,13 +242,7 @@ def explored(  # noqa: PLR0913
     asked_who = "analyst" in inspect.signature(found).parameters
     request = request.of_analyst() if asked_who else replace(request, observe=observe or "output")
     chosen = chosen_inputs(inputs)
-    if neighbours is None:
-        asked = pairs_of([item.name for item in chosen], pairs)
-    elif pairs is not None:
-        raise UsageError("both pairs and neighbours are given; expected one of them")
-    else:
-        relation = relation_of(neighbours) if isinstance(neighbours, str) else neighbours
-        asked = neighbour_pairs(chosen, relation)
+    asked = _asked(chosen, pairs, neighbours)
     limit = sys.getrecursionlimit()
     sources = Sources(found, program, instrument)
     machine = Machine(sources, announces="trace" in request.kinds, clips=request.clips)
@@ -207,6 +263,16 @@ def explored(  # noqa: PLR0913
     return replace(made, origin=replace(made.origin, unclipped=unclipped))
 
 
+def _asked(
+    chosen: Sequence[Input], pairs: Pairs | None, neighbours: Relation | str | None
+) -> tuple[tuple[str, str], ...]:
+    if neighbours is None:
+        return pairs_of([item.name for item in chosen], pairs)
+    if pairs is not None:
+        raise UsageError("both pairs and neighbours are given; expected one of them")
+    return neighbour_pairs(chosen, relation_of(neighbours) if isinstance(neighbours, str) else neighbours)
+
+
 def _unclipped(
     function: Callable[..., Any] | str,
     inputs: Sequence[Input],
@@ -219,7 +285,7 @@ def _unclipped(
         request, clips=False, replays=0, cut=None, gap=None, deadline=Deadline.after(UNCLIPPED_SECONDS)
     )
     try:
-        found = explored(function, inputs, whole, pairs=pairs, cost=cost)
+        found = compiled(function, inputs, whole, pairs=pairs, cost=cost)
     except BisimdistError:
         return None
     return found if isinstance(found, ProgramChain) else None
@@ -237,50 +303,6 @@ def _place(outside: Outside, machine: Machine) -> tuple[str, int | None]:
 
 def _number(value: ExactNumber | None) -> fmpq | None:
     return None if value is None else to_fmpq(value)
-
-
-def loaded(
-    function: Callable[..., Any] | str, instrument: ast.NodeTransformer | None = None
-) -> tuple[FunctionType, ProgramFile | None, dict[str, Any]]:
-    """Return a function, its file where one was named, and the arguments that are fixed."""
-    program = None
-    keywords: dict[str, Any] = {}
-    found: Any = function
-    if isinstance(function, str | os.PathLike):
-        program, found = load_program(str(function), instrument=instrument)
-    while isinstance(found, functools.partial):
-        if found.args:
-            raise UsageError("the partial function fixes arguments by position; fix them by name")
-        keywords = {**found.keywords, **keywords}
-        found = found.func
-    found = inspect.unwrap(found) if type(found).__name__ == "_lru_cache_wrapper" else found
-    if not isinstance(found, FunctionType):
-        raise UsageError(f"{function!r} is a {type(found).__name__}; expected a Python function")
-    _check_parameters(found, keywords)
-    return found, program, keywords
-
-
-def _check_parameters(function: FunctionType, keywords: Mapping[str, Any]) -> None:
-    signature = inspect.signature(function)
-    file, line = function.__code__.co_filename, function.__code__.co_firstlineno
-    place = f"in {function.__qualname__}"
-    parameters = list(signature.parameters.values())
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    if not parameters or parameters[0].kind not in positional or parameters[0].name in GIVEN:
-        raise ModelError(
-            "the function has no parameter for the input; write it first", source=file, line=line, place=place
-        )
-    for parameter in parameters[1:]:
-        variable = parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        given = parameter.name in GIVEN or parameter.name in keywords
-        if not variable and not given and parameter.default is inspect.Parameter.empty:
-            raise ModelError(
-                f"the parameter {parameter.name!r} has no default; give it one (the first parameter is the "
-                "input, one named rng the random source, one named analyst who asks)",
-                source=file,
-                line=line,
-                place=place,
-            )
 
 
 def _explored(  # noqa: PLR0913, PLR0917
@@ -302,7 +324,7 @@ def _explored(  # noqa: PLR0913, PLR0917
 
     folded = _folded(machine, begun, inputs, request) if request.orders else None
     exploration = folded or begun()
-    ended = folded is None and not _expand(exploration, request, pairs)
+    ended = folded is None and not expand(exploration, request, pairs)
     if request.bits:
         refuse_other_draws(exploration)
     with deferred() if ended else nullcontext():
@@ -332,7 +354,7 @@ def _explored(  # noqa: PLR0913, PLR0917
         )
     if "analyst" in given:
         return interactive_of(exploration, request.kinds, pairs, origin, deadline=request.deadline)
-    return _chain(exploration, request, pairs, origin)
+    return chain_within(exploration, request, pairs, origin)
 
 
 def _replayed(exploration: Exploration, inputs: Sequence[Input]) -> Sequence[Input]:
@@ -363,8 +385,12 @@ def _folded(
     return exploration if done and exploration.orders_agree(request.deadline) else None
 
 
-def _chain(
-    exploration: Exploration, request: Request, pairs: Sequence[tuple[str, str]], origin: Origin
+def chain_within(
+    exploration: Exploration,
+    request: Request,
+    pairs: Sequence[tuple[str, str]],
+    origin: Origin,
+    view: View | None = None,
 ) -> ProgramChain:
     """Return the chain; where that takes too long, of as much as does not."""
     if not origin.ended:
@@ -377,6 +403,7 @@ def _chain(
                 beyond=request.beyond,
                 deadline=request.deadline,
                 progress=request.progress,
+                view=view,
             )
         except ENDINGS:
             if not request.cuts:
@@ -393,18 +420,16 @@ def _chain(
                     ended,
                     beyond=request.beyond,
                     deadline=Deadline.after(request.closing),
+                    view=view,
                 )
             except LimitError:
                 exploration.forget()
 
 
-def _expand(exploration: Exploration, request: Request, pairs: Sequence[tuple[str, str]]) -> bool:
+def expand(exploration: Exploration, request: Request, pairs: Sequence[tuple[str, str]]) -> bool:
     """Expand the graph as far as the cut, the gap or the number of states say; tell whether that was done.
 
-    Raises
-    ------
-    LimitError
-        If it was not, and runs may not be cut off.
+    Raises LimitError if it was not, and runs may not be cut off.
     """
     if not request.cuts:
         limits: dict[str, Any] = {"deadline": request.deadline, "progress": request.progress}

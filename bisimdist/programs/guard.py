@@ -26,16 +26,11 @@ from bisimdist.programs.source import (
 )
 from bisimdist.programs.texts import RAISES, text_of
 
-__all__ = ["Replacing", "guard", "replaced"]
+SHORT = 8  # all paths of at most so many draws are run, as long as they are few
 
-SHORT = 8
-"""All paths of at most so many draws are run, as long as they are few."""
+LONGEST = 400  # random paths are followed for so many draws
 
-LONGEST = 400
-"""Random paths are followed for so many draws."""
-
-MOST_COPIED = 100_000
-"""And until so many parts of objects that can be changed have been copied on the way."""
+MOST_COPIED = 100_000  # and until so many parts of objects that can be changed have been copied on the way
 
 
 class _ScriptEnded(BaseException):
@@ -46,13 +41,11 @@ class Replacing(ExactRandom):
     """A source that stands for every source of a program, and for what observes it."""
 
     def randbelow(self, n: int) -> Any:
-        """As in `secrets`."""
         if n <= 0:
             raise ValueError("Upper bound must be positive.")
         return self.randrange(n)
 
     def randbits(self, k: int) -> Any:
-        """As in `secrets`."""
         return self.getrandbits(k)
 
     def step(self, cost: int) -> None:
@@ -147,30 +140,14 @@ def guard(  # noqa: PLR0913
 ) -> int:
     """Run a program in plain Python along paths of the machine, and compare.
 
-    Parameters
-    ----------
-    machine
-        Runs the program piece by piece.
-    name
-        What the input is called.
-    function, arguments
-        The function, and a fresh copy of its arguments.
-    runs
-        How many random paths to take.
-    given
-        By parameter the source, and the analyst, inside the machine; plain Python is given scripted ones.
-    seed
-        For the random paths.
-
-    Returns
-    -------
-    int
-        How many paths were compared.
-
-    Raises
-    ------
-    ModelError
-        If plain Python does something else than the machine.
+    machine: runs the program piece by piece.
+    name: what the input is called.
+    function, arguments: the function, and a fresh copy of its arguments.
+    runs: how many random paths to take.
+    given: by parameter the source, and the analyst, inside the machine; plain Python is given scripted ones.
+    seed: for the random paths.
+    Returns how many paths were compared.
+    Raises ModelError if plain Python does something else than the machine.
     """
     chooser = random.Random(seed)
     done: set[tuple[Any, ...]] = set()
@@ -202,7 +179,6 @@ class _Guard:
         return self.machine.start(self.function, list(self.arguments()), dict(self.given))
 
     def short(self, most: int) -> list[_Path]:
-        """Return all short paths, or the first of them."""
         paths: list[_Path] = []
         scripts: list[tuple[Any, ...]] = [()]
         while scripts and len(paths) < most:
@@ -216,7 +192,6 @@ class _Guard:
         return paths
 
     def random(self, chooser: random.Random) -> _Path:
-        """Return a random path."""
         return self._run(lambda request: _random_value(request, chooser), LONGEST)[0]
 
     def _run(self, choose: Callable[[Request], Any], most: int) -> tuple[_Path, Request | None]:

@@ -12,10 +12,7 @@ from bisimdist.programs.interval import Interval, plain
 from bisimdist.programs.noise import Choices, Drawn, Noise, moved
 from bisimdist.programs.objects import Cell
 
-__all__ = ["Contents", "Heap", "attributes", "thaw", "thawed"]
-
-Contents = tuple[Any, ...]
-"""The kind of an object, and its frozen parts."""
+Contents = tuple[Any, ...]  # the kind of an object, and its frozen parts
 
 
 class Heap:
@@ -48,7 +45,7 @@ class Heap:
             drawn.check()
             if any(id(other) in self._numbers for other in drawn.others):
                 raise Outside(
-                    "two values of noise are kept that were compared with each other",
+                    "two noisy values are kept after a comparison with each other",
                     "go on with one of them only, as in 'if noisy > best: best = noisy'",
                 )
             number = self._new(drawn)
@@ -105,14 +102,9 @@ def attributes(value: Any) -> dict[str, Any]:
 def thawed(contents: Sequence[Contents], bounds: dict[int, tuple[int, int]], choices: Choices) -> list[Any]:
     """Build the objects of a state afresh; intervals within the given bounds.
 
-    Parameters
-    ----------
-    contents
-        What the heap of the state holds.
-    bounds
-        By number, where an interval has been divided.
-    choices
-        What is chosen about noise.
+    contents: what the heap of the state holds.
+    bounds: by number, where an interval has been divided.
+    choices: what is chosen about noise.
     """
     objects: list[Any] = []
     for number, content in enumerate(contents):

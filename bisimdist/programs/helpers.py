@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sized
 from types import GeneratorType
 from typing import Any
 
-from bisimdist.programs.control import ListValues, Outside
+from bisimdist.programs.control import ListValues, Outside, Unbounded
 from bisimdist.programs.interval import Interval
 from bisimdist.programs.machine_source import Source, SourceClass
 from bisimdist.programs.noise import Noise
@@ -22,18 +22,6 @@ from bisimdist.programs.objects import (
     Numbers,
     Rest,
 )
-
-__all__ = [
-    "HELPERS",
-    "Ticker",
-    "checked",
-    "first_and_rest",
-    "is_kind",
-    "items_of",
-    "over",
-    "shown",
-    "type_of",
-]
 
 MOST_BITS = 1_000_000
 MOST_ITEMS = 10_000_000
@@ -57,7 +45,7 @@ class Ticker:
         """Count one turn."""
         self.left -= 1
         if self.left < 0:
-            raise Outside(
+            raise Unbounded(
                 f"the program runs for {MOST_TICKS} turns of loops without a draw",
                 "write a loop that ends, or draws",
             )
@@ -73,7 +61,7 @@ def over(value: Any) -> Any:
     if isinstance(value, _SETS):
         raise Outside("it goes through a set, whose order is not defined", "write sorted(...) around the set")
     if type(value) is range and len(value) > MOST_ITEMS:
-        raise Outside(f"it goes through {len(value)} numbers", f"at most {MOST_ITEMS} are gone through")
+        raise Unbounded(f"it goes through {len(value)} numbers", f"at most {MOST_ITEMS} are gone through")
     return value
 
 
@@ -113,7 +101,7 @@ def _size(value: Any) -> int:
 
 def _grown(size: int) -> None:
     if size > MOST_BITS:
-        raise Outside(f"a number of {size} bits comes about", f"at most {MOST_BITS} bits are kept")
+        raise Unbounded(f"a number of {size} bits comes about", f"at most {MOST_BITS} bits are kept")
 
 
 def _multiply(a: Any, b: Any) -> Any:
@@ -131,7 +119,7 @@ def _multiply(a: Any, b: Any) -> Any:
 
 def _long(length: int) -> None:
     if length > MOST_ITEMS:
-        raise Outside(f"a sequence of {length} items comes about", f"at most {MOST_ITEMS} are kept")
+        raise Unbounded(f"a sequence would have {length} items", f"at most {MOST_ITEMS} are kept")
 
 
 def _add(a: Any, b: Any) -> Any:
@@ -290,5 +278,4 @@ HELPERS: dict[str, Callable[..., Any]] = {
     "pop": _pop,
     "join": _join,
     "shown": shown,
-}
-"""By the name that generated code gives them, behind an underscore."""
+}  # by the name that generated code gives them, behind an underscore

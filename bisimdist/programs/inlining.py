@@ -21,13 +21,9 @@ from bisimdist.programs.unit import Unit
 if TYPE_CHECKING:
     from bisimdist.programs.compiler import Compiler
 
-__all__ = ["Inliner"]
+MOST_DEEP = 8  # so many functions are written into each other at most
 
-MOST_DEEP = 8
-"""So many functions are written into each other at most."""
-
-MOST_STATEMENTS = 200
-"""So many statements are written into one function at most."""
+MOST_STATEMENTS = 200  # so many statements are written into one function at most
 
 _OUTSIDE = (ast.FunctionDef, ast.ClassDef, ast.Nonlocal, ast.Delete, ast.With)
 
@@ -56,10 +52,7 @@ class Inliner(Flattener):
     A function is written in whose variables all have a value before they are read, whatever an earlier call
     left in them, and that neither calls itself nor makes functions with a name.
 
-    Parameters
-    ----------
-    compiler, unit
-        Who compiles, and which function.
+    compiler, unit: who compiles, and which function.
     """
 
     def __init__(self, compiler: Compiler, unit: Unit) -> None:
@@ -211,7 +204,6 @@ def _only_called(unit: Unit, name: str) -> bool:
 
 
 def _defaults_of(function: FunctionType, arguments: ast.arguments) -> dict[str, Any]:
-    """Return the defaults of a function by parameter."""
     names = [part.arg for part in (*arguments.posonlyargs, *arguments.args)]
     values = function.__defaults__ or ()
     return {

@@ -15,24 +15,11 @@ from bisimdist.errors import UsageError
 from bisimdist.programs.loading import load_program
 from bisimdist.programs.texts import literal
 
-__all__ = [
-    "Input",
-    "Relation",
-    "at_distance_one",
-    "chosen_inputs",
-    "inputs_of_size",
-    "literal_inputs",
-    "neighbour_pairs",
-    "pairs_of",
-    "relation_of",
-]
-
 MOST_INPUTS = 20_000
 
 _SEQUENCES = (list, tuple, str, bytes)
 
-Relation = Callable[[Any, Any], object]
-"""Tells whether two inputs are neighbours; in either order is enough."""
+Relation = Callable[[Any, Any], object]  # tells whether two inputs are neighbours; in either order is enough
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +31,7 @@ class Input:
 
 
 def literal_inputs(texts: Iterable[str]) -> tuple[Input, ...]:
-    """Return inputs of Python literals as written.
-
-    Raises
-    ------
-    UsageError
-        If a text is no literal.
-    """
+    """Return inputs of Python literals as written. Raises UsageError if a text is no literal."""
     result = []
     for text in texts:
         try:
@@ -79,10 +60,7 @@ def _refuse_floats(value: Any, text: str) -> None:
 def chosen_inputs(inputs: Iterable[Any] | Mapping[str, Any]) -> tuple[Input, ...]:
     """Return inputs of values, which a mapping gives names; otherwise these are how Python writes them.
 
-    Raises
-    ------
-    UsageError
-        If there is none, one is given twice, or one is not exact.
+    Raises UsageError if there is none, one is given twice, or one is not exact.
     """
     if isinstance(inputs, Mapping):
         chosen = [Input(str(name), functools.partial(copy.deepcopy, value)) for name, value in inputs.items()]
@@ -110,8 +88,6 @@ def at_distance_one(one: Any, other: Any) -> bool:
     Numbers and truth values differ by one; tuples, lists and texts of the same length in one place, others in
     one element that has been left out; sets and dictionaries in one element or entry.
 
-    Examples
-    --------
     >>> at_distance_one(3, 4), at_distance_one([1, 2, 3], [1, 7, 3]), at_distance_one("ab", "b")
     (True, True, True)
     >>> at_distance_one((0, 0), (1, 1)), at_distance_one({1, 2}, {1, 3})
@@ -141,10 +117,7 @@ def _one_place(short: Any, long: Any) -> bool:
 def relation_of(text: str) -> Relation:
     """Return the relation that a text names: ``all``, ``one``, or ``FILE.py:NAME``.
 
-    Raises
-    ------
-    BisimdistError
-        If there is none.
+    Raises BisimdistError if there is none.
     """
     if text == "all":
         return lambda *_: True
@@ -161,10 +134,7 @@ def relation_of(text: str) -> Relation:
 def neighbour_pairs(inputs: Sequence[Input], relation: Relation) -> tuple[tuple[str, str], ...]:
     """Return the names of all inputs that are neighbours, each pair once.
 
-    Raises
-    ------
-    UsageError
-        If there are none, or the relation fails.
+    Raises UsageError if there are none, or the relation fails.
     """
     values = [item.make() for item in inputs]
     try:
@@ -244,13 +214,7 @@ def _less(value: Any) -> Iterator[tuple[Hashable, Hashable]]:
 
 
 def inputs_of_size(domain: Sequence[Any], size: int) -> Iterator[list[Any]]:
-    """Yield all lists of so many elements of a domain.
-
-    Raises
-    ------
-    UsageError
-        If there are too many.
-    """
+    """Yield all lists of so many elements of a domain. Raises UsageError if there are too many."""
     if len(domain) ** size > MOST_INPUTS:
         raise UsageError(
             f"there are {len(domain)}^{size} inputs; at most {MOST_INPUTS} are looked at: take a smaller size"
@@ -261,13 +225,7 @@ def inputs_of_size(domain: Sequence[Any], size: int) -> Iterator[list[Any]]:
 def pairs_of(
     names: Sequence[str], pairs: Sequence[tuple[str, str]] | None, what: str = "input"
 ) -> tuple[tuple[str, str], ...]:
-    """Return pairs of names, by default the first two.
-
-    Raises
-    ------
-    UsageError
-        If a name is none of those.
-    """
+    """Return pairs of names, by default the first two. Raises UsageError if a name is none of those."""
     if pairs is None:
         return ((names[0], names[1]),) if len(names) > 1 else ()
     known = set(names)

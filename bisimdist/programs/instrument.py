@@ -7,18 +7,13 @@ from collections.abc import Mapping
 
 from bisimdist.errors import UsageError
 
-__all__ = ["STEP", "Instrument"]
-
 STEP = "__step__"
 
 
 class Instrument(ast.NodeTransformer):
     """Puts a count of steps before every statement of every function.
 
-    Parameters
-    ----------
-    cost
-        The steps of a statement by the name of its kind; one where it has none.
+    cost: the steps of a statement by the name of its kind; one where it has none.
     """
 
     def __init__(self, cost: Mapping[str, int] | None = None) -> None:

@@ -9,8 +9,6 @@ from typing import NoReturn
 
 from bisimdist.programs.control import ListValues, SplitInterval
 
-__all__ = ["Compared", "Interval", "plain"]
-
 
 class Compared:  # noqa: PLW1641 - who hashes it has to know it
     """What of a whole number is known is asked for by comparisons with constants."""
@@ -57,12 +55,8 @@ class Interval(Compared):  # noqa: PLW1641 - hashing asks for the values
     A comparison that the whole interval decides is answered; any other divides the interval, and everything
     else asks for the values one by one.
 
-    Parameters
-    ----------
-    index
-        Which of the intervals of a state this is.
-    low, high
-        The integers from `low` up to, but without, `high`.
+    index: which of the intervals of a state this is.
+    low, high: the integers from `low` up to, but without, `high`.
     """
 
     __slots__ = ("high", "index", "low")

@@ -11,28 +11,18 @@ from flint import fmpq
 
 from bisimdist.programs.control import Outside
 
-__all__ = ["Law", "Part", "geometric_law", "order", "same"]
-
-MOST_DISTANCE = 1 << 16
-"""So far from where noise begins it is looked at, at most: its powers get as long."""
+MOST_DISTANCE = 1 << 16  # so far from where noise begins it is looked at, at most: its powers get as long
 
 Terms = dict[fmpq, fmpq]
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """How likely each value is: at distance k from its end as much as the sum of ``weight * ratio**k``.
+    """How likely each value is: at distance k from its end as much as the sum of ``weight * ratio**k``."""
 
-    Parameters
-    ----------
-    terms
-        Ratios between 0 and 1, in ascending order, with their weights, some of which may be negative.
-    upward
-        Whether the end is the lowest value; otherwise it is the highest.
-    """
-
+    # ratios between 0 and 1, in ascending order, with their weights, some of which may be negative
     terms: tuple[tuple[fmpq, fmpq], ...]
-    upward: bool
+    upward: bool  # whether the end is the lowest value; otherwise it is the highest
     _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -54,8 +44,7 @@ class Law:
         return _part(moved, self.upward, length)
 
 
-Part = tuple[fmpq, Law]
-"""A probability, and the law of what is left."""
+Part = tuple[fmpq, Law]  # a probability, and the law of what is left
 
 
 def geometric_law(ratio: fmpq, *, upward: bool) -> Law:

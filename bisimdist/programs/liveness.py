@@ -6,8 +6,6 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Live", "assigned_surely"]
-
 Names = frozenset[str]
 _NONE: Names = frozenset()
 
@@ -53,10 +51,7 @@ class _Exits:
 class Live:
     """Live variables before statements.
 
-    Parameters
-    ----------
-    tracked
-        The variables that count.
+    tracked: the variables that count.
     """
 
     def __init__(self, tracked: Iterable[str]) -> None:

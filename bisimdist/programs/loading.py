@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import hashlib
 import importlib
+import inspect
+import os
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from bisimdist.bounded import read_file
-from bisimdist.errors import ModelError
+from bisimdist.errors import ModelError, UsageError
 from bisimdist.programs.instrument import STEP
+from bisimdist.programs.machine_source import ANALYST, SOURCE
 from bisimdist.programs.vocabulary import MODULES, RANDOM_MODULES
 
-__all__ = ["KNOWN_MODULES", "Missing", "ProgramFile", "SourceText", "load_program"]
-
 MAX_BYTES = 4 * 2**20
+
+GIVEN: Mapping[str, Any] = {"rng": SOURCE, "analyst": ANALYST}  # the parameters that are not inputs
 
 KNOWN_MODULES = {module.__name__: module for module in (*MODULES, *RANDOM_MODULES)}
 KNOWN_MODULES |= {
@@ -59,13 +64,7 @@ class SourceText:
 
     @classmethod
     def read(cls, path: Path, name: str) -> SourceText:
-        """Read and parse a file.
-
-        Raises
-        ------
-        ModelError
-            If there is none, it is too large, or it is no Python.
-        """
+        """Read and parse a file. Raises ModelError if there is none, it is too large, or it is no Python."""
         try:
             content = read_file(path, expected="a Python file", most=MAX_BYTES)
         except ModelError as error:
@@ -109,30 +108,17 @@ class _Imports(ast.NodeTransformer):
 
 @dataclass
 class ProgramFile:
-    """A file that was named as a program, with the modules beside it.
+    """A file that was named as a program, with the modules beside it."""
 
-    Parameters
-    ----------
-    path, name
-        Where it lies, and how it was called.
-    instrument
-        Changes the tree of a file before it is run (to count steps); None leaves it.
-    """
-
-    path: Path
+    path: Path  # path and name: where it lies, and how it was called
     name: str
+    # changes the tree of a file before it is run (to count steps); None leaves it
     instrument: ast.NodeTransformer | None = None
     modules: dict[str, ModuleType] = field(default_factory=dict)
     texts: dict[str, SourceText] = field(default_factory=dict)
 
     def load(self) -> ModuleType:
-        """Import the file.
-
-        Raises
-        ------
-        ModelError
-            If it cannot be imported.
-        """
+        """Import the file. Raises ModelError if it cannot be imported."""
         return self._module(self.path, self.name, self.path.stem)
 
     def _module(self, path: Path, name: str, key: str) -> ModuleType:
@@ -211,10 +197,7 @@ def _line_of(error: BaseException, name: str) -> int | None:
 def load_program(argument: str, *, instrument: ast.NodeTransformer | None = None) -> tuple[ProgramFile, Any]:
     """Return the file and the function that ``FILE.py:FUNCTION`` names.
 
-    Raises
-    ------
-    ModelError
-        If there is no such file or function.
+    Raises ModelError if there is no such file or function.
     """
     name, _, function = argument.rpartition(":")
     if not name or not function.isidentifier():
@@ -238,3 +221,47 @@ def load_program(argument: str, *, instrument: ast.NodeTransformer | None = None
             source=name,
         )
     return program, found
+
+
+def loaded(
+    function: Callable[..., Any] | str, instrument: ast.NodeTransformer | None = None
+) -> tuple[FunctionType, ProgramFile | None, dict[str, Any]]:
+    """Return a function, its file where one was named, and the arguments that are fixed."""
+    program = None
+    keywords: dict[str, Any] = {}
+    found: Any = function
+    if isinstance(function, str | os.PathLike):
+        program, found = load_program(str(function), instrument=instrument)
+    while isinstance(found, functools.partial):
+        if found.args:
+            raise UsageError("the partial function fixes arguments by position; fix them by name")
+        keywords = {**found.keywords, **keywords}
+        found = found.func
+    found = inspect.unwrap(found) if type(found).__name__ == "_lru_cache_wrapper" else found
+    if not isinstance(found, FunctionType):
+        raise UsageError(f"{function!r} is a {type(found).__name__}; expected a Python function")
+    _check_parameters(found, keywords)
+    return found, program, keywords
+
+
+def _check_parameters(function: FunctionType, keywords: Mapping[str, Any]) -> None:
+    signature = inspect.signature(function)
+    file, line = function.__code__.co_filename, function.__code__.co_firstlineno
+    place = f"in {function.__qualname__}"
+    parameters = list(signature.parameters.values())
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if not parameters or parameters[0].kind not in positional or parameters[0].name in GIVEN:
+        raise ModelError(
+            "the function has no parameter for the input; write it first", source=file, line=line, place=place
+        )
+    for parameter in parameters[1:]:
+        variable = parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        given = parameter.name in GIVEN or parameter.name in keywords
+        if not variable and not given and parameter.default is inspect.Parameter.empty:
+            raise ModelError(
+                f"the parameter {parameter.name!r} has no default; give it one (the first parameter is the "
+                "input, one named rng the random source, one named analyst who asks)",
+                source=file,
+                line=line,
+                place=place,
+            )

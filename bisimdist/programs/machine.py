@@ -11,7 +11,7 @@ from bisimdist.errors import BisimdistError
 from bisimdist.programs.calls import RETURN, Calls, Told
 from bisimdist.programs.code import INVOKE, LEAVE, TAIL, Segment
 from bisimdist.programs.compiler import Compiler
-from bisimdist.programs.control import Failed, Outside
+from bisimdist.programs.control import Failed, Outside, Unbounded
 from bisimdist.programs.freezing import Freezer
 from bisimdist.programs.heap import attributes, thaw, thawed
 from bisimdist.programs.helpers import MOST_TICKS, Ticker
@@ -28,8 +28,6 @@ from bisimdist.programs.objects import Closure, Thrown
 from bisimdist.programs.sources import LINES, Sources
 from bisimdist.programs.states import BOTTOM, MOST_FRAMES, Drawing, Frame, State, States, too_deep
 from bisimdist.programs.texts import text_of
-
-__all__ = ["Announced", "Ended", "Machine"]
 
 NO_BOUNDS: dict[int, tuple[int, int]] = {}
 
@@ -57,14 +55,9 @@ Outcome = Drawing | Announced | Ended
 class Machine:
     """Runs a program piece by piece.
 
-    Parameters
-    ----------
-    sources
-        The functions of the program.
-    announces
-        Whether ``observe`` is an outcome of its own.
-    clips
-        Whether noise is clipped where the program says so.
+    sources: the functions of the program.
+    announces: whether ``observe`` is an outcome of its own.
+    clips: whether noise is clipped where the program says so.
     """
 
     def __init__(self, sources: Sources, *, announces: bool = False, clips: bool = True) -> None:
@@ -90,21 +83,12 @@ class Machine:
     def prepare(self, function: FunctionType) -> None:
         """Compile a function and what it calls.
 
-        Raises
-        ------
-        ModelError
-            If something in it is outside the subset.
+        Raises ModelError if something in it is outside the subset.
         """
         self.compiler.code_of(function)
 
     def check_globals(self) -> None:
-        """Refuse a program that has changed objects of its module.
-
-        Raises
-        ------
-        Outside
-            If it has.
-        """
+        """Refuse a program that has changed objects of its module. Raises Outside if it has."""
         for value, before in self.compiler.snapshots():
             if text_of(attributes(value)) != before:
                 raise Outside(
@@ -127,16 +111,10 @@ class Machine:
     ) -> Outcome:
         """Go on from a state with what the source answered.
 
-        Parameters
-        ----------
-        state
-            Where.
-        value
-            The answer; an interval stands for each of its values.
-        bounds
-            Within what the intervals that the state remembers lie.
-        choices
-            What is chosen about noise.
+        state: where.
+        value: the answer; an interval stands for each of its values.
+        bounds: within what the intervals that the state remembers lie.
+        choices: what is chosen about noise.
         """
         ticker = self.ticker
         ticker.left = MOST_TICKS
@@ -262,7 +240,7 @@ class Machine:
                 raise outcome.value
             return outcome.value
         raise Outside(
-            "a draw stands inside a function that built-in code calls",
+            "built-in code calls a function that draws",
             "write the loop out, with the draw in its body",
         )
 
@@ -288,6 +266,6 @@ def _check_python(error: Exception) -> None:
     if isinstance(error, BisimdistError):
         raise Failed(error) from error
     if isinstance(error, RecursionError):
-        raise Outside("calls are nested too deep", "write a loop, or recursion that ends") from error
+        raise Unbounded("calls are nested too deep", "write a loop, or recursion that ends") from error
     if isinstance(error, MemoryError):
-        raise Outside("the memory is exhausted", "keep less at a time") from error
+        raise Unbounded("the memory is exhausted", "keep less at a time") from error

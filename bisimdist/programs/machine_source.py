@@ -17,56 +17,25 @@ from bisimdist.programs.control import Outside
 from bisimdist.programs.laws import Law, geometric_law
 from bisimdist.programs.source import clipped_chances, exact_fraction, options_of, ratio_of, weights_of
 
-__all__ = [
-    "ANALYST",
-    "DRAWS",
-    "LIBRARY",
-    "OBSERVE",
-    "SOURCE",
-    "Analyst",
-    "DrawMethod",
-    "LibraryMethod",
-    "Request",
-    "Source",
-    "SourceClass",
-    "refused_method",
-]
-
-
-MOST_KNOWN = 4096
-"""So many requests of one kind are remembered."""
+MOST_KNOWN = 4096  # so many requests of one kind are remembered
 
 _PLAIN = frozenset({int, str})
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a program asks of the source.
+    """What a program asks of the source."""
 
-    Parameters
-    ----------
-    key
-        What is asked, as it is compared with what plain Python asks.
-    count
-        The sum of the weights.
-    start, step
-        The value of outcome k is ``start + k step`` where `values` is None.
-    values, weights
-        Otherwise the values, and how many of `count` equal parts each of them has.
-    noise
-        Or parts with infinitely many values: how likely each of them is, between what it lies, and its law.
-    unclipped
-        What would be asked if the noise were not clipped, where it is.
-    """
-
-    key: tuple[object, ...]
-    count: int
-    start: int = 0
+    key: tuple[object, ...]  # what is asked, as it is compared with what plain Python asks
+    count: int  # the sum of the weights
+    start: int = 0  # start and step: the value of outcome k is ``start + k step`` where `values` is None
     step: int = 1
+    # values and weights: otherwise the values, and how many of `count` equal parts each of them has
     values: tuple[Any, ...] | None = None
     weights: tuple[int, ...] = ()
+    # or parts with infinitely many values: how likely each of them is, between what it lies, and its law
     noise: tuple[tuple[fmpq, float, float, Law], ...] = ()
-    unclipped: Request | None = None
+    unclipped: Request | None = None  # what would be asked if the noise were not clipped, where it is
 
     @property
     def chosen(self) -> bool:
@@ -168,12 +137,8 @@ def _two_sided_of(n: int, d: int, most: int | None) -> Request:
 class DrawMethod:
     """A method of the source that draws.
 
-    Parameters
-    ----------
-    name
-        What it is called.
-    request
-        Makes a request of its arguments.
+    name: what it is called.
+    request: makes a request of its arguments.
     """
 
     __slots__ = ("_known", "name", "request")
@@ -191,7 +156,7 @@ class DrawMethod:
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         raise Outside(
-            f"{self.name} is drawn inside a function that built-in code calls",
+            f"{self.name} is drawn in a function that built-in code calls",
             "write the loop out, with the draw in its body",
         )
 
@@ -211,17 +176,13 @@ DRAWS: dict[str, DrawMethod] = {
         "geometric": _geometric,
         "two_sided_geometric": _two_sided,
     }.items()
-}
-"""The methods of a source that draw, by name."""
+}  # the methods of a source that draw, by name
 
 
 class LibraryMethod:
     """A method of the source that Python builds of others.
 
-    Parameters
-    ----------
-    function
-        What it does, as a function of the source and its arguments.
+    function: what it does, as a function of the source and its arguments.
     """
 
     __slots__ = ("function",)
@@ -251,8 +212,7 @@ class SourceClass:
 LIBRARY: dict[str, LibraryMethod] = {
     function.__name__: LibraryMethod(function)
     for function in (draws_library.choice, draws_library.shuffle, draws_library.sample)
-}
-"""The methods that Python builds of others, by name."""
+}  # the methods that Python builds of others, by name
 
 _INSTEAD = {
     "random": "compare rng.randrange(n) with a number, or write rng.flip(Fraction(1, 3))",

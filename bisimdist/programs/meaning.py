@@ -31,24 +31,16 @@ from bisimdist.programs.vocabulary import (
 if TYPE_CHECKING:
     from bisimdist.programs.unit import Unit
 
-__all__ = ["Meanings", "unwrapped"]
-
 _IMMUTABLE = (int, str, bool, bytes, range, Fraction, frozenset, type(None), type(Ellipsis), slice)
 
 
 class Meanings:
     """Knows what a program may refer to, and keeps it for generated code.
 
-    Parameters
-    ----------
-    sources
-        The functions of the program.
-    ticker
-        Counts turns of loops and steps.
-    space
-        The names of generated code.
-    constants
-        Where objects of the module are written down.
+    sources: the functions of the program.
+    ticker: counts turns of loops and steps.
+    space: the names of generated code.
+    constants: where objects of the module are written down.
     """
 
     def __init__(
@@ -64,13 +56,7 @@ class Meanings:
         self._builtins = {**BUILTINS, STEP: ticker.step}
 
     def refuse(self, node: ast.AST, unit: Unit, what: str, instead: str) -> NoReturn:
-        """Refuse a part of the program.
-
-        Raises
-        ------
-        ModelError
-            Always.
-        """
+        """Refuse a part of the program. Raises ModelError: always."""
         line = getattr(node, "lineno", None) or getattr(unit.node, "lineno", None)
         line = None if line is None else line % LINES
         raise ModelError(f"{what}; {instead}", source=unit.file, line=line, place=f"in {unit.name}")

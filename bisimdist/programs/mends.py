@@ -6,8 +6,6 @@ import ast
 from collections.abc import Callable
 from fractions import Fraction
 
-__all__ = ["coin_of"]
-
 _HEADS = (ast.Lt, ast.LtE)
 _TAILS = (ast.Gt, ast.GtE)
 
@@ -15,15 +13,9 @@ _TAILS = (ast.Gt, ast.GtE)
 def coin_of(node: ast.AST, constant: Callable[[str], object]) -> tuple[str, str] | None:
     """Return what is wrong with ``rng.random() < 0.75``, and the coin to write instead; None of other code.
 
-    Parameters
-    ----------
-    node
-        Any part of a program.
-    constant
-        Returns what a name means in the module, or None.
+    node: any part of a program.
+    constant: returns what a name means in the module, or None.
 
-    Examples
-    --------
     >>> coin_of(ast.parse("rng.random() < 0.75", mode="eval").body, {}.get)[1]
     "write rng.flip('3/4')"
     >>> coin_of(ast.parse("P <= random.random()", mode="eval").body, {"P": 0.1}.get)[1]

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from bisimdist.programs.compiler import Compiler
     from bisimdist.programs.unit import Unit
 
-__all__ = ["HELPER_PREFIX", "Native"]
-
 HELPER_PREFIX = ".h_"
 
 _CHECKED = {"Mult", "Add", "Div", "Pow", "LShift"}
@@ -52,10 +50,7 @@ def helper(name: str, *arguments: ast.expr) -> ast.Call:
 def refuse_forms(compiler: Compiler, unit: Unit) -> None:
     """Refuse statements and expressions of a function that the subset does not have.
 
-    Raises
-    ------
-    ModelError
-        Naming the first.
+    Raises ModelError, naming the first.
     """
     nodes = [node for part in unit.body for node in ast.walk(part)]
     for node in nodes:
@@ -79,12 +74,8 @@ def refuse_forms(compiler: Compiler, unit: Unit) -> None:
 class Native(ast.NodeTransformer):
     """Rewrites code of a function that cannot draw.
 
-    Parameters
-    ----------
-    compiler, unit
-        Who compiles, and which function.
-    segmented
-        Whether the code becomes part of a segment, so that ``return`` ends one.
+    compiler, unit: who compiles, and which function.
+    segmented: whether the code becomes part of a segment, so that ``return`` ends one.
     """
 
     def __init__(self, compiler: Compiler, unit: Unit, *, segmented: bool) -> None:
@@ -109,7 +100,6 @@ class Native(ast.NodeTransformer):
         return made
 
     def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """Rewrite statements."""
         made: list[ast.stmt] = []
         for node in body:
             found = self.visit(node)

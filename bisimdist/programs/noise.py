@@ -20,16 +20,11 @@ from bisimdist.programs.control import ListValues, Outside
 from bisimdist.programs.interval import Compared, Interval
 from bisimdist.programs.laws import MOST_DISTANCE, Law, Part, order, same
 
-__all__ = ["Choices", "Drawn", "Noise", "Undecided", "moved"]
-
 
 class Undecided(BaseException):
     """Something has to be chosen before the run can go on.
 
-    Parameters
-    ----------
-    chances
-        How likely each choice is.
+    chances: how likely each choice is.
     """
 
     def __init__(self, chances: Sequence[fmpq]) -> None:
@@ -47,7 +42,6 @@ class Choices:
         self.place = 0
 
     def choose(self, chances: Sequence[fmpq]) -> int:
-        """Return which of the parts it is."""
         if self.place >= len(self.made):
             raise Undecided(chances)
         self.place += 1
@@ -57,14 +51,9 @@ class Choices:
 class Drawn:
     """What is known of a value that was drawn.
 
-    Parameters
-    ----------
-    low, high
-        It lies between, without `high`; one of them may be infinite.
-    law
-        How likely each value is.
-    choices
-        What is chosen where that has to be known.
+    low, high: it lies between, without `high`; one of them may be infinite.
+    law: how likely each value is.
+    choices: what is chosen where that has to be known.
     """
 
     __slots__ = ("choices", "high", "law", "low", "others", "spoilt")
@@ -83,7 +72,7 @@ class Drawn:
         """Refuse a value whose law is not known any more."""
         if self.spoilt:
             raise Outside(
-                "noise is used after other noise that it was compared with was looked at again",
+                "this noise was compared with other noise, and that other noise was used again since",
                 "draw, compare and forget one after another, as in 'if noisy > best: best = noisy'",
             )
 
@@ -96,14 +85,12 @@ class Drawn:
         self.others = set()
 
     def parts(self, bound: int) -> tuple[Part, Part]:
-        """Return the parts below a bound, and from it on."""
         below, above = bound - self.low, self.high - bound
         if self.law.upward:
             return self.law.part(0, below), self.law.part(int(below), above)
         return self.law.part(int(above), below), self.law.part(0, above)
 
     def below(self, bound: int) -> bool:
-        """Choose whether it is below a bound."""
         self.check()
         if self.high <= bound or self.low >= bound:
             return self.high <= bound
@@ -119,7 +106,7 @@ class Drawn:
         self.check()
         if self.high - self.low > MOST_DISTANCE:
             raise Outside(
-                "noise without bounds is more than compared and added to whole numbers",
+                "noise without bounds is only for comparisons and for sums with whole numbers",
                 "clip it first, as in min(max(noise, -20), 20), or draw it in a loop of rng.flip(a)",
             )
         low, high = int(self.low), int(self.high)
@@ -185,7 +172,6 @@ class Noise(Compared):
         raise TypeError(f"noise is compared with a {type(other).__name__}")
 
     def value(self) -> int:
-        """Choose the value."""
         return self.drawn.value() + self.offset
 
     def __add__(self, other: object) -> Any:
@@ -207,7 +193,6 @@ class Noise(Compared):
         return self.high - self.low == inf
 
     def shown(self) -> str:
-        """Return which values are meant."""
         if self.high - self.low == 1:
             return str(int(self.low))
         return f"{int(self.low)} or more" if self.high == inf else f"{int(self.high) - 1} or less"

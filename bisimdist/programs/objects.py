@@ -12,24 +12,6 @@ from bisimdist.programs.control import Outside
 if TYPE_CHECKING:
     from bisimdist.programs.code import Code, Segment
 
-__all__ = [
-    "NEXT",
-    "SEND",
-    "UNBOUND",
-    "YIELD",
-    "Cell",
-    "Closure",
-    "ConstantDict",
-    "ConstantList",
-    "ConstantSet",
-    "Generator",
-    "ListPosition",
-    "Numbers",
-    "Rest",
-    "Thrown",
-    "constant",
-]
-
 
 class _Unbound:
     """The value of a variable that has none yet."""
@@ -52,16 +34,10 @@ class Cell:
 class Closure:
     """A function that was made while the program runs.
 
-    Parameters
-    ----------
-    code
-        What it does.
-    cells
-        The variables that it shares.
-    defaults
-        The values of parameters that are not given, by name.
-    run
-        Runs it where a built-in function calls it; a draw is refused then.
+    code: what it does.
+    cells: the variables that it shares.
+    defaults: the values of parameters that are not given, by name.
+    run: runs it where a built-in function calls it; a draw is refused then.
     """
 
     __slots__ = ("cells", "code", "defaults", "run")
@@ -133,7 +109,6 @@ class Numbers:
 
     @staticmethod
     def of(numbers: range) -> Numbers | None:
-        """Return all that is left of a range."""
         if not numbers:
             return None
         key = numbers.start, len(numbers), numbers.step
@@ -156,10 +131,7 @@ _numbers: WeakValueDictionary[tuple[int, int, int], Numbers] = WeakValueDictiona
 class Generator:
     """A generator of the program that may draw: where it waits, until it has ended.
 
-    Parameters
-    ----------
-    segment, given
-        What goes on, and what it takes; None when it has ended, or is running.
+    segment, given: what goes on, and what it takes; None when it has ended, or is running.
     """
 
     __slots__ = ("given", "segment")
@@ -180,7 +152,6 @@ class Generator:
 
     @property
     def send(self) -> MethodType:
-        """What sends a value to it."""
         return MethodType(SEND, self)
 
     def __next__(self) -> NoReturn:
@@ -196,10 +167,7 @@ class Generator:
 class Mark:
     """Something that only the machine calls.
 
-    Parameters
-    ----------
-    name
-        What it does.
+    name: what it does.
     """
 
     __slots__ = ("name",)
@@ -256,12 +224,7 @@ class ConstantSet(set[Any]):
 def constant(value: Any, convert: Callable[[Any], Any]) -> Any:
     """Return a value of a module with its lists, dictionaries and sets made constant.
 
-    Parameters
-    ----------
-    value
-        The value.
-    convert
-        What to make of everything inside that is none of these.
+    convert: what to make of everything inside that is none of these.
     """
     if type(value) is list:
         return ConstantList(constant(item, convert) for item in value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from flint import fmpq, fmpz
 
@@ -14,15 +15,14 @@ from bisimdist.programs.exploration import Exploration, rows_of
 from bisimdist.programs.machine import Announced, Ended
 from bisimdist.programs.outcomes import classes_of
 from bisimdist.programs.states import Drawing
-from bisimdist.programs.texts import RAISES, text_of
+from bisimdist.programs.texts import RAISES, labels_of, same_text, text_of
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["Observed", "chain_of", "cut_masses"]
+View: TypeAlias = "Callable[[Exploration, frozenset[str]], Observed]"  # makes states of what is observed
 
 _CUT_END = "\0cut"
 
-SHORT_BITS = 320
-"""Where runs are cut off anyway, longer probabilities are rounded down; the rest is cut off."""
+SHORT_BITS = 320  # where runs are cut off anyway, longer probabilities are rounded down; the rest is cut off
 
 
 def chain_of(  # noqa: PLR0913
@@ -34,30 +34,20 @@ def chain_of(  # noqa: PLR0913
     beyond: fmpq | None = None,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
+    view: View | None = None,
 ) -> ProgramChain:
     """Return the chain of what is observed; nodes that were not expanded are where runs are cut off.
 
-    Parameters
-    ----------
-    exploration
-        The graph.
-    kinds
-        What is observed.
-    pairs
-        The neighbouring starts.
-    origin
-        What is remembered of the program.
-    beyond
-        Values of noise that are less likely may be cut off.
-    deadline, progress
-        When to give up, and who is told.
-
-    Raises
-    ------
-    LimitError
-        If the deadline passes.
+    exploration: the graph.
+    kinds: what is observed.
+    pairs: the neighbouring starts.
+    origin: what is remembered of the program.
+    beyond: values of noise that are less likely may be cut off.
+    deadline, progress: when to give up, and who is told.
+    view: makes the states of what is observed; by default those of a program in Python.
+    Raises LimitError if the deadline passes.
     """
-    work = Observed(exploration, kinds)
+    work = (view or Observed)(exploration, kinds)
     work.build(beyond)
     rows = eliminated(work.rows, work.hidden, deadline=deadline, progress=progress)
     return work.finish(rows, pairs, origin)
@@ -114,6 +104,7 @@ class Observed:
             if isinstance(node, Ended) and not node.raised
         }
         noisy = classes_of(ends, beyond)
+        labels = self._end_labels(number for number in range(len(graph.nodes)) if number not in noisy)
         for number, node in enumerate(graph.nodes):
             edges = graph.edges[number]
             if number in noisy:
@@ -121,7 +112,7 @@ class Observed:
                 self._ends[f"#{number}"] = number
                 self.hidden.add(number)
             elif isinstance(node, Ended):
-                text = (RAISES if node.raised else "") + text_of(node.value)
+                text = labels[number]
                 self._ends.setdefault(text, number)
                 self.names[number] = f"return {text}" if not node.raised else text, text
             elif edges is None:
@@ -136,6 +127,18 @@ class Observed:
             self.names[start] = name, START
             self.starts[name] = start
             self.rows[start] = {self.after(edge.target, edge.steps): fmpq(1)}
+
+    def _end_labels(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Return the label of each end: equal values have one, unless types are seen."""
+        ends = {}
+        for number in numbers:
+            node = self.exploration.nodes[number]
+            if isinstance(node, Ended):
+                text = (RAISES if node.raised else "") + text_of(node.value)
+                alike = text if node.raised or "type" in self.kinds else same_text(node.value)
+                ends[number] = text, alike
+        labels = labels_of(ends.values())
+        return {number: labels[end] for number, end in ends.items()}
 
     def _end(self, text: str | None) -> int:
         """Return the state in which a run ends with a value, or is cut off."""

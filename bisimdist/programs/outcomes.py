@@ -17,8 +17,6 @@ from bisimdist.programs.laws import MOST_DISTANCE, Law
 from bisimdist.programs.noise import Drawn, Noise
 from bisimdist.programs.texts import text_of
 
-__all__ = ["class_labels", "classes_of", "is_of_class", "leaves"]
-
 _CLASS = re.compile(r"(-?\d+) or (more|less)")
 
 
@@ -45,23 +43,14 @@ def leaves(value: Any) -> Iterator[Any]:
 def classes_of(ends: Mapping[int, object], beyond: fmpq | None = None) -> dict[int, dict[str | None, fmpq]]:
     """Return for each end with noise in it the classes of values, as texts, with their probabilities.
 
-    Parameters
-    ----------
-    ends
-        All values that a program ends with, by number.
-    beyond
-        What is less likely may be given up, which the class None stands for.
-
-    Raises
-    ------
-    Outside
-        If classes that cannot be told apart have values that are not in proportion, and nothing is given up.
-
-    Notes
-    -----
     Beyond the lowest and the highest number that any end names, ends differ by their laws only. Where these
     are the same, all values are in proportion there, and one class tells as much as the value
     (``docs/theory/programs.md``).
+
+    ends: all values that a program ends with, by number.
+    beyond: what is less likely may be given up, which the class None stands for.
+    Raises Outside if classes that cannot be told apart have values that are not in proportion, and nothing is
+        given up.
     """
     noisy = {number: noise for number, value in ends.items() if (noise := _endless(value))}
     if not noisy:
@@ -75,7 +64,7 @@ def classes_of(ends: Mapping[int, object], beyond: fmpq | None = None) -> dict[i
         return found
     if not beyond:
         raise Outside(
-            f"values of {unlike} come about in ways that are not in proportion to each other",
+            f"the probabilities of the values of {unlike} are not in proportion",
             "return whether the noise is above a number, clip it, or say where to cut",
         )
     slowest = max(noise.drawn.law.terms[-1][0] for noise in every)

@@ -12,8 +12,6 @@ from bisimdist.programs.noise import Undecided
 from bisimdist.programs.states import Drawing
 from bisimdist.programs.texts import text_of
 
-__all__ = ["Parting", "partings"]
-
 MOST_PAIRS = 5_000
 MOST_ANSWERS = 32
 MOST_LINES = 5
@@ -21,30 +19,19 @@ MOST_LINES = 5
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """A place where runs part.
+    """A place where runs part."""
 
-    Parameters
-    ----------
-    line, file
-        The line of the last draw that they have in common, where there is one, and its file.
-    text
-        What happens there.
-    """
-
+    # line and file: the line of the last draw that they have in common, where there is one, and its file
     line: int | None
-    text: str
+    text: str  # what happens there
     file: str = ""
 
 
 def partings(exploration: Exploration, first: str, second: str) -> tuple[Parting, ...]:
     """Return where two runs with the same answers first differ; the nearest places first.
 
-    Parameters
-    ----------
-    exploration
-        The graph.
-    first, second
-        The names of two starts.
+    exploration: the graph.
+    first, second: the names of two starts.
     """
     graph = exploration
     begin = graph.starts[first].target, graph.starts[second].target
@@ -72,8 +59,8 @@ def partings(exploration: Exploration, first: str, second: str) -> tuple[Parting
 
 
 def _place(graph: Exploration, number: int) -> str:
-    line = graph.place(number)[1]
-    return f"after the draw in line {line}" if line else "after a draw"
+    where = graph.where(number)
+    return f"after the draw {where}" if where else "after a draw"
 
 
 def _difference(graph: Exploration, pair: tuple[int, int], where: str) -> str:
@@ -86,7 +73,7 @@ def _difference(graph: Exploration, pair: tuple[int, int], where: str) -> str:
     if type(one) is not type(other) or graph.place(pair[0]) != graph.place(pair[1]):
         return f"{where} one run {_goes(graph, pair[0])} and the other {_goes(graph, pair[1])}"
     if isinstance(one, Drawing) and isinstance(other, Drawing) and one.request.key != other.request.key:
-        return f"{where} the draws in line {graph.place(pair[0])[1]} are from different ranges"
+        return f"{where} the draws {graph.where(pair[0])} are from different ranges"
     return ""
 
 
@@ -100,8 +87,7 @@ def _goes(graph: Exploration, number: int) -> str:
     if isinstance(node, Ended):
         return f"raises {_short(node)}" if node.raised else f"returns {_short(node)}"
     what = "draws" if isinstance(node, Drawing) else "announces a value"
-    line = graph.place(number)[1]
-    return f"{what} in line {line}" if line else what
+    return f"{what} {graph.where(number)}".rstrip()
 
 
 def _together(graph: Exploration, pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
@@ -109,18 +95,7 @@ def _together(graph: Exploration, pair: tuple[int, int]) -> Iterator[tuple[int, 
     one, other = (graph.nodes[number] for number in pair)
     if graph.edges[pair[0]] is None or graph.edges[pair[1]] is None or isinstance(one, Ended):
         return
-    answers: list[object] = [None]
-    if isinstance(one, Drawing):
-        request = one.request
-        answers = list(
-            request.values[:MOST_ANSWERS]
-            if request.values is not None
-            else range(-MOST_ANSWERS // 2, MOST_ANSWERS // 2)
-            if len(request.noise) > 1
-            else range(MOST_ANSWERS)
-            if request.noise
-            else (request.start + k * request.step for k in range(min(request.count, MOST_ANSWERS)))
-        )
+    answers = graph.answers(pair[0], MOST_ANSWERS) if isinstance(one, Drawing) else [None]
     for answer in answers:
         targets = []
         for node in (one, other):

@@ -6,43 +6,25 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
+from bisimdist.exact.rational import format_rational
 from bisimdist.programs.chain import CUT, ProgramChain
-
-__all__ = ["OutputRatio", "output_delta", "output_ratio"]
 
 
 @dataclass(frozen=True, slots=True)
 class OutputRatio:
-    """The largest quotient of the probabilities of one output, in either direction.
+    """The largest quotient of the probabilities of one output, in either direction."""
 
-    Parameters
-    ----------
-    ratio
-        The quotient; None for infinity.
-    output
-        The output that attains it.
-    exact
-        Whether nothing was cut off; otherwise the quotient is at least this.
-    """
-
-    ratio: fmpq | None
-    output: str
-    exact: bool
+    ratio: fmpq | None  # the quotient; None for infinity
+    output: str  # the output that attains it
+    exact: bool  # whether nothing was cut off; otherwise the quotient is at least this
 
 
 def output_ratio(chain: ProgramChain, source: str, target: str) -> OutputRatio | None:
     """Return the ratio of a pair of starts; None where more is seen than an output.
 
-    Parameters
-    ----------
-    chain
-        The chain.
-    source, target
-        The starts.
-
-    Notes
-    -----
     Where runs are cut off, what is cut off from the one counts against the quotient: any output may have it.
+
+    source, target: the starts.
     """
     rows = _outputs(chain, source, target)
     if rows is None:
@@ -71,6 +53,92 @@ def output_delta(chain: ProgramChain, source: str, target: str, alpha: fmpq) -> 
         sum((max(zero, p - alpha * two.get(label, zero)) for label, p in one.items()), zero)
         for one, two in (rows, rows[::-1])
     )
+
+
+def least_alpha(chain: ProgramChain, source: str, target: str, delta: fmpq) -> fmpq | None:
+    """Return an alpha at which delta of a pair is at most this; the least one where nothing is cut.
+
+    Parameters
+    ----------
+    chain, source, target
+        The chain, and the starts.
+    delta
+        The delta that may be.
+
+    Returns
+    -------
+    fmpq or None
+        None where there is none, or more is seen than an output.
+    """
+    rows = _outputs(chain, source, target)
+    if rows is None:
+        return None
+    zero, found = fmpq(0), fmpq(1)
+    allowed = delta - max(chain.cut_from(source), chain.cut_from(target))
+    for one, other in (rows, rows[::-1]):
+        terms = [(p, other.get(label, zero)) for label, p in one.items()]
+        left = sum((p for p, q in terms if not q), zero) - allowed
+        if left > 0:
+            return None
+        shared = sorted(((p, q) for p, q in terms if q), key=lambda term: term[0] / term[1], reverse=True)
+        weight = zero
+        for k, (p, q) in enumerate(shared):  # delta is left + weight * alpha between two ratios
+            left, weight = left + p, weight + q
+            below = shared[k + 1][0] / shared[k + 1][1] if k + 1 < len(shared) else zero
+            if left > weight * below:
+                found = max(found, left / weight)
+                break
+    return found
+
+
+MOST_LISTED = 20  # so many outputs that come from one side only are listed
+
+
+def output_facts(chain: ProgramChain, source: str, target: str, *, law: bool = False) -> dict[str, object]:
+    """Return what is known of the outputs of a pair as plain data; nothing where more is seen than an output.
+
+    An output comes from one side only where runs of the other are cut off with probability 0.
+
+    chain, source, target: the chain, and the starts.
+    law: whether every output is listed with its probability.
+    """
+    rows = _outputs(chain, source, target)
+    if rows is None:
+        return {}
+    names, sides = (source, target), ("from", "to")
+    for row in rows:
+        row.pop(CUT, None) if chain.cut else None
+    cut = [chain.cut_from(name) for name in names]
+    only = [
+        [label for label in one if label not in other] if not cut[1 - k] else []
+        for k, (one, other) in enumerate((rows, rows[::-1]))
+    ]
+    replayed = chain.origin.replayed
+    counted = {} if replayed is None else replayed.counted
+    if counted and replayed is not None:
+        only = [list(replayed.only.get(pair, ())) for pair in (names, names[::-1])]
+    found: dict[str, object] = {
+        "only": {
+            side: sorted(labels, key=_by_number)[:MOST_LISTED]
+            for side, labels in zip(sides, only, strict=True)
+        },
+        "outcomes": {
+            side: counted.get(name, len(row)) for side, name, row in zip(sides, names, rows, strict=True)
+        },
+    }
+    if law:
+        found["law"] = {
+            side: {label: format_rational(row[label]) for label in sorted(row, key=_by_number)}
+            for side, row in zip(sides, rows, strict=True)
+        }
+    return found
+
+
+def _by_number(label: str) -> tuple[int, float, str]:
+    try:
+        return 0, float(label), label
+    except ValueError:
+        return 1, 0.0, label
 
 
 def _outputs(chain: ProgramChain, source: str, target: str) -> list[dict[str, fmpq]] | None:

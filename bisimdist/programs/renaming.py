@@ -9,8 +9,6 @@ from typing import Any
 
 from bisimdist.programs.syntax import bound_names, parameters
 
-__all__ = ["renamed", "renamed_function"]
-
 
 class _Rename(ast.NodeTransformer):
     def __init__(self, names: Mapping[str, str]) -> None:

@@ -13,10 +13,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.programs.chain import observed_kinds
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 
-__all__ = ["FINER", "FIRST_CUT", "MOST_STATES", "REPLAYS", "Request"]
-
-MOST_STATES = 200_000
-"""So many places between draws are looked at unless somebody allows more."""
+MOST_STATES = 200_000  # so many places between draws are looked at unless somebody allows more
 
 REPLAYS = 1000
 """Along so many random paths plain Python is compared with the machine, for all inputs together."""
@@ -24,11 +21,9 @@ REPLAYS = 1000
 CLOSING_SECONDS, PART = 3.0, 0.15
 """So long is it tried to make a chain where a limit came, but no more than this part of the time."""
 
-UNSEEN = 1e-6
-"""Paths of less than so much of the gap are forgotten where a limit came."""
+UNSEEN = 1e-6  # paths of less than so much of the gap are forgotten where a limit came
 
-FIRST_CUT, FINER = 1 / 64, 64
-"""Where to cut at first, as a part of the gap, and how much finer each time."""
+FIRST_CUT, FINER = 1 / 64, 64  # where to cut at first, as a part of the gap, and how much finer each time
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +43,16 @@ class Request:
     progress: Progress = silent
     begun: float = field(default_factory=time.monotonic)
     clips: bool = True
-    bits: bool = False
-    """Whether only fair bits may be drawn."""
+    bits: bool = False  # whether only fair bits may be drawn
+    patient: bool = True  # whether the gap is one that somebody asked for
+    grid: fmpq | None = None  # to multiples of what numbers are rounded that are released
+    allowed: frozenset[str] = frozenset()
+    """What else a program may do: see `bisimdist.programs.replay.catching`."""
     orders: bool = False
     """Whether to look at elements of inputs in one order only, where it is proved that none matters."""
+    arguments: tuple[str, ...] = ()  # of compiled code: what follows the input
+    chances: tuple[str, ...] = ()  # of compiled code: the imports that return uniform bits
+    layout: str | None = None  # of compiled code: how lists are written into memory
 
     @property
     def cuts(self) -> bool:
@@ -84,24 +85,19 @@ class Request:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """What is observed."""
         return observed_kinds(self.observe or "output")
 
     def of_analyst(self) -> Request:
         """Return the request for a program that asks: it is explored as a whole.
 
-        Raises
-        ------
-        UsageError
-            If it says where to cut.
+        Raises UsageError if it says where to cut.
         """
         if self.cut is not None:
-            raise UsageError("somebody is asked: such a program is explored as a whole, without a cut")
+            raise UsageError("the program has an analyst, so it is explored as a whole; expected no cut")
         return replace(self, observe=self.observe or "trace", gap=None)
 
     def check(self) -> None:
         """Refuse numbers out of range."""
-        observed_kinds(self.observe or "output")
         for name, value in (("cut", self.cut), ("gap", self.gap)):
             if value is not None and not 0 <= value <= 1:
                 raise UsageError(f"the {name} is {format_rational(value)}; expected a number in [0, 1]")

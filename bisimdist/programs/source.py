@@ -9,22 +9,6 @@ from functools import cache
 from math import lcm
 from typing import TypeVar
 
-__all__ = [
-    "OWN_DRAWS",
-    "ExactRandom",
-    "clipped_chances",
-    "exact_fraction",
-    "flip",
-    "geometric",
-    "observe",
-    "options_of",
-    "pick",
-    "ratio_of",
-    "two_sided_geometric",
-    "uniform",
-    "weights_of",
-]
-
 OWN_DRAWS = ("flip", "pick", "uniform", "geometric", "two_sided_geometric")
 """The exact draws that Python's own sources do not have."""
 
@@ -32,13 +16,7 @@ Value = TypeVar("Value", bound=Hashable)
 
 
 def exact_fraction(value: object) -> Fraction:
-    """Return an exact number as a fraction.
-
-    Raises
-    ------
-    TypeError
-        If it is a float, or no number.
-    """
+    """Return an exact number as a fraction. Raises TypeError if it is a float, or no number."""
     if type(value) is Fraction:
         return value
     if isinstance(value, bool) or not isinstance(value, int | str | Fraction):
@@ -51,10 +29,7 @@ def exact_fraction(value: object) -> Fraction:
 def ratio_of(value: object) -> Fraction:
     """Return the ratio of geometric noise as a fraction.
 
-    Raises
-    ------
-    ValueError
-        If it is not at least 0 and less than 1.
+    Raises ValueError if it is not at least 0 and less than 1.
     """
     ratio = exact_fraction(value)
     if not 0 <= ratio < 1:
@@ -63,13 +38,7 @@ def ratio_of(value: object) -> Fraction:
 
 
 def clipped_chances(a: object, most: int) -> Mapping[int, Fraction]:
-    """Return how likely each value of clipped noise is.
-
-    Raises
-    ------
-    ValueError
-        If it is clipped at less than 1.
-    """
+    """Return how likely each value of clipped noise is. Raises ValueError if it is clipped at less than 1."""
     if most < 1:
         raise ValueError(f"the noise is clipped at {most}; expected at least 1")
     return _clipped_chances(ratio_of(a), most)
@@ -85,10 +54,7 @@ def _clipped_chances(ratio: Fraction, most: int) -> Mapping[int, Fraction]:
 def weights_of(chances: Mapping[Value, object]) -> tuple[tuple[Value, ...], tuple[int, ...]]:
     """Return the values of a distribution that may come, and integers in proportion to their probabilities.
 
-    Raises
-    ------
-    ValueError
-        If a probability is negative, or they do not sum to one.
+    Raises ValueError if a probability is negative, or they do not sum to one.
     """
     exact = {value: exact_fraction(chance) for value, chance in chances.items()}
     if any(chance < 0 for chance in exact.values()):
@@ -104,12 +70,7 @@ def weights_of(chances: Mapping[Value, object]) -> tuple[tuple[Value, ...], tupl
 def options_of(options: Sequence[Value]) -> tuple[Value, ...]:
     """Return what an analyst may choose from, everything once.
 
-    Raises
-    ------
-    TypeError
-        If it is no list, tuple or range.
-    ValueError
-        If there is nothing.
+    Raises TypeError if it is no list, tuple or range. Raises ValueError if there is nothing.
     """
     if not isinstance(options, list | tuple | range):
         raise TypeError(f"a {type(options).__name__} to choose from; expected a list, tuple or range")
@@ -159,7 +120,7 @@ class ExactRandom(random.SystemRandom):
         return k
 
     def two_sided_geometric(self, a: Fraction | int | str, most: int | None = None) -> int:
-        """Return any integer z, in proportion to ``a**|z|``; beyond -most and most these."""
+        """Return any integer z with probability proportional to ``a**|z|``, clipped to [-most, most]."""
         if most is not None:
             return self.pick(clipped_chances(a, most))
         return self.geometric(a) - self.geometric(a)
@@ -184,7 +145,7 @@ def flip(p: Fraction | int | str) -> bool:
     Examples
     --------
     >>> import bisimdist
-    >>> bisimdist.flip("1/3") in {True, False}
+    >>> bisimdist.programs.flip("1/3") in {True, False}
     True
     """
     return _source.flip(p)
@@ -206,7 +167,7 @@ def uniform(n: int) -> int:
     Examples
     --------
     >>> import bisimdist
-    >>> bisimdist.uniform(6) in range(6)
+    >>> bisimdist.programs.uniform(6) in range(6)
     True
     """
     return _source.uniform(n)
@@ -228,19 +189,55 @@ def pick(chances: Mapping[Value, object]) -> Value:
     Examples
     --------
     >>> import bisimdist
-    >>> bisimdist.pick({"heads": "1/3", "tails": "2/3"}) in {"heads", "tails"}
+    >>> bisimdist.programs.pick({"heads": "1/3", "tails": "2/3"}) in {"heads", "tails"}
     True
     """
     return _source.pick(chances)
 
 
 def geometric(a: Fraction | int | str) -> int:
-    """Return k = 0, 1, 2, … with probability ``(1 - a) a**k``."""
+    """Return k = 0, 1, 2, … with probability ``(1 - a) a**k``.
+
+    Parameters
+    ----------
+    a
+        The ratio, exact, at least 0 and below 1.
+
+    Returns
+    -------
+    int
+        A natural number.
+
+    Examples
+    --------
+    >>> from bisimdist.programs import geometric
+    >>> geometric(0)
+    0
+    """
     return _source.geometric(a)
 
 
 def two_sided_geometric(a: Fraction | int | str, most: int | None = None) -> int:
-    """Return any integer z, in proportion to ``a**|z|``; beyond -most and most these."""
+    """Return any integer z with probability proportional to ``a**|z|``, clipped to [-most, most].
+
+    Parameters
+    ----------
+    a
+        The ratio, exact, at least 0 and below 1.
+    most
+        Where the noise is clipped; by default nowhere.
+
+    Returns
+    -------
+    int
+        The noise of the geometric mechanism.
+
+    Examples
+    --------
+    >>> from bisimdist.programs import two_sided_geometric
+    >>> -3 <= two_sided_geometric("1/2", 3) <= 3
+    True
+    """
     return _source.two_sided_geometric(a, most)
 
 
@@ -260,5 +257,5 @@ def observe(value: object) -> None:
     Examples
     --------
     >>> import bisimdist
-    >>> bisimdist.observe("anything")
+    >>> bisimdist.programs.observe("anything")
     """

@@ -16,8 +16,6 @@ from bisimdist.programs import draws_library
 from bisimdist.programs.code import Place
 from bisimdist.programs.loading import KNOWN_MODULES, Missing, ProgramFile
 
-__all__ = ["LINES", "Found", "Sources"]
-
 Found = tuple[ast.FunctionDef | ast.Lambda, str, type | None]
 """The tree of a function, the file that it stands in, and the class that it is a method of."""
 
@@ -30,14 +28,9 @@ _LIBRARY = draws_library.__file__ or ""
 class Sources:
     """Finds the trees of functions.
 
-    Parameters
-    ----------
-    function
-        The function that is explored.
-    program
-        The file that was named, where one was; otherwise the function is taken as it was imported.
-    instrument
-        Changes trees before they are compiled (to count steps).
+    function: the function that is explored.
+    program: the file that was named, where one was; otherwise the function is taken as it was imported.
+    instrument: changes trees before they are compiled (to count steps).
     """
 
     def __init__(
@@ -119,10 +112,7 @@ class Sources:
     def find(self, function: FunctionType) -> Found | None:
         """Return the tree of a function; None if it is not part of the program.
 
-        Raises
-        ------
-        ModelError
-            If it is, but there is no source.
+        Raises ModelError if it is, but there is no source.
         """
         code = function.__code__
         file = code.co_filename

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.programs.code import Segment
-from bisimdist.programs.control import ListValues, Outside
+from bisimdist.programs.control import ListValues, Outside, Unbounded
 from bisimdist.programs.freezing import Box, Freezer, Frozen
 from bisimdist.programs.heap import Contents, Heap
 from bisimdist.programs.interval import Interval
@@ -17,13 +17,9 @@ from bisimdist.programs.noise import Noise
 from bisimdist.programs.objects import Numbers, Rest
 from bisimdist.programs.outcomes import leaves
 
-__all__ = ["BOTTOM", "MOST_FRAMES", "Drawing", "Frame", "State", "States", "too_deep"]
+MOST_FRAMES = 900  # how deep calls may be nested; plain Python gives up at about a thousand
 
-MOST_FRAMES = 900
-"""How deep calls may be nested; plain Python gives up at about a thousand."""
-
-BOTTOM = -1
-"""The number of no frame."""
+BOTTOM = -1  # the number of no frame
 
 Frame = tuple[Segment, Sequence[Any]]
 _Places = dict[Hashable, Any]
@@ -41,14 +37,9 @@ _Kept = tuple[tuple[Frozen, ...], _Places, _Places]
 class State:
     """Where a program waits for the random source; the same one whenever it is reached again.
 
-    Parameters
-    ----------
-    segment, live
-        What goes on, and with which variables.
-    stack
-        The number of the frame below; with contents, all frames.
-    contents
-        The objects that can be changed.
+    segment, live: what goes on, and with which variables.
+    stack: the number of the frame below; with contents, all frames.
+    contents: the objects that can be changed.
     """
 
     __slots__ = ("_drawing", "contents", "live", "segment", "stack", "values")
@@ -82,10 +73,7 @@ class Drawing:
 class States:
     """All states and frames of a program, each of them once.
 
-    Parameters
-    ----------
-    freezer
-        Freezes what they remember.
+    freezer: freezes what they remember.
     """
 
     def __init__(self, freezer: Freezer) -> None:
@@ -193,17 +181,8 @@ class States:
     def value_of(self, value: Any, *, ends: bool = False) -> Frozen:
         """Return a value that the program ended with, or announced, as one that can be compared.
 
-        Parameters
-        ----------
-        value
-            The value.
-        ends
-            Whether the program ended with it, so that noise may be in it.
-
-        Raises
-        ------
-        Outside
-            If it is not exact, or has no value that could be compared.
+        ends: whether the program ended with it, so that noise may be in it.
+        Raises Outside if it is not exact, or has no value that could be compared.
         """
         if type(value) in _EXACT:
             return type(value), value
@@ -231,4 +210,4 @@ def _values(frozen: tuple[Frozen, ...]) -> tuple[Any, ...]:
 
 def too_deep() -> Outside:
     """Return the refusal of calls that are nested too deep."""
-    return Outside(f"calls are nested more than {MOST_FRAMES} deep", "write a loop, or recursion that ends")
+    return Unbounded(f"calls are nested more than {MOST_FRAMES} deep", "write a loop, or recursion that ends")

@@ -12,8 +12,6 @@ from bisimdist.programs.chain import Origin, ProgramChain
 from bisimdist.programs.inputs import pairs_of
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["explore_steps"]
-
 
 def explore_steps(  # noqa: PLR0913
     start: Any,
@@ -26,27 +24,12 @@ def explore_steps(  # noqa: PLR0913
 ) -> ProgramChain:
     """Return the chain of all states that are reached from the starts.
 
-    Parameters
-    ----------
-    start
-        A state, a list of states, or a mapping from names to states.
-    step
-        Returns the distribution over next states; None or an empty one where a run ends.
-    label
-        Returns what is seen of a state.
-    pairs
-        Pairs of names of starts; by default the first two.
-    states
-        How many states there may be.
-    deadline
-        When to give up.
-
-    Raises
-    ------
-    LimitError
-        If there are more states.
-    ModelError
-        If a distribution is none.
+    start: a state, a list of states, or a mapping from names to states.
+    step: returns the distribution over next states; None or an empty one where a run ends.
+    label: returns what is seen of a state.
+    pairs: pairs of names of starts; by default the first two.
+    states: how many states there may be.
+    Raises LimitError if there are more states. Raises ModelError if a distribution is none.
     """
     if isinstance(start, Mapping):
         named = {str(name): state for name, state in start.items()}

@@ -16,18 +16,12 @@ from bisimdist.programs.objects import Generator, Rest
 from bisimdist.programs.states import State, States
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Folding", "alike"]
-
 
 class Folding:
     """Puts what a loop has still to go through into one order.
 
-    Parameters
-    ----------
-    states, freezer
-        Those of the machine.
-    elements
-        What inputs are made of: loops over anything else are left alone.
+    states, freezer: those of the machine.
+    elements: what inputs are made of: loops over anything else are left alone.
     """
 
     def __init__(self, states: States, freezer: Freezer, elements: Iterable[object]) -> None:
@@ -104,14 +98,8 @@ def alike(
 ) -> bool:
     """Tell whether all members of each group end in the same places with the same probabilities.
 
-    Parameters
-    ----------
-    rows
-        The successors of all places but ends.
-    groups
-        Numbers of places.
-    deadline
-        When to give up.
+    rows: the successors of all places but ends.
+    groups: numbers of places.
     """
     removed: list[tuple[int, dict[int, fmpq]]] = []
     eliminated(rows, rows.keys(), removed=removed, deadline=deadline)

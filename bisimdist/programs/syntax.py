@@ -5,21 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "COMPREHENSIONS",
-    "NESTED",
-    "assign",
-    "bound_names",
-    "call",
-    "copy_of",
-    "free_names",
-    "load",
-    "parameters",
-    "same_scope",
-    "store",
-    "tuple_of",
-]
-
 NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 

@@ -13,41 +13,21 @@ from bisimdist.programs.syntax import bound_names, free_names, parameters, same_
 if TYPE_CHECKING:
     from bisimdist.programs.compiler import Compiler
 
-__all__ = ["UNKNOWN", "Unit"]
-
-UNKNOWN = object()
-"""What is known of a value that only running the program shows."""
+UNKNOWN = object()  # what is known of a value that only running the program shows
 
 
 @dataclass(eq=False)
 class Unit:
-    """A function and the scope that it stands in.
+    """A function and the scope that it stands in."""
 
-    Parameters
-    ----------
-    compiler
-        Who compiles it.
-    node
-        Its tree.
-    file, name
-        Where it stands, and what it is called.
-    space
-        The names of its module.
-    owner
-        The class that it is a method of, where it is one.
-    outer
-        The function that it is defined in, where it is.
-    fixed
-        Variables of functions around it that are done, with their values.
-    """
-
-    compiler: Compiler
-    node: ast.FunctionDef | ast.Lambda
-    file: str
+    compiler: Compiler  # who compiles it
+    node: ast.FunctionDef | ast.Lambda  # its tree
+    file: str  # file and name: where it stands, and what it is called
     name: str
-    space: dict[str, Any]
-    owner: type | None = None
-    outer: Unit | None = None
+    space: dict[str, Any]  # the names of its module
+    owner: type | None = None  # the class that it is a method of, where it is one
+    outer: Unit | None = None  # the function that it is defined in, where it is
+    # variables of functions around it that are done, with their values
     fixed: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -64,7 +44,6 @@ class Unit:
 
     @cached_property
     def parameters(self) -> list[str]:
-        """The names of the parameters."""
         return parameters(self.node.args)
 
     @cached_property

@@ -19,7 +19,6 @@ import random
 import secrets
 import string
 import typing
-from collections import deque
 from types import ModuleType
 from typing import Any
 
@@ -33,16 +32,6 @@ from bisimdist.programs.machine_source import (
     SourceClass,
     refused_method,
 )
-
-__all__ = [
-    "BUILTINS",
-    "MODULES",
-    "RANDOM_MODULES",
-    "builtin_refusal",
-    "module_refusal",
-    "source_value",
-]
-
 
 _EXCEPTIONS = {
     name: value
@@ -78,11 +67,7 @@ BUILTINS: dict[str, Any] = {
     "__name__": "program",
     **{name: DRAWS[name] for name in source.OWN_DRAWS},
     "observe": OBSERVE,
-}
-"""What a name means that the module of a program does not define."""
-
-ORDERED_TYPES = (list, tuple, str, deque)
-"""Types whose making from a set would show its order; generated code checks their arguments."""
+}  # what a name means that the module of a program does not define
 
 _INSTEAD = {
     "float": "use Fraction",
@@ -147,8 +132,7 @@ MODULES: dict[ModuleType, dict[str, Any]] = {
     numbers: _some(numbers, "Number Complex Real Rational Integral"),
     typing: {name: value for name, value in vars(typing).items() if not name.startswith("_")},
     source: {**{name: DRAWS[name] for name in source.OWN_DRAWS}, "observe": OBSERVE},
-}
-"""By module, what may be used of it."""
+}  # by module, what may be used of it
 del MODULES[math]["inf"]
 MODULES[operator].pop("truediv", None)
 
@@ -159,10 +143,7 @@ _SOURCE_CLASSES = (random.Random, random.SystemRandom, secrets.SystemRandom, sou
 def source_value(value: Any) -> tuple[bool, Any]:
     """Return whether a value belongs to Python's random modules, and what it is inside the machine.
 
-    Raises
-    ------
-    KeyError
-        If there is nothing like it inside the machine; the key is its name.
+    Raises KeyError if there is nothing like it inside the machine; the key is its name.
     """
     if isinstance(value, type) and value in _SOURCE_CLASSES:
         return True, SourceClass(value)

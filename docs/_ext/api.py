@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,14 @@ from docutils.nodes import Element
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-import bisimdist
-from bisimdist.analysis.proved import Shown
+from bisimdist.faces.shown.proved import Shown
+from bisimdist.lazily import public_names
 
 __all__ = ["neighbours", "page", "setup"]
 
 FOLDER = "reference/api"
-NAMES = {name for name in bisimdist.__all__ if name != "__version__"}
+HOMES = public_names()
+NAMES = set(HOMES)
 NAMED = re.compile(r"`(\w+)(?:\.\w+)?`")
 
 ANSWERS = """
@@ -36,15 +38,15 @@ def page(name: str, near: set[str]) -> str:
     near
         The names that stand beside it in the reference.
     """
-    thing = getattr(bisimdist, name)
+    thing = getattr(import_module(HOMES[name]), name)
     directive = "autoclass" if inspect.isclass(thing) else "autofunction"
     if inspect.isclass(thing) and issubclass(thing, BaseException):
         directive = "autoexception"
     members = "   :members:\n" if inspect.isclass(thing) else ""
     also = (near | _spoken_of(thing)) - {name}
-    shown = ", ".join(f":py:obj:`~bisimdist.{other}`" for other in sorted(also))
+    shown = ", ".join(f":py:obj:`~{HOMES[other]}.{other}`" for other in sorted(also))
     return (
-        f":orphan:\n\n{name}\n{'=' * len(name)}\n\n.. {directive}:: bisimdist.{name}\n{members}\n"
+        f":orphan:\n\n{name}\n{'=' * len(name)}\n\n.. {directive}:: {HOMES[name]}.{name}\n{members}\n"
         f"{ANSWERS if inspect.isclass(thing) and issubclass(thing, Shown) else ''}\n"
         f".. seealso:: {f'{shown}, and ' if shown else ''}:doc:`the reference </reference/python>`\n"
     )
@@ -74,8 +76,10 @@ def _write(app: Sphinx) -> None:
     kinds = ("Functions", "Models, answers and other types", "Errors")
     lists: dict[str, list[str]] = {kind: [] for kind in kinds}
     for name in sorted(NAMES, key=str.lower):
-        thing = getattr(bisimdist, name)
-        kind = 2 if inspect.isclass(thing) and issubclass(thing, BaseException) else int(inspect.isclass(thing))
+        thing = getattr(import_module(HOMES[name]), name)
+        kind = (
+            2 if inspect.isclass(thing) and issubclass(thing, BaseException) else int(inspect.isclass(thing))
+        )
         sentence = (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
         lists[kinds[kind]].append(f":doc:`{name} <{name}>`\n   {sentence}\n")
     parts = [f"{kind}\n{'-' * len(kind)}\n\n" + "\n".join(entries) for kind, entries in lists.items()]
@@ -96,11 +100,13 @@ def _found(app: Sphinx, environment: BuildEnvironment, node: Element, shown: Ele
         return None
     domain = environment.domains["py"]
     return domain.resolve_xref(
-        environment, node["refdoc"], app.builder, "obj", f"bisimdist.{name}", node, shown
+        environment, node["refdoc"], app.builder, "obj", f"{HOMES[name]}.{name}", node, shown
     )
 
 
-def _signature(app: Sphinx, what: str, name: str, thing: Any, options: Any, given: str | None, back: str | None) -> Any:
+def _signature(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, given: str | None, back: str | None
+) -> Any:
     """Return a signature that can be read: names of types as they are written, no private fields, no addresses."""
     if given:
         given = re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", given)

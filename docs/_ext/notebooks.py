@@ -40,7 +40,7 @@ _OPENING = """*This notebook is made of a page of the documentation of bisimdist
 _IN_PROCESS = """
 import shlex
 def system(line):
-    from bisimdist.cli.main import run
+    from bisimdist.faces.cli.main import run
     run(shlex.split(line)[1:])
 get_ipython().system = system
 """

@@ -7,13 +7,15 @@ import io
 import logging
 import shlex
 from html import escape
+from importlib import import_module
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import bisimdist
-from bisimdist.cli.main import run
+from bisimdist.faces.cli.main import run
+from bisimdist.lazily import public_names
 
 __all__ = ["gallery", "setup"]
 
@@ -36,7 +38,7 @@ QUESTIONS = {
     "mimicking": "metric example:mimicking --kind additive --discount 1/2",
     "crowd": "delta example:crowd --alpha 2",
     "retransmission": "delta example:retransmission --alpha 1",
-    "figure2": "explain example:figure2",
+    "figure2": "logic explain example:figure2",
     "geometric": "epsilon example:geometric --length 1",
     "contagious-disease": "prove example:contagious-disease",
     "independent-disease": "verify example:independent-disease --ratio 2 --length 1",
@@ -98,7 +100,8 @@ class Picture(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the picture."""
-        shown = eval(self.arguments[0], {}, vars(bisimdist) | {n: getattr(bisimdist, n) for n in bisimdist.__all__})
+        names = {name: getattr(import_module(home), name) for name, home in public_names().items()}
+        shown = eval(self.arguments[0], {}, vars(bisimdist) | names)
         caption = escape(" ".join(self.content))
         drawn = f"{shown._repr_svg_()}{f'<figcaption>{caption}</figcaption>' if caption else ''}"
         return [nodes.raw("", figure(drawn), format="html")]

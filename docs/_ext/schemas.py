@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bisimdist import json_schema
-from bisimdist.cli.schemas import SCHEMAS
+from bisimdist.faces import json_schema
+from bisimdist.faces.cli.schemas import SCHEMAS
 
 
 def write(app: Any, error: Exception | None) -> None:

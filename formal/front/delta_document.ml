@@ -89,8 +89,9 @@ let ceiling number value =
   { ce_alpha = alpha; ce_both = both; ce_bounds = bounds;
     ce_upper = Distance_document.upper_table number both (get whole "upper") }
 
-let read value =
-  let needed = [ "format"; "version"; "kind"; "model"; "digest"; "merged"; "alpha"; "claims"; "nodes" ] in
+(* The certificate, its model and digest, and what numbers its states have. *)
+let certificate value =
+  let needed = [ "format"; "version"; "kind"; "model"; "digest"; "alpha"; "claims"; "nodes" ] in
   let whole = record value "the certificate" needed [ "ceiling"; "ratios" ] in
   let states : names = Hashtbl.create 64 and labels : names = Hashtbl.create 64 in
   let number = number_of states and label = number_of labels in
@@ -101,14 +102,6 @@ let read value =
   ignore (rational (get alpha "upper") "alpha");
   let claims = List.map (claim number label) claims in
   let nodes = items (get whole "nodes") "the nodes" in
-  let merged =
-    List.map
-      (fun group ->
-        let names = List.map (fun s -> item s "a merged state") (items group "a group") in
-        if names = [] then malformed "a group of merged states is empty";
-        List.map number names)
-      (items (get whole "merged") "the merged states")
-  in
   ignore (record (get whole "model") "the model" [ "kind"; "states"; "transitions" ] []);
   let digest = item (get whole "digest") "the digest" in
   let alpha_lower = skew (item (get alpha "lower") "alpha") "alpha" in
@@ -119,7 +112,11 @@ let read value =
   let ratios = by_pair number skew (Option.value (find whole "ratios") ~default:(Array [])) "the ratios" in
   let model = Chain.read (get whole "model") in
   let certificate =
-    { x_model = Chain.numbered model states labels; x_merged = merged; x_alpha_lower = alpha_lower;
+    { x_model = Chain.numbered model states labels; x_merged = []; x_alpha_lower = alpha_lower;
       x_alpha_upper = alpha_upper; x_nodes = nodes; x_ceiling = ceiling; x_ratios = ratios; x_claims = claims }
   in
+  (certificate, model, digest, number)
+
+let read value =
+  let certificate, model, digest, _ = certificate value in
   (model, digest, fun () -> check_delta certificate)

@@ -25,17 +25,18 @@ let coupling number value where =
 
 let max_table_bits = 1 lsl 33
 
-(* The entries of a table with their values. *)
-let table value where required optional =
+(* What is read of the entries of a table, one after the other, with their values. *)
+let table value where required optional read =
   let fields = record value where [ "pairs" ] [ "denominator" ] in
-  let entries = List.map (fun entry -> record entry where required optional) (items (get fields "pairs") where) in
+  let whole entry = let e = record entry where required optional in (get e "value", read e) in
+  let entries = List.map whole (items (get fields "pairs") where) in
   match find fields "denominator" with
   | Some denominator ->
       let n = integer denominator where in
       if Integers.sign n <= 0 then malformed (where ^ " has no positive denominator");
-      List.map (fun e -> (e, integer (get e "value") where)) entries |> List.map (fun (e, v) -> (e, fraction v n))
+      List.map (fun (v, e) -> (e, fraction (integer v where) n)) entries
   | None ->
-      let values = List.map (fun e -> rational (get e "value") where) entries in
+      let values = List.map (fun (v, _) -> rational v where) entries in
       let count = List.length values in
       ignore
         (List.fold_left
@@ -44,19 +45,21 @@ let table value where required optional =
              if Integers.numbits common * count > max_table_bits then malformed (where ^ " has no common denominator of a usable size");
              common)
            Integers.one values);
-      List.combine entries values
+      List.combine (List.map snd entries) values
 
 let upper_keys both = if both then [ "pair"; "value"; "forward"; "backward" ] else [ "pair"; "value"; "forward" ]
 
 let upper_table number both value =
   let where = "the upper table" in
+  let read entry =
+    let s, t = pair (get entry "pair") where in
+    let forward = coupling number (get entry "forward") where in
+    let backward = if both then coupling number (get entry "backward") where else { moves = []; given_up = [] } in
+    ((number s, number t), forward, backward)
+  in
   List.map
-    (fun (entry, v) ->
-      let s, t = pair (get entry "pair") where in
-      let forward = coupling number (get entry "forward") where in
-      let backward = if both then coupling number (get entry "backward") where else { moves = []; given_up = [] } in
-      { u_pair = (number s, number t); u_value = v; forward; backward })
-    (table value where (upper_keys both) [])
+    (fun ((u_pair, forward, backward), u_value) -> { u_pair; u_value; forward; backward })
+    (table value where (upper_keys both) [] read)
 
 let spec number value where =
   match value with
@@ -101,7 +104,7 @@ let with_small_ranks entries =
 
 let lower_table number value =
   let where = "the lower table" in
-  let entry (entry, v) =
+  let read entry =
     let s, t = pair (get entry "pair") where in
     let witness =
       List.map (fun (name, f) -> (number name, spec number f where)) (fields (get entry "witness") where)
@@ -114,9 +117,11 @@ let lower_table number value =
           let rank = rank_of rank where in
           Some (rank, reason number (get entry "progress") where)
     in
-    ((number s, number t), v, witness, standing)
+    ((number s, number t), witness, standing)
   in
-  with_small_ranks (List.map entry (table value where [ "pair"; "value"; "witness" ] [ "rank"; "progress" ]))
+  table value where [ "pair"; "value"; "witness" ] [ "rank"; "progress" ] read
+  |> List.map (fun ((pair, witness, standing), v) -> (pair, v, witness, standing))
+  |> with_small_ranks
 
 (* The document, and the model that it holds. *)
 let read value =

@@ -7,21 +7,43 @@ open Json
 
 type verdict = Valid | Refused of string | Wrong of string | Not_covered
 
+(* Part by part: a pipe has no length, and what comes through it is read once. *)
 let contents name =
   let channel = open_in_bin name in
-  Fun.protect ~finally:(fun () -> close_in channel) (fun () -> really_input_string channel (in_channel_length channel))
+  let buffer = Buffer.create 65536 and part = Bytes.create 65536 in
+  let rec go () =
+    let count = input channel part 0 (Bytes.length part) in
+    if count > 0 then begin
+      Buffer.add_subbytes buffer part 0 count;
+      go ()
+    end
+  in
+  Fun.protect ~finally:(fun () -> close_in channel) go;
+  Buffer.contents buffer
 
 let given_model name =
   try Chain.canonical (Chain.read (Json.parse ~numbers:true (contents name)))
   with Malformed why | Reading.Not_valid why -> malformed ("model file: " ^ why)
 
-(* Claims about an interactive model, about intervals that nature picks from, or about merged states, whose rules are not proved here. *)
+(* Claims about an interactive model, about intervals that nature picks from, or that steps lead back to, whose rules
+   are not proved here. *)
 let chosen whole =
-  Reading.find whole "nature" <> None
-  || Reading.find whole "merged" <> None
+  Reading.find whole "reduced" <> None
+  || Reading.find whole "nature" <> None
   ||
   match Reading.find whole "model" with
   | Some (Object model) -> Reading.find model "kind" = Some (String "interactive")
+  | _ -> false
+
+(* Runs of a program that are cut off, which only a step allows for. *)
+let cut_off given =
+  Reading.find given "program" <> None
+  &&
+  match Reading.find given "model" with
+  | Some (Object model) -> (
+      match Reading.find model "states" with
+      | Some (Object states) -> List.exists (fun (_, label) -> label = String "cut") states
+      | _ -> false)
   | _ -> false
 
 (* Which program a model was made of: information, from which nothing follows. *)
@@ -44,7 +66,8 @@ let read document =
       (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
       (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
       (match Reading.find whole "kind" with
-      | (None | Some (String "delta")) when chosen whole -> None
+      | Some (String "delta") when Reading.find whole "reduced" <> None && not (cut_off given) -> Quotient_document.read whole
+      | (None | Some (String "delta")) when chosen whole || cut_off given -> None
       | None -> Some (Distance_document.read document)
       | Some (String "delta") -> Some (Delta_document.read document)
       | Some (String _) -> None

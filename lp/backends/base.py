@@ -14,20 +14,6 @@ from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.refinement import Proposal
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = [
-    "Backend",
-    "BackendFactory",
-    "ExactBackend",
-    "ProposingBackend",
-    "SolverStatus",
-    "backend_names",
-    "get_backend",
-    "refuse_option",
-    "register_backend",
-    "remaining_seconds",
-    "require_optimal",
-]
-
 
 class SolverStatus(Enum):
     """How a foreign solver says that it ended; each back-end maps its solver's codes to these."""
@@ -42,12 +28,8 @@ class SolverStatus(Enum):
 class Backend(Protocol):
     """A solver of skewed problems.
 
-    Attributes
-    ----------
-    name
-        What `get_backend` knows it as, with its option where it has one.
-    exact
-        Whether it solves exactly (`ExactBackend`) or only proposes (`ProposingBackend`).
+    ``name``: what `get_backend` knows it as, with its option where it has one.
+    ``exact``: whether it solves exactly (`ExactBackend`) or only proposes (`ProposingBackend`).
     """
 
     @property
@@ -101,10 +83,7 @@ _FACTORIES: dict[str, BackendFactory] = {}
 def register_backend(name: str, factory: BackendFactory) -> None:
     """Make a back-end known under a name.
 
-    Raises
-    ------
-    UsageError
-        If the name is taken, or holds the colon that separates a name from its option.
+    Raises UsageError if the name is taken, or holds the colon that separates a name from its option.
     """
     if ":" in name or not name:
         raise UsageError(f"{name!r} is no name for a back-end; expected one without a colon")
@@ -121,12 +100,7 @@ def backend_names() -> tuple[str, ...]:
 def get_backend(name: str) -> Backend:
     """Return a back-end by its name, such as ``"simplex"``, ``"z3"``, ``"pulp"`` or ``"pulp:HiGHS"``.
 
-    Raises
-    ------
-    UsageError
-        If there is none of that name, naming those that there are; or if it has no such option.
-    LinearProgramError
-        If the package that it needs is not installed.
+    Raises LinearProgramError if the package that it needs is not installed.
     """
     base, _, option = name.partition(":")
     factory = _FACTORIES.get(base)
@@ -148,13 +122,7 @@ def refuse_option(base: str, option: str) -> None:
 
 
 def remaining_seconds(deadline: Deadline) -> float | None:
-    """Return how long a foreign solver may take, at least a millisecond; None for ever.
-
-    Raises
-    ------
-    LimitError
-        If the deadline has passed.
-    """
+    """Return how long a foreign solver may take, at least a millisecond; None for ever."""
     deadline.check()
     if deadline.moment is None:
         return None
@@ -162,15 +130,7 @@ def remaining_seconds(deadline: Deadline) -> float | None:
 
 
 def require_optimal(status: SolverStatus, name: str) -> None:
-    """Raise unless a solver says that it found an optimum, which every skewed problem has.
-
-    Raises
-    ------
-    LimitError
-        If it ran into its time limit.
-    LinearProgramError
-        If it ended in any other way.
-    """
+    """Raise unless a solver says that it found an optimum, which every skewed problem has."""
     if status is SolverStatus.LIMIT:
         raise LimitError(f"the back-end {name!r} reached the time limit")
     if status is not SolverStatus.OPTIMAL:

@@ -15,8 +15,6 @@ from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["NetworkxBackend", "make"]
-
 _ZERO = fmpq(0)
 
 
@@ -37,13 +35,7 @@ class NetworkxBackend:
         return True
 
     def solve(self, problem: SkewedProblem, *, deadline: Deadline = NEVER) -> SkewedOptimum:
-        """Return the exact optimum with both witnesses.
-
-        Raises
-        ------
-        LinearProgramError
-            If alpha is not one.
-        """
+        """Return the exact optimum with both witnesses."""
         if problem.alpha != 1:
             raise LinearProgramError(
                 f"the back-end 'networkx' solves alpha = 1 only; alpha is {problem.alpha}"

@@ -17,8 +17,6 @@ from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.refinement import Proposal, rough
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["PulpBackend", "make", "program_text"]
-
 _DEFAULTS = ("PULP_CBC_CMD", "COIN_CMD", "HiGHS", "GLPK_CMD")
 _STATUS = {
     pulp.LpStatusOptimal: SolverStatus.OPTIMAL,
@@ -62,14 +60,7 @@ def _program(problem: SkewedProblem) -> tuple[Any, Variables, list[Any]]:
 def program_text(problem: SkewedProblem, format: str, comments: Sequence[str]) -> str:
     """Return a problem as PuLP writes it.
 
-    Parameters
-    ----------
-    problem
-        The problem; its numbers are rounded to doubles.
-    format
-        ``"lp"`` or ``"mps"``.
-    comments
-        Lines to begin with.
+    ``problem``: the problem; its numbers are rounded to doubles.
     """
     program, _, _ = _silently(_program, problem)
     write, sign = (program.writeLP, "\\") if format == "lp" else (program.writeMPS, "*")
@@ -82,15 +73,10 @@ def program_text(problem: SkewedProblem, format: str, comments: Sequence[str]) -
 
 @dataclass(frozen=True, slots=True)
 class PulpBackend:
-    """Floating point; by default CBC, or what else PuLP finds.
+    """Floating point; by default CBC, or what else PuLP finds."""
 
-    Parameters
-    ----------
-    solver
-        PuLP's name of the solver, such as ``"HiGHS"``; empty for CBC, or for the first other free solver
-        that there is where PuLP comes without CBC.
-    """
-
+    # PuLP's name of the solver, such as ``"HiGHS"``; empty for CBC, or for the first other free solver that
+    # there is where PuLP comes without CBC
     solver: str = ""
     exact: Literal[False] = False
 
@@ -111,13 +97,7 @@ class PulpBackend:
         return bool(_silently(self._chosen))
 
     def propose(self, problem: SkewedProblem, *, deadline: Deadline = NEVER) -> Proposal:
-        """Return flows, and potentials where the solver tells them.
-
-        Raises
-        ------
-        LinearProgramError
-            If the solver is not installed, fails, or finds no optimum.
-        """
+        """Return flows, and potentials where the solver tells them."""
         proposal: Proposal = _silently(self._propose, problem, deadline)
         return proposal
 
@@ -164,13 +144,7 @@ class PulpBackend:
 
 
 def make(option: str) -> PulpBackend:
-    """Return the back-end; its option is PuLP's name of a solver, in capitals or not, or ``cbc``.
-
-    Raises
-    ------
-    UsageError
-        If PuLP knows no solver of that name.
-    """
+    """Return the back-end; its option is PuLP's name of a solver, in capitals or not, or ``cbc``."""
     if option.lower() in {"", "cbc"}:
         return PulpBackend()
     known = {name.lower(): name for name in pulp.listSolvers()}

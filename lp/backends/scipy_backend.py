@@ -14,8 +14,6 @@ from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.refinement import Proposal, rough
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["ScipyBackend", "make"]
-
 _STATUS = {
     0: SolverStatus.OPTIMAL,
     1: SolverStatus.LIMIT,

@@ -11,8 +11,6 @@ from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.simplex import solve_simplex
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["SimplexBackend", "make"]
-
 
 @dataclass(frozen=True, slots=True)
 class SimplexBackend:

@@ -11,8 +11,6 @@ from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["TransportBackend", "make"]
-
 
 @dataclass(frozen=True, slots=True)
 class TransportBackend:

@@ -14,8 +14,6 @@ from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Z3Backend", "exact_value", "make", "real"]
-
 # By name, because results of Z3 cannot be keys.
 _STATUS = {"sat": SolverStatus.OPTIMAL, "unsat": SolverStatus.INFEASIBLE, "unknown": SolverStatus.LIMIT}
 

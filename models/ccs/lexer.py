@@ -1,18 +1,15 @@
-"""From the text of a `.ccsp` file to tokens, each of which knows where it begins."""
+"""From a text to tokens, each of which knows where it begins: of `.ccsp` files, and of formulae."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from bisimdist.errors import ModelError
 
-__all__ = ["Kind", "Positions", "Token", "tokenize"]
-
-MAX_TOKENS = 4_000_000
-"""How many tokens a text may have, so that reading takes bounded memory."""
+MAX_TOKENS = 4_000_000  # how many tokens a text may have, so that reading takes bounded memory
 
 _TOKEN = re.compile(
     r"""
@@ -27,9 +24,11 @@ _TOKEN = re.compile(
 
 
 class Kind(Enum):
-    """What a token is."""
+    """What a token is; STRANGE is a character that begins none."""
 
     NUMBER = "number"
+    MODALITY = "modality"
+    NAME = "name"
     ACTION = "action"
     PROCESS = "process"
     SYMBOL = "symbol"
@@ -37,8 +36,7 @@ class Kind(Enum):
     STRANGE = "strange"
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token: its kind, its text, and the offset of its first character."""
 
     kind: Kind
@@ -49,8 +47,7 @@ class Token:
         """Return how an error speaks of the token."""
         if self.kind is Kind.END:
             return "the end of the text"
-        shown = self.text if len(self.text) <= 40 else self.text[:37] + "..."
-        return repr(shown)
+        return repr(self.text if len(self.text) <= 40 else self.text[:37] + "...")
 
 
 class Positions:
@@ -70,28 +67,26 @@ class Positions:
         return ModelError(message, place=f"column {column}", line=line)
 
 
-def tokenize(text: str, positions: Positions) -> list[Token]:
+def tokenize(
+    text: str, positions: Positions, pattern: re.Pattern[str] = _TOKEN, most: int | None = None
+) -> list[Token]:
     """Return the tokens of a text, with one that marks the end.
 
     The first character that begins no token is a token of its own kind, and the last: what is wrong before it
-    is to be said first.
-
-    Raises
-    ------
-    ModelError
-        With line and column, where there are too many.
+    is to be said first. The groups of the pattern are called as the kinds are, or ``blank``.
     """
+    most = MAX_TOKENS if most is None else most
     tokens: list[Token] = []
     offset = 0
     while offset < len(text):
-        match = _TOKEN.match(text, offset)
+        match = pattern.match(text, offset)
         if match is None:
             tokens.append(Token(Kind.STRANGE, text[offset], offset))
             return tokens
         kind = match.lastgroup or ""
         if kind != "blank":
-            if len(tokens) >= MAX_TOKENS:
-                raise positions.error(f"the text has more than the {MAX_TOKENS} words allowed", offset)
+            if len(tokens) >= most:
+                raise positions.error(f"the text has more than the {most} words allowed", offset)
             tokens.append(Token(Kind(kind), match[0], offset))
         offset = match.end()
     tokens.append(Token(Kind.END, "", len(text)))

@@ -5,10 +5,7 @@ from __future__ import annotations
 from bisimdist.models.ccs.printer import layout
 from bisimdist.models.ccs.syntax import Term
 
-__all__ = ["LONGEST_NAME", "StateNames"]
-
-LONGEST_NAME = 100
-"""How long a term may be to be a name in full."""
+LONGEST_NAME = 100  # how long a term may be to be a name in full
 
 BEGINNING = 80
 
@@ -25,8 +22,6 @@ class StateNames:
     def name(self, term: Term, number: int) -> str:
         """Return the name of the state with a number.
 
-        Examples
-        --------
         >>> from bisimdist.models.ccs.parser import parse_term
         >>> StateNames().name(parse_term("a.0"), 7)
         'a.0'

@@ -20,14 +20,10 @@ from bisimdist.models.ccs.syntax import (
     Term,
 )
 
-__all__ = ["LAWS", "LITERAL", "Instances", "Laws", "normal_form", "parallel", "placed", "rebuilt", "restrict"]
-
 
 def parallel(parts: Iterable[Term]) -> Term:
     """Compose normal terms in parallel: nested compositions are merged, and ``0`` disappears.
 
-    Examples
-    --------
     >>> from bisimdist.models.ccs.parser import parse_term
     >>> parallel([parse_term("a.0 | b.0"), NIL, parse_term("c.0")])
     <Parallel a.0 | b.0 | c.0>
@@ -96,8 +92,6 @@ def rebuilt(term: Term, parts: Sequence[Term]) -> Term:
 def normal_form(term: Term) -> Term:
     """Apply the laws to a term as far as its prefixes, choices and calls, which are left as they are.
 
-    Examples
-    --------
     >>> from bisimdist.models.ccs.parser import parse_term
     >>> normal_form(parse_term("(nu a) (nu b) (0 | (a.0 | (b.(0 | 0) | X)) | 0)"))
     <Restriction (nu a, b) (a.0 | b.(0 | 0) | X)>
@@ -141,20 +135,11 @@ LITERAL = Laws(
     lambda parts: Parallel(tuple(parts)),
     lambda before, part, after: Parallel((*before, part, *after)),
     Restriction,
-)
-"""No laws: the rules to the letter, where ``P | 0`` is another state than ``P``."""
+)  # no laws: the rules to the letter, where ``P | 0`` is another state than ``P``
 
 
 class Instances:
-    """What calls stand for: the bodies of definitions, with arguments for parameters.
-
-    Parameters
-    ----------
-    definitions
-        The definitions, with different names.
-    laws
-        Which terms are one state.
-    """
+    """What calls stand for: the bodies of definitions, with arguments for parameters."""
 
     def __init__(self, definitions: Iterable[Definition], laws: Laws = LAWS) -> None:
         self._laws = laws
@@ -164,10 +149,7 @@ class Instances:
     def body(self, call: Call) -> Term:
         """Return the state that a call stands for.
 
-        Raises
-        ------
-        ModelError
-            If an argument would be captured by a restriction in the definition.
+        Raises ModelError if an argument would be captured by a restriction in the definition.
         """
         known = self._known.get(call)
         if known is None:

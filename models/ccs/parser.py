@@ -34,10 +34,7 @@ from bisimdist.models.ccs.syntax import (
 )
 from bisimdist.models.io.expect import ProbabilityReader
 
-__all__ = ["parse_specification", "parse_term", "statement_positions"]
-
-MAX_DEPTH = 1000
-"""How deep parentheses may be nested."""
+MAX_DEPTH = 1000  # how deep parentheses may be nested
 
 _PROCESS = "a process, such as 0, a.0, X or (nu a) P"
 
@@ -45,23 +42,8 @@ _PROCESS = "a process, such as 0, a.0, X or (nu a) P"
 def parse_specification(text: str) -> Specification:
     """Read the text of a `.ccsp` file.
 
-    Parameters
-    ----------
-    text
-        Definitions, and optionally ``main``, ``pairs``, ``limit`` and ``rules``.
+    ``text``: definitions, and optionally ``main``, ``pairs``, ``limit`` and ``rules``.
 
-    Returns
-    -------
-    Specification
-        What the text says.
-
-    Raises
-    ------
-    ModelError
-        With line and column, where the text says nothing sensible: one line.
-
-    Examples
-    --------
     >>> specification = parse_specification("X = 1/2: a.X (+) 1/2: b.0; main X;")
     >>> str(specification.definitions[0].body)
     '1/2: a.X (+) 1/2: b.0'
@@ -72,13 +54,6 @@ def parse_specification(text: str) -> Specification:
 def parse_term(text: str) -> Term:
     """Read one process; the names that it calls need not be defined.
 
-    Raises
-    ------
-    ModelError
-        With line and column, where the text is no process.
-
-    Examples
-    --------
     >>> parse_term("a.(b.0 | ~b.0)").children()[0].children()
     (<Prefix b.0>, <Prefix ~b.0>)
     """
@@ -91,8 +66,6 @@ def statement_positions(text: str) -> dict[str, tuple[int, int]]:
 
     The start is the first of ``main`` and ``pairs``, or the first definition where there are none.
 
-    Examples
-    --------
     >>> statement_positions("X = a.0;\n  main X;")
     {'': (2, 3), 'X': (1, 1)}
     """

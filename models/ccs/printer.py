@@ -10,21 +10,9 @@ from collections.abc import Iterable, Sequence
 
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.ccs.specification import Specification
-from bisimdist.models.ccs.syntax import (
-    Call,
-    Nil,
-    Parallel,
-    Prefix,
-    Probabilistic,
-    Restriction,
-    Sum,
-    Term,
-)
+from bisimdist.models.ccs.syntax import Call, Nil, Parallel, Prefix, Probabilistic, Restriction, Sum, Term
 
-__all__ = ["format_specification", "format_term", "layout"]
-
-WIDTH = 100
-"""How long a line may be before a definition is broken into several."""
+WIDTH = 100  # how long a line may be before a definition is broken into several
 
 
 def layout(term: Term) -> list[str | tuple[Term, int]]:
@@ -67,8 +55,6 @@ def _separated(parts: Iterable[tuple[Term, int]], separator: str) -> list[str | 
 def format_term(term: Term) -> str:
     """Write a term on one line.
 
-    Examples
-    --------
     >>> from bisimdist.models.ccs.parser import parse_term
     >>> format_term(parse_term("((a.0)|(nu b)(X+Y))"))
     'a.0 | (nu b) (X + Y)'
@@ -91,8 +77,6 @@ def format_term(term: Term) -> str:
 def format_specification(specification: Specification) -> str:
     r"""Write a specification, one definition after the other, long ones with a line for each operand.
 
-    Examples
-    --------
     >>> from bisimdist.models.ccs.parser import parse_specification
     >>> format_specification(parse_specification("main X;X=a.X;"))
     'X = a.X;\nmain X;\n'

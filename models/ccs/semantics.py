@@ -9,6 +9,8 @@ bijections depend. On request there are no laws at all: the rules to the letter.
 References
 ----------
 .. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014.
+
+Source: XCL14 Figure 2, XCL14 Proposition 4.
 """
 
 from __future__ import annotations
@@ -35,10 +37,7 @@ from bisimdist.models.ccs.syntax import (
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import NEVER, Deadline
 
-__all__ = ["Semantics", "Step", "automaton"]
-
-MAX_COMPONENTS = 200
-"""How many components and restrictions one state may have."""
+MAX_COMPONENTS = 200  # how many components and restrictions one state may have
 
 MAX_ENTRIES = 30_000_000
 """How large all transitions may be together, so that an automaton takes bounded memory."""
@@ -51,15 +50,7 @@ Step = tuple[Action, tuple[tuple[Term, fmpq], ...]]
 
 
 class Semantics:
-    """The rules of the calculus, applied to one term after the other; what is derived is kept.
-
-    Parameters
-    ----------
-    definitions
-        What names stand for; guarded, as in a `Specification`.
-    laws
-        Which terms are one state.
-    """
+    """The rules of the calculus, applied to one term after the other; what is derived is kept."""
 
     def __init__(self, definitions: Sequence[Definition] = (), laws: Laws = LAWS) -> None:
         self._laws = laws
@@ -73,13 +64,8 @@ class Semantics:
     def steps(self, term: Term) -> tuple[Step, ...]:
         """Return the transitions of a term in normal form, each once.
 
-        Raises
-        ------
-        ModelError
-            If they are too many to be written down, or a call captures a name.
+        Raises ModelError if they are too many to be written down, or a call captures a name.
 
-        Examples
-        --------
         >>> from bisimdist.models.ccs.parser import parse_term
         >>> rules = Semantics()
         >>> for action, successors in rules.steps(parse_term("(nu a) (a.b.0 | ~a.0 | ~b.0)")):
@@ -191,13 +177,7 @@ class Semantics:
                 target = successors[0][0]
                 own.append((action, target))
                 for other, its_target in offers.get(action.complement, ()):
-                    moved = (
-                        *parts[:other],
-                        its_target,
-                        *parts[other + 1 : at],
-                        target,
-                        *parts[at + 1 :],
-                    )
+                    moved = (*parts[:other], its_target, *parts[other + 1 : at], target, *parts[at + 1 :])
                     yield TAU, ((self._laws.parallel(moved), fmpq(1)),)
             for action, target in own:
                 offers.setdefault(action, []).append((at, target))
@@ -220,30 +200,12 @@ def automaton(
 ) -> PA:
     """Return the automaton of a specification: all that can be reached from where it starts.
 
-    Parameters
-    ----------
-    specification
-        The definitions, and where to start.
-    state_limit
-        How many states there may be; None for what the specification says, or else 50 000.
-    deadline
-        When to give up.
+    ``specification``: the definitions, and where to start.
+    ``state_limit``: how many states there may be; None for what the specification says, or else 50 000.
+    returns: states are named by their terms (long ones by their beginnings and a number), in the order in
+        which they are first reached, breadth first; those that the specification starts from come first.
+    Raises ModelError if the states are more than the limit, or one of them has grown beyond all measure.
 
-    Returns
-    -------
-    PA
-        States are named by their terms (long ones by their beginnings and a number), in the order in which
-        they are first reached, breadth first; those that the specification starts from come first.
-
-    Raises
-    ------
-    ModelError
-        If the states are more than the limit, or one of them has grown beyond all measure.
-    LimitError
-        If the deadline has passed.
-
-    Examples
-    --------
     >>> from bisimdist.models.ccs.parser import parse_specification
     >>> model = automaton(parse_specification("X = 1/3: a.X (+) 2/3: 0;"))
     >>> model.states

@@ -17,37 +17,15 @@ from bisimdist.models.ccs.syntax import (
     subterms,
 )
 
-__all__ = [
-    "DEFAULT_STATE_LIMIT",
-    "Definition",
-    "Specification",
-    "arity_message",
-    "growing_definition",
-    "undefined_message",
-    "unguarded_circle",
-    "unguarded_message",
-]
-
-DEFAULT_STATE_LIMIT = 50_000
-"""How many states an automaton may have where nothing else is said."""
+DEFAULT_STATE_LIMIT = 50_000  # how many states an automaton may have where nothing else is said
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """``X(a, b) = P``: what a name stands for.
-
-    Parameters
-    ----------
-    name
-        The name of the process.
-    parameters
-        Names of actions, all different, which a call replaces.
-    body
-        The term that the name stands for.
-    """
+    """``X(a, b) = P``: what a name stands for."""
 
     name: str
-    parameters: tuple[str, ...]
+    parameters: tuple[str, ...]  # names of actions, all different, which a call replaces
     body: Term
 
     def __post_init__(self) -> None:
@@ -66,25 +44,12 @@ class Definition:
 class Specification:
     """What a `.ccsp` text says, validated when it is made.
 
-    Parameters
-    ----------
-    definitions
-        The definitions, with different names.
-    main
-        The processes to start from, beside those of the pairs.
-    pairs
-        The pairs of neighbouring processes.
-    state_limit
-        How many states the automaton may have; None for the default of 50 000.
-    literal
-        Whether the rules are taken to the letter, so that no two different terms are one state.
-
-    Raises
-    ------
-    ModelError
-        If a name is defined twice or not at all, a call has another number of arguments than its definition
-        has parameters, a definition calls itself before it has done anything (unguarded recursion), or there
-        is nothing to start from.
+    ``main``: the processes to start from, beside those of the pairs.
+    ``state_limit``: how many states the automaton may have; None for the default of 50 000.
+    ``literal``: whether the rules are taken to the letter, so that no two different terms are one state.
+    Raises ModelError if a name is defined twice or not at all, a call has another number of arguments than
+    its definition has parameters, a definition calls itself before it has done anything (unguarded
+    recursion), or there is nothing to start from.
     """
 
     definitions: tuple[Definition, ...]

@@ -17,36 +17,13 @@ from bisimdist.errors import ModelError
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.labelled import MAX_ROW_BITS
 
-__all__ = [
-    "NIL",
-    "TAU",
-    "Action",
-    "Call",
-    "Nil",
-    "Parallel",
-    "Prefix",
-    "Probabilistic",
-    "Restriction",
-    "Sum",
-    "Term",
-    "check_action_name",
-    "check_process_name",
-    "subterms",
-]
-
 ACTION_NAME = re.compile(r"[a-z_][A-Za-z0-9_]*")
 PROCESS_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
 KEYWORDS = frozenset({"limit", "main", "nu", "pairs", "tau"})
 
 
 def check_action_name(name: str) -> None:
-    """Refuse what is no name of an action.
-
-    Raises
-    ------
-    ModelError
-        Saying what one looks like.
-    """
+    """Refuse what is no name of an action."""
     if not ACTION_NAME.fullmatch(name) or name in KEYWORDS:
         raise ModelError(
             f"{name[:40]!r} is no name of an action; expected a lower-case letter or _, then letters, digits "
@@ -55,13 +32,7 @@ def check_action_name(name: str) -> None:
 
 
 def check_process_name(name: str) -> None:
-    """Refuse what is no name of a process.
-
-    Raises
-    ------
-    ModelError
-        Saying what one looks like.
-    """
+    """Refuse what is no name of a process."""
     if not PROCESS_NAME.fullmatch(name):
         raise ModelError(
             f"{name[:40]!r} is no name of a process; "
@@ -73,15 +44,9 @@ def check_process_name(name: str) -> None:
 class Action:
     """What a prefix does: ``a``, its co-action ``~a``, or the silent ``tau``.
 
-    Parameters
-    ----------
-    name
-        The name of the channel; ``"tau"`` for the silent action.
-    co
-        Whether this is the co-action; the silent action has none.
+    ``name``: the name of the channel; ``"tau"`` for the silent action.
+    ``co``: whether this is the co-action; the silent action has none.
 
-    Examples
-    --------
     >>> str(Action("a").complement)
     '~a'
     """
@@ -110,8 +75,7 @@ class Action:
         return f"~{self.name}" if self.co else self.name
 
 
-TAU = Action("tau")
-"""The silent action."""
+TAU = Action("tau")  # the silent action
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -123,8 +87,7 @@ class Term:
 
     _hash: int = field(init=False)
 
-    level: ClassVar[int] = 4
-    """How tightly the outermost operator binds; 4 for what never needs parentheses."""
+    level: ClassVar[int] = 4  # how tightly the outermost operator binds; 4 for what never needs parentheses
 
     def _seal(self) -> None:
         parts = [part._hash for part in self.children()]
@@ -177,8 +140,7 @@ class Nil(Term):
         self._seal()
 
 
-NIL = Nil()
-"""The process that does nothing."""
+NIL = Nil()  # the process that does nothing
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -206,15 +168,9 @@ class Prefix(Term):
 class Probabilistic(Term):
     """``p: P (+) q: Q (+) ...``: chooses a branch at random, silently.
 
-    Parameters
-    ----------
-    branches
-        Probabilities, which sum to one, and terms; at least one. A branch of probability 0 is never chosen.
-
-    Raises
-    ------
-    ModelError
-        If the probabilities are negative or do not sum to one.
+    ``branches``: probabilities, which sum to one, and terms; at least one. A branch of probability 0 is never
+        chosen.
+    Raises ModelError if the probabilities are negative or do not sum to one.
     """
 
     branches: tuple[tuple[fmpq, Term], ...]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bisimdist.models.io.dot import write_dot as write_dot
+    from bisimdist.models.io.drn_writer import write_drn as write_drn
     from bisimdist.models.io.layout import write_model as write_model
     from bisimdist.models.io.load import load_automaton as load_automaton
     from bisimdist.models.io.load import load_chain as load_chain
@@ -33,6 +34,7 @@ __all__ = [
     "parse_model",
     "read_prism",
     "write_dot",
+    "write_drn",
     "write_model",
     "write_prism",
     "write_svg",
@@ -48,12 +50,12 @@ _HOMES = {
     "parse_model": "load",
     "read_prism": "prism",
     "write_dot": "dot",
+    "write_drn": "drn_writer",
     "write_model": "layout",
     "write_prism": "prism_writer",
     "write_svg": "svg",
     "write_umb": "umb",
-}
-"""The formats are loaded when they are used: an example or a program needs none."""
+}  # the formats are loaded when they are used: an example or a program needs none
 
 
 if not TYPE_CHECKING:

@@ -7,8 +7,6 @@ import re
 from bisimdist.errors import ModelError
 from bisimdist.models.pa import PA
 
-__all__ = ["automaton_from_ccsp", "looks_like_ccsp"]
-
 # A definition, or one of the words that begin a statement and that no colon follows, as it would in YAML.
 _BEGINNING = re.compile(
     r"(?:\s|#[^\n]*(?:\n|$))*(?:[A-Z][A-Za-z0-9_]*\s*(?:\([^()]{0,1000}\)\s*)?=|(?:main|pairs)[\s(]+[^\s:(]"
@@ -19,8 +17,6 @@ _BEGINNING = re.compile(
 def looks_like_ccsp(text: str) -> bool:
     r"""Tell whether a text begins as one of CCS_p does, and no JSON or YAML model.
 
-    Examples
-    --------
     >>> looks_like_ccsp("# a coin\nX = a.0;"), looks_like_ccsp("kind: pa")
     (True, False)
     """
@@ -30,20 +26,8 @@ def looks_like_ccsp(text: str) -> bool:
 def automaton_from_ccsp(text: str, *, state_limit: int | None = None) -> PA:
     """Return the automaton that a text of CCS_p stands for.
 
-    Parameters
-    ----------
-    text
-        The text.
-    state_limit
-        How many states there may be; by default what the text says, or 50 000.
+    ``state_limit``: how many states there may be; by default what the text says, or 50 000.
 
-    Raises
-    ------
-    ModelError
-        With line and column, where the text is none; or if its automaton is not finite, or too large.
-
-    Examples
-    --------
     >>> automaton_from_ccsp("X = a.X; pairs X, a.X;").states
     ('X', 'a.X')
     """

@@ -11,10 +11,9 @@ from enum import Enum
 
 from bisimdist.errors import ModelError
 
-__all__ = ["ListNode", "MapNode", "Node", "Scalar", "ScalarKind", "TreeBuilder"]
+MAX_DEPTH = 100  # how deep lists and mappings may be nested; a model needs four levels
 
-MAX_DEPTH = 100
-"""How deep lists and mappings may be nested; a model needs four levels."""
+TOO_DEEP = f"lists and mappings are nested deeper than the {MAX_DEPTH} allowed"
 
 MAX_NODES = 8_000_000
 """How many keys, values, lists and mappings a document may hold, so that reading takes bounded memory."""
@@ -29,24 +28,34 @@ class ScalarKind(Enum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A scalar, as the text that is written.
+class _Placed:
+    """What stands in a line of a document."""
 
-    Parameters
-    ----------
-    text
-        The text, without quotes and escapes.
-    kind
-        TEXT for a JSON string and for every YAML scalar that is not empty, NUMBER and WORD (true, false,
-        null) for what JSON writes without quotes, NOTHING for an empty YAML scalar.
-    line
-        The line of the value or, in a mapping, of its key; counted from one.
-    """
-
-    text: str
-    kind: ScalarKind
+    __slots__ = ()
     line: int
+
+    def describe(self) -> str:
+        """Return how an error speaks of the node."""
+        raise NotImplementedError
+
+    def error(self, message: str, place: str = "") -> ModelError:
+        """Return an error about the node."""
+        return ModelError(message, place=place, line=self.line)
+
+    def unexpected(self, expected: str, place: str = "") -> ModelError:
+        """Return the error where something else was expected."""
+        return self.error(f"found {self.describe()}; expected {expected}", place)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(_Placed):
+    """A scalar, as the text that is written."""
+
+    text: str  # the text, without quotes and escapes
+    # TEXT for a JSON string and for every YAML scalar that is not empty, NUMBER and WORD (true, false, null)
+    # for what JSON writes without quotes, NOTHING for an empty YAML scalar
+    kind: ScalarKind
+    line: int  # the line of the value or, in a mapping, of its key; counted from one
 
     def describe(self) -> str:
         """Return how an error speaks of the node."""
@@ -59,7 +68,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class ListNode:
+class ListNode(_Placed):
     """A list of nodes, beginning at `line`."""
 
     items: list[Node]
@@ -71,7 +80,7 @@ class ListNode:
 
 
 @dataclass(frozen=True, slots=True)
-class MapNode:
+class MapNode(_Placed):
     """A mapping from different keys to nodes, beginning at `line`."""
 
     entries: dict[str, Node]
@@ -82,8 +91,7 @@ class MapNode:
         return f"a mapping with {len(self.entries)} keys"
 
 
-Node = Scalar | ListNode | MapNode
-"""A part of a document."""
+Node = Scalar | ListNode | MapNode  # a part of a document
 
 
 class TreeBuilder:
@@ -145,7 +153,7 @@ class TreeBuilder:
 
     def _start(self, node: ListNode | MapNode, line: int) -> None:
         if len(self._open) >= MAX_DEPTH:
-            raise ModelError(f"lists and mappings are nested deeper than the {MAX_DEPTH} allowed", line=line)
+            raise ModelError(TOO_DEEP, line=line)
         self._add(node, line)
         self._open.append(node)
         self._key.append(None)

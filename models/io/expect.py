@@ -11,103 +11,56 @@ from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import parse_rational, shorten_rational
 from bisimdist.models.io.document import ListNode, MapNode, Node, Scalar, ScalarKind
 
-__all__ = [
-    "ProbabilityReader",
-    "check_keys",
-    "expect_list",
-    "expect_map",
-    "expect_name_pairs",
-    "expect_pairs",
-    "expect_text",
-    "only_chains",
-    "with_line",
-]
-
 MAX_NUMBER_BITS = 1 << 31
 """How many bits the numbers of one file may take together: `1e-9999` is short to write, but not to hold."""
 
 
 def expect_map(node: Node, place: str, expected: str) -> MapNode:
-    """Return the node if it is a mapping.
-
-    Raises
-    ------
-    ModelError
-        If it is something else.
-    """
+    """Return the node if it is a mapping."""
     if isinstance(node, MapNode):
         return node
-    raise ModelError(f"found {node.describe()}; expected {expected}", place=place, line=node.line)
+    raise node.unexpected(expected, place)
 
 
 def expect_list(node: Node, place: str, expected: str) -> ListNode:
-    """Return the node if it is a list.
-
-    Raises
-    ------
-    ModelError
-        If it is something else.
-    """
+    """Return the node if it is a list."""
     if isinstance(node, ListNode):
         return node
-    raise ModelError(f"found {node.describe()}; expected {expected}", place=place, line=node.line)
+    raise node.unexpected(expected, place)
 
 
 def expect_text(node: Node, place: str, expected: str) -> str:
-    """Return the text of a node: in JSON a string, in YAML any scalar that is not empty.
-
-    Raises
-    ------
-    ModelError
-        If it is something else.
-    """
+    """Return the text of a node: in JSON a string, in YAML any scalar that is not empty."""
     if isinstance(node, Scalar) and node.kind is ScalarKind.TEXT:
         return node.text
-    raise ModelError(f"found {node.describe()}; expected {expected}", place=place, line=node.line)
+    raise node.unexpected(expected, place)
+
+
+def expect_number(node: Node, place: str, expected: str = "an exact number") -> fmpq:
+    """Return the exact number that a scalar writes."""
+    if not isinstance(node, Scalar) or node.kind in {ScalarKind.WORD, ScalarKind.NOTHING}:
+        raise node.unexpected(expected, place)
+    try:
+        return parse_rational(node.text)
+    except NumberError as error:
+        raise node.error(str(error), place) from None
 
 
 def check_keys(node: MapNode, place: str, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Refuse keys that are unknown or missing.
-
-    Raises
-    ------
-    ModelError
-        Naming the key and those that are allowed.
-    """
+    """Refuse keys that are unknown or missing."""
     allowed = (*required, *optional)
     for key, value in node.entries.items():
         if key not in allowed:
-            raise ModelError(
-                f"the key {key!r} is unknown; expected {', '.join(allowed)}", place=place, line=value.line
-            )
+            raise value.error(f"the key {key!r} is unknown; expected {', '.join(allowed)}", place)
     for key in required:
         if key not in node.entries:
-            raise ModelError(
-                f"the key {key!r} is missing; expected {', '.join(allowed)}", place=place, line=node.line
-            )
+            raise node.error(f"the key {key!r} is missing; expected {', '.join(allowed)}", place)
 
 
 def expect_name_pairs(
     node: Node | None, known: Collection[str], kind: str, example: str = "[s, t]"
 ) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of names that a file lists; none where it has none.
-
-    Parameters
-    ----------
-    node
-        The list.
-    known
-        The names that there are.
-    kind
-        What they name.
-    example
-        A pair, for errors.
-
-    Raises
-    ------
-    ModelError
-        If the shape is another, or a name is not known.
-    """
+    """Return the pairs of names that a file lists; none where it has none."""
     if node is None:
         return ()
     pairs = []
@@ -117,10 +70,8 @@ def expect_name_pairs(
         place = f"pair number {number}"
         names = expect_list(entry, place, f"a list of two {kind}s, such as {example}").items
         if len(names) != 2:
-            raise ModelError(
-                f"the pair has {len(names)} entries; expected two {kind}s, such as {example}",
-                place=place,
-                line=entry.line,
+            raise entry.error(
+                f"the pair has {len(names)} entries; expected two {kind}s, such as {example}", place
             )
         first, second = (_known_name(name, place, known, kind) for name in names)
         pairs.append((first, second))
@@ -135,19 +86,14 @@ def expect_pairs(node: Node | None, position: dict[str, int]) -> tuple[tuple[int
 def _known_name(node: Node, place: str, known: Collection[str], kind: str) -> str:
     name = expect_text(node, place, f"the name of a {kind}")
     if name not in known:
-        raise ModelError(f"{name!r} is not a declared {kind}", place=place, line=node.line)
+        raise node.error(f"{name!r} is not a declared {kind}", place)
     return name
 
 
 def with_line(error: ModelError, lines: Iterable[tuple[str, int]]) -> ModelError:
     """Return the error of a model, which knows places only, with the line of its place.
 
-    Parameters
-    ----------
-    error
-        The error.
-    lines
-        Places and the lines where they are; the first that fits counts.
+    ``lines``: places and the lines where they are; the first that fits counts.
     """
     for place, line in lines:
         if ModelError("", place=place).place == error.place:
@@ -177,29 +123,13 @@ class ProbabilityReader:
         self._bits = 0
 
     def from_node(self, node: Node, place: str) -> fmpq:
-        """Return the probability that a scalar writes.
-
-        Raises
-        ------
-        ModelError
-            If the node is no exact number in [0, 1].
-        """
+        """Return the probability that a scalar writes."""
         if not isinstance(node, Scalar) or node.kind in {ScalarKind.WORD, ScalarKind.NOTHING}:
-            raise ModelError(
-                f"found {node.describe()}; expected an exact number such as 3/5 or 0.6{only_chains(node)}",
-                place=place,
-                line=node.line,
-            )
+            raise node.unexpected(f"an exact number such as 3/5 or 0.6{only_chains(node)}", place)
         return self.from_text(node.text, place, node.line)
 
     def from_text(self, text: str, place: str, line: int) -> fmpq:
-        """Return the probability that a text writes.
-
-        Raises
-        ------
-        ModelError
-            If the text is no exact number in [0, 1].
-        """
+        """Return the probability that a text writes."""
         known = self._known.get(text)
         if known is not None:
             return known

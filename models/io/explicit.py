@@ -7,7 +7,7 @@ interactive model of it, by what an observer is said to see.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from bisimdist.models.entries import Parameter
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.io.observations import OWN_LABELS, Scope, observations
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.io.silent import without_silent_steps
 from bisimdist.models.kinds import AnyModel, with_pairs
@@ -27,15 +28,13 @@ from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
 from bisimdist.models.parametric import ParametricChain
 
-__all__ = ["OWN_LABELS", "Choice", "Explicit", "observed", "taken"]
-
-OWN_LABELS = frozenset({"init", "deadlock"})
-"""What PRISM and Storm declare themselves."""
+__all__ = ["OWN_LABELS", "RATE", "REWARD", "Choice", "Explicit", "observed", "taken"]
 
 M = TypeVar("M", bound=AnyModel)
 
-LISTED = 5
-"""How many names an error lists."""
+RATE, REWARD = "exit rate", "reward"  # columns that no variable can be called as
+
+LISTED = 5  # how many names an error lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,52 +47,45 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explicit:
-    """A model of another tool.
-
-    Parameters
-    ----------
-    names
-        The names of the states.
-    choices
-        For each state its choices.
-    nondeterministic
-        Whether states may have several choices, and actions count; else each state has one.
-    propositions
-        By label the states that carry it.
-    own
-        The labels that the tool itself declares.
-    variables
-        By variable its value in every state, as a text.
-    initial
-        The initial states, ascending.
-    neighbours
-        Pairs that the file itself names, by index.
-    parameters
-        Over which constants the probabilities are expressions; each is between 0 and 1.
-    around
-        By probability the ends of the interval that it stands for, where it does.
-    """
+    """A model of another tool."""
 
     names: tuple[str, ...]
     choices: tuple[tuple[Choice, ...], ...]
+    # whether states may have several choices, and actions count; else each state has one
     nondeterministic: bool = False
+    # by label the states that carry it
     propositions: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    own: frozenset[str] = OWN_LABELS
+    own: frozenset[str] = OWN_LABELS  # the labels that the tool itself declares
+    # by variable its value in every state, as a text
     variables: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    initial: tuple[int, ...] = ()
-    neighbours: tuple[tuple[int, int], ...] = ()
+    # by constant or formula its expression, as a text
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    # shown and valued: the labels and the variables that are seen whatever a reading says
+    shown: frozenset[str] = frozenset()
+    valued: tuple[str, ...] = ()
+    initial: tuple[int, ...] = ()  # the initial states, ascending
+    neighbours: tuple[tuple[int, int], ...] = ()  # pairs that the file itself names, by index
+    # over which constants the probabilities are expressions; each is between 0 and 1
     parameters: tuple[str, ...] = ()
+    # by probability the ends of the interval that it stands for, where it does
     around: Mapping[fmpq, tuple[fmpq, fmpq]] = field(default_factory=dict)
+
+    def with_observations(self, reading: Reading) -> Explicit:
+        """Return the model with the labels that a reading adds, by expressions or property files."""
+        scope = Scope(self.variables, self.propositions, self.meanings)
+        added = observations(reading, scope, len(self.names))
+        return replace(
+            self,
+            propositions={**self.propositions, **added.labels},
+            variables={**self.variables, **added.values},
+            shown=frozenset(added.labels),
+            valued=(*self.valued, *added.values),
+        )
 
     def state(self, text: str) -> int:
         """Return the state that a text means: by its name, ``#number``, a valuation or a label.
 
         Of several with that valuation or label it is the initial one.
-
-        Raises
-        ------
-        ModelError
-            If there is none, or it is not clear which.
         """
         if text in self.names:
             return self.names.index(text)
@@ -152,12 +144,8 @@ class Explicit:
     def labels(self, reading: Reading) -> list[str]:
         """Return what an observer sees of each state, as a text.
 
-        Raises
-        ------
-        UsageError
-            If a variable or label is unknown.
-        ModelError
-            If two different sights would be written alike.
+        Raises UsageError if a variable or label is unknown.
+        Raises ModelError if two different sights would be written alike.
         """
         variables, labels = reading.observe_variables, reading.observe_labels
         if labels is None:
@@ -170,8 +158,8 @@ class Explicit:
             for name in wanted:
                 if name not in known:
                     raise UsageError(f"the model has no {what} {name!r}; expected some of {_few(known)}")
-        chosen = sorted(set(labels))
-        columns = [(name, self.variables[name]) for name in variables or ()]
+        chosen = sorted({*labels, *self.shown})
+        columns = [(name, self.variables[name]) for name in dict.fromkeys((*(variables or ()), *self.valued))]
         meaning: dict[str, tuple[str, ...]] = {}
         made = []
         for state in range(len(self.names)):
@@ -208,22 +196,14 @@ def observed(
     becomes an automaton: an action is what is seen of the state and, in brackets, the action of the choice;
     or, where asked, an interactive model.
 
-    Parameters
-    ----------
-    model
-        The model.
-    reading
-        How it is to be taken.
-    doubles
-        What put numbers in the place of doubles, where something did.
-
-    Raises
-    ------
-    UsageError
-        If the reading does not fit the model.
-    ModelError
-        If the result is no model.
+    ``doubles``: what put numbers in the place of doubles, where something did.
+    Raises UsageError if the reading does not fit the model.
+    Raises ModelError if the result is no model.
     """
+    if reading.labels or reading.properties:
+        model = model.with_observations(reading)
+    _check_seen(model, reading)
+    model = _resolved(model, reading)
     labels = model.labels(reading)
     pairs = model.pairs(reading)
     if not model.parameters and reading.ends() and not reading.shared:
@@ -241,6 +221,11 @@ def observed(
     if doubles is not None and doubles.changed:
         reading.note(doubles.remark())
     if not model.nondeterministic:
+        if reading.observe_actions:
+            labels = [
+                _action(label, choices[0].action if choices else "")
+                for label, choices in zip(labels, model.choices, strict=True)
+            ]
         if reading.choices != "automaton":
             raise UsageError("there is no choice in this model; expected one, such as an MDP")
         rows = tuple(choices[0].row if choices else () for choices in model.choices)
@@ -263,6 +248,44 @@ def observed(
         for choice in choices
     )
     return PA(model.names, tuple(steps), pairs)
+
+
+def _check_seen(model: Explicit, reading: Reading) -> None:
+    """Refuse to show rates or rewards that a model does not have."""
+    if reading.observe_time and RATE not in model.valued:
+        raise UsageError("observe time: the model has no rates; expected a CTMC that Storm builds")
+    if reading.observe_time and reading.hide_silent:
+        raise UsageError("observe time: steps that are left out take time too; expected no --hide-silent")
+    for name in reading.observe_rewards:
+        if f"{REWARD} {name}" not in model.valued:
+            raise UsageError(f"observe rewards: the model has no rewards {name!r}")
+
+
+def _resolved(model: Explicit, reading: Reading) -> Explicit:
+    """Return a model without choices where each state has one, or where they are drawn at random."""
+    if not model.nondeterministic:
+        if reading.resolve == "uniform":
+            raise UsageError("there is no choice in this model to resolve; expected one, such as an MDP")
+        return model
+    if reading.resolve == "uniform":
+        if reading.choices != "automaton" or reading.observe_actions:
+            raise UsageError("choices that are drawn at random have no actions to see, and nobody makes them")
+        return replace(model, choices=tuple(map(_uniform, model.choices)), nondeterministic=False)
+    if reading.choices == "automaton" and all(len(choices) == 1 for choices in model.choices):
+        unseen = any(choices[0].action for choices in model.choices) and not reading.observe_actions
+        more = "; its actions are not seen (--observe-actions shows them)" if unseen else ""
+        reading.note(f"every state has one choice: the model is a Markov chain{more}")
+        return replace(model, nondeterministic=False)
+    return model
+
+
+def _uniform(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
+    """Return one choice that is each of some with the same probability."""
+    mass: dict[int, fmpq] = {}
+    for choice in choices:
+        for target, p in choice.row:
+            mass[target] = mass.get(target, fmpq(0)) + p / len(choices)
+    return (Choice("", tuple(sorted(mass.items()))),) if choices else ()
 
 
 def _enclosed(
@@ -291,12 +314,7 @@ def _enclosed(
 def taken(model: AnyModel, reading: Reading) -> AnyModel:
     """Return a model of a format of our own as it is to be taken: with other pairs, without silent steps.
 
-    Raises
-    ------
-    ModelError
-        If a pair names no state.
-    UsageError
-        If silent steps are to be left out of what is no chain.
+    Raises UsageError if silent steps are to be left out of what is no chain.
     """
     found = _settled(with_pairs(model, reading.pairs), reading)
     if reading.hide_silent:

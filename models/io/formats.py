@@ -18,74 +18,40 @@ from bisimdist.models.io.json_or_yaml import begins_json, model_of, read_documen
 from bisimdist.models.io.prism import looks_like_prism, read_prism
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.io.tools import (
-    looks_like_drn,
-    looks_like_jani,
+    DRN,
+    JANI,
     looks_like_prism_language,
     looks_like_umb,
     read_by_tool,
 )
 from bisimdist.models.kinds import AnyModel
 
-__all__ = [
-    "FORMATS",
-    "Format",
-    "Input",
-    "files_beside",
-    "format_called",
-    "format_of",
-    "format_of_content",
-    "read_as",
-]
+UNLABELLED = '0="init"\n0: 0\n'  # what stands in place of a ``.lab`` file that is not there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """What a reader is given.
-
-    Parameters
-    ----------
-    content
-        The bytes of the file.
-    path
-        What the file is called, for files beside it; None for a text that is no file.
-    reading
-        How the model is to be taken.
-    """
+    """What a reader is given."""
 
     content: bytes
-    path: str | None = None
-    reading: Reading = field(default_factory=Reading)
+    path: str | None = None  # what the file is called, for files beside it; None for a text that is no file
+    reading: Reading = field(default_factory=Reading)  # how the model is to be taken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
-    """One format.
-
-    Parameters
-    ----------
-    name
-        How it is called.
-    extensions
-        Those of its files, in lower case.
-    begins
-        Whether a content seems to be of this format; asked in the order of `FORMATS`.
-    read
-        Makes the model. Errors name place and line; the file is added by the caller.
-    beside
-        The extensions of the files that are read with it.
-    foreign
-        Whether it is another tool's: it has labels and variables to observe, and names states in its way.
-    symbolic
-        Whether constants may be left open.
-    """
+    """One format."""
 
     name: str
-    extensions: tuple[str, ...]
-    begins: Callable[[bytes], bool]
+    extensions: tuple[str, ...]  # those of its files, in lower case
+    # what is true of a content that seems to be of this format; asked in the order of `FORMATS`
+    begins: Callable[[bytes], object]
+    # makes the model. Errors name place and line; the file is added by the caller.
     read: Callable[[Input], AnyModel]
-    beside: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()  # the extensions of the files that are read with it
+    # whether it is another tool's: it has labels and variables to observe, and names states in its way
     foreign: bool = False
-    symbolic: bool = False
+    symbolic: bool = False  # whether constants may be left open
 
 
 def _read_ccsp(given: Input) -> AnyModel:
@@ -96,10 +62,12 @@ def _read_prism(given: Input) -> AnyModel:
     if given.path is None:
         raise ModelError("this is a .tra file, which is read with the .lab file beside it; expected its path")
     path = Path(given.path)
-    states = path.with_suffix(".sta")
+    states, labels = path.with_suffix(".sta"), path.with_suffix(".lab")
+    if not labels.exists():
+        given.reading.note(f"there is no {labels}: state 0 is the initial one, and no state has a label")
     return read_prism(
         decoded(given.content),
-        _beside(path.with_suffix(".lab"), "the labels of the .tra file beside it"),
+        _beside(labels, "the labels of the .tra file beside it") if labels.exists() else UNLABELLED,
         _beside(states, "the states of the .tra file") if states.exists() else None,
         source=given.path,
         reading=given.reading,
@@ -121,7 +89,7 @@ FORMATS = (
     Format(
         name="jani",
         extensions=(".jani",),
-        begins=looks_like_jani,
+        begins=JANI.match,
         read=_by_tool("jani"),
         foreign=True,
         symbolic=True,
@@ -134,20 +102,8 @@ FORMATS = (
         foreign=True,
         symbolic=True,
     ),
-    Format(
-        name="drn",
-        extensions=(".drn",),
-        begins=looks_like_drn,
-        read=_by_tool("drn"),
-        foreign=True,
-    ),
-    Format(
-        name="umb",
-        extensions=(".umb",),
-        begins=looks_like_umb,
-        read=_by_tool("umb"),
-        foreign=True,
-    ),
+    Format(name="drn", extensions=(".drn",), begins=DRN.match, read=_by_tool("drn"), foreign=True),
+    Format(name="umb", extensions=(".umb",), begins=looks_like_umb, read=_by_tool("umb"), foreign=True),
     Format(
         name="json",
         extensions=(".json",),
@@ -174,19 +130,13 @@ FORMATS = (
         begins=lambda _: True,
         read=lambda given: model_of(read_document(given.content, "yaml")),
     ),
-)
-"""All of them; the last one takes what no other recognises."""
+)  # all of them; the last one takes what no other recognises
 
 
 def read_as(known: Format, given: Input) -> AnyModel:
     """Return the model that is read in a format.
 
-    Raises
-    ------
-    UsageError
-        If it is to be taken in a way that the format does not know.
-    ModelError
-        If there is none.
+    Raises UsageError if it is to be taken in a way that the format does not know.
     """
     reading = given.reading
     unused = None if known.foreign or reading.shared else reading.unused()
@@ -202,13 +152,7 @@ def read_as(known: Format, given: Input) -> AnyModel:
 
 
 def format_called(name: str) -> Format:
-    """Return the format of a name.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    """
+    """Return the format of a name."""
     for found in FORMATS:
         if found.name == name:
             return found

@@ -10,10 +10,7 @@ from flint import fmpq
 from bisimdist.errors import ModelError, NumberError, NumberTypeError, UsageError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import to_fmpq
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
-
-__all__ = ["from_networkx", "to_networkx"]
+from bisimdist.models.kinds import LMC, PA
 
 PROBABILITY = "probability"
 LABEL = "label"

@@ -1,18 +1,15 @@
-"""Hidden Markov models from documents (`kind: hmm`), and back to documents."""
+"""Hidden Markov models from documents (`kind: hmm`)."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from flint import fmpq
 
 from bisimdist.errors import ModelError, NumberError
-from bisimdist.exact.rational import parse_rational
 from bisimdist.models.conversions import RoughHMM
 from bisimdist.models.entries import Parameter, SparseRow, read_entry
-from bisimdist.models.hmm import HMM
-from bisimdist.models.intervals import IntervalChain, rough_or_exact
+from bisimdist.models.intervals import rough_or_exact
 from bisimdist.models.io.document import MapNode, Node, Scalar, ScalarKind
 from bisimdist.models.io.expect import (
     ProbabilityReader,
@@ -20,20 +17,16 @@ from bisimdist.models.io.expect import (
     expect_list,
     expect_map,
     expect_name_pairs,
+    expect_number,
     expect_text,
     only_chains,
     with_line,
 )
 from bisimdist.models.io.interval_document import any_interval, interval_row
-from bisimdist.models.lmc import LMC
-from bisimdist.models.polynomial import Entry, format_entry
+from bisimdist.models.kinds import HMM, LMC, IntervalChain
+from bisimdist.models.polynomial import Entry
 
-__all__ = ["EntryReader", "hmm_from_document", "hmm_text", "read_parameters"]
-
-_LONGEST_KEY = 1000
-
-MAX_ENTRY_BITS = 1 << 28
-"""How many bits the numbers of one file may take together."""
+MAX_ENTRY_BITS = 1 << 28  # how many bits the numbers of one file may take together
 
 
 class EntryReader:
@@ -47,11 +40,10 @@ class EntryReader:
     def entry(self, node: Node, place: str) -> Entry:
         """Return the number or function of the parameters that a scalar writes."""
         if not isinstance(node, Scalar) or node.kind in {ScalarKind.WORD, ScalarKind.NOTHING}:
-            raise ModelError(
-                f"found {node.describe()}; expected an exact number such as 3/5 or 0.6, or an expression "
+            raise node.unexpected(
+                f"an exact number such as 3/5 or 0.6, or an expression "
                 f"over the parameters{only_chains(node)}",
-                place=place,
-                line=node.line,
+                place,
             )
         known = self._known.get(node.text)
         if known is not None:
@@ -59,14 +51,12 @@ class EntryReader:
         try:
             value = read_entry(node.text, self.names)
         except NumberError as error:
-            raise ModelError(str(error), place=place, line=node.line) from None
+            raise node.error(str(error), place) from None
         if isinstance(value, fmpq):
             self._bits += value.p.bit_length() + value.q.bit_length()
         if self._bits > MAX_ENTRY_BITS:
-            raise ModelError(
-                f"the numbers of the file take more than the {MAX_ENTRY_BITS} bits allowed",
-                place=place,
-                line=node.line,
+            raise node.error(
+                f"the numbers of the file take more than the {MAX_ENTRY_BITS} bits allowed", place
             )
         self._known[node.text] = value
         return value
@@ -80,7 +70,7 @@ class EntryReader:
         for name, value in found.entries.items():
             where = f"{place} -> {name}"
             if name not in index:
-                raise ModelError(f"{name!r} is not a declared {kind}", place=where, line=value.line)
+                raise value.error(f"{name!r} is not a declared {kind}", where)
             entry = self.entry(value, where)
             if entry:
                 entries.append((index[name], entry))
@@ -89,13 +79,7 @@ class EntryReader:
 
 
 def hmm_from_document(root: MapNode) -> HMM | IntervalChain | LMC:
-    """Return the hidden Markov model that a document describes; with intervals the chain of what is observed.
-
-    Raises
-    ------
-    ModelError
-        With place and line, where the document describes none.
-    """
+    """Return the hidden Markov model that a document describes; with intervals the observed chain."""
     check_keys(
         root,
         "",
@@ -124,11 +108,7 @@ def hmm_from_document(root: MapNode) -> HMM | IntervalChain | LMC:
     symbol = {name: index for index, name in enumerate(symbols)}
     for name, node in rows.items():
         if name not in position:
-            raise ModelError(
-                "transitions are given for a state that is not declared",
-                place=f"state {name!r}",
-                line=node.line,
-            )
+            raise node.error("transitions are given for a state that is not declared", f"state {name!r}")
     if not parameters and any_interval([*states.entries.values(), *rows.values(), *distributions.values()]):
         return _rough(parts, (symbols, symbol, position), states.entries, rows, distributions)
     reader = EntryReader([parameter.name for parameter in parameters])
@@ -140,11 +120,7 @@ def hmm_from_document(root: MapNode) -> HMM | IntervalChain | LMC:
         place = f"transitions of {name!r}"
         indexed[position[name]] = reader.row(node, position, place, "state")
         if not indexed[position[name]]:
-            raise ModelError(
-                "the row is empty or zero; leave the row out where the sequence ends",
-                place=place,
-                line=node.line,
-            )
+            raise node.error("the row is empty or zero; leave the row out where the sequence ends", place)
     try:
         return HMM(
             tuple(position),
@@ -220,95 +196,17 @@ def _mapping(node: Node | None, place: str, example: str) -> dict[str, Node]:
 
 
 def read_parameters(node: Node | None) -> tuple[Parameter, ...]:
-    """Return the parameters that a file declares, by name.
-
-    Raises
-    ------
-    ModelError
-        With place and line, where they are none.
-    """
+    """Return the parameters that a file declares, by name."""
     parameters = []
     for name, ends in sorted(_mapping(node, "parameters", "{p: [0, 1]}").items()):
         place = f"parameter {name!r}"
         expected = "the two ends of an open interval, such as [0, 1]"
         found = expect_list(ends, place, expected).items
         if len(found) != 2:
-            raise ModelError(
-                f"found a list of {len(found)}; expected {expected}", place=place, line=ends.line
-            )
-        values = []
-        for end in found:
-            if not isinstance(end, Scalar) or end.kind not in {ScalarKind.TEXT, ScalarKind.NUMBER}:
-                raise ModelError(
-                    f"found {end.describe()}; expected an exact number", place=place, line=end.line
-                )
-            try:
-                values.append(parse_rational(end.text))
-            except NumberError as error:
-                raise ModelError(str(error), place=place, line=end.line) from None
+            raise ends.error(f"found a list of {len(found)}; expected {expected}", place)
+        values = [expect_number(end, place) for end in found]
         try:
             parameters.append(Parameter(name, *values))
         except ModelError as error:
-            raise ModelError(error.message, place=error.place, line=ends.line) from None
+            raise ends.error(error.message, error.place) from None
     return tuple(parameters)
-
-
-def hmm_text(model: HMM, format: str, yaml_name: Callable[[str], str]) -> str:
-    """Write a model as JSON or YAML so that it reads back as the same model.
-
-    Parameters
-    ----------
-    model
-        The model.
-    format
-        ``"json"`` or ``"yaml"``.
-    yaml_name
-        Writes a name in YAML, in quotes where it needs them.
-    """
-    as_yaml = format == "yaml"
-    name = yaml_name if as_yaml else json.dumps
-
-    def number(value: Entry) -> str:
-        written = format_entry(value)
-        return written if as_yaml and isinstance(value, fmpq) else json.dumps(written)
-
-    def announced(key: str) -> str:
-        # YAML wants a key of more than 1024 characters to be announced.
-        return f"? {name(key)}" if as_yaml and len(name(key)) > _LONGEST_KEY else name(key)
-
-    def row(found: SparseRow, names: tuple[str, ...]) -> str:
-        return "{" + ", ".join(f"{announced(names[i])}: {number(value)}" for i, value in found) + "}"
-
-    def block(key: str, entries: list[tuple[str, str]]) -> str:
-        if not as_yaml:
-            lines = ",".join(f"\n    {name(k)}: {value}" for k, value in entries)
-            return f'"{key}": {{{lines}' + ("\n  }" if entries else "}")
-        written = []
-        for k, value in entries:
-            first = announced(k)
-            written.append(f"\n  {first}\n  : {value}" if first.startswith("? ") else f"\n  {first}: {value}")
-        return f"{key}:" + ("".join(written) or " {}")
-
-    def listed(values: Iterable[str]) -> str:
-        return "[" + ", ".join(values) + "]"
-
-    parts = ["kind: hmm" if as_yaml else '"kind": "hmm"']
-    parts.append(_line("observations", listed(map(name, model.observations)), as_yaml))
-    if model.parameters:
-        ends = ((p.name, (p.low, p.high)) for p in model.parameters)
-        parts.append(block("parameters", [(key, listed(map(number, pair))) for key, pair in ends]))
-    makes = zip(model.states, model.emissions, strict=True)
-    parts.append(block("states", [(state, row(found, model.observations)) for state, found in makes]))
-    leads = zip(model.states, model.rows, strict=True)
-    parts.append(block("transitions", [(state, row(found, model.states)) for state, found in leads if found]))
-    parts.append(
-        block("distributions", [(key, row(found, model.states)) for key, found in model.distributions])
-    )
-    if model.pairs:
-        parts.append(_line("pairs", listed(listed(map(name, pair)) for pair in model.pairs), as_yaml))
-    return "\n".join(parts) + "\n" if as_yaml else "{\n" + ",\n".join(f"  {p}" for p in parts) + "\n}\n"
-
-
-def _line(key: str, value: str, as_yaml: bool) -> str:
-    """Return one line of a file: a key of the format with its value."""
-    return f"{key}: {value}" if as_yaml else f'"{key}": {value}'

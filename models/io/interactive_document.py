@@ -13,17 +13,9 @@ from bisimdist.models.io.expect import ProbabilityReader, check_keys, expect_map
 from bisimdist.models.io.interval_document import any_interval, interval_row
 from bisimdist.models.io.lmc_document import labelled_states, places_of_states, row_from_map, rows_by_state
 
-__all__ = ["interactive_from_document"]
-
 
 def interactive_from_document(root: MapNode) -> Interactive:
-    """Return the interactive model that a document describes; with intervals that of analyst and nature.
-
-    Raises
-    ------
-    ModelError
-        With place and line, where the document describes none.
-    """
+    """Return the interactive model that a document describes; with intervals that of analyst and nature."""
     check_keys(root, "", required=("kind", "states", "transitions"), optional=("pairs", "program"))
     names, labels = labelled_states(root)
     position = {name: index for index, name in enumerate(names)}

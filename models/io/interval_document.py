@@ -6,13 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flint import fmpq
 
-from bisimdist.errors import ModelError
 from bisimdist.models.intervals import IntervalChain, IntervalRow, rough_or_exact
 from bisimdist.models.io.document import ListNode, MapNode, Node
 from bisimdist.models.io.expect import ProbabilityReader
 from bisimdist.models.lmc import LMC
-
-__all__ = ["any_interval", "holds_intervals", "interval_row", "intervals_from"]
 
 
 def holds_intervals(root: MapNode, rows: Sequence[tuple[str, Node]]) -> bool:
@@ -38,21 +35,8 @@ def intervals_from(
 ) -> IntervalChain | LMC:
     """Return what a document describes; without any choice it is a chain.
 
-    Parameters
-    ----------
-    root
-        The document.
-    named
-        The names and labels of the states.
-    rows
-        What it says of the transitions of each state.
-    pairs
-        The pairs.
-
-    Raises
-    ------
-    ModelError
-        If it is none.
+    ``named``: the names and labels of the states.
+    ``rows``: what it says of the transitions of each state.
     """
     names, labels = named
     position = {name: index for index, name in enumerate(names)}
@@ -73,13 +57,7 @@ def interval_row(
     numbers: ProbabilityReader,
     what: str = "state",
 ) -> IntervalRow:
-    """Return the successors that a mapping lists, with the ends of their intervals.
-
-    Raises
-    ------
-    ModelError
-        If a target is not declared, or an interval is none.
-    """
+    """Return the successors that a mapping lists, with the ends of their intervals."""
     entries = [
         _entry(node, target, position, f"{transition} -> {target}", numbers, what)
         for target, node in row.entries.items()
@@ -92,13 +70,9 @@ def _entry(  # noqa: PLR0913, PLR0917
 ) -> tuple[int, fmpq, fmpq]:
     index = position.get(target)
     if index is None:
-        raise ModelError(f"the target {target!r} is not a declared {what}", place=place, line=node.line)
+        raise node.error(f"the target {target!r} is not a declared {what}", place)
     ends = node.items if isinstance(node, ListNode) else [node, node]
     if len(ends) != 2:
-        raise ModelError(
-            f"found {node.describe()}; expected two ends of an interval, such as [0.59, 0.61]",
-            place=place,
-            line=node.line,
-        )
+        raise node.unexpected("two ends of an interval, such as [0.59, 0.61]", place)
     low, high = (numbers.from_node(end, place) for end in ends)
     return index, low, high

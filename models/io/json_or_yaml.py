@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import PurePath
+from typing import TypeVar
 
 from bisimdist.bounded import decoded, read_file
 from bisimdist.errors import ModelError
@@ -20,7 +21,7 @@ from bisimdist.models.io.pa_document import pa_from_document
 from bisimdist.models.io.scenario_document import scenario_from_document
 from bisimdist.models.kinds import AnyModel
 
-__all__ = ["begins_json", "load_document", "model_of", "read_document"]
+T = TypeVar("T")
 
 # After its opening brackets JSON has a text in quotes, or a bracket that closes; YAML may say `{kind: lmc}`.
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*+[{\[][\s{\[]*+[\"}\]]")
@@ -38,36 +39,29 @@ _LANGUAGES = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 def begins_json(content: bytes) -> bool:
     r"""Tell whether a content seems to be JSON rather than YAML.
 
-    Examples
-    --------
     >>> begins_json(b'{"kind": "lmc"}'), begins_json(b"{kind: lmc}")
     (True, False)
     """
     return _JSON.match(content) is not None
 
 
-def load_document(source: str | os.PathLike[str], *, expected: str) -> Node:
-    """Return the document of a file; where its extension says neither JSON nor YAML, its content does.
+def load_document(source: str | os.PathLike[str], read: Callable[[Node], T], *, expected: str) -> T:
+    """Return what the document of a file is read as; errors name the file.
 
-    Raises
-    ------
-    ModelError
-        With place and line, where it holds none.
+    Where its extension says neither JSON nor YAML, its content does.
     """
-    language = _LANGUAGES.get(PurePath(source).suffix.lower())
-    return read_document(read_file(source, expected=expected), language, expected=expected)
+    name = os.fspath(source)
+    try:
+        language = _LANGUAGES.get(PurePath(name).suffix.lower())
+        return read(read_document(read_file(name, expected=expected), language, expected=expected))
+    except ModelError as error:
+        raise error.with_source(name) from None
 
 
 def read_document(
     content: bytes, language: str | None = None, *, expected: str = "a mapping with the key 'kind'"
 ) -> Node:
-    """Return the document that bytes are in JSON or YAML, by default in which of them they seem to be.
-
-    Raises
-    ------
-    ModelError
-        With place and line, where they are none.
-    """
+    """Return the document that bytes are in JSON or YAML, by default in which of them they seem to be."""
     text = decoded(content)
     if not text.strip():
         raise ModelError(f"the file is empty; expected {expected}")
@@ -80,28 +74,17 @@ def read_document(
 
 
 def model_of(root: Node) -> AnyModel:
-    """Return the model that a document makes.
-
-    Raises
-    ------
-    ModelError
-        With place and line, where it makes none.
-    """
+    """Return the model that a document makes."""
     known = ", ".join(_KINDS)
     if not isinstance(root, MapNode):
-        raise ModelError(
-            f"the file holds {root.describe()}; expected a mapping with the key 'kind' ({known})",
-            line=root.line,
+        raise root.error(
+            f"the file holds {root.describe()}; expected a mapping with the key 'kind' ({known})"
         )
     if "kind" not in root.entries:
-        raise ModelError(f"the key 'kind' is missing; expected kind: {known}", line=root.line)
+        raise root.error(f"the key 'kind' is missing; expected kind: {known}")
     kind = expect_text(root.entries["kind"], "kind", known)
     if kind not in _KINDS:
-        raise ModelError(
-            f"models of kind {kind!r} are not read; expected {known}",
-            place="kind",
-            line=root.entries["kind"].line,
-        )
+        raise root.entries["kind"].error(f"models of kind {kind!r} are not read; expected {known}", "kind")
     schema = root.entries.pop("$schema", None)  # for editors
     if schema is not None:
         expect_text(schema, "$schema", "where the schema is")

@@ -12,8 +12,6 @@ import re
 from bisimdist.errors import ModelError
 from bisimdist.models.io.document import ListNode, MapNode, Node, ScalarKind, TreeBuilder
 
-__all__ = ["read_json"]
-
 # Possessive quantifiers: no token is ever read twice, whatever the file holds.
 _TOKEN = re.compile(
     r"[ \t\r\n]*+(?:"
@@ -37,13 +35,7 @@ _END = "the end of the file"
 
 
 def read_json(text: str) -> Node:
-    """Read one JSON value.
-
-    Raises
-    ------
-    ModelError
-        With line and place, where the text is not JSON or writes a key twice.
-    """
+    """Read one JSON value."""
     tree = TreeBuilder()
     match_token = _TOKEN.match
     line, position, expected = 1, 0, _VALUE

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bisimdist.errors import ModelError
-from bisimdist.models.entries import SparseRow
-from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.entries import Parameter, SparseRow
 from bisimdist.models.io.document import MapNode, Node
 from bisimdist.models.io.expect import (
     ProbabilityReader,
@@ -18,20 +17,12 @@ from bisimdist.models.io.expect import (
 )
 from bisimdist.models.io.hmm_document import EntryReader, read_parameters
 from bisimdist.models.io.interval_document import holds_intervals, intervals_from
-from bisimdist.models.lmc import LMC, Row
-from bisimdist.models.parametric import ParametricChain
-
-__all__ = ["labelled_states", "lmc_from_document", "places_of_states", "row_from_map", "rows_by_state"]
+from bisimdist.models.kinds import LMC, IntervalChain, ParametricChain
+from bisimdist.models.lmc import Row
 
 
 def lmc_from_document(root: MapNode) -> LMC | IntervalChain | ParametricChain:
-    """Return the chain that a document describes, or the chains: with intervals, or with parameters.
-
-    Raises
-    ------
-    ModelError
-        With place and line, where the document describes none.
-    """
+    """Return the chain that a document describes, or the chains: with intervals, or with parameters."""
     # what says where the chain comes from is for people
     known = {key: node for key, node in root.entries.items() if key not in {"program", "confidence"}}
     check_keys(
@@ -56,8 +47,8 @@ def lmc_from_document(root: MapNode) -> LMC | IntervalChain | ParametricChain:
     ]
     pairs = expect_pairs(root.entries.get("pairs"), position)
     try:
-        if "parameters" in root.entries:
-            return _parametric(root, (names, labels), maps, pairs)
+        if parameters := read_parameters(root.entries.get("parameters")):
+            return _parametric(root, (names, labels), maps, parameters, pairs)
         if holds_intervals(root, found):
             return intervals_from(root, (names, labels), maps, pairs)
         for name, row in maps:
@@ -71,10 +62,10 @@ def _parametric(
     root: MapNode,
     named: tuple[tuple[str, ...], tuple[str, ...]],
     rows: list[tuple[str, MapNode]],
+    parameters: tuple[Parameter, ...],
     pairs: tuple[tuple[int, int], ...],
 ) -> ParametricChain:
     """Return what a document with parameters describes."""
-    parameters = read_parameters(root.entries["parameters"])
     if "confidence" in root.entries:
         raise ModelError("it says how sure intervals are, and here are parameters", place="confidence")
     reader = EntryReader([parameter.name for parameter in parameters])
@@ -110,11 +101,7 @@ def rows_by_state(root: MapNode, position: dict[str, int], example: str) -> list
     )
     for name, node in transitions.entries.items():
         if name not in position:
-            raise ModelError(
-                "transitions are given for a state that is not declared",
-                place=f"state {name!r}",
-                line=node.line,
-            )
+            raise node.error("transitions are given for a state that is not declared", f"state {name!r}")
     return list(transitions.entries.items())
 
 
@@ -128,28 +115,16 @@ def places_of_states(root: MapNode, rows: list[tuple[str, Node]]) -> list[tuple[
 def row_from_map(row: MapNode, position: dict[str, int], transition: str, numbers: ProbabilityReader) -> Row:
     """Return the successors that a mapping from states to probabilities lists; zero entries are dropped.
 
-    Parameters
-    ----------
-    row
-        The mapping.
-    position
-        The index of each state.
-    transition
-        What an error names, before the target.
-    numbers
-        The reader of the file's probabilities.
-
-    Raises
-    ------
-    ModelError
-        If a target is not declared, or a probability is none.
+    ``transition``: what an error names, before the target.
+    ``numbers``: the reader of the file's probabilities.
+    Raises ModelError if a target is not declared, or a probability is none.
     """
     entries = []
     for target, node in row.entries.items():
         place = f"{transition} -> {target}"
         index = position.get(target)
         if index is None:
-            raise ModelError(f"the target {target!r} is not a declared state", place=place, line=node.line)
+            raise node.error(f"the target {target!r} is not a declared state", place)
         probability = numbers.from_node(node, place)
         if probability:
             entries.append((index, probability))

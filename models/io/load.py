@@ -9,16 +9,10 @@ from typing import Any, TypeVar, overload
 
 from bisimdist.bounded import read_file
 from bisimdist.errors import ModelError, UsageError
-from bisimdist.models.hmm import HMM
 from bisimdist.models.io.formats import FORMATS, Input, format_called, format_of, format_of_content, read_as
 from bisimdist.models.io.reading import Reading
-from bisimdist.models.kinds import AnyModel
-from bisimdist.models.lmc import LMC
+from bisimdist.models.kinds import HMM, LMC, PA, AnyModel
 from bisimdist.models.model import WrongKindError, called
-from bisimdist.models.pa import PA
-
-__all__ = ["load_automaton", "load_chain", "load_hmm", "load_model", "parse_model"]
-
 
 M = TypeVar("M", bound=AnyModel)
 
@@ -58,8 +52,8 @@ def load_model(
     Parameters
     ----------
     source
-        The path, also of a pipe or a device. The ``.lab`` file of a ``.tra`` file must lie beside it, and the
-        ``.sta`` file may.
+        The path, also of a pipe or a device. The ``.lab`` and ``.sta`` files of a ``.tra`` file lie beside
+        it; without them state 0 is the initial one, and states are called by their numbers.
     kind
         The class that the model has to be of, such as `LMC`; any by default.
     format
@@ -140,7 +134,7 @@ def load_chain(source: str | Path, **options: Any) -> LMC:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "chain.yaml")
     ...     _ = file.write_text("{kind: lmc, states: {s: a}, transitions: {s: {s: 1}}}")
-    ...     bisimdist.load_chain(file).states
+    ...     bisimdist.models.load_chain(file).states
     ('s',)
     """
     return load_model(source, kind=LMC, **options)
@@ -165,7 +159,7 @@ def load_automaton(source: str | Path, **options: Any) -> PA:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "automaton.yaml")
     ...     _ = file.write_text("{kind: pa, states: [s], transitions: [{from: s, action: a, to: {s: 1}}]}")
-    ...     bisimdist.load_automaton(file).states
+    ...     bisimdist.models.load_automaton(file).states
     ('s',)
     """
     return load_model(source, kind=PA, **options)
@@ -191,7 +185,7 @@ def load_hmm(source: str | Path, **options: Any) -> HMM:
     ...     file = pathlib.Path(folder, "hmm.yaml")
     ...     model = bisimdist.build_any_example("contagious-disease")
     ...     _ = file.write_text(bisimdist.write_model(model, "yaml"))
-    ...     bisimdist.load_hmm(file).observations
+    ...     bisimdist.models.load_hmm(file).observations
     ('0', '1', '2')
     """
     return load_model(source, kind=HMM, **options)

@@ -17,20 +17,11 @@ from bisimdist.models.io.expect import (
 )
 from bisimdist.models.mechanisms.table import mechanism_model
 
-__all__ = ["mechanism_from_document"]
-
-MAX_NEIGHBOURS = 1_000_000
-"""How many pairs `adjacency: all` may stand for."""
+MAX_NEIGHBOURS = 1_000_000  # how many pairs `adjacency: all` may stand for
 
 
 def mechanism_from_document(root: MapNode) -> HMM:
-    """Return the mechanism that a document describes, as a hidden Markov model of one observation.
-
-    Raises
-    ------
-    ModelError
-        With place and line, where the document describes none.
-    """
+    """Return the mechanism that a document describes, as a hidden Markov model of one observation."""
     check_keys(root, "", required=("kind", "inputs", "adjacency"), optional=("outputs",))
     listed = root.entries.get("outputs")
     outputs = None
@@ -41,7 +32,7 @@ def mechanism_from_document(root: MapNode) -> HMM:
             for number, node in enumerate(nodes, start=1)
         )
         if len(outputs) != len(nodes):
-            raise ModelError("an output is listed twice", place="outputs", line=listed.line)
+            raise listed.error("an output is listed twice", "outputs")
     entries = expect_map(
         root.entries["inputs"], "inputs", "a mapping from inputs to rows, such as {x: {yes: 3/4, no: 1/4}}"
     ).entries
@@ -61,10 +52,9 @@ def _row(
 ) -> dict[str, EntryText]:
     if isinstance(node, ListNode) and outputs is not None:
         if len(node.items) != len(outputs):
-            raise ModelError(
+            raise node.error(
                 f"the row has {len(node.items)} entries; expected one for each of the {len(outputs)} outputs",
-                place=place,
-                line=node.line,
+                place,
             )
         cells = dict(zip(outputs, node.items, strict=True))
     else:
@@ -74,17 +64,16 @@ def _row(
         ).entries
     for name, cell in cells.items():
         if outputs is not None and name not in outputs:
-            raise ModelError(f"{name!r} is not among the outputs", place=place, line=cell.line)
+            raise cell.error(f"{name!r} is not among the outputs", place)
     return {name: numbers.from_node(cell, f"{place} -> {name}") for name, cell in cells.items()}
 
 
 def _pairs(node: Node, inputs: dict[str, Node]) -> tuple[tuple[str, str], ...] | None:
     if isinstance(node, Scalar) and node.text == "all":
         if len(inputs) ** 2 > 2 * MAX_NEIGHBOURS:
-            raise ModelError(
+            raise node.error(
                 f"every two of {len(inputs)} inputs are more than the {MAX_NEIGHBOURS} pairs allowed",
-                place="adjacency",
-                line=node.line,
+                "adjacency",
             )
         return None
     return expect_name_pairs(node, inputs, "input", "[x, y]")

@@ -16,23 +16,15 @@ from bisimdist.models.io.expect import (
 from bisimdist.models.io.lmc_document import row_from_map
 from bisimdist.models.pa import PA, Transition, transition_place
 
-__all__ = ["pa_from_document"]
-
 
 def pa_from_document(root: MapNode) -> PA:
-    """Return the automaton that a document describes.
-
-    Raises
-    ------
-    ModelError
-        With place and line, where the document describes none.
-    """
+    """Return the automaton that a document describes."""
     check_keys(root, "", required=("kind", "states", "transitions"), optional=("pairs",))
     position: dict[str, int] = {}
     for node in expect_list(root.entries["states"], "states", "a list of states, such as [s, t]").items:
         name = expect_text(node, "states", "the name of a state")
         if name in position:
-            raise ModelError("the state is declared twice", place=f"state {name!r}", line=node.line)
+            raise node.error("the state is declared twice", f"state {name!r}")
         position[name] = len(position)
     names = tuple(position)
     listed = expect_list(
@@ -61,9 +53,7 @@ def _transition(node: Node, number: int, position: dict[str, int], numbers: Prob
     check_keys(entry, place, required=("from", "action", "to"), optional=("tag",))
     source = expect_text(entry.entries["from"], place, "the name of a state as 'from'")
     if source not in position:
-        raise ModelError(
-            f"the source {source!r} is not a declared state", place=place, line=entry.entries["from"].line
-        )
+        raise entry.entries["from"].error(f"the source {source!r} is not a declared state", place)
     place = transition_place(number, source)
     action = expect_text(entry.entries["action"], place, "the name of an action as 'action'")
     row = expect_map(entry.entries["to"], place, "a mapping from states to probabilities as 'to'")

@@ -23,16 +23,11 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.doubles import Rationaliser
-from bisimdist.models.interactive import Interactive
-from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.expect import ProbabilityReader, with_line
 from bisimdist.models.io.explicit import OWN_LABELS, Choice, Explicit, observed
 from bisimdist.models.io.reading import Reading
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA, transition_place
-from bisimdist.models.parametric import ParametricChain
-
-__all__ = ["looks_like_prism", "read_prism"]
+from bisimdist.models.kinds import LMC, PA, Interactive, IntervalChain, ParametricChain
+from bisimdist.models.pa import transition_place
 
 _ESCAPED = re.compile(r"_x((?:[A-Za-z0-9]|_[0-9a-f]{1,6}_)*)")
 _INDEX = re.compile(r"[0-9]{1,18}")
@@ -46,8 +41,6 @@ _STATE_LINE = re.compile(r"([0-9]{1,18})\s*:\s*\(([^()]*)\)\s*(\".*\")?")
 def looks_like_prism(content: bytes) -> bool:
     r"""Tell whether a content begins as a `.tra` file does.
 
-    Examples
-    --------
     >>> looks_like_prism(b"2 2\n0 1 0.5\n"), looks_like_prism(b"kind: lmc")
     (True, False)
     """
@@ -65,27 +58,14 @@ def read_prism(  # noqa: PLR0913
 ) -> LMC | PA | Interactive | IntervalChain | ParametricChain:
     """Read a Markov chain, or an MDP as an automaton, from the texts of PRISM's explicit files.
 
-    Parameters
-    ----------
-    transitions
-        The `.tra` file: ``states transitions`` in the first line, then ``from to probability``; of an MDP
-        ``states choices transitions``, then ``from choice to probability`` and, where there is one, the
-        action.
-    labels
-        The `.lab` file.
-    states
-        The `.sta` file; without it the states are called by their numbers.
-    source
-        The name of the `.tra` file, for errors; the others carry the same name with their own extension.
-    own_labels
-        Whether PRISM's own labels `init` and `deadlock` count.
-    reading
-        How the model is to be taken in other respects.
-
-    Raises
-    ------
-    ModelError
-        With file, place and line, where the files describe no model.
+    ``transitions``: the `.tra` file: ``states transitions`` in the first line, then ``from to probability``;
+        of an MDP ``states choices transitions``, then ``from choice to probability`` and, where there is one,
+        the action.
+    ``states``: the `.sta` file; without it the states are called by their numbers.
+    ``source``: the name of the `.tra` file, for errors; the others carry the same name with their own
+        extension.
+    ``own_labels``: whether PRISM's own labels `init` and `deadlock` count.
+    ``reading``: how the model is to be taken in other respects.
     """
     how = Reading(prism_labels=own_labels) if reading is None else reading
     stem = os.path.splitext(source)[0]  # noqa: PTH122 - a source need not be a path
@@ -257,7 +237,7 @@ def _read_labels(text: str, count: int, *, own_labels: bool) -> _Labels:
     own: dict[str, frozenset[int]] = {}
     others: dict[str, frozenset[int]] = {}
     for name, states in zip(declared, map(frozenset, carried), strict=True):
-        into, shown = (own, name) if name in OWN_LABELS else (others, _unescape(name))
+        into, shown = (own, name) if name in OWN_LABELS else (others, unescaped(name))
         if shown in into or (own_labels and shown in {**own, **others}):
             raise ModelError(f"the label {shown!r} is declared twice; expected it once", line=1)
         into[shown] = states
@@ -325,7 +305,8 @@ def _quoted(text: str, line: int) -> str:
         ) from None
 
 
-def _unescape(label: str) -> str:
+def unescaped(label: str) -> str:
+    """Return a label as it was before `write_prism` or `write_drn` made an identifier of it."""
     match = _ESCAPED.fullmatch(label)
     if match is None:
         return label

@@ -10,8 +10,6 @@ from flint import fmpq
 from bisimdist.exact.rational import format_rational
 from bisimdist.models.lmc import LMC
 
-__all__ = ["write_prism"]
-
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = frozenset(
     """
@@ -29,10 +27,7 @@ def write_prism(model: LMC) -> dict[str, str]:
     The first state of the first pair, or else the first state, is marked as PRISM's initial state. The pairs
     themselves have no place in these files.
 
-    Returns
-    -------
-    dict of str to str
-        The text of each file by its extension: ``tra``, ``lab`` and ``sta``.
+    returns: the text of each file by its extension: ``tra``, ``lab`` and ``sta``.
     """
     lines = [
         f"{state} {target} {_write_probability(probability)}"
@@ -43,7 +38,7 @@ def write_prism(model: LMC) -> dict[str, str]:
     declared = [
         '0="init"',
         '1="deadlock"',
-        *(f'{number}="{_escape(label)}"' for label, number in known.items()),
+        *(f'{number}="{escaped(label)}"' for label, number in known.items()),
     ]
     initial = model.pairs[0][0] if model.pairs else 0
     carried = [
@@ -69,7 +64,8 @@ def _write_probability(value: fmpq) -> str:
     return format_rational(value)
 
 
-def _escape(label: str) -> str:
+def escaped(label: str) -> str:
+    """Return a label as an identifier, which `unescaped` reads back."""
     if _IDENTIFIER.fullmatch(label) and label not in _RESERVED and not label.startswith("_x"):
         return label
     return "_x" + "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in label)

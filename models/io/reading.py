@@ -10,10 +10,9 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 
-__all__ = ["CHOICES", "INITIAL_PAIRS", "Reading"]
-
 INITIAL_PAIRS = ("first", "all", "self")
 CHOICES = ("automaton", "interactive")
+RESOLVE = ("scheduler", "uniform")
 
 
 def _unheard(_: str) -> None:
@@ -22,7 +21,7 @@ def _unheard(_: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How a model is to be taken.
+    """How to read a model.
 
     Parameters
     ----------
@@ -40,6 +39,12 @@ class Reading:
     observe_variables, observe_labels
         Which variables and labels of a model of another tool an observer sees; None for all labels if no
         variables are named, and else for none.
+    labels
+        Labels to add to a model of another tool, each with its expression in PRISM's language over variables,
+        formulas, constants and labels (``{"error": "s=5"}``); they are seen whatever else is. An expression
+        that is a number shows its value.
+    properties
+        Property files of PRISM: their labels, and the atoms of their formulas, are seen as well.
     hide_silent
         Leave steps out that do not change what is seen; what follows them is computed exactly.
     initial_pairs
@@ -48,6 +53,16 @@ class Reading:
     choices
         Who chooses where the model does not say how: ``"automaton"`` (a scheduler) or ``"interactive"`` (an
         analyst, who sees the labels and chooses the actions).
+    resolve
+        ``"uniform"``: each choice is drawn at random, all with the same probability, so that a decision
+        process is a chain; ``"scheduler"``: it stays as it is.
+    observe_time
+        Whether an observer of a chain in continuous time sees the exit rates of its states, so that only
+        states with equal rates are alike.
+    observe_rewards
+        Names of rewards of a model of another tool: an observer sees what each state gives.
+    observe_actions
+        Whether an observer of a chain sees the actions that the file names.
     rationalise
         Take the simplest rational within one unit in the last place of each double.
     enclose
@@ -68,7 +83,7 @@ class Reading:
     --------
     >>> import bisimdist
     >>> text = "{kind: lmc, states: {s: a, t: a}, transitions: {s: {s: 1}, t: {t: 1}}}"
-    >>> reading = bisimdist.Reading(pairs=(("s", "t"),))
+    >>> reading = bisimdist.models.Reading(pairs=(("s", "t"),))
     >>> bisimdist.parse_model(text, reading=reading).pairs
     ((0, 1),)
     """
@@ -81,9 +96,15 @@ class Reading:
     )
     observe_variables: Sequence[str] | None = None
     observe_labels: Sequence[str] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    properties: Sequence[str] = ()
     hide_silent: bool = False
     initial_pairs: str = "first"
     choices: str = "automaton"
+    resolve: str = "scheduler"
+    observe_time: bool = False
+    observe_rewards: Sequence[str] = ()
+    observe_actions: bool = False
     rationalise: bool = False
     enclose: bool = False
     seconds: float | None = None
@@ -94,6 +115,7 @@ class Reading:
         for name, value, words in (
             ("initial pairs", self.initial_pairs, INITIAL_PAIRS),
             ("choices", self.choices, CHOICES),
+            ("resolved choices", self.resolve, RESOLVE),
         ):
             if value not in words:
                 raise UsageError(f"{name} are {value!r}; expected {' or '.join(words)}")
@@ -113,7 +135,13 @@ class Reading:
             "enclose": self.enclose,
             "observe variables": self.observe_variables is not None,
             "observe labels": self.observe_labels is not None,
+            "label": bool(self.labels),
+            "properties": bool(self.properties),
             "initial pairs": self.initial_pairs == "all",
             "choices": self.choices != "automaton",
+            "resolve": self.resolve != "scheduler",
+            "observe time": self.observe_time,
+            "observe rewards": bool(self.observe_rewards),
+            "observe actions": self.observe_actions,
         }
         return next((name for name, given in asked.items() if given), None)

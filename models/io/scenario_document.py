@@ -23,17 +23,9 @@ from bisimdist.models.mechanisms.mechanism import Mechanism
 from bisimdist.models.polynomial import Entry
 from bisimdist.models.pufferfish.scenario import DataSet, Scenario
 
-__all__ = ["scenario_from_document"]
-
 
 def scenario_from_document(root: MapNode) -> HMM:
-    """Return the hidden Markov model of the Pufferfish scenario that a document describes.
-
-    Raises
-    ------
-    ModelError
-        With place and line, where the document describes none.
-    """
+    """Return the hidden Markov model of the Pufferfish scenario that a document describes."""
     check_keys(
         root,
         "",
@@ -72,7 +64,7 @@ def scenario_from_document(root: MapNode) -> HMM:
     try:
         return scenario.model()
     except UsageError as error:
-        raise ModelError(str(error), place="pairs", line=parts["pairs"].line) from None
+        raise parts["pairs"].error(str(error), "pairs") from None
     except ModelError as error:
         raise with_line(error, [("", root.line)]) from None
 
@@ -95,14 +87,14 @@ def _data_sets(node: Node, place: str, known: set[str]) -> frozenset[str]:
     for item in expect_list(node, place, "a list of data sets, such as [d1, d2]").items:
         data = expect_text(item, place, "the name of a data set")
         if data not in known:
-            raise ModelError(f"{data!r} is a data set of no prior", place=place, line=item.line)
+            raise item.error(f"{data!r} is a data set of no prior", place)
         found.append(data)
     return frozenset(found)
 
 
 def _result(answers: Mapping[str, Node], data: str, node: Node) -> str:
     if data not in answers:
-        raise ModelError(f"there is no result for the data set {data!r}", place="query", line=node.line)
+        raise node.error(f"there is no result for the data set {data!r}", "query")
     return expect_text(answers[data], f"query -> {data}", "the name of a result")
 
 
@@ -110,7 +102,7 @@ def _mechanism(node: Node, results: set[str]) -> dict[str, dict[str, fmpq]]:
     entries = _entries(node, "mechanism", "{0: {0: 2/3, 1: 1/3}, 1: {0: 1/3, 1: 2/3}}")
     missing = sorted(results - set(entries))
     if missing:
-        raise ModelError(f"there is no row for the result {missing[0]!r}", place="mechanism", line=node.line)
+        raise node.error(f"there is no row for the result {missing[0]!r}", "mechanism")
     numbers = ProbabilityReader()
     rows = {}
     for name, row in entries.items():
@@ -118,5 +110,5 @@ def _mechanism(node: Node, results: set[str]) -> dict[str, dict[str, fmpq]]:
         cells = _entries(row, place, "{0: 2/3, 1: 1/3}")
         rows[name] = {y: numbers.from_node(cell, f"{place} -> {y}") for y, cell in cells.items()}
         if (total := sum(rows[name].values(), fmpq(0))) != 1:
-            raise ModelError(f"the row sums to {total}; expected 1", place=place, line=row.line)
+            raise row.error(f"the row sums to {total}; expected 1", place)
     return rows

@@ -9,13 +9,10 @@ from typing import Any, TypeVar, cast
 from flint import fmpq
 
 from bisimdist.models.elimination import FOREVER, eliminated
-from bisimdist.models.lmc import LMC
+from bisimdist.models.kinds import LMC, ParametricChain
 from bisimdist.models.pa import free_name
-from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.polynomial import simplified
 from bisimdist.models.reach import all_reached
-
-__all__ = ["without_silent_steps"]
 
 ONE = fmpq(1)
 
@@ -28,29 +25,17 @@ def without_silent_steps(chain: C, starts: Collection[int] = ()) -> C:
     An observer of it sees the labels that a run passes through, each once in a row, and that nothing changes
     any more; not for how many steps a label stayed.
 
-    Parameters
-    ----------
-    chain
-        The chain; it may have parameters.
-    starts
-        States to keep beside those of the pairs; without any all states are kept.
-
-    Returns
-    -------
-    LMC
-        A state goes on to the states in which a run from it first shows another label, with the exact
-        probabilities of that. Where runs may show the same label for ever, they go with the probability of
-        that to a state ``(LABEL for ever)``, which has this label and is not left. States that are no longer
-        reached are left out.
-
-    Notes
-    -----
     The sequence of labels without repetitions has the same probability in both, finite ones included: one
     that ends with the label a is the trace of the result that goes on with a, a, and so on, and no other
     trace has a label twice in a row. So delta of the result is that of an observer who sees changes only.
 
-    Examples
-    --------
+    ``chain``: the chain; it may have parameters.
+    ``starts``: states to keep beside those of the pairs; without any all states are kept.
+    returns: a state goes on to the states in which a run from it first shows another label, with the exact
+        probabilities of that. Where runs may show the same label for ever, they go with the probability of
+        that to a state ``(LABEL for ever)``, which has this label and is not left. States that are no longer
+        reached are left out.
+
     >>> coin = {"s": {"s": "1/2", "h": "1/4", "t": "1/4"}, "h": {"h": 1}, "t": {"t": 1}}
     >>> chain = LMC.from_mappings({"s": "toss", "h": "heads", "t": "tails"}, coin)
     >>> without_silent_steps(chain).rows[0]

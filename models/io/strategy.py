@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from bisimdist.errors import ModelError
 from bisimdist.models.analyst import Step, Strategy
 from bisimdist.models.io.document import Node, Scalar
 from bisimdist.models.io.expect import check_keys, expect_list, expect_map, expect_text
 from bisimdist.models.io.json_or_yaml import load_document
-
-__all__ = ["load_strategy"]
 
 EXAMPLE = "a strategy, such as {root: 0, nodes: [{then: {start: 1}}, {ask: X, then: {yes: 1}}]}"
 STOPS = ("accept", "reject")
 
 
 def load_strategy(source: str | Path) -> Strategy:
-    """Read a strategy from a JSON or YAML file: the `event` of a witness of `delta`.
-
-    Raises
-    ------
-    ModelError
-        With file, place and line, where the file holds none.
-    """
-    name = os.fspath(source)
-    try:
-        return _strategy(load_document(name, expected="a strategy"))
-    except ModelError as error:
-        raise error.with_source(name) from None
+    """Read a strategy from a JSON or YAML file: the `event` of a witness of `delta`."""
+    return load_document(source, _strategy, expected="a strategy")
 
 
 def _strategy(root: Node) -> Strategy:
@@ -45,7 +31,7 @@ def _strategy(root: Node) -> Strategy:
     if start is None:
         return Strategy((Step(None),))
     if start >= count or steps[start].ask is not None:
-        raise ModelError("the root asks nothing: it reads the first label", place="root", line=root.line)
+        raise root.error("the root asks nothing: it reads the first label", "root")
     return Strategy(steps, start)
 
 
@@ -68,9 +54,5 @@ def _target(node: Node, place: str, count: int) -> int | None:
     if text in STOPS:
         return None
     if not text.isdecimal() or not text.isascii() or int(text[:9]) >= count:
-        raise ModelError(
-            f"found {node.describe()}; expected the number of a node below {count}, accept or reject",
-            place=place,
-            line=node.line,
-        )
+        raise node.unexpected(f"the number of a node below {count}, accept or reject", place)
     return int(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bisimdist.drawing import Edge, Node, abridged, depths, drawing
 from bisimdist.exact.rational import shorten_rational
 from bisimdist.models.hmm import HMM
@@ -9,30 +11,19 @@ from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain, shorten_interval
 from bisimdist.models.kinds import AnyModel
 from bisimdist.models.labelled import Row
+from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
 from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.polynomial import format_entry
-
-__all__ = ["write_svg"]
 
 
 def write_svg(model: AnyModel, *, limit: int = 60) -> str:
     """Draw a model: states in layers below those of its pairs, colours for labels, points for steps.
 
-    Parameters
-    ----------
-    model
-        Any model.
-    limit
-        At most so many states and steps are drawn, those nearest to the pairs; the rest is counted.
+    ``limit``: at most so many states and steps are drawn, those nearest to the pairs; the rest is counted.
+    returns: a picture that needs nothing else, as SVG; where many have the same pair it is drawn once,
+        dashed.
 
-    Returns
-    -------
-    str
-        A picture that needs nothing else, as SVG; where many have the same pair it is drawn once, dashed.
-
-    Examples
-    --------
     >>> from bisimdist.models.lmc import LMC
     >>> write_svg(LMC.from_mappings({"s": "a"}, {"s": {"s": 1}})).count("<rect")
     1
@@ -42,6 +33,20 @@ def write_svg(model: AnyModel, *, limit: int = 60) -> str:
     nodes, edges = abridged(nodes, edges, roots, limit=limit)
     kind = type(model).__name__
     return drawing(nodes, edges, label=f"{kind} of {len(model)} states", layers=depths(nodes, edges, roots))
+
+
+def arrows(
+    model: LMC | PA | Interactive | IntervalChain | ParametricChain,
+) -> tuple[list[tuple[int, int, str]], list[tuple[int, str, Row]]]:
+    """Return what leads from state to state, with what is written there, and the steps by action."""
+    if isinstance(model, PA):
+        return [], [(step.source, step.action, step.row) for step in model.transitions]
+    if isinstance(model, Interactive):
+        return [], [(state, *move) for state, moves in enumerate(model.moves) for move in moves]
+    if isinstance(model, IntervalChain):
+        return [(s, t, shorten_interval(*ends)) for s, row in enumerate(model.rows) for t, *ends in row], []
+    written: Any = format_entry if isinstance(model, ParametricChain) else shorten_rational
+    return [(s, t, written(entry)) for s, row in enumerate(model.rows) for t, entry in row], []
 
 
 def _graph(model: AnyModel) -> tuple[list[Node], list[Edge]]:
@@ -60,22 +65,8 @@ def _graph(model: AnyModel) -> tuple[list[Node], list[Edge]]:
         Node(f"s{state}", name, label, colours[label] if label else None, state in marked)
         for state, (name, label) in enumerate(zip(model.states, labels, strict=True))
     ]
-    steps: list[tuple[int, str, Row]] = []
-    if isinstance(model, PA):
-        steps = [(step.source, step.action, step.row) for step in model.transitions]
-    elif isinstance(model, Interactive):
-        steps = [(state, *move) for state, moves in enumerate(model.moves) for move in moves]
-    elif isinstance(model, IntervalChain):
-        ends = [
-            (s, t, shorten_interval(low, high)) for s, row in enumerate(model.rows) for t, low, high in row
-        ]
-        pairs += [Edge(f"s{state}", f"s{target}", interval) for state, target, interval in ends]
-    elif isinstance(model, ParametricChain):
-        formulae = [(s, t, format_entry(entry)) for s, row in enumerate(model.rows) for t, entry in row]
-        pairs += [Edge(f"s{state}", f"s{target}", formula) for state, target, formula in formulae]
-    else:
-        chances = [(state, target, p) for state, row in enumerate(model.rows) for target, p in row]
-        pairs += [Edge(f"s{state}", f"s{target}", shorten_rational(p)) for state, target, p in chances]
+    direct, steps = arrows(model)
+    pairs += [Edge(f"s{state}", f"s{target}", text) for state, target, text in direct]
     for number, (source, action, row) in enumerate(steps):
         if len(row) == 1 and row[0][1] == 1:  # a certain step needs no point
             pairs.append(Edge(f"s{source}", f"s{row[0][0]}", action))

@@ -2,19 +2,24 @@
 
 Storm is a large program in C++: it cannot be interrupted, and what a stranger wrote may make it take all
 memory, or crash; umbi believes the sizes that a file states. So they run here, under limits, and what they
-made is written as one JSON object. This file is run as a script, by its path, and imports nothing of the
-package.
+made is written as one JSON object and, after it, the long lists as arrays of integers (`written`). This file
+is run as a script, by its path, and imports nothing of the package.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+from array import array
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
-KINDS = {"DTMC": "dtmc", "CTMC": "ctmc", "MDP": "mdp"}
+KINDS = {"DTMC": "dtmc", "CTMC": "ctmc", "MDP": "mdp", "POMDP": "pomdp"}
 
 
 class RefusedError(Exception):
@@ -29,7 +34,10 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
             return _umb(request)
         import stormpy  # noqa: PLC0415
 
-        return _data(_built(stormpy, request), request["state_limit"])
+        model = _built(stormpy, request)
+        made = _data(model, request["state_limit"])
+        made["rewards"] = {name: _rewards(model, name) for name in request["rewards"]}
+        return made
     except RefusedError as error:
         return {"error": str(error)}
     except MemoryError:
@@ -53,20 +61,14 @@ def _umb(request: dict[str, Any]) -> dict[str, Any]:
         )
     count = system.num_states
     _check_states(count, request["state_limit"])
-    values: dict[str, int] = {}
-    doubles = False
-    rows = []
     ends = found.choice_to_branches or [0]
-    for first, last in pairwise(ends):
-        row = []
-        for branch in range(first, last):
-            p = 1 if found.branch_to_probability is None else found.branch_to_probability[branch]
-            doubles = doubles or isinstance(p, float)
-            text = repr(p) if isinstance(p, float) else str(p)
-            row.append((found.branch_to_target[branch], values.setdefault(text, len(values))))
-        rows.append(sorted(row))
-    choices = found.state_to_choices or list(range(count + 1))
-    actions = [""] * len(rows)
+    branches = range(ends[0], ends[-1])
+    chances = found.branch_to_probability
+    entries = [1] * len(branches) if chances is None else [chances[branch] for branch in branches]
+    texts = [repr(p) if isinstance(p, float) else str(p) for p in entries]
+    values, numbers = _numbered(texts)
+    rows = len(ends) - 1
+    actions: list[str] | None = None
     if system.num_choice_actions > 0:
         names = found.choice_action_to_string
         actions = [names[k] if names else str(k) for k in found.choice_to_choice_action]
@@ -81,31 +83,34 @@ def _umb(request: dict[str, Any]) -> dict[str, Any]:
     made = {
         "kind": kind,
         "states": count,
-        "rows": rows,
-        "groups": [[choices[state], choices[state + 1]] for state in range(count)],
+        "lengths": [last - first for first, last in pairwise(ends)],
+        "targets": [found.branch_to_target[branch] for branch in branches],
+        "numbers": numbers,
+        "choices": list(found.state_to_choices) if found.state_to_choices else list(range(count + 1)),
         "actions": actions,
-        "values": list(values),
-        "doubles": doubles,
+        "values": values,
+        "doubles": any(isinstance(p, float) for p in entries),
         "initial": [state for state, first in enumerate(found.state_is_initial) if first],
         "labels": labels,
         "variables": {name: [_text(one[name]) for one in valuations] for name in (valuations or [{}])[0]},
         "own": own,
     }
-    _check(made)
+    _check(made, rows)
     return made
 
 
-def _check(made: dict[str, Any]) -> None:
+def _check(made: dict[str, Any], rows: int) -> None:
     """Refuse a file whose parts contradict one another."""
-    count, rows, groups = made["states"], made["rows"], made["groups"]
+    count, choices = made["states"], made["choices"]
     states = set(range(count))
-    numbered = [first for first, _ in groups] + [last for _, last in groups[-1:]]
     fits = (
-        numbered == sorted(numbered)
-        and numbered[:1] == [0] * bool(count)
-        and numbered[-1:] == [len(rows)] * bool(count)
-        and len(made["actions"]) == len(rows)
-        and all(target in states for row in rows for target, _ in row)
+        len(choices) == count + 1
+        and choices == sorted(choices)
+        and choices[0] == 0
+        and choices[-1] == rows
+        and (made["actions"] is None or len(made["actions"]) == rows)
+        and all(length >= 0 for length in made["lengths"])
+        and states.issuperset(made["targets"])
         and states.issuperset(made["initial"])
         and all(states.issuperset(carried) for carried in made["labels"].values())
         and all(len(values) == count for values in made["variables"].values())
@@ -145,7 +150,7 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
     undefined = {constant.name for constant in program.constants if not constant.defined}
     real = {constant.name for constant in program.constants if constant.type.is_rational}
     constants = {
-        name: exact(value) if isinstance(value, str) else value
+        name: exact(str(value)) if isinstance(value, str) or name in real else value
         for name, value in request["constants"].items()
     }
     if request["shared"]:
@@ -163,6 +168,8 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
     options.set_build_all_labels()
     options.set_build_state_valuations()
     options.set_build_choice_labels()
+    if request["rewards"]:
+        options.set_build_all_reward_models()
     if undefined - constants.keys():
         return stormpy.build_model[stormpy.RationalFunction](program, options=options)
     try:
@@ -180,34 +187,44 @@ def _listed(names: Any) -> str:
 def _data(model: Any, limit: int) -> dict[str, Any]:
     kind = KINDS.get(model.model_type.name)
     if kind is None:
-        raise RefusedError(f"this is a {model.model_type.name}; expected a DTMC, a CTMC or an MDP")
+        raise RefusedError(f"this is a {model.model_type.name}; expected a DTMC, a CTMC, an MDP or a POMDP")
     _check_states(model.nr_states, limit)
     matrix, labels = model.transition_matrix, model.labeling
-    values: dict[str, int] = {}
-    rows = [
-        [(entry.column, values.setdefault(str(entry.value), len(values))) for entry in matrix.get_row(row)]
-        for row in range(matrix.nr_rows)
-    ]
-    groups = [
-        [matrix.get_row_group_start(state), matrix.get_row_group_end(state)]
-        for state in range(model.nr_states)
-    ]
-    actions = [""] * matrix.nr_rows
-    if kind == "mdp" and model.has_choice_labeling():
-        for row in range(matrix.nr_rows):
-            actions[row] = ",".join(sorted(model.choice_labeling.get_labels_of_choice(row)))
+    rows = range(matrix.nr_rows)
+    values, numbers = _numbered([entry.value for entry in _entries(matrix)])
+    actions = None
+    if model.has_choice_labeling():
+        named = model.choice_labeling.get_labels_of_choice
+        actions = [",".join(sorted(named(row))) for row in rows]
+    starts = matrix.get_row_group_start
     return {
         "kind": kind,
         "states": model.nr_states,
-        "rows": rows,
-        "groups": groups,
+        "lengths": [len(matrix.get_row(row)) for row in rows],
+        "targets": [entry.column for entry in _entries(matrix)],
+        "numbers": numbers,
+        "choices": [*map(starts, range(model.nr_states)), matrix.nr_rows],
         "actions": actions,
-        "values": list(values),
+        "values": [str(value) for value in values],
         "initial": list(model.initial_states),
         "labels": {name: list(labels.get_states(name)) for name in sorted(labels.get_labels())},
         "parameters": _parameters(model),
+        "observations": [str(seen) for seen in model.observations] if kind == "pomdp" else [],
         "variables": _valuations(model) if model.has_state_valuations() else {},
     }
+
+
+def _entries(matrix: Any) -> Any:
+    return matrix.row_iter(0, matrix.nr_rows - 1) if matrix.nr_rows else ()
+
+
+def _numbered(entries: Sequence[Any]) -> tuple[list[Any], list[int]]:
+    """Return the different ones among entries, and for each its number."""
+    if entries and type(entries[0]).__hash__ is None:  # intervals
+        entries = [str(entry) for entry in entries]
+    known: dict[Any, int] = {}
+    numbers = [known.setdefault(entry, len(known)) for entry in entries]
+    return list(known), numbers
 
 
 def _parameters(model: Any) -> list[str]:
@@ -219,20 +236,73 @@ def _parameters(model: Any) -> list[str]:
     return sorted(variable.name for variable in model.collect_probability_parameters())
 
 
-def _valuations(model: Any) -> dict[str, list[str]]:
+def _rewards(model: Any, name: str) -> list[str]:
+    """Return the rewards of all states, for the state and for its one choice."""
+    if name not in model.reward_models:
+        raise RefusedError(f"there are no rewards {name!r}; expected some of {_listed(model.reward_models)}")
+    found = model.reward_models[name]
+    if found.has_transition_rewards or (
+        found.has_state_action_rewards and model.nr_choices > model.nr_states
+    ):
+        raise RefusedError(
+            f"the rewards {name!r} depend on choices or on transitions; expected some of states"
+        )
+    parts = []
+    if found.has_state_rewards:
+        parts.append(list(found.state_rewards))
+    if found.has_state_action_rewards:
+        parts.append(list(found.state_action_rewards))
+    if not parts:
+        return ["0"] * model.nr_states
+    return [str(sum(both[1:], both[0])) for both in zip(*parts, strict=True)]
+
+
+def _valuations(model: Any) -> dict[str, list[Any]]:
     """Return the values of each variable in all states, in the order in which variables are declared."""
     found = model.state_valuations
     states = range(model.nr_states)
-    columns = {}
+    columns: dict[str, list[Any]] = {}
     for variable in sorted(found.get_all_variables(), key=lambda variable: variable.index):
         if variable.has_boolean_type():
             true = set(found.get_boolean_values(variable))  # it lists the states where it holds
             columns[variable.name] = ["true" if state in true else "false" for state in states]
         elif variable.has_integer_type():
-            columns[variable.name] = [str(value) for value in found.get_int64_values(variable)]
+            columns[variable.name] = found.get_int64_values(variable)
         else:
             columns[variable.name] = [str(found.get_value(state, variable)) for state in states]
     return columns
+
+
+def written(answer: dict[str, Any]) -> Iterator[bytes]:
+    """Yield an answer: a line of JSON, and then the long lists, of which JSON has the lengths.
+
+    A list of texts becomes numbers of the different ones; one of integers is written as it is.
+    """
+    lists: list[array[int]] = []
+
+    def place(values: Sequence[int]) -> int:
+        lists.append(array("q", values))
+        return len(lists) - 1
+
+    def column(values: Sequence[Any]) -> dict[str, Any]:
+        if all(type(value) is int for value in values):
+            return {"place": place(values)}
+        texts, numbers = _numbered(values)
+        return {"place": place(numbers), "texts": texts}
+
+    head = {**answer}
+    if "error" not in answer:
+        for key in ("lengths", "targets", "numbers", "choices"):
+            head[key] = place(answer[key])
+        head["actions"] = None if answer["actions"] is None else column(answer["actions"])
+        head["observations"] = column(answer.get("observations", ()))
+        head["rewards"] = {name: column(values) for name, values in answer.get("rewards", {}).items()}
+        head["labels"] = {name: place(states) for name, states in answer["labels"].items()}
+        head["variables"] = {name: column(values) for name, values in answer["variables"].items()}
+        head["lists"] = [len(values) for values in lists]
+    yield json.dumps(head).encode() + b"\n"
+    for values in lists:
+        yield values.tobytes()
 
 
 def _limit(request: dict[str, Any]) -> None:
@@ -250,12 +320,32 @@ def _limit(request: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Read the request, write the answer beside it."""
-    folder = Path(sys.argv[1])
-    request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
+    """Read the request and the model from standard input, write the answer to standard output."""
+    request = json.loads(sys.stdin.buffer.readline())
+    content = sys.stdin.buffer.read()
     _limit(request)
-    answer = work(request)
-    (folder / "answer.json").write_text(json.dumps(answer), encoding="utf-8")
+    with os.fdopen(os.dup(1), "wb") as output:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what the tool prints is no answer
+        with _file(content, request["language"]) as path:
+            answer = work({**request, "path": path})
+        for part in written(answer):
+            output.write(part)
+
+
+@contextmanager
+def _file(content: bytes, language: str) -> Iterator[str]:
+    """Yield a path for the tools to read; nothing is left of it, however this process ends."""
+    if Path("/dev/fd").exists():
+        folder = os.environ.get("TMPDIR", "/tmp")  # to try folders out would leave a file
+        with TemporaryFile(dir=folder if os.access(folder, os.W_OK) else None) as file:
+            file.write(content)
+            file.seek(0)
+            yield f"/dev/fd/{file.fileno()}"
+        return
+    with TemporaryDirectory(prefix="bisimdist-") as name:
+        source = Path(name) / f"model.{language}"
+        source.write_bytes(content)
+        yield str(source)
 
 
 if __name__ == "__main__":

@@ -20,12 +20,13 @@ import lzma
 import re
 import signal
 import subprocess
-import sys
 import zlib
-from collections.abc import Callable, Mapping
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from flint import fmpq
@@ -35,26 +36,18 @@ from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, to_fmpq
 from bisimdist.extras import needed
+from bisimdist.lifetime import ending_with_us
 from bisimdist.models.entries import read_entry
-from bisimdist.models.interactive import Interactive
-from bisimdist.models.intervals import IntervalChain
-from bisimdist.models.io.explicit import Choice, Explicit, observed
+from bisimdist.models.io.explicit import RATE, REWARD, Choice, Explicit, observed
+from bisimdist.models.io.prism import unescaped
+from bisimdist.models.io.properties import declared, observables
 from bisimdist.models.io.reading import Reading
+from bisimdist.models.kinds import LMC, PA, Interactive, IntervalChain, ParametricChain
 from bisimdist.models.labelled import Row
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
-from bisimdist.models.parametric import ParametricChain
 
-__all__ = ["looks_like_drn", "looks_like_jani", "looks_like_prism_language", "looks_like_umb", "read_by_tool"]
-
-STATES = 2_000_000
-"""How many states a model may have, unless somebody says otherwise."""
-
-SECONDS = 600.0
-"""How long Storm may take, unless somebody says otherwise."""
-
-MEMORY = 8 << 30
-"""How much address space Storm may take."""
+STATES = 2_000_000  # how many states a model may have, unless somebody says otherwise
+SECONDS = 600.0  # how long Storm may take, unless somebody says otherwise
+MEMORY = 8 << 30  # how much address space Storm may take
 
 _PRISM = re.compile(
     rb"(?:\xef\xbb\xbf)?(?:\s|//[^\n]*(?:\n|$))*+"
@@ -63,29 +56,17 @@ _PRISM = re.compile(
 )
 _DECLARATION = re.compile(r"\b([A-Za-z_]\w*+)\s*+:\s*+(?:\[|bool\b|int\b)")
 _RENAMED = re.compile(r"=\s*+([A-Za-z_]\w*+)\s*+[,\]]")
-_DRN = re.compile(rb"(?:\s|//[^\n]*(?:\n|$))*+@(?:type|value_type)\s*:")
-_JANI = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{[^{}]{0,2000}"jani-version"')
+DRN = re.compile(rb"(?:\s|//[^\n]*(?:\n|$))*+@(?:type|value_type)\s*:")
+JANI = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{[^{}]{0,2000}"jani-version"')
 
 
 def looks_like_prism_language(content: bytes) -> bool:
     r"""Tell whether a content begins as a model in PRISM's language does.
 
-    Examples
-    --------
     >>> looks_like_prism_language(b"// a coin\ndtmc\nmodule m"), looks_like_prism_language(b"dtmc: a")
     (True, False)
     """
     return _PRISM.match(content) is not None
-
-
-def looks_like_jani(content: bytes) -> bool:
-    """Tell whether a content begins as a JANI model does."""
-    return _JANI.match(content) is not None
-
-
-def looks_like_drn(content: bytes) -> bool:
-    """Tell whether a content begins as a DRN file does."""
-    return _DRN.match(content) is not None
 
 
 def looks_like_umb(content: bytes) -> bool:
@@ -98,24 +79,11 @@ def read_by_tool(
 ) -> LMC | PA | Interactive | IntervalChain | ParametricChain:
     """Return the model that the content of a file stands for.
 
-    Parameters
-    ----------
-    content
-        The content.
-    language
-        ``"prism"``, ``"jani"``, ``"drn"`` or ``"umb"``.
-    reading
-        How it is to be taken. A CTMC is taken as the chain of its jumps; real constants of a chain that are
-        left open become parameters between 0 and 1.
-
-    Raises
-    ------
-    UsageError
-        If the tool is not installed.
-    ModelError
-        If the content makes no model, or it is too large.
-    LimitError
-        If the tool takes too long.
+    ``language``: ``"prism"``, ``"jani"``, ``"drn"`` or ``"umb"``.
+    ``reading``: how it is to be taken. A CTMC is taken as the chain of its jumps; real constants of a chain
+        that are left open become parameters between 0 and 1.
+    Raises UsageError if the tool is not installed.
+    Raises ModelError if the content makes no model, or it is too large.
     """
     package, extra = ("umbi", "umb") if language == "umb" else ("stormpy", "storm")
     if find_spec(package) is None:
@@ -130,6 +98,7 @@ def read_by_tool(
             if not isinstance(value, tuple)
         },
         "shared": reading.shared,
+        "rewards": list(reading.observe_rewards),
         "state_limit": reading.state_limit or STATES,
         "memory": MEMORY,
         "seconds": SECONDS if reading.seconds is None else max(reading.seconds, 0),
@@ -137,17 +106,60 @@ def read_by_tool(
     data: Any = _answer(content, request)
     if "error" in data:
         raise ModelError(data["error"])
-    if data["kind"] in {"ctmc", "jumps"}:
+    if data["kind"] == "ctmc" and reading.observe_time:
+        reading.note("a CTMC is taken as the chain of its jumps: an observer sees the exit rates of states")
+    elif data["kind"] in {"ctmc", "jumps"}:
         reading.note(
             "a CTMC is taken as the chain of its jumps: an observer does not see how long a state lasts"
         )
+    mended = data["labels"].get("deadlock", ()) if language in {"prism", "jani"} else ()
+    if mended:
+        reading.note(f"{len(mended)} states have no transition: each stays where it is, as in PRISM")
     if language == "prism":
         data["variables"] = _as_declared(data["variables"], content.decode("utf-8", "replace"))
+    if language == "drn":
+        data["labels"] = {unescaped(name): states for name, states in data["labels"].items()}
+    if data["kind"] == "pomdp":
+        if language != "prism":
+            data["variables"]["observation"] = data["observations"]
+        reading = _as_observed(content, language, reading)
     rationaliser = Rationaliser() if reading.rationalise or reading.enclose else None
-    return observed(_explicit(data, rationaliser, enclose=reading.enclose), reading, rationaliser)
+    model = _explicit(data, rationaliser, enclose=reading.enclose, timed=reading.observe_time)
+    if reading.labels or reading.properties:
+        model = replace(model, meanings=_meanings(content, language, reading))
+    return observed(model, reading, rationaliser)
 
 
-def _as_declared(variables: Mapping[str, list[str]], text: str) -> dict[str, list[str]]:
+def _as_observed(content: bytes, language: str, reading: Reading) -> Reading:
+    """Return how a POMDP is taken: an observer sees its observables, unless the reading says what is seen."""
+    if reading.observe_variables is not None or reading.observe_labels is not None:
+        return reading
+    variables: tuple[str, ...] = ("observation",)
+    expressions: dict[str, str] = {}
+    if language == "prism":
+        variables, expressions = observables(content.decode("utf-8-sig", "replace"))
+    if not variables and not expressions:
+        raise ModelError("the POMDP declares no observables; expected some, or --observe-variables")
+    reading.note("this is a POMDP: an observer sees its observables")
+    return replace(reading, observe_variables=variables, labels={**expressions, **reading.labels})
+
+
+def _meanings(content: bytes, language: str, reading: Reading) -> dict[str, str]:
+    """Return the formulas and constants of a model, as texts."""
+    found: dict[str, str] = {}
+    text = content.decode("utf-8-sig", "replace")
+    if language == "prism":
+        found = declared(text)
+    elif language == "jani":
+        values = {one["name"]: one.get("value") for one in json.loads(text).get("constants", ())}
+        found = {
+            name: json.dumps(value) for name, value in values.items() if isinstance(value, bool | int | float)
+        }
+    given = {name: value for name, value in reading.constants.items() if not isinstance(value, tuple)}
+    return found | {name: str(_constant(value)).lower() for name, value in given.items()}
+
+
+def _as_declared(variables: Mapping[str, Sequence[str]], text: str) -> dict[str, Sequence[str]]:
     """Return variables in the order in which they are declared, or made by renaming a module."""
     place: dict[str, int] = {}
     for pattern in (_DECLARATION, _RENAMED):
@@ -185,36 +197,81 @@ def _constant(value: ExactNumber | bool) -> str | int | bool:
 def _answer(content: bytes, request: Mapping[str, Any]) -> Any:
     """Run the worker, and return what it wrote."""
     seconds = request["seconds"]
-    with TemporaryDirectory(prefix="bisimdist-") as name:
-        folder = Path(name)
-        source = folder / f"model.{request['language']}"
-        source.write_bytes(content)
-        (folder / "request.json").write_text(json.dumps({**request, "path": str(source)}), encoding="utf-8")
-        worker = Path(__file__).with_name("tool_worker.py")
-        command = [sys.executable, "-P", str(worker), name]
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        ) as process:
-            try:
-                code = process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                raise LimitError(
-                    f"the model was not built within {seconds:g} s; a smaller one, or more time (--timeout), "
-                    "would do"
-                ) from None
-            finally:
-                process.kill()
-        answer = folder / "answer.json"
-        if code != 0 or not answer.exists():
-            raise ModelError(
-                f"the tool ended without a model ({_ending(code)}); expected a smaller one, or one that is "
-                "nested less deeply"
-            )
-        return json.loads(answer.read_bytes())
+    worker = Path(__file__).with_name("tool_worker.py")
+    with subprocess.Popen(
+        ending_with_us([str(worker)]),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:
+        try:
+            answer, _ = process.communicate(json.dumps(request).encode() + b"\n" + content, seconds)
+        except subprocess.TimeoutExpired:
+            raise LimitError(
+                f"the model was not built within {seconds:g} s; a smaller one, or more time (--timeout), "
+                "would do"
+            ) from None
+        finally:
+            process.kill()
+    if process.returncode != 0 or not answer:
+        raise ModelError(
+            f"the tool ended without a model ({_ending(process.returncode)}); expected a smaller one, or one "
+            "that is nested less deeply"
+        )
+    return _read(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Sequence[str]):
+    """The values of a variable in all states, as texts; equal values share one text.
+
+    >>> list(Column(array("q", [3, 5, 3]), {3: "3", 5: "5"}))
+    ['3', '5', '3']
+    """
+
+    values: array[int]
+    texts: Mapping[int, str]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.texts[self.values[place]]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.texts.__getitem__, self.values)
+
+
+def _read(answer: bytes) -> Any:
+    """Return what the worker wrote: a line of JSON, and long lists as arrays after it."""
+    head, _, rest = answer.partition(b"\n")
+    data = json.loads(head)
+    if "error" in data:
+        return data
+    lists: list[array[int]] = []
+    part, at = memoryview(rest), 0
+    for length in data["lists"]:
+        values = array("q")
+        values.frombytes(part[at : at + values.itemsize * length])
+        lists.append(values)
+        at += values.itemsize * length
+
+    def column(found: Mapping[str, Any]) -> Column:
+        values = lists[found["place"]]
+        texts = found.get("texts")
+        return Column(
+            values, {value: str(value) for value in set(values)} if texts is None else dict(enumerate(texts))
+        )
+
+    for key in ("lengths", "targets", "numbers", "choices"):
+        data[key] = lists[data[key]]
+    data["actions"] = None if data["actions"] is None else column(data["actions"])
+    data["observations"] = column(data["observations"])
+    data["rewards"] = {name: column(found) for name, found in data["rewards"].items()}
+    data["labels"] = {name: lists[place] for name, place in data["labels"].items()}
+    data["variables"] = {name: column(found) for name, found in data["variables"].items()}
+    return data
 
 
 def _ending(code: int) -> str:
@@ -223,7 +280,7 @@ def _ending(code: int) -> str:
     return f"signal {signal.Signals(-code).name}"
 
 
-def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool) -> Explicit:
+def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool, timed: bool) -> Explicit:
     parameters = tuple(data.get("parameters", ()))
     around: dict[fmpq, tuple[fmpq, fmpq]] = {}
     values: list[Any] = []
@@ -241,39 +298,51 @@ def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool) ->
         )
     if rationaliser is not None:
         values = [rationaliser.of_decimal(value) for value in values]
-    if enclose and (
-        data["kind"] == "ctmc" or any(len({t for t, _ in row}) < len(row) for row in data["rows"])
-    ):
+    rows = list(_rows(data, values))
+    if enclose and (data["kind"] == "ctmc" or sum(map(len, rows)) < len(data["targets"])):
         raise UsageError(
             "doubles are enclosed where each is the probability of one successor, and of no rate"
         )
-    rows = [_row(row, values) for row in data["rows"]]
+    seen = {f"{REWARD} {name}": found for name, found in data["rewards"].items()}
     if data["kind"] == "ctmc":
+        rates = [format_rational(sum((rate for _, rate in row), fmpq(0))) for row in rows]
+        seen |= {RATE: rates} if timed else {}
         rows = [_jumps(row) for row in rows]
-    actions = data["actions"]
+    actions = [""] * len(rows) if data["actions"] is None else data["actions"]
+    made = list(map(Choice, actions, rows))
+    starts = data["choices"]
+    groups = [tuple(made[first:last]) for first, last in pairwise(starts)]
     variables = data["variables"]
     own = data.get("own") or {}
     return Explicit(
         names=tuple(own["states"]) if "states" in own else _names(variables, data["states"]),
         neighbours=tuple((s, t) for s, t in own.get("pairs", ())),
-        choices=tuple(
-            tuple(Choice(actions[k], rows[k]) for k in range(first, last)) for first, last in data["groups"]
-        ),
-        nondeterministic=data["kind"] == "mdp",
+        choices=tuple(groups),
+        nondeterministic=data["kind"] == "mdp" or any(len(choices) > 1 for choices in groups),
         propositions={name: frozenset(states) for name, states in data["labels"].items()},
-        variables=variables,
+        variables={**variables, **seen},
+        valued=tuple(seen),
         initial=tuple(data["initial"]),
         parameters=parameters,
         around=around,
     )
 
 
-def _row(row: list[tuple[int, int]], values: list[Any]) -> Row:
-    """Return a row with one entry for each state, where a file may list several."""
-    made: dict[int, fmpq] = {}
-    for target, number in row:
-        made[target] = made.get(target, fmpq(0)) + values[number]
-    return tuple((target, p) for target, p in sorted(made.items()) if p)
+def _rows(data: Any, values: Sequence[Any]) -> Iterator[Row]:
+    """Yield rows with one entry for each state, where a file may list several, or zeros."""
+    entries = list(zip(data["targets"], map(values.__getitem__, data["numbers"]), strict=True))
+    zeros = any(not value for value in values)
+    at = 0
+    for length in data["lengths"]:
+        row = entries[at : at + length]
+        at += length
+        if zeros or any(one[0] >= other[0] for one, other in pairwise(row)):
+            made: dict[int, fmpq] = {}
+            for target, p in row:
+                made[target] = made.get(target, fmpq(0)) + p
+            yield tuple((target, p) for target, p in sorted(made.items()) if p)
+        else:
+            yield tuple(row)
 
 
 def _jumps(row: Row) -> Row:
@@ -281,7 +350,7 @@ def _jumps(row: Row) -> Row:
     return tuple((target, rate / total) for target, rate in row)
 
 
-def _names(variables: Mapping[str, list[str]], count: int) -> tuple[str, ...]:
+def _names(variables: Mapping[str, Sequence[str]], count: int) -> tuple[str, ...]:
     """Return the names of the states: their valuations, as PRISM lists them, or else their numbers."""
     names = tuple(map(",".join, zip(*variables.values(), strict=True)))
     if len(set(names)) == count:

@@ -21,16 +21,11 @@ from flint import fmpq
 
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.extras import needed
-from bisimdist.models.kinds import AnyModel
+from bisimdist.models.kinds import LMC, PA, AnyModel
 from bisimdist.models.labelled import Row
-from bisimdist.models.lmc import LMC
-from bisimdist.models.pa import PA
-
-__all__ = ["write_umb"]
 
 _PLAIN = re.compile(r"[a-z][a-z0-9_-]*")
-WORD = 64
-"""Numerators and denominators are written in a whole number of words of so many bits."""
+WORD = 64  # numerators and denominators are written in a whole number of words of so many bits
 
 
 def write_umb(model: AnyModel) -> bytes:
@@ -61,7 +56,7 @@ def write_umb(model: AnyModel) -> bytes:
     >>> import bisimdist
     >>> from importlib.util import find_spec
     >>> there = find_spec("umbi") is not None        # it comes with the extra ``umb``
-    >>> len(bisimdist.write_umb(bisimdist.build_example("figure1"))) > 0 if there else True
+    >>> len(bisimdist.models.write_umb(bisimdist.build_example("figure1"))) > 0 if there else True
     True
     """
     if not isinstance(model, LMC | PA):

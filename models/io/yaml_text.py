@@ -22,9 +22,7 @@ from yaml.events import (
 )
 
 from bisimdist.errors import ModelError
-from bisimdist.models.io.document import Node, ScalarKind, TreeBuilder
-
-__all__ = ["read_yaml"]
+from bisimdist.models.io.document import TOO_DEEP, Node, ScalarKind, TreeBuilder
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -32,14 +30,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000
 
 
 def read_yaml(text: str) -> Node:
-    """Read one YAML document.
-
-    Raises
-    ------
-    ModelError
-        With line and place, where the text is not YAML, uses an alias, an anchor or a tag, writes a key twice
-        or holds several documents.
-    """
+    """Read one YAML document."""
     # Both readers of PyYAML refuse these, but neither says in which line.
     forbidden = _FORBIDDEN.search(text)
     if forbidden:
@@ -61,10 +52,10 @@ def read_yaml(text: str) -> Node:
                 tree.end()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise ModelError(
-            f"not valid YAML: {error.problem or error.context}",
-            line=mark.line + 1 if mark else None,
-        ) from None
+        problem = str(error.problem or error.context)
+        # libyaml has a limit of its own, which it may meet first: it reads ahead of the events.
+        said = TOO_DEEP if "nesting depth" in problem else f"not valid YAML: {problem}"
+        raise ModelError(said, line=mark.line + 1 if mark else None) from None
     except yaml.YAMLError as error:
         raise ModelError(f"not valid YAML: {error}") from None
     if tree.root is None:

@@ -1,4 +1,7 @@
-"""Two counting queries in sequence, answered with truncated geometric noise, over two databases."""
+"""Two counting queries in sequence, answered with truncated geometric noise, over two databases.
+
+Source: CCP18 Example 6.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,6 @@ from bisimdist.models.library.parameters import Choice, Example, Integer, Ration
 from bisimdist.models.mechanisms.geometric import truncated_geometric
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["EXAMPLE", "counting_queries"]
-
 CHANGES: Mapping[str, tuple[int, int]] = {"none": (0, 0), "first": (1, 0), "second": (0, 1), "both": (1, 1)}
 
 
@@ -24,44 +25,21 @@ def counting_queries(n: int = 4, ratio: ExactNumber = 2, changes: str = "both", 
     it. Both true counts are `count` in the database of s; in that of t the queries that `changes` names
     count one more, as they do if one record is added to which they apply.
 
-    Parameters
-    ----------
-    n
-        The largest count; at least 1.
-    ratio
-        e^epsilon, the privacy of one query; more than 1.
-    changes
-        Which queries the added record changes: ``none``, ``first``, ``second`` or ``both``.
-    count
-        The true count in the database of s, less than n.
-
-    Returns
-    -------
-    PA
-        Fully probabilistic with the pair (s, t) and O(n) states, because what follows an answer depends on
-        the second count alone, and what follows the last answer on nothing.
-
-    Raises
-    ------
-    UsageError
-        If a parameter is out of range.
-
-    Notes
-    -----
     For neighbouring counts x and x + 1 the truncated mechanism of parameter 1/ratio gives each answer y with
     probabilities whose ratio is exactly :math:`e^\varepsilon` for y <= x and :math:`e^{-\varepsilon}` for
     y > x: the tails that are moved to the two ends keep it. So the multiplicative bisimilarity metric of the
     pair is :math:`0, \varepsilon, \varepsilon, 2\varepsilon` for the four scenarios, and so is the
     multiplicative total variation, which the sequences of two extreme answers attain.
 
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
-       via Behavioral Metrics", FACS 2018, Example 6.
-    .. [2] Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009.
+    ``n``: the largest count; at least 1.
+    ``ratio``: e^epsilon, the privacy of one query; more than 1.
+    ``changes``: which queries the added record changes: ``none``, ``first``, ``second`` or ``both``.
+    ``count``: the true count in the database of s, less than n.
+    returns: fully probabilistic with the pair (s, t) and O(n) states, because what follows an answer depends
+        on the second count alone, and what follows the last answer on nothing.
+    Sources: CCP18, Example 6; Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy
+    mechanisms", STOC 2009.
 
-    Examples
-    --------
     >>> len(counting_queries(n=50)), len(counting_queries(n=50, changes="first"))
     (158, 106)
     """
@@ -104,7 +82,7 @@ def counting_queries(n: int = 4, ratio: ExactNumber = 2, changes: str = "both", 
 
 EXAMPLE = Example(
     "counting-queries",
-    "two counting queries in sequence with truncated geometric noise, of which a record changes some",
+    "two counting queries in sequence with truncated geometric noise; a record changes some of them",
     (
         Integer("n", 4, 1, 500),
         Rational("ratio", fmpq(2), 1, 1000),

@@ -1,4 +1,7 @@
-"""The dining cryptographers on a ring, with biased coins."""
+"""The dining cryptographers on a ring, with biased coins.
+
+Source: CMP18 Figure 2.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,9 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.entries import Parameter, SparseRow
+from bisimdist.models.kinds import LMC, ParametricChain
 from bisimdist.models.library.parameters import Choice, Example, Integer, RationalOrName
-from bisimdist.models.lmc import LMC
-from bisimdist.models.parametric import ParametricChain
 from bisimdist.models.polynomial import Entry, RationalFunction, parameter_ring
-
-__all__ = ["EXAMPLE", "dining_cryptographers", "parametric_cryptographers"]
 
 _SIDE = "ht"
 _SAID = ("agree", "disagree")
@@ -86,37 +86,15 @@ def dining_cryptographers(n: int = 3, bias: ExactNumber = "49/100", pairs: str =
     the next coin; the last one sees the coin before and the first one, and needs no further coin. Then the
     run is over (``done``), so that an observer sees how many announcements are still to come.
 
-    Parameters
-    ----------
-    n
-        How many cryptographers; at least 2.
-    bias
-        The probability of heads, in [0, 1].
-    pairs
-        ``"first"`` for the pair (payer0, payer1) alone, or ``"all"`` for every pair of payers. Neighbours all
-        have the same delta, because the ring can be turned, but not the same distance, because somebody has
-        to begin; pairs farther apart have other values of both.
-
-    Returns
-    -------
-    LMC
-        4 n^2 + 3 n - 5 states for a bias strictly between 0 and 1: a state knows the position, the first
+    ``n``: how many cryptographers; at least 2.
+    ``bias``: the probability of heads, in [0, 1].
+    ``pairs``: ``"first"`` for the pair (payer0, payer1) alone, or ``"all"`` for every pair of payers.
+        Neighbours all have the same delta, because the ring can be turned, but not the same distance, because
+        somebody has to begin; pairs farther apart have other values of both.
+    returns: 4 n^2 + 3 n - 5 states for a bias strictly between 0 and 1: a state knows the position, the first
         coin, the present coin, the last announcement, and who has paid only until he has announced.
+    Sources: Chaum88; CMP18, Section 4, Figure 2 and Figure 3.
 
-    Raises
-    ------
-    UsageError
-        If n is less than 2, the bias is not in [0, 1], or `pairs` is another word.
-
-    References
-    ----------
-    .. [1] Chaum, "The dining cryptographers problem: unconditional sender and recipient untraceability",
-       Journal of Cryptology 1, 1988.
-    .. [2] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Section 4, Figure 2 and Figure 3.
-
-    Examples
-    --------
     >>> len(dining_cryptographers(3))
     40
     """
@@ -132,11 +110,6 @@ def parametric_cryptographers(n: int = 3, bias: str = "p", pairs: str = "first")
 
     With u = (1 - 2p)^2 and alpha = 1 delta of the first pair is u for two and three cryptographers, and
     (3u - u^2)/2 for four and five.
-
-    Raises
-    ------
-    UsageError
-        As there.
     """
     heads = RationalFunction.of(parameter_ring((bias,)).gens()[0])
     names, labels, rows, asked = _ring(n, heads, pairs)

@@ -9,10 +9,7 @@ from flint import fmpq
 
 from bisimdist.exact.rational import format_rational
 
-__all__ = ["Coin", "announcement", "protocol_text", "side_names", "together_text"]
-
-Coin = tuple[int, int]
-"""The two cryptographers who see a coin."""
+Coin = tuple[int, int]  # the two cryptographers who see a coin
 
 SIDES = "ht"
 
@@ -31,16 +28,7 @@ def announcement(who: int, payer: int, coins: Sequence[Coin], sides: Sequence[in
 def together_text(n: int, bias: fmpq, coins: Sequence[Coin], pairs: Sequence[tuple[int, int]]) -> str:
     """Write the cryptographers for whom all coins are tossed at once, and who then announce in turn.
 
-    Parameters
-    ----------
-    n
-        How many cryptographers.
-    bias
-        The probability of heads, strictly between 0 and 1.
-    coins
-        Who sees which coin.
-    pairs
-        The pairs of payers.
+    ``bias``: the probability of heads, strictly between 0 and 1.
     """
     tosses = list(product((0, 1), repeat=len(coins)))
     weight = [
@@ -64,13 +52,8 @@ def protocol_text(
 ) -> str:
     """Write the cryptographers as processes side by side: a master, the cryptographers and the coins.
 
-    Parameters
-    ----------
-    n, bias, coins, pairs
-        As in `together_text`.
-    turns
-        Whether the master waits for each announcement before he speaks to the next cryptographer; otherwise
-        all run freely.
+    ``turns``: whether the master waits for each announcement before he speaks to the next cryptographer;
+        otherwise all run freely.
     """
     heads, tails = format_rational(bias), format_rational(1 - bias)
     wait, done = (".said", ".~said") if turns else ("", "")

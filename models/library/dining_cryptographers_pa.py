@@ -1,4 +1,7 @@
-"""The dining cryptographers as probabilistic automata: every two share a coin, or they sit on a ring."""
+"""The dining cryptographers as probabilistic automata: every two share a coin, or they sit on a ring.
+
+Source: XCL14 Figure 3, XCL14 Figure 4.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,7 @@ from bisimdist.models.library.exploration import Step, explored
 from bisimdist.models.library.parameters import Choice, Example, Integer, Rational
 from bisimdist.models.pa import PA
 
-__all__ = ["EXAMPLE", "dining_cryptographers_pa", "dining_cryptographers_text"]
-
-STATE_LIMIT = 300_000
-"""How many states the automaton may have."""
+STATE_LIMIT = 300_000  # how many states the automaton may have
 
 GRAPHS = ("complete", "ring")
 SCHEDULES = ("together", "turns", "free")
@@ -76,37 +76,6 @@ def dining_cryptographers_pa(
     the action ``say{i}_0`` (even) or ``say{i}_1`` (odd); who has paid says the opposite. Everything else is
     ``tau``. The starting states ``Payer0``, ..., ``Payer{n-1}`` are the secret.
 
-    Parameters
-    ----------
-    n
-        How many cryptographers; at least 2.
-    bias
-        The probability of heads, in [0, 1].
-    graph
-        ``"complete"``: every two share a coin, n(n-1)/2 coins in all; ``"ring"``: each shares one with the
-        next, n coins.
-    schedule
-        ``"together"``: one ``tau`` tosses all coins, then 0, 1, ... announce in this order; that is XCL14,
-        Figure 4.
-        ``"free"``: a master, the cryptographers and the coins run side by side, in every order that there is;
-        the master tells each whether he pays, and coins are read one by one. ``"turns"``: the same, but the
-        master waits for the announcement of one before he tells the next.
-    pairs
-        ``"first"`` for the pair (Payer0, Payer1) alone, or ``"all"`` for every pair of payers.
-
-    Returns
-    -------
-    PA
-        For ``together``, n starting states, n 2^c after the toss of c coins, and 2^n - 1 in which the
-        announcements still to come are known.
-
-    Raises
-    ------
-    UsageError
-        If a parameter is out of range, or there would be more than 300000 states.
-
-    Notes
-    -----
     For payers at distance d in the graph (1 in the complete one) and a bias p strictly between 0 and 1, both
     pseudometrics are
 
@@ -114,15 +83,19 @@ def dining_cryptographers_pa(
 
     because who has paid is hidden by turning over the coins on a path from one payer to the other.
 
-    References
-    ----------
-    .. [1] Chaum, "The dining cryptographers problem: unconditional sender and recipient untraceability",
-       Journal of Cryptology 1, 1988.
-    .. [2] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014,
-       Figure 4 and Proposition 6.
+    ``n``: how many cryptographers; at least 2.
+    ``bias``: the probability of heads, in [0, 1].
+    ``graph``: ``"complete"``: every two share a coin, n(n-1)/2 coins in all; ``"ring"``: each shares one with
+        the next, n coins.
+    ``schedule``: ``"together"``: one ``tau`` tosses all coins, then 0, 1, ... announce in this order; that is
+        XCL14, Figure 4. ``"free"``: a master, the cryptographers and the coins run side by side, in every
+        order that there is; the master tells each whether he pays, and coins are read one by one.
+        ``"turns"``: the same, but the master waits for the announcement of one before he tells the next.
+    ``pairs``: ``"first"`` for the pair (Payer0, Payer1) alone, or ``"all"`` for every pair of payers.
+    returns: for ``together``, n starting states, n 2^c after the toss of c coins, and 2^n - 1 in which the
+        announcements still to come are known.
+    Sources: Chaum88; XCL14, Figure 4 and Proposition 6.
 
-    Examples
-    --------
     >>> automaton = dining_cryptographers_pa(3)
     >>> len(automaton), automaton.states[3], automaton.states[-2:]
     (34, 'Payer0_hhh', ('say2_1.0', '0'))
@@ -148,18 +121,6 @@ def dining_cryptographers_text(
     The automaton of the text is that of `dining_cryptographers_pa` with the same parameters, with its states
     in the same order; only for ``free`` and ``turns`` the states have other names.
 
-    Parameters
-    ----------
-    n, bias, graph, schedule, pairs
-        As in `dining_cryptographers_pa`.
-
-    Raises
-    ------
-    UsageError
-        As in `dining_cryptographers_pa`.
-
-    Examples
-    --------
     >>> print(dining_cryptographers_text(2, "1/3"), end="")
     # All coins are tossed at once; then everybody announces, one after the other.
     Payer0 =

@@ -13,8 +13,6 @@ from flint import fmpq
 from bisimdist.models.library.dining_cryptographers_ccsp import SIDES, Coin
 from bisimdist.models.library.exploration import Step
 
-__all__ = ["ProtocolRules", "ProtocolState"]
-
 _WAITS = ""  # what a cryptographer does: he waits, reads with so many coins read and "even" or "odd", ...
 _SPOKEN, _FINISHED = "spoken", "finished"
 _FRESH, _SPENT = "?", "."  # what a coin does: not tossed, or its side and how many still read it, or spent

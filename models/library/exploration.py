@@ -10,8 +10,6 @@ from flint import fmpq
 from bisimdist.errors import UsageError
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["Named", "Step", "explored"]
-
 
 class Named(Hashable, Protocol):
     """A state that knows its name."""
@@ -34,21 +32,10 @@ def explored(
 ) -> PA:
     """Return the automaton of everything that can be reached, states in the order in which that happens.
 
-    Parameters
-    ----------
-    starts
-        The first states.
-    steps
-        What a state does; its transitions keep the order.
-    pairs
-        Pairs of indices of starts.
-    limit
-        How many states there may be.
-
-    Raises
-    ------
-    UsageError
-        If there are more.
+    ``steps``: what a state does; its transitions keep the order.
+    ``pairs``: pairs of indices of starts.
+    ``limit``: how many states there may be.
+    Raises UsageError if there are more.
     """
     position: dict[State, int] = {}
     states: list[State] = []

@@ -1,11 +1,12 @@
-"""Two coins, each with the sides of the other: the first example of skewed bisimilarity distances."""
+"""Two coins, each with the sides of the other: the first example of skewed bisimilarity distances.
+
+Source: CMP18 Example 1, CMP18 Figure 1.
+"""
 
 from __future__ import annotations
 
 from bisimdist.models.library.parameters import Example
 from bisimdist.models.lmc import LMC
-
-__all__ = ["EXAMPLE", "figure1"]
 
 
 def figure1() -> LMC:
@@ -14,13 +15,8 @@ def figure1() -> LMC:
     The true delta and bd_alpha of (s0, s1) are both max(0, 3/5 - alpha 2/5): 1/5 for alpha = 1, and 0 from
     alpha = 3/2 on.
 
-    References
-    ----------
-    .. [1] Chistikov, Murawski, Purser, "Bisimilarity Distances for Approximate Differential Privacy",
-       ATVA 2018, Example 1.
+    Source: CMP18, Example 1.
 
-    Examples
-    --------
     >>> figure1().labels
     ('a', 'a', 'b', 'c')
     """

@@ -1,12 +1,13 @@
-"""A state with three transitions of one action, and the mimicking formula of it."""
+"""A state with three transitions of one action, and the mimicking formula of it.
+
+Source: CCP18 Figure 2.
+"""
 
 from __future__ import annotations
 
 from bisimdist.exact.rational import ExactNumber
 from bisimdist.models.library.parameters import Example
 from bisimdist.models.pa import PA
-
-__all__ = ["EXAMPLE", "figure2"]
 
 
 def figure2() -> PA:
@@ -16,13 +17,8 @@ def figure2() -> PA:
     ``c``, s3 and s4 ``c``. The drawing has another state t at distance lambda/2 for the discount lambda, of
     which the text says no more; here it lacks the transition in the middle, and is at that distance.
 
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy via
-       Behavioral Metrics", FACS 2018, Example 5 and Figure 2.
+    Source: CCP18, Example 5 and Figure 2.
 
-    Examples
-    --------
     >>> len(figure2()), len(figure2().transitions)
     (7, 10)
     """

@@ -1,4 +1,10 @@
-"""The hidden Markov models of the case studies: geometric mechanism, diseases, Noisy Max, Above Threshold."""
+"""The hidden Markov models of the case studies: geometric mechanism, diseases, Noisy Max, Above Threshold.
+
+Source: LWZ22-conference Figure 1, LWZ22-conference Example 2, LWZ22-conference Example 3,
+LWZ22-conference Example 4, LWZ22-conference Table 2, LWZ22-conference Figure 2, LWZ22-conference Example 5,
+LWZ22-conference Example 6, LWZ22-long Figure 1, LWZ22-long Example 4.3, LWZ22-long Example 4.5,
+LWZ22-long Table 2, LWZ22-long Figure 2, LWZ22-long Example 6.2.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +21,6 @@ from bisimdist.models.library.parameters import Choice, Example, Integer, Ration
 from bisimdist.models.mechanisms import above_threshold, geometric_mechanism, noisy_max
 from bisimdist.models.mechanisms.mechanism import Mechanism, result_name
 from bisimdist.models.pufferfish.scenario import DataSet, Scenario, product_prior
-
-__all__ = [
-    "EXAMPLES",
-    "contagious_disease",
-    "geometric",
-    "independent_disease",
-    "noisy_max_diseases",
-    "noisy_max_neighbours",
-]
 
 MAX_NEIGHBOURS = 20_000
 
@@ -76,8 +73,6 @@ def contagious_disease(together: ExactNumber = 1, alpha: ExactNumber = "1/2") ->
     Example 4.4). What is to be hidden is whether the first of them is sick. The count alone would respect
     the budget 1/alpha; the correlation breaks it, but 1/alpha squared holds for every correlation.
 
-    Examples
-    --------
     >>> contagious_disease().pairs
     (('couple|sick', 'couple|healthy'),)
     """
@@ -105,19 +100,12 @@ _SECRETS: dict[str, dict[str, Callable[[DataSet], bool]]] = {
 def independent_disease(members: int = 2, alpha: ExactNumber = "1/2", secret: str = "count") -> HMM:
     """Return the count of the sick among people who fall ill independently with unknown probability p.
 
-    Parameters
-    ----------
-    members
-        How many people there are.
-    alpha
-        The parameter of the geometric noise.
-    secret
-        ``"count"`` as in LWZ22 (long version, Example 4.5): what is expected without the record of somebody
-        who is ill, against what is expected with it, when the count is at least 1. ``"member"``: whether the
-        first of them is ill.
+    ``members``: how many people there are.
+    ``alpha``: the parameter of the geometric noise.
+    ``secret``: ``"count"`` as in LWZ22 (long version, Example 4.5): what is expected without the record of
+        somebody who is ill, against what is expected with it, when the count is at least 1. ``"member"``:
+        whether the first of them is ill.
 
-    Examples
-    --------
     >>> independent_disease(secret="member").distribution("independent|healthy")
     ((0, RationalFunction('-p + 1')), (1, RationalFunction('p')))
     """
@@ -144,22 +132,11 @@ def noisy_max_neighbours(
 ) -> HMM:
     """Return Noisy Max on every tuple of n results, with every neighbouring pair.
 
-    Parameters
-    ----------
-    variant
-        ``"naive"`` (a tie goes to the first) or ``"improved"`` (a tie is broken uniformly).
-    n, levels
-        How many queries, and how many values each may have.
-    adjacency
-        ``"all"``: every result may differ by one; ``"one"``: only one result does.
+    ``variant``: ``"naive"`` (a tie goes to the first) or ``"improved"`` (a tie is broken uniformly).
+    ``n``, ``levels``: how many queries, and how many values each may have.
+    ``adjacency``: ``"all"``: every result may differ by one; ``"one"``: only one result does.
+    Raises UsageError if there are more than 20000 pairs.
 
-    Raises
-    ------
-    UsageError
-        If there are more than 20000 pairs.
-
-    Examples
-    --------
     >>> len(noisy_max_neighbours(n=2, adjacency="one").pairs)
     12
     """
@@ -197,27 +174,16 @@ def noisy_max_diseases(
 ) -> HMM:
     """Return Noisy Max on how many of a couple have each of n diseases, of unknown probabilities pA, pB, ….
 
-    Parameters
-    ----------
-    variant
-        As in `noisy_max_neighbours`.
-    n
-        How many diseases there are, 2 to 5.
-    prior
-        ``"independent"``: all infections are; ``"contagious"``: either both have disease A or none has.
-    secret
-        ``"count"`` as in LWZ22 (long version, Example 6.2): one of the couple has disease A, hence the count
-        is at least 1, or has not, hence it is at most 1. ``"member"``: whether the first of them has it.
-    known
-        Probabilities that are known after all, by name, as in LWZ22 (conference version, Example 6).
+    ``variant``: as in `noisy_max_neighbours`.
+    ``n``: how many diseases there are, 2 to 5.
+    ``prior``: ``"independent"``: all infections are; ``"contagious"``: either both have disease A or none
+        has.
+    ``secret``: ``"count"`` as in LWZ22 (long version, Example 6.2): one of the couple has disease A, hence
+        the count is at least 1, or has not, hence it is at most 1. ``"member"``: whether the first of them
+        has it.
+    ``known``: probabilities that are known after all, by name, as in LWZ22 (conference version, Example 6).
+    Raises UsageError if there are too few or too many diseases, or a probability is named that there is not.
 
-    Raises
-    ------
-    UsageError
-        If there are too few or too many diseases, or a probability is named that there is not.
-
-    Examples
-    --------
     >>> noisy_max_diseases(known={"pB": "1/2"}).parameter_names
     ('pA', 'pC')
     """
@@ -278,21 +244,37 @@ EXAMPLES = (
         "a count with truncated geometric noise (hidden Markov model)",
         (Rational("alpha", fmpq(1, 2)), Integer("levels", 3, 2, 200)),
         geometric,
-        papers=("LWZ22 Figure 1", "LWZ22 Example 1", "LWZ22 Example 4.1", "LWZ22 Example 4.2"),
+        papers=(
+            "LWZ22-conference Figure 1",
+            "LWZ22-conference Example 1",
+            "LWZ22-conference Example 2",
+            "LWZ22-long Figure 1",
+            "LWZ22-long Example 4.1",
+            "LWZ22-long Example 4.2",
+        ),
     ),
     Example(
         "contagious-disease",
         "a noisy count of the sick in a couple who infect each other (hidden Markov model)",
         (Rational("together", fmpq(1)), Rational("alpha", fmpq(1, 2))),
         contagious_disease,
-        papers=("LWZ22 Example 3", "LWZ22 Example 4.3", "LWZ22 Example 4.4"),
+        papers=(
+            "LWZ22-conference Example 3",
+            "LWZ22-long Example 4.3",
+            "LWZ22-long Example 4.4",
+        ),
     ),
     Example(
         "independent-disease",
         "a noisy count of the sick, ill independently with unknown probability (hidden Markov model)",
         (Integer("members", 2, 1, 12), Rational("alpha", fmpq(1, 2)), _SECRET),
         independent_disease,
-        papers=("LWZ22 Example 4", "LWZ22 Example 4.5", "LWZ22 Table 1"),
+        papers=(
+            "LWZ22-conference Example 4",
+            "LWZ22-conference Table 1",
+            "LWZ22-long Example 4.5",
+            "LWZ22-long Table 1",
+        ),
     ),
     Example(
         "noisy-max",
@@ -304,7 +286,14 @@ EXAMPLES = (
             Choice("adjacency", "all", ("all", "one")),
         ),
         noisy_max_neighbours,
-        papers=("LWZ22 Algorithm 2", "LWZ22 Figure 2", "LWZ22 Example 6.1"),
+        papers=(
+            "LWZ22-conference Algorithm 2",
+            "LWZ22-conference Figure 2",
+            "LWZ22-long Algorithm 2",
+            "LWZ22-long Algorithm 3",
+            "LWZ22-long Figure 2",
+            "LWZ22-long Example 6.1",
+        ),
     ),
     Example(
         "noisy-max-diseases",
@@ -317,7 +306,12 @@ EXAMPLES = (
             *(Rational(f"p{letter}", None) for letter in _DISEASES),
         ),
         _noisy_max_diseases,
-        papers=("LWZ22 Example 5", "LWZ22 Example 6", "LWZ22 Example 6.2", "LWZ22 Example 6.3"),
+        papers=(
+            "LWZ22-conference Example 5",
+            "LWZ22-conference Example 6",
+            "LWZ22-long Example 6.2",
+            "LWZ22-long Example 6.3",
+        ),
     ),
     Example(
         "above-threshold",
@@ -329,6 +323,11 @@ EXAMPLES = (
             Rational("query", fmpq(1, 2)),
         ),
         _above_threshold,
-        papers=("LWZ22 Algorithm 3", "LWZ22 Algorithm 4", "LWZ22 Figure 3"),
+        papers=(
+            "LWZ22-conference Algorithm 3",
+            "LWZ22-conference Figure 3",
+            "LWZ22-long Algorithm 4",
+            "LWZ22-long Figure 3",
+        ),
     ),
 )

@@ -10,21 +10,14 @@ from bisimdist.models.interactive import Interactive
 from bisimdist.models.library.parameters import Example, Integer, Rational
 from bisimdist.models.mechanisms.interaction import neighbouring_queries, sparse_vector
 
-__all__ = ["EXAMPLES", "adaptive_above_threshold", "coin_and_doors", "randomised_responses", "two_questions"]
-
 
 def two_questions(
     x0: ExactNumber = "3/4", x1: ExactNumber = "1/2", y0: ExactNumber = "5/8", y1: ExactNumber = "7/8"
 ) -> Interactive:
     """Return a secret bit that is asked about by two questions X and Y, each as often as somebody likes.
 
-    Parameters
-    ----------
-    x0, x1, y0, y1
-        How probable the answer yes is, by question and bit.
+    ``x0``, ``x1``, ``y0``, ``y1``: how probable the answer yes is, by question and bit.
 
-    Examples
-    --------
     >>> two_questions().pairs
     ((3, 0),)
     """
@@ -63,10 +56,7 @@ def coin_and_doors(p: ExactNumber = "3/4") -> Interactive:
     fair coin; one door may be opened. Whoever has to name the door beforehand finds the secret half of the
     times.
 
-    Parameters
-    ----------
-    p
-        How probable it is that the response is the secret.
+    ``p``: how probable it is that the response is the secret.
     """
     chance = to_fmpq(p)
     states = {"yes": "yes", "no": "no"}
@@ -96,11 +86,6 @@ def adaptive_above_threshold(
 
     The action ``a|b`` is a query whose result is a in the first world and b in the second, which differ by at
     most one.
-
-    Raises
-    ------
-    UsageError
-        If an argument is out of range.
     """
     if threshold >= levels:
         raise UsageError(f"the threshold is {threshold}; expected an integer from 0 to {levels - 1}")

@@ -9,8 +9,6 @@ from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.library.parameters import Example, Rational
 from bisimdist.models.lmc import LMC
 
-__all__ = ["EXAMPLE", "leaky_retry"]
-
 
 def leaky_retry(p: ExactNumber = "1/2", q: ExactNumber = "51/100") -> LMC:
     r"""Return the chain of a protocol that is repeated until it succeeds, more often for one secret.
@@ -19,30 +17,15 @@ def leaky_retry(p: ExactNumber = "1/2", q: ExactNumber = "51/100") -> LMC:
     each attempt and the success, hence the number of attempts. The example is small enough for pencil and
     paper, and its distance depends on itself, as in every cyclic chain.
 
-    Parameters
-    ----------
-    p, q
-        The probabilities of success, in [0, 1].
-
-    Returns
-    -------
-    LMC
-        With the states ``secret0``, ``secret1`` and ``done``, and the pair (secret0, secret1).
-
-    Raises
-    ------
-    UsageError
-        If a probability is not in [0, 1].
-
-    Notes
-    -----
     For alpha = 1 and p < q the distance is the least solution of d = (q - p) + (1 - q) d, which is (q - p)/q.
     The true delta is, for every alpha, the larger of the two directions of
 
     .. math:: \sum_{i \ge 0} \max\bigl((1-p)^i p - \alpha (1-q)^i q,\; 0\bigr).
 
-    Examples
-    --------
+    ``p``, ``q``: the probabilities of success, in [0, 1].
+    returns: with the states ``secret0``, ``secret1`` and ``done``, and the pair (secret0, secret1).
+    Raises UsageError if a probability is not in [0, 1].
+
     >>> leaky_retry().labels
     ('attempt', 'attempt', 'success')
     """

@@ -9,8 +9,6 @@ from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.library.parameters import Example, Rational
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["EXAMPLE", "mimicking"]
-
 
 def mimicking(stuck: ExactNumber = "1/2") -> PA:
     """Return two automata at additive distance lambda/2: after ``a``, one of them may be unable to do ``b``.
@@ -20,23 +18,10 @@ def mimicking(stuck: ExactNumber = "1/2") -> PA:
     multiplicative one is infinite, because t1 never gets stuck and the function that is 1 on s2 and 0 on
     s1 and t1 is allowed.
 
-    Parameters
-    ----------
-    stuck
-        The probability of s2, strictly between 0 and 1.
+    ``stuck``: the probability of s2, strictly between 0 and 1.
+    returns: fully probabilistic, with the pair (s, t).
+    Raises UsageError if the probability is out of range.
 
-    Returns
-    -------
-    PA
-        Fully probabilistic, with the pair (s, t).
-
-    Raises
-    ------
-    UsageError
-        If the probability is out of range.
-
-    Examples
-    --------
     >>> mimicking().transitions[0]
     Transition(source=0, action='a', row=((1, 1/2), (2, 1/2)))
     """

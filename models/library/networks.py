@@ -10,11 +10,8 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import to_fmpq
 from bisimdist.models.entries import EntryText
 from bisimdist.models.expression import PARAMETER_NAME
+from bisimdist.models.kinds import LMC, ParametricChain
 from bisimdist.models.library.parameters import Example, Integer, RationalOrName
-from bisimdist.models.lmc import LMC
-from bisimdist.models.parametric import ParametricChain
-
-__all__ = ["EXAMPLES", "crowd", "retransmission"]
 
 
 def crowd(members: int = 5, corrupt: int = 1, forward: EntryText = "p") -> LMC | ParametricChain:
@@ -24,25 +21,14 @@ def crowd(members: int = 5, corrupt: int = 1, forward: EntryText = "p") -> LMC |
     corrupt member sees from whom it comes, and lets it go no farther. How long it took is not seen, so that
     each sender leads in one step to who was seen. The pair is that of two honest senders.
 
-    Parameters
-    ----------
-    members, corrupt
-        How many members there are, and how many of them are corrupt; at least two are honest.
-    forward
-        With what probability a member hands the message on: an exact number, or the name of a parameter.
+    ``members``, ``corrupt``: how many members there are, and how many of them are corrupt; at least two are
+        honest.
+    ``forward``: with what probability a member hands the message on: an exact number, or the name of a
+        parameter.
+    Raises UsageError if fewer than two members are honest.
+    Source: Reiter, Rubin, "Crowds: anonymity for web transactions", ACM Transactions on Information and
+    System Security 1, 1998.
 
-    Raises
-    ------
-    UsageError
-        If fewer than two members are honest.
-
-    References
-    ----------
-    .. [1] Reiter, Rubin, "Crowds: anonymity for web transactions", ACM Transactions on Information and System
-       Security 1, 1998.
-
-    Examples
-    --------
     >>> chain = crowd(3, 1, "1/2")
     >>> {chain.states[t]: p for t, p in chain.rows[0]}
     {'seen0': 5/12, 'seen1': 1/12, 'delivered': 1/2}
@@ -73,19 +59,11 @@ def retransmission(chunks: int = 2, retries: int = 2, reliability: EntryText = "
     The pair is that of a file with so many chunks, and one with one chunk more. It is received if every chunk
     arrives. At alpha = 1 their delta is s^n (1 - s) where s is the probability that one chunk does.
 
-    Parameters
-    ----------
-    chunks, retries
-        How many chunks the shorter file has, and how often each is sent again.
-    reliability
-        With what probability a chunk that is sent arrives: an exact number, or the name of a parameter.
+    ``chunks``, ``retries``: how many chunks the shorter file has, and how often each is sent again.
+    ``reliability``: with what probability a chunk that is sent arrives: an exact number, or the name of a
+        parameter.
+    Source: Helmink, Sellink, Vaandrager, "Proof-checking a data link protocol", TYPES 1993.
 
-    References
-    ----------
-    .. [1] Helmink, Sellink, Vaandrager, "Proof-checking a data link protocol", TYPES 1993.
-
-    Examples
-    --------
     >>> retransmission(1, 1, "1/2").rows[0]
     ((2, 3/4), (3, 1/4))
     """
@@ -110,7 +88,6 @@ def _made(
     value: EntryText,
     pair: tuple[str, str],
 ) -> LMC | ParametricChain:
-    """Return a chain with a parameter, or for its value."""
     name = _name(value)
     chain = ParametricChain.from_mappings(states, rows, {name: (0, 1)}, [pair])
     return chain if value == name else chain.at({name: to_fmpq(value)})

@@ -13,8 +13,6 @@ from bisimdist.exact.rational import format_rational, parse_rational
 from bisimdist.models.expression import PARAMETER_NAME
 from bisimdist.models.kinds import AnyModel
 
-__all__ = ["Choice", "Example", "Integer", "Parameter", "Rational", "RationalOrName", "shown"]
-
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -43,13 +41,7 @@ class Integer:
         return str(self.default)
 
     def read(self, text: str) -> int:
-        """Return the value that is written.
-
-        Raises
-        ------
-        UsageError
-            If it is no such value.
-        """
+        """Return the value that is written."""
         if not _INTEGER.fullmatch(text) or not self.minimum <= int(text) <= self.maximum:
             raise UsageError(f"{self.name}={shown(text)} is not usable; expected {self.expected}")
         return int(text)
@@ -77,13 +69,7 @@ class Rational:
         return "unknown" if self.default is None else format_rational(self.default)
 
     def read(self, text: str) -> fmpq | None:
-        """Return the value that is written; None where it is left unknown.
-
-        Raises
-        ------
-        UsageError
-            If it is no such value.
-        """
+        """Return the value that is written; None where it is left unknown."""
         if self.default is None and text == "unknown":
             return None
         try:
@@ -100,13 +86,7 @@ class RationalOrName(Rational):
     """An exact rational, or the name of a parameter that stands for it."""
 
     def read(self, text: str) -> fmpq | str | None:
-        """Return the value or the name that is written.
-
-        Raises
-        ------
-        UsageError
-            If it is neither.
-        """
+        """Return the value or the name that is written."""
         return text if PARAMETER_NAME.fullmatch(text) else Rational.read(self, text)
 
 
@@ -129,13 +109,7 @@ class Choice:
         return self.default
 
     def read(self, text: str) -> str:
-        """Return the value that is written.
-
-        Raises
-        ------
-        UsageError
-            If it is none of the words.
-        """
+        """Return the value that is written."""
         if text not in self.words:
             raise UsageError(f"{self.name}={shown(text)} is not usable; expected {self.expected}")
         return text
@@ -146,27 +120,14 @@ Parameter = Integer | Rational | Choice
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A built-in example: its name, what it shows, and the function that makes it.
-
-    Parameters
-    ----------
-    name
-        As in ``example:NAME``.
-    description
-        One line.
-    parameters
-        What may follow as ``,key=value``.
-    build
-        Called with a keyword argument for each parameter; raises UsageError where values do not go together.
-    text
-        Called likewise, makes the same model as a text of the process calculus; None where there is none.
-    papers
-        The figures and examples of papers that it is, by the keys of ``docs/papers.md``.
-    """
+    """A built-in example: its name, what it shows, and the function that makes it."""
 
     name: str
     description: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter, ...]  # what may follow as ``,key=value``
+    # called with a keyword argument for each parameter; raises UsageError where values do not go together
     build: Callable[..., AnyModel]
+    # called likewise, makes the same model as a text of the process calculus; None where there is none
     text: Callable[..., str] | None = None
+    # the figures and examples of papers that it is, by the keys of ``docs/papers.md``
     papers: tuple[str, ...] = ()

@@ -1,4 +1,7 @@
-"""Checking a personal identification number: the probabilistic automaton that separates the two metrics."""
+"""Checking a personal identification number: the probabilistic automaton that separates the two metrics.
+
+Source: XCL14 Figure 1.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,6 @@ from flint import fmpq
 
 from bisimdist.models.library.parameters import Example
 from bisimdist.models.pa import PA, Transition
-
-__all__ = ["EXAMPLE", "pin_checking"]
 
 _STATES = 8
 
@@ -21,13 +22,8 @@ def pin_checking() -> PA:
     Refusals of the one password and then of the other tell nothing in the end: the two ratios cancel. The
     accumulative distance of the pair is infinite, the amortised one ln 9/4.
 
-    References
-    ----------
-    .. [1] Xu, Chatzikokolakis, Lin, "Metrics for Differential Privacy in Concurrent Systems", FORTE 2014,
-       Figure 1 and Examples 1 and 2.
+    Source: XCL14, Figure 1 and Examples 1 and 2.
 
-    Examples
-    --------
     >>> len(pin_checking()), len(pin_checking().transitions)
     (17, 18)
     """

@@ -11,8 +11,6 @@ from bisimdist.errors import UsageError
 from bisimdist.models.library.parameters import Choice, Example, Integer
 from bisimdist.models.lmc import LMC, Row
 
-__all__ = ["EXAMPLE", "random_lmc"]
-
 
 class _Source:
     """Random integers from SHA-256 in counter mode.
@@ -66,35 +64,16 @@ def random_lmc(  # noqa: PLR0913
 ) -> LMC:
     """Return a random chain.
 
-    Parameters
-    ----------
-    states
-        How many states, ``s0``, ``s1``, …; at least 2.
-    successors
-        How many different successors each state has (fewer where not so many states can follow).
-    labels
-        How many labels, ``l0``, ``l1``, …, there are to choose from; fewer than states.
-    seed
-        The same seed gives the same chain, always.
-    denominator
-        What the denominators of all probabilities divide; at least `successors`.
-    acyclic
-        Let the successors of a state be later states only; the last state loops.
-    uniform
-        Give all successors of a state the same probability, and ignore `denominator`.
+    ``states``: how many states, ``s0``, ``s1``, …; at least 2.
+    ``successors``: how many different successors each state has (fewer where not so many states can follow).
+    ``labels``: how many labels, ``l0``, ``l1``, …, there are to choose from; fewer than states.
+    ``seed``: the same seed gives the same chain, always.
+    ``denominator``: what the denominators of all probabilities divide; at least `successors`.
+    ``acyclic``: let the successors of a state be later states only; the last state loops.
+    ``uniform``: give all successors of a state the same probability, and ignore `denominator`.
+    returns: with one pair: the first state that shares its label with a later one, and the first such.
+    Raises UsageError if the sizes do not go together.
 
-    Returns
-    -------
-    LMC
-        With one pair: the first state that shares its label with a later one, and the first such.
-
-    Raises
-    ------
-    UsageError
-        If the sizes do not go together.
-
-    Examples
-    --------
     >>> chain = random_lmc(3, 2, 1, seed=7, denominator=10)
     >>> chain == random_lmc(3, 2, 1, seed=7, denominator=10), chain.pairs
     (True, ((0, 1),))

@@ -9,8 +9,6 @@ from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.library.parameters import Example, Integer, Rational
 from bisimdist.models.lmc import LMC
 
-__all__ = ["EXAMPLE", "randomised_response"]
-
 
 def randomised_response(k: int = 2, p: ExactNumber = "3/4", rounds: int = 1) -> LMC:
     r"""Return the chain of a person who is asked a question with k answers, perhaps repeatedly.
@@ -19,27 +17,6 @@ def randomised_response(k: int = 2, p: ExactNumber = "3/4", rounds: int = 1) -> 
     chain starts in ``true0``, …, ``true{k-1}`` (label ``start``); the label of each later state is the
     answer that has been given. After the last answer the truth is forgotten and the run stays where it is.
 
-    Parameters
-    ----------
-    k
-        How many answers there are; at least 2.
-    p
-        The probability of the true answer, in [0, 1].
-    rounds
-        How often the question is asked; at least 1.
-
-    Returns
-    -------
-    LMC
-        With the pair (true0, true1); the others are alike.
-
-    Raises
-    ------
-    UsageError
-        If a parameter is out of range.
-
-    Notes
-    -----
     Asked once, bd_alpha is the true delta, and both are
 
     .. math:: \max(p - \alpha q,\; q - \alpha p,\; 0).
@@ -48,13 +25,10 @@ def randomised_response(k: int = 2, p: ExactNumber = "3/4", rounds: int = 1) -> 
 
     .. math:: \delta = \sum_{a+b+c=r} \frac{r!}{a!\,b!\,c!} (k-2)^c q^c \max(p^a q^b - \alpha q^a p^b, 0).
 
-    References
-    ----------
-    .. [1] Warner, "Randomized response: a survey technique for eliminating evasive answer bias", Journal of
-       the American Statistical Association 60, 1965.
+    ``rounds``: how often the question is asked; at least 1.
+    returns: with the pair (true0, true1); the others are alike.
+    Source: Warner65.
 
-    Examples
-    --------
     >>> randomised_response(2, "3/4").states
     ('true0', 'true1', 'answer0', 'answer1')
     """

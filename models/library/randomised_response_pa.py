@@ -1,4 +1,7 @@
-"""Randomised response with two coins, as an automaton whose coins are tossed in silence."""
+"""Randomised response with two coins, as an automaton whose coins are tossed in silence.
+
+Source: CCP18 Figure 1.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,6 @@ from bisimdist.exact.rational import ExactNumber, to_fmpq
 from bisimdist.models.library.parameters import Example, Rational
 from bisimdist.models.pa import PA, Transition
 
-__all__ = ["EXAMPLE", "randomised_response_automaton"]
-
 _STATES = ("s_y", "s_n", "heads_y", "heads_n", "tails", "yes", "no", "done")
 
 
@@ -20,38 +21,17 @@ def randomised_response_automaton(p: ExactNumber = "1/2", q: ExactNumber = "1/2"
     On heads the answer is true, on tails the second coin gives it. Tossing and looking are silent (``tau``);
     what is seen is ``yes`` or ``no``. In ``s_y`` the true answer is yes, in ``s_n`` it is no.
 
-    Parameters
-    ----------
-    p
-        The probability of heads, in [0, 1].
-    q
-        The probability that the second coin says yes, in [0, 1].
-
-    Returns
-    -------
-    PA
-        Fully probabilistic, with the pair (s_y, s_n).
-
-    Raises
-    ------
-    UsageError
-        If a parameter is out of range.
-
-    Notes
-    -----
     The multiplicative total variation of the pair is :math:`\ln\max\bigl(\frac{p + (1-p) q}{(1-p) q},
     \frac{1 - (1-p) q}{(1-p)(1-q)}\bigr)`, which is ln 3 for fair coins: a true yes is answered with yes with
     probability 3/4, a true no with 1/4. The multiplicative bisimilarity metric is infinite all the same: it
     compares the states after the first toss, and the one after heads excludes an answer that all others of
     the other side allow.
 
-    References
-    ----------
-    .. [1] Castiglioni, Chatzikokolakis, Palamidessi, "A Logical Characterization of Differential Privacy
-       via Behavioral Metrics", FACS 2018, Figure 1.
+    ``p``: the probability of heads, in [0, 1].
+    ``q``: the probability that the second coin says yes, in [0, 1].
+    returns: fully probabilistic, with the pair (s_y, s_n).
+    Source: CCP18, Figure 1.
 
-    Examples
-    --------
     >>> automaton = randomised_response_automaton()
     >>> automaton.transitions[0]
     Transition(source=0, action='tau', row=((2, 1/2), (4, 1/2)))

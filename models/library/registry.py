@@ -8,18 +8,8 @@ from importlib import import_module
 from typing import TypeVar
 
 from bisimdist.errors import UsageError
-from bisimdist.models.kinds import AnyModel
+from bisimdist.models.kinds import LMC, AnyModel
 from bisimdist.models.library.parameters import Example, shown
-from bisimdist.models.lmc import LMC
-
-__all__ = [
-    "ExampleInfo",
-    "ParameterInfo",
-    "build_any_example",
-    "build_example",
-    "example_as_text",
-    "list_examples",
-]
 
 Made = TypeVar("Made")
 
@@ -41,13 +31,11 @@ _HOMES: dict[str, tuple[str, ...]] = {
         *("geometric", "contagious-disease", "independent-disease"),
         *("noisy-max", "noisy-max-diseases", "above-threshold"),
     ),
-}
-"""By module of this package the names of its examples; a module is loaded when one of them is asked for."""
+}  # by module of this package the names of its examples; a module is loaded when one of them is asked for
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def _example(name: str) -> Example:
-    """Return an example by its name; it is an EXAMPLE, or one of the EXAMPLES, of its module."""
     module = import_module(f"bisimdist.models.library.{_HOME_OF[name]}")
     examples: tuple[Example, ...] = getattr(module, "EXAMPLES", None) or (module.EXAMPLE,)
     return next(example for example in examples if example.name == name)
@@ -87,7 +75,7 @@ class ExampleInfo:
 
 
 def list_examples() -> tuple[ExampleInfo, ...]:
-    """Return what examples there are, the simplest first.
+    """Return the built-in examples, the simplest first.
 
     Returns
     -------
@@ -111,7 +99,7 @@ def list_examples() -> tuple[ExampleInfo, ...]:
 
 
 def build_example(text: str) -> LMC:
-    """Return the Markov chain that a text asks for.
+    """Return the built-in Markov chain that a text names.
 
     Parameters
     ----------
@@ -141,7 +129,7 @@ def build_example(text: str) -> LMC:
 
 
 def build_any_example(text: str) -> AnyModel:
-    """Return the example that a text asks for, whatever its kind.
+    """Return the example that a text names, whatever its kind.
 
     Parameters
     ----------
@@ -170,13 +158,6 @@ def build_any_example(text: str) -> AnyModel:
 def example_as_text(text: str) -> str:
     """Return the example that a text asks for, written in the process calculus CCS_p.
 
-    Raises
-    ------
-    UsageError
-        As `build_any_example`, and if the example is not written in the calculus.
-
-    Examples
-    --------
     >>> print(example_as_text("dining-cryptographers-pa,n=2").splitlines()[-1])
     pairs Payer0, Payer1;
     """

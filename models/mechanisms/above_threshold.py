@@ -1,4 +1,8 @@
-"""Discrete Above Threshold as a hidden Markov model of two synchronised copies."""
+"""Discrete Above Threshold as a hidden Markov model of two synchronised copies.
+
+Source: LWZ22-conference Algorithm 3, LWZ22-conference Lemma 1, LWZ22-long Algorithm 4,
+LWZ22-long Lemma 10.1.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,6 @@ from bisimdist.exact.rational import ExactNumber
 from bisimdist.models.entries import EntryText
 from bisimdist.models.hmm import HMM
 from bisimdist.models.mechanisms.geometric import truncated_geometric
-
-__all__ = ["PADDING", "above_threshold"]
 
 PADDING = ("spade", "heart", "diamond", "club")
 """What is observed after the end, each with the same probability and without any meaning."""
@@ -32,33 +34,14 @@ def above_threshold(
     probable. The two copies make the same symbols; the first uses a, the second b. A run is observed as
     ``start``, then a query and its answer in turn, then padding symbols for ever.
 
-    Parameters
-    ----------
-    levels
-        Results are 0, …, levels - 1; at least 2 and, so that a symbol has two digits, at most 10.
-    threshold
-        The threshold before noise, one of the possible results.
-    threshold_alpha, query_alpha
-        The truncated geometric noise on the threshold and on each result.
-
-    Returns
-    -------
-    HMM
-        With the distributions ``first`` and ``second`` and the pair of them. For the default levels the
+    ``levels``: results are 0, …, levels - 1; at least 2 and, so that a symbol has two digits, at most 10.
+    ``threshold``: the threshold before noise, one of the possible results.
+    ``threshold_alpha``, ``query_alpha``: the truncated geometric noise on the threshold and on each result.
+    returns: with the distributions ``first`` and ``second`` and the pair of them. For the default levels the
         observations are start, bottom, top, 00, 01, 10, 11, 12, 21, 22 and four padding symbols.
+    Sources: Dwork, Roth, "The Algorithmic Foundations of Differential Privacy", 2014, Section 3.6; LWZ22,
+    Section 6.
 
-    Raises
-    ------
-    UsageError
-        If an argument is out of range.
-
-    References
-    ----------
-    .. [1] Dwork, Roth, "The Algorithmic Foundations of Differential Privacy", 2014, Section 3.6.
-    .. [2] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Section 6.
-
-    Examples
-    --------
     >>> model = above_threshold()
     >>> len(model), len(model.observations)
     (52, 14)

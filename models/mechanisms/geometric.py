@@ -10,8 +10,6 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, shorten_rational, to_fmpq
 from bisimdist.models.mechanisms.mechanism import Mechanism, Result
 
-__all__ = ["geometric_mechanism", "truncated_geometric"]
-
 
 def truncated_geometric(alpha: ExactNumber, levels: int) -> tuple[tuple[fmpq, ...], ...]:
     r"""Return the truncated alpha-geometric mechanism on 0, 1, …, levels - 1 as a matrix.
@@ -20,30 +18,13 @@ def truncated_geometric(alpha: ExactNumber, levels: int) -> tuple[tuple[fmpq, ..
     falls beyond an end is answered as that end. A statement about this mechanism says nothing about the
     untruncated or the continuous one.
 
-    Parameters
-    ----------
-    alpha
-        In (0, 1): the ratio of the probabilities of neighbouring answers, ``e**-epsilon``.
-    levels
-        How many values there are; at least 2.
+    ``alpha``: in (0, 1): the ratio of the probabilities of neighbouring answers, ``e**-epsilon``.
+    ``levels``: how many values there are; at least 2.
+    returns: for each true value the probabilities of the answers.
+    Raises UsageError if alpha is not strictly between 0 and 1, or there are fewer than two values.
+    Sources: Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009;
+    LWZ22, Figure 1.
 
-    Returns
-    -------
-    tuple of tuple of fmpq
-        For each true value the probabilities of the answers.
-
-    Raises
-    ------
-    UsageError
-        If alpha is not strictly between 0 and 1, or there are fewer than two values.
-
-    References
-    ----------
-    .. [1] Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009.
-    .. [2] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Figure 1.
-
-    Examples
-    --------
     >>> truncated_geometric("1/2", 3)
     ((2/3, 1/6, 1/6), (1/3, 1/3, 1/3), (1/6, 1/6, 2/3))
     """
@@ -62,8 +43,6 @@ def truncated_geometric(alpha: ExactNumber, levels: int) -> tuple[tuple[fmpq, ..
 def geometric_mechanism(alpha: ExactNumber, levels: int) -> Mechanism:
     """Return the truncated geometric mechanism for a count from 0 to levels - 1 (see `truncated_geometric`).
 
-    Examples
-    --------
     >>> geometric_mechanism("1/2", 3).answer(1)
     {'0': 1/3, '1': 1/3, '2': 1/3}
     """

@@ -11,38 +11,19 @@ from bisimdist.exact.rational import ExactNumber
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.mechanisms.geometric import truncated_geometric
 
-__all__ = ["neighbouring_queries", "side_by_side", "sparse_vector"]
-
 
 def neighbouring_queries(
     mechanism: Interactive, start: str, queries: Iterable[tuple[str, str]]
 ) -> Interactive:
     """Return the two worlds of an analyst who chooses pairs of neighbouring queries.
 
-    Parameters
-    ----------
-    mechanism
-        What answers; its actions are queries.
-    start
-        The state in which it begins.
-    queries
-        Neighbouring queries (q, q'): the action ``q|q'`` asks q in the first world and q' in the second. It
-        is on offer where both queries are.
+    ``mechanism``: what answers; its actions are queries.
+    ``start``: the state in which it begins.
+    ``queries``: neighbouring queries (q, q'): the action ``q|q'`` asks q in the first world and q' in the
+        second. It is on offer where both queries are.
+    returns: with the states ``0:i`` and ``1:i`` for every state i, and the pair of the two starts.
+    Raises UsageError if a query is no action of the mechanism.
 
-    Returns
-    -------
-    Interactive
-        With the states ``0:i`` and ``1:i`` for every state i, and the pair of the two starts.
-
-    Raises
-    ------
-    ModelError
-        If there is no such state.
-    UsageError
-        If a query is no action of the mechanism.
-
-    Examples
-    --------
     >>> rows = {"s": {"0": {"y": "1/4", "n": "3/4"}, "1": {"y": "3/4", "n": "1/4"}}}
     >>> model = Interactive.from_mappings({"s": "a", "y": "yes", "n": "no"}, rows)
     >>> worlds = neighbouring_queries(model, "s", [("0", "1"), ("1", "0")])
@@ -81,20 +62,10 @@ def sparse_vector(
     Noise is added to the threshold once. Each query is answered above or below: whether its result with fresh
     noise is at least the noisy threshold; after so many answers above it ends.
 
-    Parameters
-    ----------
-    levels, threshold, threshold_alpha, query_alpha
-        As in `bisimdist.models.mechanisms.above_threshold.above_threshold`.
-    answers
-        How many answers above there are; one is Above Threshold.
+    ``levels``, ``threshold``, ``threshold_alpha``, ``query_alpha``: as in
+        `bisimdist.models.mechanisms.above_threshold.above_threshold`.
+    ``answers``: how many answers above there are; one is Above Threshold.
 
-    Raises
-    ------
-    UsageError
-        If an argument is out of range.
-
-    Examples
-    --------
     >>> sparse_vector().actions
     ('0', '1', '2')
     """

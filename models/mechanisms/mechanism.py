@@ -8,17 +8,12 @@ from typing import TypeAlias
 
 from flint import fmpq
 
-__all__ = ["Mechanism", "Result", "result_name"]
-
-Result: TypeAlias = Hashable
-"""What a query returns: a number, a text, or a tuple of them."""
+Result: TypeAlias = Hashable  # what a query returns: a number, a text, or a tuple of them
 
 
 def result_name(result: Result) -> str:
     """Return what a state for a query result is called.
 
-    Examples
-    --------
     >>> result_name((0, 2, 1)), result_name(3)
     ('0,2,1', '3')
     """
@@ -27,21 +22,12 @@ def result_name(result: Result) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A mechanism that answers once.
-
-    Parameters
-    ----------
-    name
-        What it is called.
-    answers
-        Every answer that it may give, by name.
-    answer
-        Returns for a query result the distribution of the answer; zero entries may be left out. Raises
-        UsageError for a result that it does not take.
-    """
+    """A mechanism that answers once."""
 
     name: str
-    answers: tuple[str, ...]
+    answers: tuple[str, ...]  # every answer that it may give, by name
+    # returns for a query result the distribution of the answer; zero entries may be left out. Raises
+    # UsageError for a result that it does not take.
     answer: Callable[[Result], Mapping[str, fmpq]]
 
     def rows(self, results: Iterable[Result]) -> dict[str, dict[str, fmpq]]:

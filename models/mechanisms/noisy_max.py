@@ -1,4 +1,7 @@
-"""Discrete Noisy Max: which of n query results is the largest once noise has been added."""
+"""Discrete Noisy Max: which of n query results is the largest once noise has been added.
+
+Source: LWZ22-conference Algorithm 2, LWZ22-long Algorithm 2, LWZ22-long Algorithm 3.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,6 @@ from bisimdist.exact.rational import ExactNumber
 from bisimdist.models.mechanisms.geometric import truncated_geometric
 from bisimdist.models.mechanisms.mechanism import Mechanism, Result
 
-__all__ = ["TIES", "noisy_max", "winner_distribution"]
-
 TIES = ("first", "uniform")
 """How a tie is broken: ``first`` (the naive mechanism) or ``uniform`` (the improved one)."""
 
@@ -22,33 +23,14 @@ def winner_distribution(
 ) -> tuple[fmpq, ...]:
     """Return for each query the probability that its noisy result is declared the largest.
 
-    Parameters
-    ----------
-    results
-        The true results, each an index of `noise`.
-    noise
-        For each true value the distribution of the noisy one.
-    ties
-        ``"first"``: among the largest noisy results the first index wins; ``"uniform"``: each wins with the
-        same probability.
+    ``results``: the true results, each an index of `noise`.
+    ``noise``: for each true value the distribution of the noisy one.
+    ``ties``: ``"first"``: among the largest noisy results the first index wins; ``"uniform"``: each wins with
+        the same probability.
+    returns: one probability for each query; they sum to one.
+    Raises UsageError if there is no result, or `ties` is another word.
+    Sources: Dwork, Roth, "The Algorithmic Foundations of Differential Privacy", 2014, Section 3.3; LWZ22.
 
-    Returns
-    -------
-    tuple of fmpq
-        One probability for each query; they sum to one.
-
-    Raises
-    ------
-    UsageError
-        If there is no result, or `ties` is another word.
-
-    References
-    ----------
-    .. [1] Dwork, Roth, "The Algorithmic Foundations of Differential Privacy", 2014, Section 3.3.
-    .. [2] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022.
-
-    Examples
-    --------
     >>> winner_distribution([0, 0], truncated_geometric("1/2", 3), "uniform")
     (1/2, 1/2)
     >>> winner_distribution([0, 0], truncated_geometric("1/2", 3), "first")
@@ -88,22 +70,11 @@ def _wins_at(winner: int, below: Sequence[fmpq], equal: Sequence[fmpq], ties: st
 def noisy_max(n: int, *, alpha: ExactNumber = "1/2", levels: int = 3, ties: str = "uniform") -> Mechanism:
     """Return Noisy Max for n queries with truncated geometric noise.
 
-    Parameters
-    ----------
-    n
-        How many queries; a result is a tuple of n integers from 0 to levels - 1.
-    alpha, levels
-        The noise on each result (see `truncated_geometric`).
-    ties
-        ``"first"`` is the naive mechanism, ``"uniform"`` the improved one.
+    ``n``: how many queries; a result is a tuple of n integers from 0 to levels - 1.
+    ``alpha``, ``levels``: the noise on each result (see `truncated_geometric`).
+    ``ties``: ``"first"`` is the naive mechanism, ``"uniform"`` the improved one.
+    Raises UsageError if there is no query, or an argument is out of range.
 
-    Raises
-    ------
-    UsageError
-        If there is no query, or an argument is out of range.
-
-    Examples
-    --------
     >>> noisy_max(2, ties="first").answer((0, 2))
     {'1': 1/3, '2': 2/3}
     """

@@ -10,26 +10,13 @@ from bisimdist.errors import UsageError
 from bisimdist.exact.rational import ExactNumber, shorten_rational, to_fmpq
 from bisimdist.models.mechanisms.mechanism import Mechanism, Result
 
-__all__ = ["randomised_response_mechanism"]
-
 
 def randomised_response_mechanism(k: int, ratio: ExactNumber) -> Mechanism:
     """Return k-ary randomised response with the given ratio between truth and any other answer.
 
-    Parameters
-    ----------
-    k
-        How many answers there are; at least 2.
-    ratio
-        ``e**epsilon``, at least 1: the truth has probability ``ratio / (ratio + k - 1)``.
+    ``ratio``: ``e**epsilon``, at least 1: the truth has probability ``ratio / (ratio + k - 1)``.
+    Raises UsageError if there are fewer than two answers, or the ratio is below one.
 
-    Raises
-    ------
-    UsageError
-        If there are fewer than two answers, or the ratio is below one.
-
-    Examples
-    --------
     >>> randomised_response_mechanism(3, 2).answer(0)
     {'0': 1/2, '1': 1/4, '2': 1/4}
     """

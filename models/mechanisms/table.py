@@ -8,8 +8,6 @@ from itertools import combinations
 from bisimdist.models.entries import EntryText
 from bisimdist.models.hmm import HMM
 
-__all__ = ["mechanism_model"]
-
 
 def mechanism_model(
     inputs: Mapping[str, Mapping[str, EntryText]],
@@ -42,7 +40,7 @@ def mechanism_model(
 
     Examples
     --------
-    >>> from bisimdist.analysis.hmm import epsilon
+    >>> from bisimdist.budgets.verify.ask import epsilon
     >>> table = {"yes": {"y": "3/4", "n": "1/4"}, "no": {"y": "1/4", "n": "3/4"}}
     >>> epsilon(mechanism_model(table), length=1).pairs[0].ratio
     3

@@ -1,4 +1,7 @@
-"""Hard instances: a formula in conjunctive normal form as a question about a hidden Markov model."""
+"""Hard instances: a formula in conjunctive normal form as a question about a hidden Markov model.
+
+Source: LWZ22-conference Theorem 5.1, LWZ22-long Theorem 5.2.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ from flint import fmpq
 
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM
-
-__all__ = ["Clause", "satisfiable", "unsatisfiability_model"]
 
 Clause: TypeAlias = tuple[int, ...]
 """Literals as in DIMACS: i stands for variable i, -i for its negation, counted from one."""
@@ -28,8 +29,6 @@ def _checked(clauses: Sequence[Clause], variables: int) -> None:
 def satisfiable(clauses: Sequence[Clause], variables: int) -> bool:
     """Tell whether a formula has a satisfying assignment, by trying all of them: for small formulae.
 
-    Examples
-    --------
     >>> satisfiable([(1, 2), (-1,)], 2), satisfiable([(1,), (-1,)], 1)
     (True, False)
     """
@@ -54,30 +53,12 @@ def unsatisfiability_model(clauses: Sequence[Clause], variables: int) -> tuple[H
     which is 12/5 for a satisfying assignment and at most :math:`\frac{12}{5} \cdot \frac{m}{m+2}` for any
     other; the other three quotients never exceed 15/8.
 
-    Parameters
-    ----------
-    clauses
-        The formula.
-    variables
-        How many variables there are.
+    ``variables``: how many variables there are.
+    returns HMM, fmpq: the model with the pair (pi, tau), to be asked with length ``variables + 1``, and the
+        ratio.
+    Raises UsageError if there is no clause or variable, or a literal is out of range.
+    Source: LWZ22, Theorem 5.1, states that the question is NP-hard; the construction here is another one.
 
-    Returns
-    -------
-    HMM, fmpq
-        The model with the pair (pi, tau), to be asked with length ``variables + 1``, and the ratio.
-
-    Raises
-    ------
-    UsageError
-        If there is no clause or variable, or a literal is out of range.
-
-    References
-    ----------
-    .. [1] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Theorem 5.1,
-       states that the question is NP-hard; the construction here is another one.
-
-    Examples
-    --------
     >>> model, ratio = unsatisfiability_model([(1,), (-1,)], 1)
     >>> ratio
     15/8

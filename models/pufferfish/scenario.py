@@ -15,10 +15,7 @@ from bisimdist.models.hmm import HMM
 from bisimdist.models.mechanisms.mechanism import Mechanism, Result, result_name
 from bisimdist.models.polynomial import Entry, RationalFunction, format_entry
 
-__all__ = ["DataSet", "Scenario", "product_prior"]
-
-DataSet = tuple[int | str, ...]
-"""One entry for each person or question."""
+DataSet = tuple[int | str, ...]  # one entry for each person or question
 
 
 def product_prior(
@@ -26,25 +23,12 @@ def product_prior(
 ) -> dict[DataSet, Entry]:
     """Return the prior under which the entries of a data set are independent.
 
-    Parameters
-    ----------
-    marginals
-        For each position the distribution of its entry; expressions over the parameters are allowed.
-    parameters
-        The names of the parameters.
+    ``marginals``: for each position the distribution of its entry; expressions over the parameters are
+        allowed.
+    ``parameters``: the names of the parameters.
+    returns: the probability of each data set.
+    Raises NumberError if an expression cannot be read.
 
-    Returns
-    -------
-    dict
-        The probability of each data set.
-
-    Raises
-    ------
-    NumberError
-        If an expression cannot be read.
-
-    Examples
-    --------
     >>> product_prior([{0: "1-p", 1: "p"}, {0: "1/2", 1: "1/2"}], ["p"])[1, 0]
     RationalFunction('1/2*p')
     """
@@ -64,30 +48,15 @@ def product_prior(
 class Scenario:
     """A Pufferfish scenario for a mechanism that answers once.
 
-    Parameters
-    ----------
-    priors
-        By name what somebody may know beforehand: a distribution of data sets, whose probabilities may be
-        expressions over the parameters.
-    secrets
-        By name predicates on data sets.
-    pairs
-        The discriminative pairs of secrets, by name.
-    query
-        What is asked of a data set.
-    mechanism
-        What answers for the result of the query.
-    parameters
-        For each parameter the ends of its open interval.
+    ``priors``: by name what somebody may know beforehand: a distribution of data sets, whose probabilities
+        may be expressions over the parameters.
+    ``secrets``: by name predicates on data sets.
+    ``query``: what is asked of a data set.
+    ``mechanism``: what answers for the result of the query.
+    ``parameters``: for each parameter the ends of its open interval.
+    Sources: Kifer, Machanavajjhala, "Pufferfish: A framework for mathematical privacy definitions", ACM
+    Transactions on Database Systems 39, 2014; LWZ22, Section 4.
 
-    References
-    ----------
-    .. [1] Kifer, Machanavajjhala, "Pufferfish: A framework for mathematical privacy definitions", ACM
-       Transactions on Database Systems 39, 2014.
-    .. [2] Liu, Wang, Zhang, "Verifying Pufferfish Privacy in Hidden Markov Models", VMCAI 2022, Section 4.
-
-    Examples
-    --------
     >>> from bisimdist.models.mechanisms import geometric_mechanism
     >>> scenario = Scenario(
     ...     priors={"independent": product_prior([{0: "1-p", 1: "p"}] * 2, ["p"])},
@@ -115,12 +84,7 @@ class Scenario:
         is impossible under a prior is left out for that prior, as the definition says; a secret of
         probability zero would make every comparison vacuous.
 
-        Raises
-        ------
-        ModelError
-            If a prior is no distribution, or its probabilities cannot be read.
-        UsageError
-            If a pair names an unknown secret, or no pair is left.
+        Raises ModelError if a prior is no distribution, or its probabilities cannot be read.
         """
         names = sorted(self.parameters or {})
         for pair in self.pairs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import pytest
 from flint import fmpq
 from hypothesis import strategies as st
 
@@ -13,7 +14,13 @@ from bisimdist.lp.optimum import SkewedOptimum
 from bisimdist.lp.problem import SkewedProblem
 from tests.strategies import alphas
 
-__all__ = ["INSTANCES", "Instance", "make_problem", "metric_problems", "problems"]
+__all__ = ["EACH", "EVERY", "INSTANCES", "Instance", "make_problem", "metric_problems", "problems"]
+
+EVERY = ("networkx", "pulp", "pulp:HiGHS", "scipy", "simplex", "transport", "z3")
+EACH = [
+    pytest.param(name, marks=[pytest.mark.extra("highs")] if name == "pulp:HiGHS" else []) for name in EVERY
+]
+"""The back-ends as parameters of a test."""
 
 ZERO = fmpq(0)
 ONE = fmpq(1)

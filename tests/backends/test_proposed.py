@@ -24,16 +24,16 @@ from bisimdist.lp.solve import ask, solve
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline
+from tests.backends.problems import EACH
 from tests.cli.conftest import Command, command
 from tests.strategies import alphas, lmcs
 
 __all__ = ["command"]
 
-ALL = ("networkx", "pulp", "pulp:HiGHS", "scipy", "simplex", "transport", "z3")
 CHAIN = bisimdist.build_example("random,states=5")
 
 
-@pytest.mark.parametrize("backend", ALL)
+@pytest.mark.parametrize("backend", EACH)
 def test_every_backend_leads_to_the_distance(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if not get_backend(backend).available():
         pytest.skip("the solver is not there")
@@ -43,7 +43,7 @@ def test_every_backend_leads_to_the_distance(backend: str, monkeypatch: pytest.M
         asked.append(problem)
         return ask(problem, solver, deadline=deadline)
 
-    monkeypatch.setattr("bisimdist.fixpoint.proposed.ask", counted)
+    monkeypatch.setattr("bisimdist.distances.engine.proposed.ask", counted)
     answer = bisimdist.bound(CHAIN, "11/10", pairs=[("s0", "s1")], backend=backend)
     assert len(asked) > 5
     plain = bisimdist.bound(CHAIN, "11/10", pairs=[("s0", "s1")])
@@ -106,7 +106,7 @@ def test_the_command(command: Command) -> None:
 def test_the_program_of_a_pair_has_its_distance_for_optimum(chain: LMC, alpha: fmpq) -> None:
     classes = distinguishable_classes(chain)
     assume(classes[0] == classes[1])
-    program = bisimdist.pair_program(chain, alpha, "s0", "s1")
+    program = bisimdist.distances.pair_program(chain, alpha, "s0", "s1")
     (pair,) = bisimdist.bound(chain, alpha, pairs=[("s0", "s1")]).pairs
     assert pair.exact
     assert program.optimum == pair.upper == solve(program.problem, "simplex").value
@@ -118,19 +118,22 @@ def test_what_is_written_is_that_program(command: Command, tmp_path: Path) -> No
     if not pulp.PULP_CBC_CMD(msg=False).available():
         pytest.skip("PuLP comes without CBC")
     path = tmp_path / "program.mps"
-    words = ("export", "example:random,states=6", "--alpha", "11/10", "--pair", "s0", "s1")
-    said = json.loads(command(*words, "--json", "--lp", path).out)
-    (pair,) = said["pairs"]
+    words = ("bound", "example:random,states=6", "--alpha", "11/10", "--pair", "s0", "s1", "--json")
+    (pair,) = json.loads(command(*words, "--lp", path).out)["pairs"]
     _, read = pulp.LpProblem.fromMPS(str(path), sense=pulp.LpMinimize)
     read.solve(pulp.PULP_CBC_CMD(msg=False))
-    assert pulp.value(read.objective) == pytest.approx(float(Fraction(pair["optimum"])), abs=1e-9)
-    shown = command(*words).out
-    assert f"\\ the optimum is {pair['optimum']}" in shown
+    assert pulp.value(read.objective) == pytest.approx(float(Fraction(pair["upper"])), abs=1e-9)
+    other = tmp_path / "program.lp"
+    command(*words, "--lp", other)
+    shown = other.read_text()
+    assert f"\\ the optimum is {pair['upper']}" in shown
     assert "Minimize" in shown
 
 
-def test_export_refuses_what_has_no_program(command: Command) -> None:
-    command("export", "example:figure1", "--pair", "s0", "s2").assert_refused("distance 1")
-    command("export", "example:figure1", "--pair", "s0", "s0").assert_refused("distance 0")
-    two = ("--pair", "s0", "s1", "--pair", "s1", "s0")
-    command("export", "example:figure1", *two).assert_refused("one pair")
+def test_it_refuses_what_has_no_program(command: Command, tmp_path: Path) -> None:
+    lp = tmp_path / "program.lp"
+    asked = ("bound", "example:figure1", "--alpha", "1", "--lp", lp)
+    command(*asked, "--pair", "s0", "s2").assert_refused("distance 1")
+    command(*asked, "--pair", "s0", "s0").assert_refused("distance 0")
+    command(*asked, "--pair", "s0", "s1", "--pair", "s1", "s0").assert_refused("one pair")
+    assert not lp.exists()

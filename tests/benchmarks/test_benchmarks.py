@@ -12,7 +12,7 @@ from benchmarks import foreign, lp, peers, prism, workers
 from benchmarks.__main__ import TABLES, _options, main
 from benchmarks.cases import Case, measure, random_case
 from benchmarks.compare import QUESTIONS, ROOT, comparison
-from benchmarks.foreign import KeptHighs, foreign_solvers
+from benchmarks.foreign import foreign_solvers
 from benchmarks.instances import FAMILIES, make_batch
 from benchmarks.kleene import kleene_baseline
 from benchmarks.lifting import ratio_solvers
@@ -60,7 +60,7 @@ def test_a_case_is_measured_with_its_stages_and_its_certificate_checked() -> Non
     assert 0 < outcome.memory_before <= outcome.memory
 
 
-@pytest.mark.skipif(not KeptHighs.installed(), reason="highspy is not installed")
+@pytest.mark.extra("highs")
 def test_the_baseline_counts_every_pair_in_each_direction() -> None:
     for alpha, directions in (("1", 1), ("3/2", 2)):
         (baseline,) = kleene_baseline(random_case(8, 3, 2, alpha), 2)

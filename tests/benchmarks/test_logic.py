@@ -7,7 +7,6 @@ from fractions import Fraction
 import pytest
 from flint import fmpq
 
-from benchmarks.foreign import KeptHighs
 from benchmarks.formulae import splitter_rounds, tree_nodes
 from benchmarks.generalised import kleene_by_highs, layered, question_arena, random_automaton
 from benchmarks.lifting import FAMILIES, make_problem, ratio_solvers
@@ -19,15 +18,15 @@ from benchmarks.traces import (
     mixed_copies,
     tzeng,
 )
-from bisimdist.analysis.generalised import generalised_metric
-from bisimdist.analysis.trace_metric import trace_metric
-from bisimdist.bisimulation.strong import bisimilarity_classes
-from bisimdist.logic.formula import children, formula_size
-from bisimdist.logic.mimicking import mimicking_formulae
+from bisimdist.automata.engine.strong import bisimilarity_classes
+from bisimdist.automata.generalised.ask import generalised_metric
+from bisimdist.logic.engine.formula import children, formula_size
+from bisimdist.logic.engine.mimicking import mimicking_formulae
 from bisimdist.lp.multiplicative import lift_ratio
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
-from bisimdist.words.equivalence import distinguishing_trace
+from bisimdist.traces.engine.equivalence import distinguishing_trace
+from bisimdist.traces.trace.ask import trace_metric
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -49,7 +48,7 @@ def test_every_solver_finds_the_ratio_of_the_kernel(family: str) -> None:
             assert float(str(value)) == pytest.approx(float(wanted), abs=1e-6)
 
 
-@pytest.mark.skipif(not KeptHighs.installed(), reason="highspy is not installed")
+@pytest.mark.extra("highs")
 @pytest.mark.parametrize(
     ("automaton", "kind", "discount"),
     [

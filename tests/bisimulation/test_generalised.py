@@ -11,26 +11,27 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.generalised import (
+from bisimdist.automata.engine.strong import bisimilarity_classes, bisimilarity_quotient
+from bisimdist.automata.generalised.ask import (
     GeneralisedAnswer,
     GeneralisedBound,
     GeneralisedKind,
     generalised_metric,
 )
-from bisimdist.analysis.metric import metric
-from bisimdist.bisimulation.strong import bisimilarity_classes, bisimilarity_quotient
+from bisimdist.automata.metric.ask import metric
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.engine.hausdorff import Arena
+from bisimdist.distances.engine.liftings import AdditiveLifting, MultiplicativeLifting, Value, at_most
 from bisimdist.errors import ModelError, UsageError
-from bisimdist.fixpoint.hausdorff import Arena, kleene
-from bisimdist.fixpoint.liftings import AdditiveLifting, MultiplicativeLifting, Value, at_most
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.counting_queries import counting_queries
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
+from tests.fixpoint.kleene import kleene
 from tests.reference.generalised_kleene import iterate
 from tests.strategies import automata, lmcs, similar_automata
 

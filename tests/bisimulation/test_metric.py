@@ -9,11 +9,11 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.metric import MetricBound, metric
-from bisimdist.bisimulation.schedulers import worst_trace_ratio
-from bisimdist.bisimulation.strong import bisimilarity_classes, matching_classes
+from bisimdist.automata.engine.schedulers import worst_trace_ratio
+from bisimdist.automata.engine.strong import bisimilarity_classes, matching_classes
+from bisimdist.automata.metric.ask import MetricBound, metric
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition

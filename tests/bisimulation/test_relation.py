@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.bisimulation.relation import Relation, check_relation, load_relation
-from bisimdist.errors import ModelError
+from bisimdist.automata.engine.relation import Relation, check_relation, load_relation
+from bisimdist.automata.metric.certificate import relation_certificate
+from bisimdist.checker import check_certificate
+from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
 from tests.reference.metric_brute_force import is_bisimulation
@@ -119,6 +122,56 @@ def test_against_the_definition(automaton: PA, kind: str, data: st.DataObject) -
     plain = [(s, t, Fraction(int(c.p), int(c.q))) for s, t, c in drawn]
     expected = is_bisimulation(automaton, kind, Fraction(int(window.p), int(window.q)), plain)
     assert verdict.holds == expected
+
+
+def test_the_eleven_printed_triples_hold_where_a_state_answers_itself() -> None:
+    """XCL14 Example 2, as printed: the state after ``ok`` is in no triple."""
+    printed = Relation(TRIPLES[:11])
+    assert not check_relation(PIN, "amortised", printed).holds
+    verdict = check_relation(PIN, "amortised", printed, identity=True)
+    assert verdict.holds
+    assert set(verdict.supplied) == set(TRIPLES[11:])
+    assert verdict.ratio == fmpq(9, 4)
+    proof = check_certificate(json.dumps(relation_certificate(PIN, "amortised", printed, verdict)))
+    assert proof.valid, proof.reason
+    for k in range(11):
+        fewer = Relation(TRIPLES[:k] + TRIPLES[k + 1 : 11])
+        assert not check_relation(PIN, "amortised", fewer, identity=True).holds
+
+
+def test_a_narrower_certificate_is_refused() -> None:
+    printed = Relation(TRIPLES[:11])
+    verdict = check_relation(PIN, "amortised", printed, identity=True)
+    forged = json.dumps(relation_certificate(PIN, "amortised", printed, verdict)).replace(
+        '"upper": "9/4"', '"upper": "2"'
+    )
+    assert '"upper": "2"' in forged
+    assert not check_certificate(forged).valid
+    nothing = check_relation(PIN, "amortised", Relation(TRIPLES[:1]), identity=True)
+    with pytest.raises(UsageError, match="bounds no distance"):
+        relation_certificate(PIN, "amortised", Relation(TRIPLES[:1]), nothing)
+
+
+@settings(max_examples=150, deadline=None)
+@given(similar_automata(2, halves=True), st.sampled_from(("accumulative", "amortised")), st.data())
+def test_supplied_triples_are_those_of_the_identity(automaton: PA, kind: str, data: st.DataObject) -> None:
+    """With all identity triples of the credits that can occur written out, the verdict is the same."""
+    states = st.integers(0, len(automaton) - 1)
+    credits = [fmpq(1), fmpq(2), fmpq(1, 2), fmpq(4)]
+    drawn = data.draw(st.lists(st.tuples(states, states, st.sampled_from(credits)), max_size=8))
+    relation = Relation(tuple(drawn))
+    verdict = check_relation(automaton, kind, relation, identity=True)
+    least = 1 if kind == "accumulative" else 1 / verdict.ratio
+    powers = [c for k in range(-8, 9) if least <= (c := fmpq(2) ** k) <= verdict.ratio]
+    loops = tuple((s, s, c) for s in range(len(automaton)) for c in powers)
+    assert check_relation(automaton, kind, Relation((*drawn, *loops), verdict.ratio)).holds == verdict.holds
+    if verdict.holds:
+        try:
+            document = relation_certificate(automaton, kind, relation, verdict)
+        except UsageError:
+            return
+        proof = check_certificate(json.dumps(document))
+        assert proof.valid, proof.reason
 
 
 def test_files(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.robustness import robustness
-from bisimdist.bisimulation.robust import robust_classes
+from bisimdist.automata.engine.robust import robust_classes
+from bisimdist.automata.robust.ask import robustness
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.ask import bound
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.io import write_model
 from bisimdist.models.lmc import LMC

@@ -9,7 +9,7 @@ from flint import fmpq
 from hypothesis import given, settings
 
 from bisimdist import metric, parse_model
-from bisimdist.bisimulation.schedulers import History, trace_probability, worst_trace_ratio
+from bisimdist.automata.engine.schedulers import History, trace_probability, worst_trace_ratio
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.io.layout import write_model
 from bisimdist.models.library.pin_checking import pin_checking

@@ -9,8 +9,8 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.bisimulation.schedulers import worst_trace_ratio
-from bisimdist.bisimulation.strong import (
+from bisimdist.automata.engine.schedulers import worst_trace_ratio
+from bisimdist.automata.engine.strong import (
     bisimilarity_classes,
     bisimilarity_quotient,
     matching_classes,

@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-from bisimdist.analysis.parallel import Pool
 from bisimdist.cluster import checked_cluster
+from bisimdist.parallel import Pool
 from tests.campaign.campaign import Orders, Record, examine_several
 from tests.campaign.draw import KINDS
 

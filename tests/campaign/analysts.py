@@ -7,9 +7,9 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bound
+from bisimdist.distances.bound.ask import bound
 from bisimdist.models.interactive import Interactive
+from bisimdist.privacy.delta.ask import delta
 from tests.campaign.desk import Desk, Question
 from tests.reference.analysts import best_adaptive, best_fixed
 

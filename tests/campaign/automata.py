@@ -9,16 +9,9 @@ from fractions import Fraction
 
 from flint import fmpq
 
-from bisimdist.analysis.distinctions import explain
-from bisimdist.analysis.formulae import mimicking_formula
-from bisimdist.analysis.generalised import generalised_metric
-from bisimdist.analysis.metric import metric
-from bisimdist.analysis.satisfaction import satisfying
-from bisimdist.analysis.secrets import secret_privacy
-from bisimdist.analysis.trace_equivalence import trace_equivalence
-from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_formulae
-from bisimdist.analysis.trace_metric import trace_metric
-from bisimdist.logic.formula import (
+from bisimdist.automata.generalised.ask import generalised_metric
+from bisimdist.automata.metric.ask import metric
+from bisimdist.logic.engine.formula import (
     ANYTHING,
     TOP,
     StateFormula,
@@ -27,8 +20,15 @@ from bisimdist.logic.formula import (
     mixture,
     negation,
 )
+from bisimdist.logic.explanation.ask import explain
+from bisimdist.logic.formula.ask import mimicking_formula
+from bisimdist.logic.satisfaction.ask import satisfying
+from bisimdist.logic.traces.ask import satisfies_trace_formulae, trace_formulae
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
+from bisimdist.traces.equivalence.ask import trace_equivalence
+from bisimdist.traces.secrets.ask import secret_privacy
+from bisimdist.traces.trace.ask import trace_metric
 from tests.campaign.desk import Desk, Question
 from tests.logic.formula_reference import holds, k_step_classes
 from tests.reference.generalised_kleene import iterate
@@ -264,11 +264,11 @@ QUESTIONS = (
     Question(
         "generalised by iteration", AUTOMATA, 200, _generalised_iterated, "metric MODEL --kind multiplicative"
     ),
-    Question("explain", AUTOMATA, 3, _explain, "explain MODEL"),
+    Question("explain", AUTOMATA, 3, _explain, "logic explain MODEL"),
     Question("trace", AUTOMATA, 2, _traces, "trace MODEL"),
     Question("equivalence", AUTOMATA, 3, _equivalence, "equivalence MODEL"),
     Question("secrets", AUTOMATA, 20, _secrets, "secrets MODEL"),
-    Question("satisfies", AUTOMATA, 5, _satisfies, "satisfies MODEL"),
-    Question("formula", AUTOMATA, 10, _mimicking, "formula MODEL"),
-    Question("traces", AUTOMATA, 10, _trace_logic, "traces MODEL"),
+    Question("satisfies", AUTOMATA, 5, _satisfies, "logic satisfies MODEL"),
+    Question("formula", AUTOMATA, 10, _mimicking, "logic formula MODEL"),
+    Question("traces", AUTOMATA, 10, _trace_logic, "logic traces MODEL"),
 )

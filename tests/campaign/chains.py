@@ -6,15 +6,15 @@ from itertools import combinations, pairwise
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.compare import compare
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bd_threshold, bound
-from bisimdist.analysis.profile import profile
-from bisimdist.analysis.threshold_search import least_alpha
+from bisimdist.distances.bound.ask import bd_threshold, bound
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, action_labelled_lmc
+from bisimdist.privacy.compare.ask import compare
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.profile.ask import profile
+from bisimdist.privacy.profile.threshold_search import least_alpha
 from tests.campaign.desk import Desk, Question
 from tests.reference.acyclic_bd import acyclic_bd
 from tests.reference.kleene import iterate_above, iterate_below

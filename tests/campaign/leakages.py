@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.divergence_by_profile import by_profile
-from bisimdist.analysis.leakage import leakage
+from bisimdist.faces.shown.answer import Status
+from bisimdist.privacy.crosscheck.divergence_by_profile import by_profile
+from bisimdist.privacy.leakage.ask import leakage
 from bisimdist.progress import Deadline
 from tests.campaign.chains import chain_of
 from tests.campaign.desk import Desk, Question, Value

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis import distances
-from bisimdist.analysis.distance_answer import DistanceAnswer
-from bisimdist.analysis.hmm import epsilon, verify
-from bisimdist.analysis.hmm_proofs import for_all_lengths
-from bisimdist.analysis.trace_metric import trace_metric
+from bisimdist.budgets.prove.ask import for_all_lengths
+from bisimdist.budgets.verify.ask import epsilon, verify
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound import ask as distances
+from bisimdist.distances.bound.answer import DistanceAnswer
 from bisimdist.models.hmm import HMM
 from bisimdist.models.io import parse_model
 from bisimdist.models.pa import PA, Transition
+from bisimdist.traces.trace.ask import trace_metric
 from tests.campaign.campaign import Record, examine
 from tests.campaign.draw import KINDS, draw
 

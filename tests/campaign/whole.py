@@ -10,15 +10,15 @@ from pathlib import Path
 
 from flint import fmpq
 
-from bisimdist.analysis.crosscheck import crosscheck
-from bisimdist.analysis.trace_metric import trace_metric
 from bisimdist.checker import check_certificate
-from bisimdist.cli.main import run
 from bisimdist.errors import LimitError, ModelError
+from bisimdist.faces.cli.main import run
 from bisimdist.models.conversions import convert
 from bisimdist.models.io import parse_model, write_model
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
+from bisimdist.privacy.crosscheck.ask import crosscheck
+from bisimdist.traces.trace.ask import trace_metric
 from tests.campaign.desk import Desk, Question
 
 __all__ = ["QUESTIONS"]
@@ -67,9 +67,26 @@ def _conversions(desk: Desk) -> None:
 
 
 COMMANDS = {
-    "lmc": ("bound --alpha ALPHA", "delta --alpha ALPHA", "metric --kind accumulative", "trace", "explain"),
-    "pa": ("metric --kind amortised", "metric --kind additive", "explain", "formula --state S", "trace"),
-    "ccs": ("metric --kind accumulative", "metric --kind multiplicative", "explain", "traces --state S"),
+    "lmc": (
+        "bound --alpha ALPHA",
+        "delta --alpha ALPHA",
+        "metric --kind accumulative",
+        "trace",
+        "logic explain",
+    ),
+    "pa": (
+        "metric --kind amortised",
+        "metric --kind additive",
+        "logic explain",
+        "logic formula --state S",
+        "trace",
+    ),
+    "ccs": (
+        "metric --kind accumulative",
+        "metric --kind multiplicative",
+        "logic explain",
+        "logic traces --state S",
+    ),
     "interactive": ("bound --alpha ALPHA", "delta --alpha ALPHA", "delta --alpha ALPHA --rounds 2"),
     "hmm": ("epsilon --length 2", "verify --length 2 --ratio 2", "prove", "prove --ratio 3"),
     "parametric": ("verify --length 1 --ratio 2", "verify --length 2 --ratio 3 --up-to"),
@@ -85,17 +102,16 @@ def _command_line(desk: Desk) -> None:
     with tempfile.TemporaryDirectory() as folder:
         model, proof = Path(folder, "model" + desk.case.suffix), Path(folder, "proof.json")
         model.write_text(desk.case.text, encoding="utf-8")
-        code, out, err = _run(
-            [words[0], str(model), *words[1:], "--json", "--certificate", str(proof), "--timeout", "0.3"]
-            if words[0] not in {"formula", "traces"}
-            else [words[0], str(model), *words[1:], "--json", "--certificate", str(proof)]
-        )
+        at = 1 + (words[0] == "logic")
+        limit = [] if words[at - 1] in {"formula", "traces"} else ["--timeout", "0.3"]
+        proved = ["--json", "--certificate", str(proof), *limit]
+        code, out, err = _run([*words[:at], str(model), *words[at:], *proved])
         if code == 2 and any(words in err for words in INAPPLICABLE):
             desk.counts["commands that do not apply"] += 1
             return
         desk.require(code in ANSWERED, f"{command} ended with {code}: {err.strip()}")
         answer = json.loads(out)
-        desk.require(answer["command"] == words[0], f"{command}: {out}")
+        desk.require(answer["command"] == " ".join(words[:at]), f"{command}: {out}")
         desk.require("Traceback" not in err, err)
         if not proof.exists():
             desk.counts["commands without a proof"] += 1

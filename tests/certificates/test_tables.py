@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from bisimdist.checker.rules import KINDS
+from bisimdist.checker.claims import KINDS
+from bisimdist.checker.steps import STEPS
 from tests.checker.corpus import FOLDER, Entry, listed
 from tests.checker.mutants import PACKAGE, source
 from tests.checker.mutation import checker, compiled, outcome
@@ -70,7 +71,11 @@ def test_a_table_names_each_rule_once_with_a_file() -> None:
 @pytest.mark.parametrize("kind", sorted({row.kind for row in ROWS} - {""}))
 def test_no_rule_of_the_code_is_missing(kind: str) -> None:
     """Rules are seen by their names in the texts of the module of a kind."""
-    module = source(KINDS.get(kind, "rules.compact").removeprefix(f"{PACKAGE}."))
+    module = source(
+        {**KINDS, **STEPS, "reduced": f"{PACKAGE}.steps.reduced"}.get(kind, "claims.compact").removeprefix(
+            f"{PACKAGE}."
+        )
+    )
     texts = (node.value for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Constant))
     rules = {rule for text in texts if isinstance(text, str) for rule in NAMES.findall(text)}
     forged = {Entry(path).rule for path in listed(FOLDER / "incorrect" / kind)}

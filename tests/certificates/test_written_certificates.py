@@ -12,9 +12,9 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.distances import bd_threshold, bound
-from bisimdist.certificates.numbers import integer_text, rational_text
 from bisimdist.checker import MalformedCertificate, check_certificate
+from bisimdist.distances.bound.ask import bd_threshold, bound
+from bisimdist.faces.written.numbers import integer_text, rational_text
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC

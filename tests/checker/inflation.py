@@ -23,9 +23,9 @@ from bisimdist.checker import check_certificate
 from bisimdist.checker import verdict as verdict_module
 from bisimdist.checker.core import reading
 from bisimdist.checker.core.automaton import read_automaton
-from bisimdist.checker.core.chain import NATURE, read_chain, reader
 from tests.checker.brute import digest
 from tests.checker.corpus import FOLDER
+from tests.checker.redigest import redigested
 from tests.forger.forge import NUMBER, at, put
 
 __all__ = ["Cost", "cost", "documents", "inflated"]
@@ -274,9 +274,8 @@ def _digest(document: Document, model: Document) -> str:
     if model.get("kind") == "pa":
         return read_automaton(plain).digest()
     if model.get("kind") in {"lmc", "interactive"} and "parameters" not in model:
-        nature = document.get("nature")
-        read = reader(NATURE(nature, "")) if nature else lambda data: read_chain(data, interactive=True)
-        return read(plain).digest()
+        redigested(document)
+        return str(document["digest"])
     return digest(model)
 
 

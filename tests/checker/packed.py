@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from tests.checker.brute import digest
@@ -34,6 +35,22 @@ def chain(labels: str, **rows: Mapping[str, str]) -> Document:
     """Make a model of states ``s:a``; a state without a row loops."""
     states = dict(part.split(":") for part in labels.split())
     return {"kind": "lmc", "states": states, "transitions": {s: rows.get(s, {s: "1"}) for s in states}}
+
+
+def merging(model: Document, stands: Mapping[str, str]) -> Document:
+    """Make the head of a certificate in which states stand for others."""
+    rows: dict[str, dict[str, str]] = {}
+    for state, row in model["transitions"].items():
+        if state not in stands:
+            sums: dict[str, Fraction] = {}
+            for target, p in row.items():
+                target = stands.get(target, target)  # noqa: PLW2901
+                sums[target] = sums.get(target, Fraction(0)) + Fraction(p)
+            rows[state] = {target: str(p) for target, p in sums.items()}
+    labels = {state: label for state, label in model["states"].items() if state not in stands}
+    after = digest({"kind": "lmc", "states": labels, "transitions": rows})
+    step = {"name": "quotient", "classes": dict(stands), "before": digest(model), "after": after}
+    return {"steps": [step]}
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.checker.packed import NONE, Packed, Row, chain, codes, numeral, pair, text
+from tests.checker.packed import NONE, Packed, Row, chain, codes, merging, numeral, pair, text
 from tests.checker.packed_parts import (
+    ALIKE,
     APART,
     DEEP,
     EXACT,
@@ -61,7 +62,7 @@ CORRECT: dict[str, Packed] = {
     ),
     "merged": replace(merged(z="x"), claims=[("s", "t"), ("x", "z"), ("p", "q")]),
     "all-pairs": replace(EXACT, head={"claims": "all"}),
-    "all-pairs-merged": replace(merged(z="x"), head={"merged": {"z": "x"}, "claims": "all"}),
+    "all-pairs-merged": replace(merged(z="x"), head={**merging(ALIKE, {"z": "x"}), "claims": "all"}),
     "all-pairs-of-long-numbers": replace(
         replace(crowd(3), denominator=FINE, width=376, gap=376, rows=apart(3, FINE)), head={"claims": "all"}
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.checker.brute import digest
-from tests.checker.packed import NONE, Packed, Row, chain, codes, numeral, pair, text
+from tests.checker.packed import NONE, Packed, Row, chain, codes, merging, numeral, pair, text
 from tests.checker.packed_parts import (
     BY_TWO,
     DEEP,
@@ -72,6 +72,8 @@ def through(row: Row, *others: str) -> Packed:
 
 HIGH = {"v": "13/60", "w": "47/60"}
 BETWEEN, FALSEHOOD = through(Row(((0, 1), (1, 1)), (0, 0))), "that s and t are at distance 0; it is 1/4"
+CUT = {"name": "cut", "cut": {"s": "1/2"}, "before": digest(HALVES), "after": digest(HALVES)}
+
 INCORRECT: dict[str, tuple[Packed, str]] = {
     "G1-row-sum": (
         replace(EXACT, model=chain(STATES, **{**HALVES["transitions"], "x": {"x": "1/2"}})),
@@ -86,17 +88,24 @@ INCORRECT: dict[str, tuple[Packed, str]] = {
         Packed(HALVES, [("s", "s")], [NONE] * 6, b"", "1/2"),
         "that s is at distance 0 from itself at alpha = 1/2",
     ),
-    "M1-skewed": (
-        Packed(TWINS, [("s", "t")], [NONE, pair(0), *[NONE] * 4], bytes(3), "2", head={"merged": {"v": "u"}}),
+    "Q3-skewed": (
+        Packed(
+            TWINS, [("s", "t")], [NONE, pair(0), *[NONE] * 4], bytes(3), "2", head=merging(TWINS, {"v": "u"})
+        ),
         "that s and t are at distance 0 at alpha = 2; it is 1/18, as twins may differ by the factor",
     ),
-    "M2-unknown-state": (
+    "Q1-unknown-state": (
         replace(merged(z="x", y="x"), claims=[("s", "t")]),
         "that a state is merged that there is not",
     ),
-    "M3-other-labels": (
-        Packed(HALVES, [("w", "x")], [NONE] * 5, b"", head={"merged": {"x": "w"}}),
+    "Q2-other-labels": (
+        Packed(HALVES, [("w", "x")], [NONE] * 5, b"", head=merging(HALVES, {"x": "w"})),
         "that w and x are at distance 0; it is 1",
+    ),
+    "Q1-merged-into-merged": (merged(z="x", x="w"), "that a state stands for another which is merged itself"),
+    "S2-cut": (
+        replace(EXACT, head={"steps": [CUT]}),
+        "that s and t are at distance 1/4, though half of the runs from s are cut off",
     ),
     "B3-circle": (
         above(0, 2, bytes([0]) + codes(1, 1)),

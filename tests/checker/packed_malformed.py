@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.checker.packed import NONE, Packed, Row, chain, codes, numeral, pair
 from tests.checker.packed_correct import CORRECT
-from tests.checker.packed_parts import DEEP, EXACT, HALVES, ROUND, above, going_round, merged, three, told
+from tests.checker.packed_parts import DEEP, EXACT, HALVES, ROUND, above, going_round, three, told
 
 MALFORMED: dict[str, Packed] = {
     "cut-short": replace(EXACT, records=EXACT.records[:-1]),
@@ -48,7 +48,6 @@ MALFORMED: dict[str, Packed] = {
     "stuck-is-no-node": replace(EXACT, records=bytes([0]) + codes(1, 0) + numeral(3)),
     "text-of-nothing": going_round(1, numeral(0) + numeral(0)),
     "text-with-more": told(8, {"witness": {"w": "1"}, "value": "1"}, 4, 1),
-    "merged-into-merged": merged(z="x", x="w"),
     "interactive": replace(EXACT, model={**HALVES, "kind": "interactive"}),
     "flag-without-an-upper-bound": replace(CORRECT["witnessed"], records=bytes([18]) + codes(0, 0)),
     "coupled-without-a-text": replace(CORRECT["witnessed"], records=bytes([6]) + codes(0, 0)),

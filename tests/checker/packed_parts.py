@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.checker.packed import NONE, Document, Packed, Row, chain, codes, numeral, pair, text
+from tests.checker.packed import NONE, Document, Packed, Row, chain, codes, merging, numeral, pair, text
 
 STATES, THREE = "s:a t:a u:b v:b w:c x:d", "s:a t:a u:b v:b y:b w:c x:d"
 WHOLE, HALF = {"w": "1"}, {"w": "1/2", "x": "1/2"}
@@ -124,7 +124,9 @@ ALIKE = chain(
 
 
 def merged(alpha: str = "1", **stands: str) -> Packed:
-    return replace(EXACT, model=ALIKE, head={"merged": stands}, alpha=alpha, rows=[*EXACT.rows, NONE, NONE])
+    return replace(
+        EXACT, model=ALIKE, head=merging(ALIKE, stands), alpha=alpha, rows=[*EXACT.rows, NONE, NONE]
+    )
 
 
 DEEP = chain(THREE, s={"u": "1"}, t={"v": "1/2", "y": "1/2"}, u=WHOLE, v=HALF, y=WHOLE)

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.ask import bound
 from bisimdist.models.lmc import LMC
 from tests.checker.brute import random_tiny
 

@@ -18,15 +18,15 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from bisimdist import bound
-from bisimdist.certificates.compact import compact_certificate
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main, sentence
 from bisimdist.checker.core import reading, stream
 from bisimdist.checker.core.compact_tables import DENSE, Rest, square_of
 from bisimdist.checker.core.reading import text_of
+from bisimdist.distances.bound.compact import compact_certificate
+from bisimdist.distances.engine.flat_engine import FlatTables, NoBracketError, flat_tables
+from bisimdist.distances.engine.flat_layout import Layout
 from bisimdist.errors import UsageError
-from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
-from bisimdist.fixpoint.flat_layout import Layout
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 from tests.checker import packed, packed_files
@@ -200,7 +200,7 @@ def stood_for(count: int, digits: int) -> packed.Packed:
     rows = said.model["transitions"]
     labels = " ".join(["s:a t:a", *(f"{name}:a" for name in copies), "v:b w:c"])
     model = packed.chain(labels, **{**rows, **dict.fromkeys(copies, rows["t"])})
-    return replace(said, model=model, head={**said.head, "merged": copies, "claims": "all"})
+    return replace(said, model=model, head={**said.head, **packed.merging(model, copies), "claims": "all"})
 
 
 def near_ones(count: int) -> packed.Packed:
@@ -256,7 +256,7 @@ def test_long_numbers_are_counted_before_they_are_made(
     begun = time.process_time()
     with pytest.raises(MalformedCertificate, match="more work than a certificate may"):
         check_certificate(said.content())
-    assert time.process_time() - begun < 3
+    assert time.process_time() - begun < 6
 
 
 def test_claims_about_all_pairs_cost_little() -> None:

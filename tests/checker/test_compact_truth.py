@@ -22,6 +22,7 @@ from bisimdist.checker import check_certificate
 from bisimdist.models.lmc import LMC
 from tests.checker.brute import ONE, Pair, Tiny
 from tests.checker.compact_reference import Compact
+from tests.checker.packed import merging
 
 ALPHAS = [Fraction(text) for text in ("1", "21/20", "5/4", "3/2", "2")]
 LONG = (2**61 - 1, 2**89 - 1, 2**107 - 1)
@@ -135,7 +136,7 @@ def judge(said: Compact, about: About, source: random.Random) -> str:
     """Return what the checker says, and whether it is true; the rules have to say the same."""
     chain, exact, stands = about
     claims = [(s, t) for s, t in permutations(chain.states, 2)]
-    head: dict[str, object] = {"merged": stands} if stands else {}
+    head: dict[str, object] = merging(chain.model(), stands) if stands else {}
     if not chain.ordered and source.random() < 0.5:
         head["claims"] = "all"
     content = said.content(chain, claims, head)

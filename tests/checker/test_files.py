@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bisimdist.checker import MalformedCertificate, check_certificate
+from bisimdist.faces.cli.main import run
 from tests.checker.corpus import FOLDER, Entry, entries, falsehoods, listed
 
 KINDS = sorted(path for path in (FOLDER / "incorrect").iterdir() if path.is_dir())
@@ -50,3 +51,21 @@ def test_one_line_says_what_a_forgery_claims_falsely(folder: Path) -> None:
     said = falsehoods(folder)
     assert sorted(said) == sorted(path.stem for path in listed(folder))
     assert all(said.values())
+
+
+@pytest.mark.parametrize(
+    "path", sorted((FOLDER / "malformed").glob("earlier-*.json")), ids=lambda path: path.stem
+)
+def test_a_certificate_of_an_earlier_layout_is_called_that(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["check", str(path)]) == 2
+    said = capsys.readouterr()
+    assert not said.out
+    assert said.err.count("\n") == 1
+    assert "an earlier version wrote this certificate" in said.err
+    assert "run its command with --certificate" in said.err
+
+
+def test_there_are_certificates_of_earlier_layouts() -> None:
+    assert len(list((FOLDER / "malformed").glob("earlier-*.json"))) == 5

@@ -12,15 +12,15 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.distinctions import explain
-from bisimdist.bisimulation.strong import bisimilarity_classes
+from bisimdist.automata.engine.strong import bisimilarity_classes
+from bisimdist.checker.claims.formulae import check_document
 from bisimdist.checker.core.automaton import read_automaton
 from bisimdist.checker.core.formula_states import FormulaReader
 from bisimdist.checker.core.reading import MalformedCertificate
-from bisimdist.checker.rules.formulae import check_document
-from bisimdist.logic.formula import StateFormula
-from bisimdist.logic.formula_printer import formula_text
-from bisimdist.logic.satisfaction import ModelChecker
+from bisimdist.logic.engine.formula import StateFormula
+from bisimdist.logic.engine.formula_printer import formula_text
+from bisimdist.logic.engine.satisfaction import ModelChecker
+from bisimdist.logic.explanation.ask import explain
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
 from tests.logic.formula_reference import formulae, k_step_classes
@@ -195,7 +195,7 @@ def test_any_text_is_read_or_malformed(text: str) -> None:
         reader.read(text)
     except MalformedCertificate:
         return
-    from bisimdist.logic.formula_parser import parse_formula  # noqa: PLC0415
+    from bisimdist.logic.engine.formula_parser import parse_formula  # noqa: PLC0415
 
     if "1/2" not in text:
         assert parse_formula(text) is not None
@@ -208,7 +208,7 @@ def test_deep_formulae_are_read() -> None:
 
 
 def test_the_checker_needs_nothing_else() -> None:
-    code = "import bisimdist.checker.rules.formulae, sys; print(*sys.modules)"
+    code = "import bisimdist.checker.claims.formulae, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
     assert not {"flint", "numpy", "networkx"}.intersection(loaded)

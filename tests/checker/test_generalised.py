@@ -13,12 +13,12 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.generalised import GeneralisedAnswer, generalised_metric
+from bisimdist.automata.generalised.ask import GeneralisedAnswer, generalised_metric
 from bisimdist.checker import check_certificate
+from bisimdist.checker.claims.generalised import check_document
+from bisimdist.checker.claims.generalised_upper import Metric
 from bisimdist.checker.core.automaton import read_automaton
 from bisimdist.checker.core.reading import MalformedCertificate
-from bisimdist.checker.rules.generalised import check_document
-from bisimdist.checker.rules.generalised_upper import Metric
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
@@ -337,7 +337,7 @@ def test_another_model_is_noticed() -> None:
     assert check_document(document, model).reason == (
         "Q3: the certificate is about another model than the one that is given"
     )
-    with pytest.raises(MalformedCertificate, match="the model that is given"):
+    with pytest.raises(MalformedCertificate, match="model file: M1"):
         check_document(document, {"kind": "pa", "states": [], "transitions": []})
 
 

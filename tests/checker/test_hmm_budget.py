@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.hmm import epsilon, verify
+from bisimdist.budgets.verify.ask import epsilon, verify
 from bisimdist.checker import check_certificate
+from bisimdist.checker.claims.hmm_budget import check_document
 from bisimdist.checker.core.reading import MalformedCertificate
-from bisimdist.checker.rules.hmm_budget import check_document
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import contagious_disease, geometric, noisy_max_diseases

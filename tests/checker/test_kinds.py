@@ -13,7 +13,7 @@ import pytest
 
 from bisimdist.checker import CheckReport, MalformedCertificate, check_certificate
 from bisimdist.checker.__main__ import main
-from bisimdist.checker.rules import KINDS
+from bisimdist.checker.claims import KINDS
 
 FRAME: dict[str, Any] = {"format": "bisimdist-certificate", "version": 1, "kind": "parity"}
 CLAIM = {"from": "s\n", "number": "12", "even": True}
@@ -58,8 +58,9 @@ def test_the_verdict_is_that_of_the_module(parity: list[object]) -> None:
 
 
 def test_the_model_is_passed_on_decoded(parity: list[object]) -> None:
-    check_certificate(text(number="12"), b'{"kind": "hmm", "p": 0.1, "q": [1e-1]}')
-    assert parity == [{"kind": "hmm", "p": "0.1", "q": ["1e-1"]}]
+    given = b'{"kind": "lmc", "states": {}, "transitions": {}, "program": [0.1, 1e-1], "$schema": "x"}'
+    check_certificate(text(number="12"), given)
+    assert parity == [{"kind": "lmc", "states": {}, "transitions": {}, "program": ["0.1", "1e-1"]}]
     with pytest.raises(MalformedCertificate, match="model file: the key"):
         check_certificate(text(number="12"), '{"kind": "hmm", "kind": "hmm"}')
 

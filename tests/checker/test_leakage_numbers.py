@@ -9,7 +9,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bisimdist.checker.rules.leakage_measures import BITS, Enclosure, logarithm, root
+from bisimdist.checker.claims.leakage_measures import BITS, Enclosure, logarithm, root
 
 POSITIVE = st.fractions(min_value=Fraction(1, 10**40), max_value=10**40) | st.builds(
     Fraction, st.integers(1, 2**400), st.integers(1, 2**400)

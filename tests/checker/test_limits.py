@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.generalised import generalised_metric
-from bisimdist.analysis.metric import metric
-from bisimdist.analysis.satisfaction import satisfying
+from bisimdist.automata.generalised.ask import generalised_metric
+from bisimdist.automata.metric.ask import metric
 from bisimdist.checker import MalformedCertificate, check_certificate, verdict
 from bisimdist.checker.__main__ import main
 from bisimdist.checker.core import polynomials, reading
 from bisimdist.checker.core.automaton import read_automaton
+from bisimdist.logic.satisfaction.ask import satisfying
 from bisimdist.models.pa import PA, Transition
 from tests.checker.corpus import FOLDER
 
@@ -102,7 +102,9 @@ def test_what_cannot_be_afforded_is_not_begun(text: str, words: str) -> None:
 
 
 def rounds(number: int) -> str:
-    return json.dumps(document("delta/interactive-rounds") | {"rounds": number})
+    result = document("rounds/delta-rounds")
+    result["reduced"][0]["steps"][0]["rounds"] = number
+    return json.dumps(result)
 
 
 def distinct(length: str) -> str:

@@ -11,10 +11,10 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.metric import metric
+from bisimdist.automata.metric.ask import metric
+from bisimdist.checker.claims.metric import check_document
 from bisimdist.checker.core.automaton import read_automaton
 from bisimdist.checker.core.reading import MalformedCertificate
-from bisimdist.checker.rules.metric import check_document
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
 from tests.strategies import similar_automata, tangled_automata
@@ -230,7 +230,7 @@ def test_another_model_is_noticed() -> None:
     model["transitions"].pop()
     report = check_document(document, model)
     assert report.reason == "M3: the certificate is about another model than the one that is given"
-    with pytest.raises(MalformedCertificate, match="the model that is given"):
+    with pytest.raises(MalformedCertificate, match="model file: M1"):
         check_document(document, {"kind": "pa", "states": [], "transitions": []})
 
 

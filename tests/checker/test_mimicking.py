@@ -10,16 +10,16 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis import formulae as writer
-from bisimdist.analysis.formulae import mimicking_formula
 from bisimdist.checker import MalformedCertificate
+from bisimdist.checker.claims import mimicking as mimicking_module
+from bisimdist.checker.claims.mimicking import check_document
 from bisimdist.checker.core import reading
-from bisimdist.checker.rules import mimicking as mimicking_module
-from bisimdist.checker.rules.mimicking import check_document
 from bisimdist.errors import LimitError
-from bisimdist.logic.equations import EquationSystem
-from bisimdist.logic.formula_parser import parse_formula
-from bisimdist.logic.mimicking import mimicking_formulae
+from bisimdist.logic.engine.equations import EquationSystem
+from bisimdist.logic.engine.formula_parser import parse_formula
+from bisimdist.logic.engine.mimicking import mimicking_formulae
+from bisimdist.logic.formula import ask as writer
+from bisimdist.logic.formula.ask import mimicking_formula
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.pa import PA, Transition, chain_as_automaton

@@ -10,14 +10,14 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.distribution_formulae import satisfying_transitions
-from bisimdist.analysis.satisfaction import satisfying
 from bisimdist.checker import MalformedCertificate, check_certificate
+from bisimdist.checker.claims.satisfaction import check_document
 from bisimdist.checker.core import reading
 from bisimdist.checker.core.automaton import read_automaton
 from bisimdist.checker.core.formula_states import FormulaReader
-from bisimdist.checker.rules.satisfaction import check_document
-from bisimdist.logic.formula import Mixture, StateFormula
+from bisimdist.logic.engine.formula import Mixture, StateFormula
+from bisimdist.logic.satisfaction.ask import satisfying
+from bisimdist.logic.satisfaction.distributions import satisfying_transitions
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
 from tests.logic.formula_reference import formulae

@@ -11,13 +11,13 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.trace_equivalence import trace_equivalence
+from bisimdist.checker.claims.trace_equivalence import check_document
 from bisimdist.checker.core.automaton import read_automaton
 from bisimdist.checker.core.reading import MalformedCertificate
-from bisimdist.checker.rules.trace_equivalence import check_document
-from bisimdist.logic.linear_semantics import TraceSemantics
+from bisimdist.logic.engine.linear_semantics import TraceSemantics
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
+from bisimdist.traces.equivalence.ask import trace_equivalence
 from tests.reference.information_space import information_space
 from tests.words.fully_probabilistic import deferred_choice, random_automata, randomised_responses
 

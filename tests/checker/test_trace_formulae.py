@@ -12,12 +12,12 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_formulae
 from bisimdist.checker import MalformedCertificate, check_certificate
+from bisimdist.checker.claims.trace_formulae import check_document
 from bisimdist.checker.core import reading
 from bisimdist.checker.core.formula_text import read_linear
-from bisimdist.checker.rules.trace_formulae import check_document
-from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula
+from bisimdist.logic.engine.linear import LinearFormula, ProbabilisticFormula
+from bisimdist.logic.traces.ask import satisfies_trace_formulae, trace_formulae
 from bisimdist.models.pa import PA, Transition
 from tests.words.fully_probabilistic import (
     all_traces,

@@ -10,13 +10,13 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.trace_metric import trace_metric
+from bisimdist.checker.claims.trace_metric import check_document
 from bisimdist.checker.core.reading import MalformedCertificate
-from bisimdist.checker.rules.trace_metric import check_document
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
-from bisimdist.words.graph import Effort
+from bisimdist.traces.engine.graph import Effort
+from bisimdist.traces.trace.ask import trace_metric
 from tests.words.fully_probabilistic import randomised_responses
 from tests.words.trace_reference import enumerated, fully_probabilistic
 

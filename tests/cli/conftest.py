@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.cli.main import run
+from bisimdist.faces.cli.main import run
 from tests.cli.fake_engine import FakeEngine
 
 FIGURE1 = """\
@@ -65,7 +65,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     fake = FakeEngine()
-    monkeypatch.setattr("bisimdist.analysis.distances.bound", fake.bound)
+    monkeypatch.setattr("bisimdist.distances.bound.ask.bound", fake.bound)
     return fake
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distance_answer import DistanceAnswer
-from bisimdist.analysis.pair_bounds import PairBound
+from bisimdist.distances.bound.answer import DistanceAnswer
+from bisimdist.faces.shown.answer import Status
+from bisimdist.faces.shown.pair_bounds import PairBound
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline, Progress
 

@@ -12,14 +12,14 @@ import pytest
 from flint import arb, ctx, fmpq
 
 import bisimdist
-from bisimdist.analysis.answer import Status
-from bisimdist.cli.run import run_question
+from bisimdist.distances.bound.command import Bound
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.rational import parse_rational
+from bisimdist.faces.cli.run import run_question
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.io import load_model
 from bisimdist.models.library.figure1 import figure1 as built_figure1
 from bisimdist.models.lmc import LMC
-from bisimdist.questions.bound import Bound
 from tests.cli.conftest import Command
 from tests.cli.fake_engine import FakeEngine
 
@@ -181,7 +181,7 @@ def test_an_interrupt_anywhere_else_is_one_line(
     def interrupted(model: str, **_: object) -> LMC:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bisimdist.questions.source.read_any_model", interrupted)
+    monkeypatch.setattr("bisimdist.faces.asked.source.read_any_model", interrupted)
     ended = command("bound", figure1, "--alpha", "2")
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.count("\n") == 1
@@ -197,7 +197,7 @@ def test_no_failure_looks_like_a_violated_property(
     def fails(model: str, **_: object) -> LMC:
         raise error
 
-    monkeypatch.setattr("bisimdist.questions.source.read_any_model", fails)
+    monkeypatch.setattr("bisimdist.faces.asked.source.read_any_model", fails)
     ended = command("bound", figure1, "--alpha", "2")
     assert (ended.code, ended.out, ended.err.count("\n")) == (code, "", 1)
 
@@ -450,7 +450,7 @@ def test_a_model_without_pairs_is_asked_with_an_option_to_copy(command: Command,
     refused = command(*words)
     refused.assert_refused(f"{model}: ", "no pairs of its own", "--pair 'a b' c", "--all-pairs")
     assert command(*words, *shlex.split(refused.err.partition("such as ")[2].partition(",")[0])).code == 0
-    assert "--all-pairs" not in command("explain", model).err
+    assert "--all-pairs" not in command("logic", "explain", model).err
 
 
 @pytest.mark.parametrize("pairs", ["all", ("s0", "s1"), [("s0", "s1", "s2")], []])

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import CheckReport, check_certificate
 from bisimdist.checker.__main__ import sentence
-from bisimdist.checker.rules import KINDS
-from bisimdist.cli.check import run_check
+from bisimdist.checker.claims import KINDS
+from bisimdist.distances.bound.ask import bound
+from bisimdist.faces.cli.check import run_check
+from bisimdist.faces.shown import tables
 from bisimdist.models.io import load_model, write_model
 from bisimdist.models.lmc import LMC
-from bisimdist.report import tables
 from tests.cli.conftest import Command
 
 
@@ -217,7 +217,7 @@ def test_a_certificate_of_another_kind(command: Command, other: list[Any], tmp_p
     assert json.loads(ended.out)["digest"] == "sha256:1"
     assert "NOT valid, nothing is proved: Z9" in command("check", path).out
     stored(path, FRAME | {"kind": "no such kind"})
-    command("check", path).assert_refused("this checker knows delta, ")
+    command("check", path).assert_refused("this checker knows composition, ")
     assert other == [None] * 4
 
 

@@ -12,10 +12,10 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.delta import delta
 from bisimdist.checker import check_certificate
 from bisimdist.models.io import write_model
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.delta.ask import delta
 from bisimdist.programs.chain import Origin, ProgramChain
 from bisimdist.programs.coins import bent
 from tests.cli.conftest import Command
@@ -96,10 +96,10 @@ def test_coins_that_nobody_bends_are_fair(command: Command, file: Path, name: st
 @pytest.mark.parametrize(
     ("name", "words", "line"),
     [
-        ("die", (), "draws below(3), and coins are bent bit by bit"),
-        ("byte", (), "draws bits(2), and coins are bent bit by bit"),
-        ("wait", (), "it may draw for ever, and how long it does is not seen"),
-        ("four", ("--observe", "bits"), "what is seen is the output"),
+        ("die", (), "draws below(3), and only single bits can be biased"),
+        ("byte", (), "draws bits(2), and only single bits can be biased"),
+        ("wait", (), "it may draw for ever, and an observer does not see how long"),
+        ("four", ("--observe", "bits"), "an observer can see the output"),
         ("four", ("--cut", "1/10"), "--coins takes whole programs"),
         ("four", ("--coins", "2"), "--coins"),
     ],

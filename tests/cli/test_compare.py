@@ -7,7 +7,7 @@ import json
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.compare import Compared, Comparison, Measure
+from bisimdist.privacy.compare.ask import Compared, Comparison, Measure
 from tests.cli.conftest import Command
 
 RING = "example:dining-cryptographers"
@@ -47,7 +47,7 @@ def test_a_violated_order_is_an_error_of_the_program(
     half, third = fmpq(1, 2), fmpq(1, 3)
     wrong = Comparison("s0", "s1", (Measure("lbd", half, half), Measure("bd", third, third)))
     monkeypatch.setattr(
-        "bisimdist.analysis.compare.compare",
+        "bisimdist.privacy.compare.ask.compare",
         lambda model, alpha, **_: Compared(model, alpha, (wrong,), complete=True),
     )
     ended = command("compare", "example:figure1", "--alpha", "1")

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.crosscheck import crosscheck
-from bisimdist.analysis.crosscheck_measures import SOURCES, Source, Task
-from bisimdist.analysis.standing import Measure, Scale
 from bisimdist.errors import Interruption
+from bisimdist.faces.shown.standing import Measure, Scale
+from bisimdist.privacy.crosscheck.ask import crosscheck
+from bisimdist.privacy.crosscheck.measures import SOURCES, Source, Task
 from tests.cli.conftest import Command
 
 VOID = {"meta", "rect", "line", "br"}
@@ -123,7 +123,7 @@ def test_a_planted_error_is_found(  # noqa: PLR0917
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: fmpq, order: str
 ) -> None:
     monkeypatch.setattr(
-        "bisimdist.analysis.crosscheck.crosscheck", partial(crosscheck, sources=fake(name, value))
+        "bisimdist.privacy.crosscheck.ask.crosscheck", partial(crosscheck, sources=fake(name, value))
     )
     page = tmp_path / "page.html"
     ended = command("crosscheck", "example:figure1", "--html", page)
@@ -171,7 +171,7 @@ def test_an_interruption_prints_what_is_known(command: Command, monkeypatch: pyt
             yield Measure("m_D", fmpq(1), fmpq(2), scale=Scale.RATIO)
 
     sources = (SOURCES[0], Source(("m_D",), lambda _: "", swallowed), *SOURCES[3:])
-    monkeypatch.setattr("bisimdist.analysis.crosscheck.crosscheck", partial(crosscheck, sources=sources))
+    monkeypatch.setattr("bisimdist.privacy.crosscheck.ask.crosscheck", partial(crosscheck, sources=sources))
     ended = command("crosscheck", "example:figure1")
     assert ended.code == 3
     assert "1 to 2" in ended.out

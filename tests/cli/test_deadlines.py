@@ -30,7 +30,7 @@ LONG = (
     "profile example:random,states=60,successors=3,seed=1 --pair s0 s3 --points 20",
     "metric example:random,states=150,successors=6,labels=2,seed=1 --kind additive --all-pairs",
     "verify example:noisy-max-diseases,n=3 --ratio 4 --length 1 --engine smt",
-    "classes example:random,states=4000,successors=4,labels=2,seed=1",
+    "classes example:random,states=16000,successors=4,labels=2,seed=1",
     "minimise example:random,states=300,successors=3,seed=1 --loss 1/100",
 )
 
@@ -51,7 +51,7 @@ def test_it_ends_in_time_with_what_is_known(command: Command, line: str) -> None
     ("line", "said"),
     [
         (
-            "traces example:random,states=5,successors=3,labels=2,seed=1 --state s0 --limit 1000000",
+            "logic traces example:random,states=5,successors=3,labels=2,seed=1 --state s0 --limit 1000000",
             "Time ran out",
         ),
         ("delta example:random,states=30,successors=3,labels=3,seed=0 --alpha 11/10", "an event"),
@@ -69,7 +69,7 @@ def test_what_a_person_is_shown_is_there_in_time(
     if "FILE" in line:
         page = (tmp_path / "page.html").read_text()
         assert "At every level" in page
-        assert "What other measures say" in page
+        assert "Other measures of this pair" in page
 
 
 @pytest.mark.usefixtures("by_cpu")

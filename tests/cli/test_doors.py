@@ -129,11 +129,82 @@ def test_a_program_is_never_run_as_a_file(command: Command, tmp_path: Path) -> N
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.extra("umb")
 def test_umb(command: Command, tmp_path: Path) -> None:
-    pytest.importorskip("umbi")
     path, again = tmp_path / "model.umb", tmp_path / "again.umb"
     assert command("show", "example:figure1", "-o", str(path)).code == 0
     assert command("convert", str(path), "--to", "lmc", "-o", str(again)).code == 0
     assert path.read_bytes() == again.read_bytes()
     assert "1/5" in command("delta", str(again), "--alpha", "1").out
     command("show", "example:figure1", "--format", "umb").assert_refused("say where with -o")
+
+
+def test_labels_are_added(command: Command, model: Path, tmp_path: Path) -> None:
+    ask = ("delta", str(model), "--alpha", "1", "--json")
+    told = ("--label", "high: s>=2 & x=0", "--label", "two: s+x", "--observe-variables", "x")
+    proof = tmp_path / "proof.json"
+    seen = command(*ask, *told, "--certificate", str(proof))
+    assert json.loads(seen.out)["pairs"][0]["upper"] == "1"
+    assert command("check", str(proof), str(model), *told).code == 0
+    assert command("check", str(proof), str(model)).code == 1
+    command(*ask, "--label", "high").assert_refused(
+        "--label high: expected a name, a colon and an expression"
+    )
+    command(*ask, "--label", "a: s=0", "--label", "a: s=1").assert_refused("each name once")
+    command(*ask, "--label", "a: q=0").assert_refused("the label 'a' (q=0): there is no variable")
+    command("delta", "example:figure1", "--alpha", "1", "--label", "a: s=0").assert_refused("is built in")
+    own = tmp_path / "own.yaml"
+    own.write_text("{kind: lmc, states: {s: a}, transitions: {s: {s: 1}}}")
+    command("show", str(own), "--label", "a: s=0").assert_refused("label: this is for models in", "not yaml")
+
+
+def test_properties_are_seen(command: Command, model: Path, tmp_path: Path) -> None:
+    ask = ("delta", str(model), "--alpha", "1", "--observe-variables", "x")
+    file = tmp_path / "game.pctl"
+    file.write_text("P=? [ F s=2 ]; P=? [ F s=3 & x=0 ]")
+    blind = tmp_path / "blind.tra"
+    for suffix, text in (("tra", TRA), ("sta", STA), ("lab", LAB[:22] + "\n0: 0\n1: 0\n")):
+        blind.with_suffix(f".{suffix}").write_text(text)
+    assert f"--properties {file} would show s=2, s=3 & x=0" in command("show", str(blind)).err
+    answer = command(*ask, "--properties", str(file), "--json")
+    assert json.loads(answer.out)["pairs"][0]["upper"] == "1/6"
+    command(*ask, "--properties", str(file), "--csv", str(file)).assert_refused("is read by the same command")
+    command(*ask, "--properties", str(tmp_path / "none.pctl")).assert_refused("none.pctl")
+
+
+FORK = "3 4 5\n0 0 1 1/2 go\n0 0 2 1/2 go\n0 1 2 1 stop\n1 0 1 1 up\n2 0 2 1\n"
+STRAIGHT = "2 2 3\n0 0 0 1/2 go\n0 0 1 1/2 go\n1 0 1 1 end\n"
+
+
+def test_choices_drawn_at_random(command: Command, tmp_path: Path) -> None:
+    fork = tmp_path / "fork.tra"
+    fork.write_text(FORK)
+    fork.with_suffix(".lab").write_text('0="init" 1="deadlock" 2="up"\n0: 0\n1: 2\n')
+    written = tmp_path / "chain.json"
+    assert command("show", fork, "--resolve", "uniform", "-o", written).code == 0
+    chain = json.loads(written.read_text())
+    assert (chain["kind"], chain["transitions"]["0"]) == ("lmc", {"1": "1/4", "2": "3/4"})
+    command("show", fork, "--resolve", "first").assert_refused("expected scheduler or uniform")
+    both = ("--resolve", "uniform", "--choices", "interactive")
+    command("show", fork, *both).assert_refused("nobody makes them")
+    dice = command("show", "example:leaky-retry", "--resolve", "uniform")
+    dice.assert_refused("resolve")
+
+
+def test_a_decision_process_without_choices_is_a_chain(command: Command, tmp_path: Path) -> None:
+    straight = tmp_path / "straight.tra"
+    straight.write_text(STRAIGHT)
+    straight.with_suffix(".lab").write_text('0="init" 1="deadlock" 2="x"\n0: 0 2\n1: 2\n')
+    plain, seen = (command("show", straight, *more, "--json") for more in ((), ("--observe-actions",)))
+    assert "every state has one choice: the model is a Markov chain" in plain.err
+    assert [json.loads(found.out)["labels"] for found in (plain, seen)] == [1, 2]
+    straight.with_suffix(".lab").write_text('0="init" 1="deadlock" 2="x"\n0: 0 2\n')
+    asked = json.loads(command("show", straight, "--choices", "interactive", "--json").out)
+    assert asked["kind"] == "interactive"
+
+
+def test_chains_have_no_choices_rates_or_rewards(command: Command, model: Path) -> None:
+    command("show", model, "--resolve", "uniform").assert_refused("no choice in this model to resolve")
+    command("show", model, "--observe", "time").assert_refused("the model has no rates")
+    command("show", model, "--observe", "draws").assert_refused("--observe is for programs")
+    command("show", model, "--observe-rewards", "cost").assert_refused("no rewards 'cost'")

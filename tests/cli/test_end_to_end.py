@@ -65,7 +65,7 @@ def test_an_interrupt_prints_what_is_known(command: Command, monkeypatch: pytest
 
         yield report
 
-    monkeypatch.setattr("bisimdist.cli.run.shown_progress", interrupting)
+    monkeypatch.setattr("bisimdist.faces.cli.run.shown_progress", interrupting)
     ended = command("bound", CRYPTOGRAPHERS, "--alpha", "1.0002", "--json")
     answer = json.loads(ended.out)
     assert answer["status"] in {"limit", "exact"}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.analysis.answer import FORMAT
-from bisimdist.checker.rules.hmm_budget import check_document
+from bisimdist.checker.claims.hmm_budget import check_document
 from bisimdist.errors import LimitError
+from bisimdist.faces.shown.answer import FORMAT
 from tests.cli.conftest import Command
 
 ENDLESS = """\
@@ -88,8 +88,8 @@ def test_a_limit_leaves_a_lower_bound(command: Command, monkeypatch: pytest.Monk
     def never(*arguments: object, **options: object) -> None:
         raise LimitError("the time limit was reached")
 
-    monkeypatch.setattr("bisimdist.analysis.hmm.least_ratio", never)
-    monkeypatch.setattr("bisimdist.analysis.hmm.GRACE", 60.0)  # a busy machine needs more
+    monkeypatch.setattr("bisimdist.budgets.verify.ask.least_ratio", never)
+    monkeypatch.setattr("bisimdist.budgets.verify.ask.GRACE", 60.0)  # a busy machine needs more
     ended = command(
         "epsilon", "example:above-threshold", "--length", "10", "--json", "--certificate", "/dev/null"
     )

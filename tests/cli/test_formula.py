@@ -1,4 +1,4 @@
-"""``bisimdist formula``, ``satisfies`` and ``explain``."""
+"""``bisimdist logic formula``, ``satisfies`` and ``explain``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.logic.formula_parser import parse_formula, parse_system
-from bisimdist.logic.mimicking import mimicking_formula
+from bisimdist.logic.engine.formula_parser import parse_formula, parse_system
+from bisimdist.logic.engine.mimicking import mimicking_formula
 from bisimdist.models.library.pin_checking import pin_checking
 from tests.cli.conftest import Command
 
@@ -33,35 +33,41 @@ def acyclic(tmp_path: Path) -> Path:
 
 
 def test_formulae_to_a_depth(command: Command, acyclic: Path) -> None:
-    ended = command("formula", acyclic, "--state", "s", "--depth", "2")
+    ended = command("logic", "formula", acyclic, "--state", "s", "--depth", "2")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == "<a>(1/2 (<b>(1 T) & !<a>T) + 1/2 (!<a>T & !<b>T)) & !<b>T\n"
-    ended = command("formula", acyclic, "--state", "s", "--depth", "1", "--unicode")
+    ended = command("logic", "formula", acyclic, "--state", "s", "--depth", "1", "--unicode")
     assert ended.out == "⟨a⟩(1 \u22a4) ∧ ¬⟨b⟩\u22a4\n"
-    data = json.loads(command("formula", PIN, "--state", "s1", "--depth", "7", "--json").out)
+    data = json.loads(command("logic", "formula", PIN, "--state", "s1", "--depth", "7", "--json").out)
     assert data["model"] == {"digest": pin_checking().digest(), "states": 17}
-    assert (data["command"], data["state"], data["depth"], data["recursive"]) == ("formula", "s1", 7, False)
+    assert (data["command"], data["state"], data["depth"], data["recursive"]) == (
+        "logic formula",
+        "s1",
+        7,
+        False,
+    )
     assert parse_formula(data["formula"]) is mimicking_formula(pin_checking(), pin_checking().index("s1"), 7)
 
 
 def test_formulae_for_ever(command: Command, acyclic: Path) -> None:
-    data = json.loads(command("formula", acyclic, "--state", "t", "--json").out)
+    data = json.loads(command("logic", "formula", acyclic, "--state", "t", "--json").out)
     assert (data["depth"], data["recursive"]) == (None, False)
     assert data["formula"] == "<a>(<b>(!<a>T & !<b>T) & !<a>T) & !<b>T"
-    ended = command("formula", PIN, "--state", "s1")
+    ended = command("logic", "formula", PIN, "--state", "s1")
     assert ended.code == 0
     assert ended.out.startswith("rec\n  X_s1 = <a1>(")
     assert len(parse_system(ended.out).equations) == 8
 
 
 def test_who_satisfies(command: Command, acyclic: Path, tmp_path: Path) -> None:
-    ended = command("satisfies", acyclic, "--formula", "<b>T")
+    ended = command("logic", "satisfies", acyclic, "--formula", "<b>T")
     assert (ended.code, ended.out) == (0, "2 of 6 states satisfy the formula: s1, t1\n")
-    ended = command("satisfies", acyclic, "--formula", "<b>T", "--state", "s1", "--state", "s")
+    ended = command("logic", "satisfies", acyclic, "--formula", "<b>T", "--state", "s1", "--state", "s")
     assert ended.code == 1
     assert "s1     yes" in ended.out
     assert "s      no" in ended.out
     given = (
+        "logic",
         "satisfies",
         acyclic,
         "--formula",
@@ -78,19 +84,19 @@ def test_who_satisfies(command: Command, acyclic: Path, tmp_path: Path) -> None:
     assert data["states"] == [{"state": "s", "holds": True}]
     assert data["verdict"] == "holds"
     file = tmp_path / "formula.txt"
-    file.write_text(command("formula", PIN, "--state", "s7").out)
-    ended = command("satisfies", PIN, "--formula", f"@{file}", "--state", "s7")
+    file.write_text(command("logic", "formula", PIN, "--state", "s7").out)
+    ended = command("logic", "satisfies", PIN, "--formula", f"@{file}", "--state", "s7")
     assert ended.code == 0
 
 
 def test_why_states_differ(command: Command, acyclic: Path, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
-    ended = command("explain", acyclic, "--certificate", proof)
+    ended = command("logic", "explain", acyclic, "--certificate", proof)
     assert ended.code == 0
     assert "s can do a and then, with probability at least 1/2, cannot do b; t cannot." in ended.out
     assert "They give different probabilities to the trace a b." in ended.out
     assert "s1    t1  yes" in ended.out
-    data = json.loads(command("explain", acyclic, "--json").out)
+    data = json.loads(command("logic", "explain", acyclic, "--json").out)
     assert data["pairs"] == [
         {
             "from": "s",
@@ -129,39 +135,43 @@ def test_why_states_differ(command: Command, acyclic: Path, tmp_path: Path) -> N
 
 def test_time_limits(command: Command, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
-    ended = command("explain", PIN, "--timeout", "0", "--json", "--certificate", proof)
+    ended = command("logic", "explain", PIN, "--timeout", "0", "--json", "--certificate", proof)
     assert ended.code == 3
     assert json.loads(ended.out)["pairs"][0]["bisimilar"] is None
     assert "no certificate was written" in ended.err
     assert not proof.exists()
-    ended = command("formula", PIN, "--state", "s1", "--depth", "5", "--timeout", "0")
+    ended = command("logic", "formula", PIN, "--state", "s1", "--depth", "5", "--timeout", "0")
     assert (ended.code, ended.out) == (3, "")
-    assert command("satisfies", PIN, "--formula", "rec X = <ok>X in X", "--timeout", "0").code == 3
+    assert command("logic", "satisfies", PIN, "--formula", "rec X = <ok>X in X", "--timeout", "0").code == 3
 
 
 def test_bad_input_is_refused(command: Command, acyclic: Path, tmp_path: Path) -> None:
-    command("formula", acyclic).assert_refused("--state was not given")
-    command("formula", acyclic, "--state", "x").assert_refused("state 'x'")
-    command("formula", acyclic, "--state", "s", "--depth", "-1").assert_refused("--depth -1")
-    command("satisfies", acyclic).assert_refused("--formula was not given")
-    command("satisfies", acyclic, "--formula", "<a>(1/2 T").assert_refused(
+    command("logic", "formula", acyclic).assert_refused("--state was not given")
+    command("logic", "formula", acyclic, "--state", "x").assert_refused("state 'x'")
+    command("logic", "formula", acyclic, "--state", "s", "--depth", "-1").assert_refused("--depth -1")
+    command("logic", "satisfies", acyclic).assert_refused("--formula was not given")
+    command("logic", "satisfies", acyclic, "--formula", "<a>(1/2 T").assert_refused(
         "--formula:1: column 10", "expected '+'"
     )
-    command("satisfies", acyclic, "--formula", "T", "--state", "x").assert_refused("state 'x'")
-    command("satisfies", acyclic, "--formula", "@nowhere").assert_refused("nowhere: there is no such file")
+    command("logic", "satisfies", acyclic, "--formula", "T", "--state", "x").assert_refused("state 'x'")
+    command("logic", "satisfies", acyclic, "--formula", "@nowhere").assert_refused(
+        "nowhere: there is no such file"
+    )
     file = tmp_path / "formula.txt"
     file.write_bytes(b"T &\n\n&")
-    command("satisfies", acyclic, "--formula", f"@{file}").assert_refused(f"{file}:3: column 1: found '&'")
+    command("logic", "satisfies", acyclic, "--formula", f"@{file}").assert_refused(
+        f"{file}:3: column 1: found '&'"
+    )
     file.write_bytes(b"\xff")
-    command("satisfies", acyclic, "--formula", f"@{file}").assert_refused("not UTF-8")
-    command("explain", acyclic, "--pair", "s", "x").assert_refused("state 'x'")
-    command("explain", "example:geometric").assert_refused("hidden Markov model")
+    command("logic", "satisfies", acyclic, "--formula", f"@{file}").assert_refused("not UTF-8")
+    command("logic", "explain", acyclic, "--pair", "s", "x").assert_refused("state 'x'")
+    command("logic", "explain", "example:geometric").assert_refused("hidden Markov model")
     file.with_suffix(".yaml").write_text("kind: pa\nstates: [s]\ntransitions: []\n")
-    command("explain", file.with_suffix(".yaml")).assert_refused("no pairs of its own")
+    command("logic", "explain", file.with_suffix(".yaml")).assert_refused("no pairs of its own")
 
 
 def test_which_transitions_satisfy(command: Command, acyclic: Path) -> None:
-    ended = command("satisfies", acyclic, "--formula", "(1/2 <b>T + 1/2 T)")
+    ended = command("logic", "satisfies", acyclic, "--formula", "(1/2 <b>T + 1/2 T)")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == (
         "from  action  to\n"
@@ -169,7 +179,7 @@ def test_which_transitions_satisfy(command: Command, acyclic: Path) -> None:
         "t     a       t1 1\n"
         "2 of 4 transitions satisfy the formula.\n"
     )
-    asked = ("satisfies", acyclic, "--formula", "(1/2 <b>T + 1/2 !<b>T)", "--state", "s")
+    asked = ("logic", "satisfies", acyclic, "--formula", "(1/2 <b>T + 1/2 !<b>T)", "--state", "s")
     assert command(*asked).out == "from  action  to\ns     a       s1 1/2, s2 1/2\n"
     data = json.loads(command(*asked, "--state", "t", "--json").out)
     assert data["formula"] == "(1/2 <b>T + 1/2 !<b>T)"
@@ -187,8 +197,11 @@ def test_which_transitions_satisfy(command: Command, acyclic: Path) -> None:
     assert ended.code == 1
     assert "No transition of t satisfies the formula.\n" in ended.out
     # What is about states stays so.
-    assert "6 of 6 states" in command("satisfies", acyclic, "--formula", "T").out
-    assert command("satisfies", acyclic, "--formula", "()").out == "0 of 4 transitions satisfy the formula.\n"
+    assert "6 of 6 states" in command("logic", "satisfies", acyclic, "--formula", "T").out
+    assert (
+        command("logic", "satisfies", acyclic, "--formula", "()").out
+        == "0 of 4 transitions satisfy the formula.\n"
+    )
 
 
 def test_bad_formulae_about_distributions(command: Command, acyclic: Path) -> None:
@@ -198,31 +211,35 @@ def test_bad_formulae_about_distributions(command: Command, acyclic: Path) -> No
         ("(1/2 T + 1/2 x)", "column 14: the name x has no definition"),
         ("rec X = <a>X in (1 X)", "column 17: a formula about distributions stands here"),
     ):
-        command("satisfies", acyclic, "--formula", text).assert_refused(words)
-    command("satisfies", acyclic, "--formula", "(1 T)", "--state", "x").assert_refused("state 'x'")
+        command("logic", "satisfies", acyclic, "--formula", text).assert_refused(words)
+    command("logic", "satisfies", acyclic, "--formula", "(1 T)", "--state", "x").assert_refused("state 'x'")
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "kind"),
     [
-        (("satisfies", "--formula", "<b>T"), 0, "satisfaction"),
-        (("satisfies", "--formula", "<b>T", "--state", "s"), 1, "satisfaction"),
-        (("satisfies", "--formula", "rec X = <a>X in !X"), 0, "satisfaction"),
-        (("satisfies", "--formula", "(1/2 <b>T + 1/2 T)"), 0, "satisfaction"),
-        (("formula", "--state", "s"), 0, "mimicking-formula"),
-        (("formula", "--state", "s", "--depth", "1"), 0, "mimicking-formula"),
-        (("traces", "--state", "s"), 0, "trace-formulae"),
-        (("traces", "--state", "s", "--limit", "1"), 0, "trace-formulae"),
-        (("traces", "--state", "s", "--formula", "1 <a>T", "--formula", "1 <a><b>T"), 1, "trace-formulae"),
+        (("logic", "satisfies", "--formula", "<b>T"), 0, "satisfaction"),
+        (("logic", "satisfies", "--formula", "<b>T", "--state", "s"), 1, "satisfaction"),
+        (("logic", "satisfies", "--formula", "rec X = <a>X in !X"), 0, "satisfaction"),
+        (("logic", "satisfies", "--formula", "(1/2 <b>T + 1/2 T)"), 0, "satisfaction"),
+        (("logic", "formula", "--state", "s"), 0, "mimicking-formula"),
+        (("logic", "formula", "--state", "s", "--depth", "1"), 0, "mimicking-formula"),
+        (("logic", "traces", "--state", "s"), 0, "trace-formulae"),
+        (("logic", "traces", "--state", "s", "--limit", "1"), 0, "trace-formulae"),
+        (
+            ("logic", "traces", "--state", "s", "--formula", "1 <a>T", "--formula", "1 <a><b>T"),
+            1,
+            "trace-formulae",
+        ),
     ],
 )
 def test_answers_are_proved(  # noqa: PLR0917
     command: Command, acyclic: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, kind: str
 ) -> None:
     proof = tmp_path / "proof.json"
-    ended = command(arguments[0], acyclic, *arguments[1:], "--certificate", proof)
+    ended = command(*arguments[:2], acyclic, *arguments[2:], "--certificate", proof)
     assert (ended.code, ended.err) == (code, "")
-    assert ended.out == command(arguments[0], acyclic, *arguments[1:]).out
+    assert ended.out == command(*arguments[:2], acyclic, *arguments[2:]).out
     data = json.loads(command("check", proof, acyclic, "--json").out)
     assert (data["valid"], data["kind"]) == (True, kind)
     assert command("check", proof, PIN).code == 1
@@ -230,7 +247,9 @@ def test_answers_are_proved(  # noqa: PLR0917
 
 def test_recursive_formulae_are_proved(command: Command, tmp_path: Path) -> None:
     proof = tmp_path / "proof.json"
-    ended = command("formula", PIN, "--state", "s1", "--certificate", proof)
+    ended = command("logic", "formula", PIN, "--state", "s1", "--certificate", proof)
     assert ended.code == 0
     assert command("check", proof, PIN).code == 0
-    command("satisfies", PIN, "--formula", "T", "--certificate", tmp_path).assert_refused("--certificate")
+    command("logic", "satisfies", PIN, "--formula", "T", "--certificate", tmp_path).assert_refused(
+        "--certificate"
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.analysis.answer import FORMAT
+from bisimdist.faces.shown.answer import FORMAT
 from bisimdist.models.library.pin_checking import pin_checking
 from tests.cli.conftest import Command
 

@@ -111,13 +111,13 @@ def test_crosscheck_holds_analysts_against_automata(command: Command, model: str
 @pytest.mark.parametrize(
     ("arguments", "word"),
     [
-        (["delta", "example:figure1", "--alpha", "1", "--rounds", "2"], "nobody asks this model"),
+        (["delta", "example:figure1", "--alpha", "1", "--rounds", "2"], "this model has no analyst"),
         (["delta", "MODEL", "--alpha", "1", "--fixed"], "say how many actions with --rounds"),
         (["delta", "MODEL", "--alpha", "1", "--rounds", "-1"], "--rounds -1: expected at least 0"),
-        (["profile", "MODEL", "--runs", "2"], "--runs: is for models that nobody asks"),
+        (["profile", "MODEL", "--runs", "2"], "--runs: needs a model without an analyst"),
         (["metric", "MODEL", "--kind", "amortised"], "interactive model (kind interactive); expected"),
         (["verify", "MODEL", "--ratio", "2", "--length", "2"], "interactive model (kind interactive)"),
-        (["convert", "MODEL", "--to", "lmc"], "somebody chooses"),
+        (["convert", "MODEL", "--to", "lmc"], "an analyst chooses"),
     ],
 )
 def test_what_is_not_for_it_is_refused_in_one_line(
@@ -139,7 +139,7 @@ def test_programs_that_ask(command: Command, tmp_path: Path) -> None:
     assert ended.code == 0
     assert "13/90" in ended.out
     assert "(1) ask (0, 1): observe 'below' -> (2)" in ended.out
-    assert "an analyst sees what it announces and returns" in ended.out
+    assert "An analyst of asked_above_threshold sees what it announces and returns" in ended.out
     assert "ask (1, 0)" in page.read_text()
     assert "analyst.choose(near)" in page.read_text()
     told = json.loads(command("program", program, *inputs, "--alpha", "2", "--json").out)
@@ -148,6 +148,6 @@ def test_programs_that_ask(command: Command, tmp_path: Path) -> None:
     assert command("convert", program, *inputs, "--to", "interactive", "-o", kept).code == 0
     assert "13/90" in command("delta", kept, "--alpha", "2").out
     refused = command("delta", program, *inputs, "--alpha", "2", "--cut", "1e-9")
-    assert (refused.code, "without a cut" in refused.err) == (2, True)
+    assert (refused.code, "expected no cut" in refused.err) == (2, True)
     refused = command("budget", program, "--domain", "0,1", "--size", "1", "--alpha", "2")
     assert (refused.code, "asks an analyst" in refused.err) == (2, True)

@@ -11,8 +11,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist import HMM, ModelError, delta, mechanism_model, parse_model, profile
-from bisimdist.analysis.hmm import epsilon
+from bisimdist import HMM, ModelError, delta, parse_model, profile
+from bisimdist.budgets.verify.ask import epsilon
+from bisimdist.models import mechanism_model
 from tests.cli.conftest import Command
 from tests.strategies import weights
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.analysis.answer import FORMAT
+from bisimdist.faces.shown.answer import FORMAT
 from bisimdist.models.library.pin_checking import pin_checking
 from tests.cli.conftest import Command
 
@@ -69,6 +69,16 @@ def test_amortised_json_is_exactly_this(command: Command) -> None:
                 "exact": True,
                 "lower": "9/4",
                 "reason": "(s1, t1) --a1 [2/3]--> (s2, t2) --no--> (s3, t3) --a2 [2/3]--> (s5, t5)",
+                "all_schedulers": {
+                    "action": "a1",
+                    "from": ["3/5", "1"],
+                    "to": ["2/5", "1"],
+                    "ratio": "5/2",
+                    "schedulers": [
+                        [["s1", "a1", [["s2", "2/5"], ["s5", "3/5"]]]],
+                        [["t1", "a2", [["t5", "3/5"], ["t6", "2/5"]]]],
+                    ],
+                },
             }
         ],
         "status": "exact",
@@ -107,6 +117,15 @@ def test_the_relation_of_example_2(command: Command, tmp_path: Path) -> None:
     assert ended.code == 0
     assert "The relation (15 triples) is an epsilon-amortised bisimulation, epsilon = ln(9/4)" in ended.out
     assert "The amortised distance of (s1, t1) is at most epsilon." in ended.out
+    proof = tmp_path / "proof.json"
+    file.write_text("".join(line for line in RELATION.splitlines(keepends=True) if "done" not in line))
+    ask = ("metric", "example:pin-checking", "--kind", "amortised", "--relation", file)
+    ended = command(*ask, "--certificate", proof)
+    assert ended.code == 0
+    assert "The relation (11 triples) is an epsilon-amortised bisimulation" in ended.out
+    assert "Supplied, since a state always answers itself: (done, done, 3/2)" in ended.out
+    assert "s1    t1  9/4 = 2.25  1" in command("check", proof, "example:pin-checking").out
+    assert len(json.loads(command(*ask, "--json").out)["supplied"]) == 4
     file.write_text(RELATION.replace("[s7, t7, 3/2]", "[s7, t7, 4/3]"))
     ended = command("metric", "example:pin-checking", "--kind", "amortised", "--relation", file)
     assert ended.code == 1
@@ -131,6 +150,9 @@ def test_different_supports_and_the_quotient(command: Command, tmp_path: Path) -
     data = json.loads(ended.out)
     assert (data["pairs"][0]["from"], data["pairs"][0]["to"], data["pairs"][0]["ratio"]) == ("s", "t", "1")
     assert data["quotient_of"]["states"] == 4
+    assert data["schedulers"] == "alike in bisimilar states"
+    said = command("metric", file, "--kind", "accumulative", "--quotient").out
+    assert "A scheduler that tells such states apart may reach a larger ratio." in said
 
 
 def test_undecided_is_exit_code_3_with_bounds(command: Command, tmp_path: Path) -> None:

@@ -42,8 +42,26 @@ def test_states_are_merged_before_a_question(command: Command, figure1: Path) ->
     command("delta", "example:two-questions", "--alpha", "1", "--minimise", "0").assert_refused("are merged")
 
 
+@pytest.mark.extra("cluster")
 def test_a_cluster_has_no_part_in_it(command: Command, figure1: Path) -> None:
-    pytest.importorskip("distributed")
     for name in ("bound", "delta"):
         both = ("--alpha", "1", "--minimise", "0", "--cluster", "local:2")
         command(name, figure1, *both).assert_refused("--minimise and --cluster")
+
+
+@pytest.mark.parametrize(
+    "extension",
+    [
+        "json",
+        "tra",
+        pytest.param("umb", marks=pytest.mark.extra("umb")),
+        pytest.param("drn", marks=pytest.mark.extra("storm")),
+    ],
+)
+def test_the_quotient_in_formats_of_other_tools(command: Command, tmp_path: Path, extension: str) -> None:
+    output = tmp_path / f"small.{extension}"
+    ended = command("minimise", "example:dining-cryptographers", "--loss", "0", "-o", output)
+    assert (ended.code, "40 states become 18; the loss is 0" in ended.out) == (0, True)
+    shown = json.loads(command("show", output, "--json").out)
+    assert (shown["states"], shown["bisimilarity_classes"], shown["labels"]) == (18, 18, 5)
+    command("minimise", "example:figure1", "--loss", "0", "-o", tmp_path / "x.txt").assert_refused("expected")

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from bisimdist.analysis.answer import FORMAT
+from bisimdist.faces.shown.answer import FORMAT
 from bisimdist.models.io import load_model, parse_model
 from bisimdist.models.library.registry import build_example, list_examples
 from tests.cli.conftest import Command

@@ -35,7 +35,7 @@ COMMANDS = (
     (CHAIN, "crosscheck"),
     (AUTOMATON, "metric --kind accumulative"),
     (AUTOMATON, "metric --kind additive"),
-    (AUTOMATON, "explain"),
+    (AUTOMATON, "logic explain"),
     (HIDDEN, "epsilon --length 2"),
     (HIDDEN, "verify --ratio 1 --length 2"),
     (HIDDEN, "prove"),
@@ -49,8 +49,8 @@ def test_every_command_says_that_nothing_is_seen(
 ) -> None:
     path = tmp_path / "model.yaml"
     path.write_text(model)
-    name, *options = words.split()
-    ended = command(name, path, *options)
+    name, *options = words.replace("logic ", "logic_").split()
+    ended = command(*name.split("_"), path, *options)
     assert ended.code == 0
     assert "nothing tells two runs apart" in ended.err
     assert "'a'" in ended.err

@@ -44,10 +44,10 @@ COMMANDS = {
     ),
     "metric": ("pin-checking", "--kind", "amortised"),
     "equivalence": ("figure1",),
-    "explain": ("figure1",),
-    "formula": ("pin-checking", "--state", "s1"),
-    "satisfies": ("pin-checking", "--formula", "<a1>T"),
-    "traces": ("figure1", "--state", "s0"),
+    "logic explain": ("figure1",),
+    "logic formula": ("pin-checking", "--state", "s1"),
+    "logic satisfies": ("pin-checking", "--formula", "<a1>T"),
+    "logic traces": ("figure1", "--state", "s0"),
     "trace": ("figure1",),
     "secrets": ("figure1",),
     "verify": ("geometric", "--ratio", "2", "--length", "1"),
@@ -62,6 +62,7 @@ OTHERS = [
     ("show", "figure1", "-o"),
 ]
 EVERY = [(name, words[0], "--certificate", *words[1:]) for name, words in COMMANDS.items()] + OTHERS
+MARKS = {"--plot": [pytest.mark.extra("plot")]}
 
 
 @pytest.fixture
@@ -74,7 +75,10 @@ def made(tmp_path: Path) -> Callable[[str], Path]:
     return make
 
 
-@pytest.mark.parametrize("arguments", EVERY, ids=lambda words: f"{words[0]} {words[2]}")
+@pytest.mark.parametrize(
+    "arguments",
+    [pytest.param(words, id=f"{words[0]} {words[2]}", marks=MARKS.get(words[2], ())) for words in EVERY],
+)
 @pytest.mark.parametrize("way", [same, symbolic, hard, roundabout])
 def test_an_input_is_not_overwritten(
     command: Command,
@@ -93,7 +97,7 @@ def test_an_input_is_not_overwritten(
     else:
         reached, read = way(model, tmp_path / "other.json"), str(model)
     kept = sorted(tmp_path.iterdir())
-    ended = command(verb, read, option, str(reached), *rest)
+    ended = command(*verb.split(), read, option, str(reached), *rest)
     ended.assert_refused(option, "read by the same command")
     assert model.read_bytes() == before
     assert sorted(tmp_path.iterdir()) == kept
@@ -102,7 +106,7 @@ def test_an_input_is_not_overwritten(
 def test_files_of_options_are_inputs_too(command: Command, tmp_path: Path) -> None:
     formula = tmp_path / "formula.txt"
     formula.write_text("<a1>T")
-    ask = ("satisfies", "example:pin-checking", "--formula", f"@{formula}", "--certificate", formula)
+    ask = ("logic", "satisfies", "example:pin-checking", "--formula", f"@{formula}", "--certificate", formula)
     command(*ask).assert_refused("read by the same command")
     assert formula.read_text() == "<a1>T"
 
@@ -127,6 +131,7 @@ def test_what_a_program_imports_is_an_input(command: Command, tmp_path: Path) ->
     assert helper.read_bytes() == before
 
 
+@pytest.mark.extra("plot")
 def test_two_outputs_are_two_files(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "x.svg"
     ask = ("profile", "example:figure1", "--points", "3")
@@ -144,7 +149,7 @@ def test_a_proof_that_cannot_be_written_loses_no_answer(
 ) -> None:
     example, *rest = COMMANDS[verb]
     place = tmp_path / "place"
-    ask = (verb, f"example:{example}", *rest, "--json")
+    ask = (*verb.split(), f"example:{example}", *rest, "--json")
     plain = command(*ask)
     place.mkdir()
     opened = Path.open
@@ -175,6 +180,8 @@ def test_the_answer_comes_before_its_proof(
 
     monkeypatch.setattr(Path, "replace", replace)
     for number, (verb, (example, *rest)) in enumerate(COMMANDS.items(), start=1):
-        command(verb, f"example:{example}", *rest, "--json", "--certificate", tmp_path / "proof.json")
+        command(
+            *verb.split(), f"example:{example}", *rest, "--json", "--certificate", tmp_path / "proof.json"
+        )
         assert len(seen) == number, verb
         assert json.loads(seen[-1])["command"] == verb

@@ -47,8 +47,8 @@ def test_a_function_of_a_parameter(command: Command, tmp_path: Path) -> None:
     assert "1/4 to 0.390891..." in part.out
 
 
+@pytest.mark.extra("plot")
 def test_it_is_drawn(command: Command, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     path = tmp_path / "curve.svg"
     assert command("delta", RING, "--alpha", "1", "--over", "p", "--plot", path).code == 0
     assert path.read_text().startswith("<?xml")

@@ -23,8 +23,8 @@ def test_json(command: Command) -> None:
     assert answer["pairs"][0]["losses"] == [["3/5", "2/5"], ["2/5", "3/5"]]
 
 
+@pytest.mark.extra("plot")
 def test_table_csv_and_picture(command: Command, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     table, picture = tmp_path / "profile.csv", tmp_path / "profile.svg"
     ended = command(
         "profile",

@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from bisimdist.analysis.distances import bound
-from bisimdist.cli import progress
-from bisimdist.cli.progress import hinting, shown_progress
+from bisimdist.distances.bound.ask import bound
+from bisimdist.faces.cli import progress
+from bisimdist.faces.cli.progress import hinting, shown_progress
+from bisimdist.faces.shown import progress_bar
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.progress import Deadline
-from bisimdist.report import progress_bar
 from tests.cli.conftest import Command
 
 
@@ -92,7 +92,9 @@ def test_who_waits_for_delta(
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     asked = "delta example:random,states=8,successors=3,labels=2,seed=1 --alpha 1 --pair s0 s1"
     said = command(*asked.split(), *options.split(), "--timeout", "1").err
-    assert said.startswith("bisimdist: this takes a while. What is proved by then is printed at Ctrl-C")
+    assert said.startswith(
+        "bisimdist: this takes a while. Ctrl-C or --timeout SEC ends it and prints what is proved"
+    )
     assert quicker in said.splitlines()[0]
     assert not_said not in said.splitlines()[0]
 

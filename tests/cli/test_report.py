@@ -70,7 +70,7 @@ def test_it_goes_to_standard_output_too(command: Command, tmp_path: Path) -> Non
 def test_nobody_is_told_apart(command: Command, tmp_path: Path) -> None:  # noqa: F811
     page = page_of(command, tmp_path, "example:figure1", "--pair", "s0", "s0")
     assert "in the event" not in page
-    assert "No event does at this alpha" in page
+    assert "No event tells them apart at this alpha" in page
 
 
 def test_its_first_numbers_are_rounded_in_the_safe_direction(command: Command, tmp_path: Path) -> None:  # noqa: F811

@@ -25,8 +25,8 @@ PROMPT = 15
 WATCHED = """
 import sys
 from contextlib import contextmanager
-import bisimdist.cli.run as runner
-from bisimdist.cli.main import run
+import bisimdist.faces.cli.run as runner
+from bisimdist.faces.cli.main import run
 
 @contextmanager
 def shown():
@@ -108,7 +108,7 @@ def test_interrupted_text_says_what_was_not_looked_at(
 
         yield report
 
-    monkeypatch.setattr("bisimdist.cli.run.shown_progress", interrupting)
+    monkeypatch.setattr("bisimdist.faces.cli.run.shown_progress", interrupting)
     ended = command("secrets", dense)
     assert ended.code == 3
     assert "14 more pairs were not looked at: the work was stopped." in ended.out
@@ -151,6 +151,8 @@ def test_weak_anonymity_of_all_secrets(command: Command, tmp_path: Path) -> None
     assert "ratio" not in data["pairs"][0]
     assert command("check", proof, MODEL).code == 0
     ended = command("secrets", MODEL, "--kind", "additive")
+    assert ended.out.startswith("additive trace metric of single traces, over all secrets\n")
+    ended = command("secrets", MODEL, "--kind", "additive", "--of", "sets")
     assert ended.out.startswith("weak anonymity of all secrets\n")
     assert "The least epsilon is 1/2." in ended.out
     ended = command("secrets", MODEL, "--kind", "additive", "--distance", "hamming")
@@ -166,4 +168,6 @@ def test_an_infinite_loss_names_its_loop(command: Command) -> None:
 def test_secrets_refuses_thresholds_and_kinds(command: Command) -> None:
     command("secrets", MODEL, "--threshold", "-1").assert_refused("--threshold")
     command("secrets", MODEL, "--threshold", "x").assert_refused("--threshold")
+    command("secrets", MODEL, "--of", "sets").assert_refused("additive metric")
+    command("secrets", MODEL, "--of", "words").assert_refused("--of", "traces or sets")
     command("secrets", MODEL, "--kind", "amortised").assert_refused("amortised", "multiplicative or additive")

@@ -21,7 +21,7 @@ LONG = ("delta", "example:dining-cryptographers,n=60", "--alpha", "1.0002", "--j
 WATCHED = """
 import sys
 from contextlib import contextmanager
-import bisimdist.cli.run as runner
+import bisimdist.faces.cli.run as runner
 import bisimdist.__main__
 
 @contextmanager
@@ -99,8 +99,8 @@ class Struck:
 sys.meta_path.insert(0, Struck())
 bisimdist.__main__.main()
 """
-LIGHT = ["bisimdist.cli.main", "click", "bisimdist.questions.delta", "flint"]
-HEAVY = ["bisimdist.analysis.delta", "numpy"]
+LIGHT = ["bisimdist.faces.cli.main", "click", "bisimdist.privacy.delta.command", "flint"]
+HEAVY = ["bisimdist.privacy.delta.ask", "numpy"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

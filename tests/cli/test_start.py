@@ -31,9 +31,10 @@ LOADED = {
     ("delta", "example:figure1", "--alpha", "1.5"): "click flint numpy",
     ("profile", "example:figure1"): "click flint numpy",
     ("equivalence", "example:figure1"): "click flint numpy",
+    ("same", "example:figure1", "example:figure1"): "click flint numpy",
     ("metric", "example:pin-checking", "--kind", "accumulative"): "click flint",
     ("metric", "example:pin-checking", "--kind", "amortised"): "click flint",
-    ("explain", "example:figure1"): "click flint numpy scipy",
+    ("logic", "explain", "example:figure1"): "click flint numpy scipy",
     ("metric", "example:pin-checking", "--kind", "additive"): "click flint numpy scipy",
     ("trace", "example:figure1"): "click flint numpy scipy networkx",
     ("verify", "example:geometric", "--ratio", "2", "--length", "1"): "click flint numpy scipy networkx",
@@ -45,7 +46,7 @@ LOADED = {
 @pytest.mark.parametrize("words", LOADED, ids=" ".join)
 def test_a_command_loads_no_more_than_it_uses(words: tuple[str, ...]) -> None:
     code = (
-        "import sys; from bisimdist.cli.main import run; run(sys.argv[2:]); "
+        "import sys; from bisimdist.faces.cli.main import run; run(sys.argv[2:]); "
         "print(*(name for name in sys.argv[1].split() if name in sys.modules), file=sys.stderr)"
     )
     command = [sys.executable, "-c", code, " ".join(LARGE), *words]
@@ -54,11 +55,14 @@ def test_a_command_loads_no_more_than_it_uses(words: tuple[str, ...]) -> None:
 
 
 def test_a_question_loads_no_other_question() -> None:
-    code = f"import sys; from bisimdist.cli.main import run; run({list(BOUND)}); print(*sys.modules)"
+    code = f"import sys; from bisimdist.faces.cli.main import run; run({list(BOUND)}); print(*sys.modules)"
     ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = set(ended.stdout.split())
-    assert "bisimdist.questions.bound" in loaded
-    assert not loaded & {f"bisimdist.questions.{name}" for name in ("delta", "metric", "verify", "trace")}
+    assert "bisimdist.distances.bound.command" in loaded
+    assert not loaded & {
+        f"bisimdist.{name}.command"
+        for name in ("privacy.delta", "automata.metric", "budgets.verify", "traces.trace")
+    }
     assert not loaded & {"bisimdist.models.library.hidden_markov", "bisimdist.checker"}
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist.report import streams
-from bisimdist.report.streams import json_parts
+from bisimdist.faces.shown import streams
+from bisimdist.faces.shown.streams import json_parts
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=4)
 DATA = st.recursive(

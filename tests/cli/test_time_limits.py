@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from bisimdist.distances.bound.command import Bound
 from bisimdist.interruption import alarm, asked_to_stop, listening, time_is_over, why
 from bisimdist.progress import Deadline
-from bisimdist.questions.bound import Bound
 from tests.cli.conftest import Command
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no alarm clock here")

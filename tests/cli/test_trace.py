@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.analysis.answer import FORMAT
+from bisimdist.faces.shown.answer import FORMAT
 from bisimdist.models.library.randomised_response import randomised_response
 from tests.cli.conftest import Command
 
@@ -60,7 +60,18 @@ def test_additive_and_weak_anonymity(command: Command) -> None:
     assert "ratio" not in data["pairs"][0]
     ended = command("trace", MODEL, "--kind", "additive", "--threshold", "0.4")
     assert ended.code == 1
-    assert "(weak anonymity): at most 2/5?" in ended.out and "violated" in ended.out
+    assert "of single traces: at most 2/5?" in ended.out
+    assert "Of sets of traces (weak anonymity): violated, since" in ended.out
+    three = ("trace", "example:randomised-response,rounds=3", "--kind", "additive", "--threshold", "1/2")
+    ended = command(
+        *three
+    )  # all three answers: 27/64 against 1/64; at least two of them: 54/64 against 10/64
+    assert (ended.code, "Of single traces: holds." in ended.out) == (0, True)
+    assert "violated; (true0, true1) is 11/16: a set of " in ended.out
+    ended = command(*three, "--of", "sets", "--json")
+    data = json.loads(ended.out)
+    assert (ended.code, data["of"], data["verdicts"]) == (1, "sets", {"traces": "holds", "sets": "violated"})
+    assert (data["verdict"], data["pairs"][0]["probabilities"]) == ("violated", ["27/32", "5/32"])
     ended = command("trace", MODEL, "--threshold", "1.0986", "--json")
     assert (ended.code, json.loads(ended.out)["verdict"]) == (1, "violated")
 
@@ -191,7 +202,7 @@ def test_secrets_refuses(command: Command, tmp_path: Path) -> None:
     command("secrets", MODEL, "--distance", table).assert_refused("at least 0")
 
 
-TRANSLATING = (("trace",), ("metric", "--kind", "amortised"), ("equivalence",), ("explain",))
+TRANSLATING = (("trace",), ("metric", "--kind", "amortised"), ("equivalence",), ("logic", "explain"))
 
 
 @pytest.mark.parametrize("asked", TRANSLATING)

@@ -1,4 +1,4 @@
-"""``bisimdist traces`` and ``bisimdist equivalence``: answers, certificates, and how they end."""
+"""``bisimdist logic traces`` and ``bisimdist equivalence``: answers, certificates, and how they end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.analysis.answer import FORMAT
+from bisimdist.faces.shown.answer import FORMAT
 from bisimdist.models.io import write_model
 from tests.cli.conftest import Command
 from tests.words.fully_probabilistic import deferred_choice, randomised_responses
@@ -29,12 +29,12 @@ def deferred(tmp_path: Path) -> Path:
 
 
 def test_the_formulae_of_a_state(command: Command, responses: Path) -> None:
-    ended = command("traces", responses, "--state", "sy", "--json")
+    ended = command("logic", "traces", responses, "--state", "sy", "--json")
     assert (ended.code, ended.err) == (0, "")
     data = json.loads(ended.out)
     assert data == {
         **FORMAT,
-        "command": "traces",
+        "command": "logic traces",
         "model": {"digest": randomised_responses().digest(), "states": 8},
         "state": "sy",
         "depth": None,
@@ -54,22 +54,23 @@ def test_the_formulae_of_a_state(command: Command, responses: Path) -> None:
         "missing_mass": False,
         "status": "exact",
     }
-    assert "These are all 5." in command("traces", responses, "--state", "sy").out
+    assert "These are all 5." in command("logic", "traces", responses, "--state", "sy").out
 
 
 def test_a_limit_says_that_there_are_more(command: Command, responses: Path) -> None:
-    ended = command("traces", responses, "--state", "sy", "--limit", "2", "--json")
+    ended = command("logic", "traces", responses, "--state", "sy", "--limit", "2", "--json")
     assert ended.code == 0
     data = json.loads(ended.out)
     assert (data["complete"], data["count"], len(data["formulae"])) == (False, 5, 2)
     assert data["following"]["formula"] == "1 <tau><tau>T"
-    out = command("traces", responses, "--state", "sy", "--limit", "2", "--depth", "2").out
+    out = command("logic", "traces", responses, "--state", "sy", "--limit", "2", "--depth", "2").out
     assert "There are more, 3 in all; the next one is 1 <tau><tau>T" in out
     assert "The longest formula of sy has 3 actions." in out
 
 
 def test_formulae_are_checked(command: Command, responses: Path) -> None:
     ended = command(
+        "logic",
         "traces",
         responses,
         "--state",
@@ -90,7 +91,7 @@ def test_formulae_are_checked(command: Command, responses: Path) -> None:
         "value": "3/4",
         "lenient_value": "3/4",
     }
-    ended = command("traces", responses, "--state", "sy", "--formula", "0.75 <tau><tau><yes>T")
+    ended = command("logic", "traces", responses, "--state", "sy", "--formula", "0.75 <tau><tau><yes>T")
     assert ended.code == 0
     assert "3/4 <tau><tau><yes>T  yes        3/4" in ended.out
 
@@ -137,7 +138,7 @@ def test_undecided(command: Command, responses: Path, tmp_path: Path) -> None:
     assert json.loads(ended.out)["pairs"][0]["equivalent"] is None
     assert "no certificate was written" in ended.err
     assert not proof.exists()
-    ended = command("traces", responses, "--state", "sy", "--timeout", "0", "--json")
+    ended = command("logic", "traces", responses, "--state", "sy", "--timeout", "0", "--json")
     assert ended.code == 3
     assert json.loads(ended.out)["status"] == "limit"
 
@@ -150,14 +151,14 @@ def test_a_chain_shows_its_labels(command: Command, figure1: Path) -> None:
 
 
 def test_bad_input_is_refused(command: Command, responses: Path, tmp_path: Path) -> None:
-    command("traces", responses).assert_refused("--state was not given")
-    command("traces", responses, "--state", "x").assert_refused("state 'x'")
-    command("traces", responses, "--state", "sy", "--depth", "-1").assert_refused("--depth -1")
-    command("traces", responses, "--state", "sy", "--limit", "-1").assert_refused("--limit -1")
-    command("traces", responses, "--state", "sy", "--formula", "1/2 <a").assert_refused(
+    command("logic", "traces", responses).assert_refused("--state was not given")
+    command("logic", "traces", responses, "--state", "x").assert_refused("state 'x'")
+    command("logic", "traces", responses, "--state", "sy", "--depth", "-1").assert_refused("--depth -1")
+    command("logic", "traces", responses, "--state", "sy", "--limit", "-1").assert_refused("--limit -1")
+    command("logic", "traces", responses, "--state", "sy", "--formula", "1/2 <a").assert_refused(
         "--formula:1: column 7: found the end of the text; expected '>'"
     )
-    command("traces", responses, "--state", "sy", "--formula", "T", "--depth", "1").assert_refused(
+    command("logic", "traces", responses, "--state", "sy", "--formula", "T", "--depth", "1").assert_refused(
         "--depth and --limit do not apply"
     )
     command("equivalence", responses, "--pair", "sy", "x").assert_refused("state 'x'")
@@ -167,7 +168,7 @@ def test_bad_input_is_refused(command: Command, responses: Path, tmp_path: Path)
         "kind: pa\nstates: [s]\ntransitions:\n  - {from: s, action: a, to: {s: 1}}\n"
         "  - {from: s, action: b, to: {s: 1}}\n"
     )
-    for asked in (("equivalence", choice, "--pair", "s", "s"), ("traces", choice, "--state", "s")):
+    for asked in (("equivalence", choice, "--pair", "s", "s"), ("logic", "traces", choice, "--state", "s")):
         command(*asked).assert_refused("choice.yaml", "state 's'", "several transitions")
     command("trace", choice).assert_refused("choice.yaml", "several transitions")
     lone = tmp_path / "lone.yaml"
@@ -180,7 +181,7 @@ def test_long_traces_are_listed_in_time(command: Command, tmp_path: Path) -> Non
     """All traces together are as long as the square of their number: time is kept for writing them."""
     path = tmp_path / "loop.yaml"
     path.write_text("kind: pa\nstates: [s]\ntransitions:\n  - {from: s, action: a, to: {s: 1}}\n")
-    given = ("traces", path, "--state", "s", "--limit", "1000000000", "--timeout", "1")
+    given = ("logic", "traces", path, "--state", "s", "--limit", "1000000000", "--timeout", "1")
     started = time.monotonic()
     ended = command(*given, "--json", "--certificate", tmp_path / "proof.json")
     assert time.monotonic() - started < 6

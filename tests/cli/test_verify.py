@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.analysis.answer import FORMAT
-from bisimdist.checker.rules.hmm_budget import check_document
-from bisimdist.cli.run import run_question
+from bisimdist.budgets.verify.command import Verify
+from bisimdist.checker.claims.hmm_budget import check_document
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.questions.verify import Verify
+from bisimdist.faces.cli.run import run_question
+from bisimdist.faces.shown.answer import FORMAT
 from tests.cli.conftest import Command
 from tests.models.test_hmm import TEXT as MODEL
 
@@ -106,7 +106,7 @@ def test_epsilon_is_decided_by_numbers_below_and_above(command: Command) -> None
 def test_a_number_too_close_to_the_logarithm_is_unknown(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bisimdist.analysis.hmm.ROUNDINGS", (None,))
+    monkeypatch.setattr("bisimdist.budgets.verify.verification.ROUNDINGS", (None,))
     ended = command("verify", "example:geometric", "--epsilon", "0.6931471805599453", "--length", "1")
     assert ended.code == 3
     assert "Not everything is decided." in ended.out
@@ -205,7 +205,7 @@ def test_engines_that_disagree_are_not_an_answer(command: Command, monkeypatch: 
     def wrong(*arguments: object, **options: object) -> None:
         raise LimitError("the engines disagree")
 
-    monkeypatch.setattr("bisimdist.analysis.hmm.verify", wrong)
+    monkeypatch.setattr("bisimdist.budgets.verify.ask.verify", wrong)
     ended = command("verify", "example:geometric", "--ratio", "2", "--length", "1")
     assert ended.code == 3
     assert "the engines disagree" in ended.err

@@ -20,42 +20,45 @@ from flint import fmpq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis import work
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.delta_jobs import delta_of_each
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.hmm import epsilon
-from bisimdist.analysis.mechanism_budget import mechanism_budget
-from bisimdist.analysis.parallel import Pool
-from bisimdist.analysis.profile import profile
-from bisimdist.analysis.program_budget import program_budget
+from bisimdist.budgets.budget.ask import mechanism_budget
+from bisimdist.budgets.budget.program import program_budget
+from bisimdist.budgets.engine.budget import geometric_family, noisy_max_family
+from bisimdist.budgets.verify.ask import epsilon
 from bisimdist.checker import check_certificate
 from bisimdist.cluster import Cluster, checked_cluster, expect_ourselves
+from bisimdist.distances.bound import work
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.engine import flat_cluster, flat_engine, flat_layout
+from bisimdist.distances.engine.flat_cluster import SpreadWork, spread_over
+from bisimdist.distances.engine.flat_engine import FlatTables, FlatWork, NoBracketError, Spread, flat_tables
+from bisimdist.distances.engine.flat_layout import Layout
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.fixpoint import flat_cluster, flat_engine, flat_layout
-from bisimdist.fixpoint.flat_cluster import SpreadWork, spread_over
-from bisimdist.fixpoint.flat_engine import FlatTables, FlatWork, NoBracketError, Spread, flat_tables
-from bisimdist.fixpoint.flat_layout import Layout
-from bisimdist.hmm.budget import geometric_family, noisy_max_family
 from bisimdist.models.library.hidden_markov import noisy_max_neighbours
 from bisimdist.models.library.programs.responses import rappor
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
+from bisimdist.parallel import Pool
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.delta.jobs import delta_of_each
+from bisimdist.privacy.profile.ask import profile
 from bisimdist.programs.front import explore
 from bisimdist.progress import NEVER, Deadline, Progress, silent
 from tests.campaign.campaign import Orders, Record, examine_several
 from tests.campaign.draw import KINDS
 from tests.strategies import alphas
 
-distributed = pytest.importorskip("distributed")
-
-pytestmark = pytest.mark.filterwarnings("default")  # what Dask leaves behind is not ours
+pytestmark = [
+    pytest.mark.extra("cluster"),
+    pytest.mark.filterwarnings("default"),  # what Dask leaves behind is not ours
+]
 
 WIDTH = fmpq(1, 10**9)
 
 
 @contextmanager
 def started(count: int, processes: bool = False, threads: int = 1) -> Iterator[tuple[Any, Cluster]]:
+    import distributed  # noqa: PLC0415
+
     with (
         distributed.LocalCluster(
             n_workers=count,
@@ -230,7 +233,7 @@ def lent(cluster: Cluster) -> Iterator[None]:
         assert place == "local:2"
         yield cluster
 
-    with patch("bisimdist.analysis.work.opened", opened), patch("bisimdist.analysis.parallel.opened", opened):
+    with patch("bisimdist.distances.bound.work.opened", opened), patch("bisimdist.parallel.opened", opened):
         yield
 
 

@@ -13,9 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("distributed")
-
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.extra("cluster")]
 
 ROOT = Path(__file__).parents[2]
 CHAIN = "example:random,states=600,successors=4,labels=2,seed=1"

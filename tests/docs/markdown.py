@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ __all__ = ["ROOT", "Block", "blocks", "commands", "failures", "pages"]
 
 ROOT = Path(__file__).resolve().parents[2]
 """The root of the repository."""
+
+NAMED = re.compile(r"# ([\w-]+\.py)")
+"""The first line of a block that is a file, where a caption would not be shown."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ def blocks(text: str) -> Iterator[Block]:
                 caption, first = stripped.removeprefix(":caption:").strip(), at + 1
             else:
                 inside.append(stripped)
+        if not caption and inside and (named := NAMED.fullmatch(inside[0])):
+            caption = named[1]
         language = language.removeprefix("{code-block}").strip()
         yield Block(language, caption, "\n".join(inside).strip("\n") + "\n", first)
 

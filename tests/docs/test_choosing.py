@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bisimdist.questions.registry import HOMES
+from bisimdist.faces.asked.registry import HOMES
 from tests.docs.markdown import ROOT
 
 

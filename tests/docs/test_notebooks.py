@@ -10,8 +10,7 @@ import pytest
 
 from tests.docs.markdown import ROOT, blocks
 
-for package in ("nbclient", "ipykernel", "sphinx"):
-    pytest.importorskip(package)
+pytestmark = pytest.mark.extra("docs")
 
 TUTORIALS = sorted(page for page in (ROOT / "docs/tutorials").glob("*.md") if page.stem != "index")
 

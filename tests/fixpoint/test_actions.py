@@ -11,17 +11,17 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distance_answer import DistanceAnswer
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.generalised import generalised_metric
+from bisimdist.automata.generalised.ask import generalised_metric
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.answer import DistanceAnswer
+from bisimdist.distances.bound.ask import bound
+from bisimdist.faces.shown.answer import Status
 from bisimdist.lp.problem import SkewedProblem
 from bisimdist.lp.solve import solve
 from bisimdist.models.interactive import Interactive, chain_as_interactive, interactive_as_automaton
 from bisimdist.models.io import write_model
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.delta.ask import delta
 from bisimdist.progress import Deadline
 from tests.strategies import alphas, interactives, lmcs
 

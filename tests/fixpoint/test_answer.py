@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distance_answer import DistanceAnswer, ThresholdAnswer
-from bisimdist.analysis.pair_bounds import PairBound
+from bisimdist.distances.bound.answer import DistanceAnswer, ThresholdAnswer
 from bisimdist.errors import UsageError
 from bisimdist.exact.bounds import Bracket, LowerBound, UpperBound
+from bisimdist.faces.shown.answer import Status
+from bisimdist.faces.shown.pair_bounds import PairBound
 from bisimdist.models.lmc import LMC
 
 HALF, THIRD = fmpq(1, 2), fmpq(1, 3)

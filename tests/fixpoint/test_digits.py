@@ -9,18 +9,18 @@ from flint import fmpq, fmpz
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.engine import digit_brackets
+from bisimdist.distances.engine.digit_brackets import prove_digits
+from bisimdist.distances.engine.exact_engine import approximate
+from bisimdist.distances.engine.improvement import improve_nearly
+from bisimdist.distances.engine.question import prepare
+from bisimdist.distances.engine.strategy import Strategy, Values
+from bisimdist.distances.engine.walks import steps_by_direction
 from bisimdist.errors import LimitError
 from bisimdist.exact.rational import format_rational
-from bisimdist.fixpoint import digit_brackets
-from bisimdist.fixpoint.digit_brackets import prove_digits
-from bisimdist.fixpoint.exact_engine import approximate
-from bisimdist.fixpoint.improvement import improve_nearly
-from bisimdist.fixpoint.question import prepare
-from bisimdist.fixpoint.strategy import Strategy, Values
-from bisimdist.fixpoint.walks import steps_by_direction
+from bisimdist.faces.shown.answer import Status
 from bisimdist.linear import leading
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC

@@ -13,16 +13,16 @@ from flint import fmpq
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis import work
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound import work
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.engine import flat_code as codes
+from bisimdist.distances.engine import flat_engine, flat_layout, flat_sweeps
+from bisimdist.distances.engine.flat_code import flat_code
+from bisimdist.distances.engine.flat_engine import FlatTables, FlatWork, NoBracketError, flat_tables
+from bisimdist.distances.engine.flat_layout import Layout
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint import flat_code as codes
-from bisimdist.fixpoint import flat_engine, flat_layout, flat_sweeps
-from bisimdist.fixpoint.flat_code import flat_code
-from bisimdist.fixpoint.flat_engine import FlatTables, FlatWork, NoBracketError, flat_tables
-from bisimdist.fixpoint.flat_layout import Layout
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.library.random_chain import random_lmc
@@ -311,7 +311,7 @@ def test_memory_is_estimated_before_work_begins() -> None:
         progress=lambda stage, done, total: told.append(stage),
     )
     assert answer.status is Status.LIMIT
-    assert "more than may be used" in answer.method
+    assert "more than may be used" in answer.reason
     assert told == [told[0]]
     assert "pairs, about" in told[0]
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distances import bound
+from bisimdist.distances.bound.ask import bound
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline

@@ -9,10 +9,9 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.distances import bound
-from bisimdist.errors import UsageError
-from bisimdist.fixpoint.hausdorff import Arena, kleene
-from bisimdist.fixpoint.liftings import (
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.engine.hausdorff import Arena
+from bisimdist.distances.engine.liftings import (
     AdditiveLifting,
     Lifting,
     Masses,
@@ -23,8 +22,10 @@ from bisimdist.fixpoint.liftings import (
     larger,
     smaller,
 )
+from bisimdist.errors import UsageError
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, chain_as_automaton
+from tests.fixpoint.kleene import kleene
 from tests.reference.generalised_kleene import lifted
 from tests.strategies import alphas, lmcs, weights
 

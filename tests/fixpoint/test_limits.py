@@ -8,10 +8,10 @@ from itertools import count
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distances import bd_threshold, bound
+from bisimdist.distances.bound.ask import bd_threshold, bound
+from bisimdist.distances.engine.pairs import reached_by_pairs
 from bisimdist.errors import Interruption, LimitError
-from bisimdist.fixpoint.pairs import reached_by_pairs
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline
@@ -58,7 +58,7 @@ def test_stopped_at_every_report(alpha: str, precision: str | None, error: type[
             break
         if error is Interruption:
             assert answer.status is Status.LIMIT
-            assert "stopped at" in answer.method
+            assert "stopped at" in answer.reason
     assert answer.status is not Status.LIMIT
     assert len(stages) >= 3
 
@@ -101,7 +101,7 @@ def test_a_deadline_that_has_passed(precision: str | None) -> None:
     pairs = [("s0", "s0"), ("s0", "s1"), ("s1", "s5")]
     answer = bound(swap(2), 1, pairs=pairs, precision=precision, deadline=Deadline.after(-1))
     assert answer.status is Status.LIMIT
-    assert "time limit" in answer.method
+    assert "time limit" in answer.reason
     assert (answer.pairs[0].lower, answer.pairs[0].upper) == (0, 0)
     assert all(pair.lower <= pair.upper for pair in answer.pairs)
     check_answer(answer)

@@ -6,11 +6,11 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.generalised import generalised_metric
-from bisimdist.fixpoint.generalised_engine import least_fixed_point
-from bisimdist.fixpoint.hausdorff import Arena
-from bisimdist.fixpoint.liftings import Lifting, SkewedLifting
+from bisimdist.automata.generalised.ask import generalised_metric
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.engine.generalised_engine import least_fixed_point
+from bisimdist.distances.engine.hausdorff import Arena
+from bisimdist.distances.engine.liftings import Lifting, SkewedLifting
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import chain_as_automaton

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from bisimdist.distances.engine.exact_engine import approximate
+from bisimdist.distances.engine.plan_matrix import PlanMatrix, plan_cost
+from bisimdist.distances.engine.question import prepare
+from bisimdist.distances.engine.strategy import Strategy
 from bisimdist.exact.rational import ExactNumber
-from bisimdist.fixpoint.exact_engine import approximate
-from bisimdist.fixpoint.plan_matrix import PlanMatrix, plan_cost
-from bisimdist.fixpoint.question import prepare
-from bisimdist.fixpoint.strategy import Strategy
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
 

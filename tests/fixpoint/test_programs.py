@@ -12,11 +12,11 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.fixpoint import excess
-from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
-from bisimdist.fixpoint.pairs import PairSpace, reached_by_pairs
-from bisimdist.fixpoint.programs import build_functional
-from bisimdist.fixpoint.question import prepare
+from bisimdist.distances.engine import excess
+from bisimdist.distances.engine.exact_engine import approximate, prove_exactly
+from bisimdist.distances.engine.pairs import PairSpace, reached_by_pairs
+from bisimdist.distances.engine.programs import build_functional
+from bisimdist.distances.engine.question import prepare
 from bisimdist.lp.program import Program
 from bisimdist.lp.programs import Programs
 from bisimdist.models.distinguishable import distinguishable_classes

@@ -12,17 +12,18 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis import distances, work
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.compare import compare
-from bisimdist.analysis.distances import bd_threshold, bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound import ask as distances
+from bisimdist.distances.bound import work
+from bisimdist.distances.bound.ask import bd_threshold, bound
+from bisimdist.distances.engine.flat_engine import NoBracketError, flat_tables
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.exact.logarithm import alpha_below
-from bisimdist.fixpoint.flat_engine import NoBracketError, flat_tables
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.against import side_by_side
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.compare.ask import compare
 from tests.strategies import alphas, lmcs
 
 CHAIN = random_lmc(8, 3, 3, 1)

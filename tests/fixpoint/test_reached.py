@@ -14,18 +14,18 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis import work
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distances import bound
-from bisimdist.certificates.compact import compact_certificate
-from bisimdist.certificates.writer import certificate_of
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound import work
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.bound.certificate import certificate_of
+from bisimdist.distances.bound.compact import compact_certificate
+from bisimdist.distances.engine import reached
+from bisimdist.distances.engine.flat_engine import FlatTables, NoBracketError, flat_tables
+from bisimdist.distances.engine.flat_layout import Layout
+from bisimdist.distances.engine.proof import Proof
+from bisimdist.distances.engine.reached import prove_reached
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint import reached
-from bisimdist.fixpoint.flat_engine import FlatTables, NoBracketError, flat_tables
-from bisimdist.fixpoint.flat_layout import Layout
-from bisimdist.fixpoint.proof import Proof
-from bisimdist.fixpoint.reached import prove_reached
+from bisimdist.faces.shown.answer import Status
 from bisimdist.linear import SingularSystemError
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System

@@ -9,11 +9,11 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bound
+from bisimdist.distances.bound.ask import bound
 from bisimdist.exact.rational import to_fmpq
 from bisimdist.models.io import parse_model
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.delta.ask import delta
 from bisimdist.progress import Deadline
 from tests.forger.templates import Bound, Document, Template, fraction, plain, read_bound
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.analysis.formulae import mimicking_formula
-from bisimdist.analysis.trace_equivalence import trace_equivalence
-from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_formulae
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.logic.formula.ask import mimicking_formula
+from bisimdist.logic.traces.ask import satisfies_trace_formulae, trace_formulae
 from bisimdist.models.io import parse_model
 from bisimdist.models.pa import PA
+from bisimdist.traces.equivalence.ask import trace_equivalence
 from tests.campaign.automata import random_formula
 from tests.campaign.draw import draw
 from tests.logic.formula_reference import holds, k_step_classes

@@ -60,18 +60,18 @@ def first_forgery(kind: str, first: int) -> Attack | None:
 
 
 QUICK = (
-    ("amortised", "rules.metric", "M10", 16),
-    ("amortised", "rules.metric", "M11", 1),
-    ("generalised", "rules.generalised_upper", "Q7", 1),
-    ("traces", "rules.trace_ratio", "T8", 0),
+    ("amortised", "claims.metric", "M10", 16),
+    ("amortised", "claims.metric", "M11", 1),
+    ("generalised", "claims.generalised_upper", "Q7", 1),
+    ("traces", "claims.trace_ratio", "T8", 0),
 )
 """Kinds of certificates, modules and rules of the checker, numbers of models that show it quickly."""
 RULES = (
     ("distances", "core.tables", "U3"),
     ("distances", "core.tables", "U4"),
-    ("distances", "rules.distance", "L6"),
-    ("delta", "rules.delta", "D5: the upper bound is less than what"),
-    ("generalised", "rules.generalised_lower", "an answer is not shown to cost the value"),
+    ("distances", "claims.distance", "L6"),
+    ("delta", "claims.delta", "D5: the upper bound is less than what"),
+    ("generalised", "claims.generalised_lower", "an answer is not shown to cost the value"),
 )
 
 

@@ -11,16 +11,17 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.parametric import delta_for_all, delta_over, synthesise
 from bisimdist.checker import MalformedCertificate, check_certificate
+from bisimdist.distances.bound.ask import bound
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.io import parse_model
 from bisimdist.models.lmc import LMC
 from bisimdist.models.parametric import ParametricChain
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.synthesise.ask import delta_for_all, delta_over, synthesise
 from bisimdist.progress import Deadline
 from tests.campaign.draw import Case, draw
+from tests.checker.redigest import redigested
 from tests.forger.plain import Bound, Document, fraction, plain, read_bound
 
 __all__ = ["best", "byte_lies", "for_all", "merged", "piece_lies", "robust"]
@@ -63,7 +64,7 @@ def merged(case: Case, _: Any) -> Made:
         )
         document = plain(answer.certificate())
         claims = [c for c in document["claims"] if c["upper"] != "0"]
-        if not claims or not document.get("merged"):
+        if not claims or "reduced" not in document:
             continue
         claim = case.source.choice([c for c in claims if c["upper"] != "1"] or claims)
         document["claims"] = [claim]
@@ -71,11 +72,9 @@ def merged(case: Case, _: Any) -> Made:
         yield f"{kind}, merged", document, *truth
         alike = [(s, t) for s in model.states for t in model.states if s != t]
         one, other = case.source.choice(alike)
-        yield (
-            f"{kind}, merged otherwise",
-            {**document, "merged": {**document["merged"], one: other}},
-            *truth,
-        )
+        document["reduced"][0]["steps"][0]["classes"][one] = other
+        redigested(document)
+        yield f"{kind}, merged otherwise", document, *truth
 
 
 SHARES = (("p", "1-p"), ("p^2", "1-p^2"), ("1/3", "2/3"), ("p/(1+p)", "1/(1+p)"), ("1/2*p", "1-1/2*p"))

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from bisimdist.cli import proved
-from bisimdist.cli.main import run
+from bisimdist.faces.cli import proved
+from bisimdist.faces.cli.main import run
 
 FORMAL = Path(__file__).parents[2] / "formal"
 CORRECT = FORMAL.parent / "tests" / "certificates" / "correct"
@@ -29,6 +29,10 @@ def compare() -> Any:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def test_it_is_looked_for_where_it_is_built() -> None:
+    assert proved.BUILT.parent.parent == FORMAL.resolve()
 
 
 @built
@@ -54,7 +58,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'metric' about models of kind 'pa' are not covered" in capsys.readouterr().err
     assert run(["check", "--with", "formal", str(CORRECT / "interactive-bracket.json")]) == 2
     assert "about models of kind 'interactive' are not covered" in capsys.readouterr().err
-    assert run(["check", "--with", "formal", str(CORRECT / "intervals.json")]) == 2
+    assert run(["check", "--with", "formal", str(CORRECT / "nature" / "distance-intervals.json")]) == 2
     assert "are not covered" in capsys.readouterr().err
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bisimdist.analysis.secret_file import load_secret_table
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.errors import BisimdistError
-from bisimdist.logic.formula_parser import parse_distribution_formula, parse_formula
-from bisimdist.logic.linear_parser import parse_trace_formula
+from bisimdist.logic.engine.formula_parser import parse_distribution_formula, parse_formula
+from bisimdist.logic.engine.linear_parser import parse_trace_formula
 from bisimdist.models.expression import parse_expression
 from bisimdist.models.io import parse_model, read_prism, write_model
+from bisimdist.traces.secrets.file import load_secret_table
 from tests.campaign.draw import draw
 
 __all__ = ["TARGETS", "Target"]

@@ -9,7 +9,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist.analysis.hmm import epsilon, verify
+from bisimdist.budgets.verify.ask import epsilon, verify
 from bisimdist.checker import check_certificate
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import independent_disease, noisy_max_diseases

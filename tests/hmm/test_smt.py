@@ -8,10 +8,10 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.hmm import verify
-from bisimdist.analysis.hmm_answer import Verdict
+from bisimdist.budgets.engine.smt import VARIANTS, SmtAnswer, decide_by_smt, rational_near
+from bisimdist.budgets.verify.answer import Verdict
+from bisimdist.budgets.verify.ask import verify
 from bisimdist.errors import LimitError, ModelError, UsageError
-from bisimdist.hmm.smt import VARIANTS, SmtAnswer, decide_by_smt, rational_near
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import (
     contagious_disease,
@@ -22,9 +22,9 @@ from bisimdist.models.library.hidden_markov import (
 )
 from bisimdist.models.mechanisms import above_threshold
 from bisimdist.progress import Deadline
-from bisimdist.words.forward import probability
-from bisimdist.words.integers import IntegerModel
-from bisimdist.words.search import Violation, decide_ratio, possible_word
+from bisimdist.traces.engine.forward import probability
+from bisimdist.traces.engine.integers import IntegerModel
+from bisimdist.traces.engine.search import Violation, decide_ratio, possible_word
 from tests.strategies import hmms
 
 PAIR = ("pi", "tau")
@@ -129,8 +129,8 @@ def test_trap_multilinear_conditions_are_decided_without_a_solver(monkeypatch: p
     def never(*arguments: object, **options: object) -> SmtAnswer:
         raise AssertionError
 
-    monkeypatch.setattr("bisimdist.hmm.smt.decide_by_smt", never)
-    monkeypatch.setattr("bisimdist.hmm.parametric.refute_negative", never)
+    monkeypatch.setattr("bisimdist.budgets.engine.smt.decide_by_smt", never)
+    monkeypatch.setattr("bisimdist.budgets.engine.parametric.refute_negative", never)
     for model, ratio in ((independent_disease(), 2), (parametric("p", "1-p"), "2")):
         found = verify(model, ratio, length=1)
         assert found.verdict is Verdict.HOLDS
@@ -143,7 +143,7 @@ def test_trap_an_unconfirmed_unsatisfiable_answer_says_so(monkeypatch: pytest.Mo
             holds=True if variant == "chosen" else None, nonlinear=True, queries=1, reason="gave up"
         )
 
-    monkeypatch.setattr("bisimdist.hmm.smt.decide_by_smt", one)
+    monkeypatch.setattr("bisimdist.budgets.engine.smt.decide_by_smt", one)
     found = verify(independent_disease(), 2, length=1, engine="smt").pairs[0]
     assert found.verdict is Verdict.HOLDS
     assert found.ways == ("z3 chosen",)
@@ -154,7 +154,7 @@ def test_trap_engines_that_disagree_are_an_error(monkeypatch: pytest.MonkeyPatch
     def wrong(*arguments: object, **options: object) -> SmtAnswer:
         return SmtAnswer(holds=True, nonlinear=False, queries=1)
 
-    monkeypatch.setattr("bisimdist.hmm.smt.decide_by_smt", wrong)
+    monkeypatch.setattr("bisimdist.budgets.engine.smt.decide_by_smt", wrong)
     with pytest.raises(LimitError, match="the engines disagree"):
         verify(contagious_disease(), 2, length=1, engine="both")
 
@@ -165,7 +165,7 @@ def test_trap_a_violation_that_does_not_survive_the_exact_check_is_unknown(
     def wrong(*arguments: object, **options: object) -> SmtAnswer:
         return SmtAnswer(holds=False, nonlinear=False, queries=1, pair=("0", "1"), word=(0,))
 
-    monkeypatch.setattr("bisimdist.hmm.smt.decide_by_smt", wrong)
+    monkeypatch.setattr("bisimdist.budgets.engine.smt.decide_by_smt", wrong)
     found = verify(geometric(), 2, length=1, pairs=[("0", "1")], engine="smt").pairs[0]
     assert found.verdict is Verdict.UNKNOWN
     assert "did not survive" in found.note

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.hmm import epsilon, verify
-from bisimdist.analysis.hmm_proofs import for_all_lengths
-from bisimdist.analysis.mechanism_budget import mechanism_budget
+from bisimdist.budgets.budget.ask import mechanism_budget
+from bisimdist.budgets.engine.budget import geometric_family, noisy_max_family
+from bisimdist.budgets.engine.chain import as_chain
+from bisimdist.budgets.prove.ask import for_all_lengths
+from bisimdist.budgets.verify.ask import epsilon, verify
 from bisimdist.checker import MalformedCertificate, check_certificate
-from bisimdist.hmm.budget import geometric_family, noisy_max_family
-from bisimdist.hmm.chain import as_chain
+from bisimdist.distances.bound.ask import bound
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import contagious_disease, geometric, independent_disease
 from bisimdist.models.mechanisms import above_threshold

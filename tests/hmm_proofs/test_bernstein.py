@@ -7,6 +7,7 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bisimdist.budgets.engine.polynomial_solver import refute_negative
 from bisimdist.errors import UsageError
 from bisimdist.exact.bernstein import (
     Leaf,
@@ -18,7 +19,6 @@ from bisimdist.exact.bernstein import (
     proof_boxes,
     prove_sign,
 )
-from bisimdist.hmm.polynomial_solver import refute_negative
 
 UNIT = ((fmpq(0), fmpq(1)),)
 SQUARE = (*UNIT, *UNIT)

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.mechanism_budget import mechanism_budget
-from bisimdist.errors import LimitError, UsageError
-from bisimdist.hmm.budget import (
+from bisimdist.budgets.budget.ask import mechanism_budget
+from bisimdist.budgets.engine.budget import (
     Adjacency,
     QueryFamily,
     enumerated_budget,
@@ -13,6 +12,7 @@ from bisimdist.hmm.budget import (
     noisy_max_family,
     privacy_budget,
 )
+from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.mechanisms import Mechanism, geometric_mechanism, noisy_max
 from bisimdist.progress import Deadline
 

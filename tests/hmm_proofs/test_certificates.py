@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from bisimdist.analysis.hmm_proofs import for_all_lengths
-from bisimdist.analysis.mechanism_budget import mechanism_budget
-from bisimdist.certificates.hmm_proofs import parametric_certificate
+from bisimdist.budgets.budget.ask import mechanism_budget
+from bisimdist.budgets.engine.budget import geometric_family, noisy_max_family
+from bisimdist.budgets.engine.parametric import prove_for_all
+from bisimdist.budgets.prove.ask import for_all_lengths
+from bisimdist.budgets.prove.certificate import parametric_certificate
 from bisimdist.checker import CheckReport, check_certificate
+from bisimdist.checker.claims import KINDS
 from bisimdist.checker.core.reading import MalformedCertificate
-from bisimdist.checker.rules import KINDS
-from bisimdist.hmm.budget import geometric_family, noisy_max_family
-from bisimdist.hmm.parametric import prove_for_all
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import (
     contagious_disease,

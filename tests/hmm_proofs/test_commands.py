@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bisimdist.cli.main import run
+from bisimdist.faces.cli.main import run
 
 
 def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:

@@ -5,9 +5,9 @@ from itertools import product
 import pytest
 from flint import fmpq
 
+from bisimdist.budgets.engine.parametric import prove_for_all
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.bernstein import Sign, bernstein_coefficients
-from bisimdist.hmm.parametric import prove_for_all
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import independent_disease, noisy_max_diseases
 from bisimdist.progress import Deadline, Limits

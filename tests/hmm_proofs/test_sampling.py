@@ -6,11 +6,11 @@ import pytest
 from flint import fmpq
 from scipy import stats
 
-from bisimdist.analysis.hmm_sampling import narrow_budget, sample_and_verify
+from bisimdist.budgets.engine.sampling import narrow, p_value, sample_candidates, sampler_of
+from bisimdist.budgets.verify.sampling import narrow_budget, sample_and_verify
 from bisimdist.errors import UsageError
 from bisimdist.exact.binomial import binomial_interval
 from bisimdist.exact.rational import ExactNumber
-from bisimdist.hmm.sampling import narrow, p_value, sample_candidates, sampler_of
 from bisimdist.models.library.hidden_markov import (
     contagious_disease,
     independent_disease,

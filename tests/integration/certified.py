@@ -9,11 +9,11 @@ from itertools import combinations
 
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distance_answer import DistanceAnswer, ThresholdAnswer
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.answer import DistanceAnswer, ThresholdAnswer
+from bisimdist.distances.bound.ask import bound
 from bisimdist.exact.rational import ExactNumber
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import NEVER, Deadline
 from tests.reference.bd_oracle import Distance, make_distance
@@ -50,7 +50,8 @@ def check_answer(answer: DistanceAnswer | ThresholdAnswer) -> None:
     assert report.valid, report.reason
     pairs = answer.pairs if isinstance(answer, DistanceAnswer) else (answer.bound,)
     said = [(p.source, p.target, fraction(p.upper), fraction(p.lower), fraction(answer.alpha)) for p in pairs]
-    assert [(c.source, c.target, c.upper, c.lower, c.alpha) for c in report.claims] == said
+    claimed = [(c.source, c.target, c.upper, c.lower, c.alpha) for c in report.claims]
+    assert claimed in (said, list(dict.fromkeys(said)))  # behind steps a pair is claimed something of once
 
 
 def certified(

@@ -11,7 +11,7 @@ import pytest
 
 import bisimdist as b
 from bisimdist.checker import check_certificate
-from bisimdist.cli.main import run
+from bisimdist.faces.cli.main import run
 
 
 def example(name: str) -> Any:
@@ -23,14 +23,14 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "delta": lambda: b.delta(example("figure1"), 2),
     "delta of an analyst": lambda: b.delta(example("two-questions"), 2, rounds=2),
     "metric": lambda: b.metric(example("pin-checking"), "amortised"),
-    "generalised metric": lambda: b.generalised_metric(example("pin-checking")),
+    "generalised metric": lambda: b.automata.generalised_metric(example("pin-checking")),
     "trace metric": lambda: b.trace_metric(example("randomised-response-pa")),
-    "trace equivalence": lambda: b.trace_equivalence(example("randomised-response-pa")),
+    "trace equivalence": lambda: b.traces.trace_equivalence(example("randomised-response-pa")),
     "verify": lambda: b.verify(example("geometric"), ratio=2, length=1),
-    "all lengths": lambda: b.for_all_lengths(example("contagious-disease"), ratio=4),
-    "explain": lambda: b.explain(example("pin-checking")),
+    "all lengths": lambda: b.budgets.for_all_lengths(example("contagious-disease"), ratio=4),
+    "explain": lambda: b.logic.explain(example("pin-checking")),
     "leakage": lambda: b.leakage(example("figure1"), "kl"),
-    "satisfying": lambda: b.satisfying(example("pin-checking"), "<a1>T"),
+    "satisfying": lambda: b.logic.satisfying(example("pin-checking"), "<a1>T"),
     "profile": lambda: b.profile(example("figure1"), points=3),
     "compare": lambda: b.compare(example("figure1"), 2),
     "crosscheck": lambda: b.crosscheck(example("figure1"), length=1),
@@ -44,9 +44,9 @@ COMMANDS = {
     "generalised metric": "metric example:pin-checking --kind additive",
     "trace equivalence": "equivalence example:randomised-response-pa",
     "verify": "verify example:geometric --ratio 2 --length 1",
-    "explain": "explain example:pin-checking",
+    "explain": "logic explain example:pin-checking",
     "leakage": "leakage example:figure1 --measure kl",
-    "satisfying": "satisfies example:pin-checking --formula <a1>T",
+    "satisfying": "logic satisfies example:pin-checking --formula <a1>T",
     "profile": "profile example:figure1 --points 3",
     "compare": "compare example:figure1 --alpha 2",
 }

@@ -7,15 +7,15 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.generalised import generalised_metric
-from bisimdist.analysis.metric import metric
-from bisimdist.analysis.trace_metric import trace_metric
+from bisimdist.automata.generalised.ask import generalised_metric
+from bisimdist.automata.metric.ask import metric
+from bisimdist.distances.bound.ask import bound
 from bisimdist.exact.rational import to_fmpq
 from bisimdist.models.conversions import hmm_as_lmc, lmc_as_hmm
 from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition, action_labelled_lmc, chain_as_automaton
+from bisimdist.traces.trace.ask import trace_metric
 from tests.strategies import lmcs
 
 

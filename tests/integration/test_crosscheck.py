@@ -8,14 +8,8 @@ import pytest
 from flint import fmpq
 from hypothesis import HealthCheck, given, settings
 
-from bisimdist.analysis.crosscheck import crosscheck
-from bisimdist.analysis.crosscheck_answer import CheckedPair
-from bisimdist.analysis.crosscheck_measures import SOURCES, Source, Task
-from bisimdist.analysis.crosscheck_names import MEASURES
-from bisimdist.analysis.crosscheck_orders import ORDERS, Order, through_missing
-from bisimdist.analysis.crosscheck_subject import Fact, subject_of
-from bisimdist.analysis.standing import Measure, Relation, Scale
 from bisimdist.errors import Interruption, ModelError, UsageError
+from bisimdist.faces.shown.standing import Measure, Relation, Scale
 from bisimdist.models.ends import Ends
 from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
@@ -23,6 +17,12 @@ from bisimdist.models.kinds import AnyModel
 from bisimdist.models.library.registry import build_any_example, list_examples
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
+from bisimdist.privacy.crosscheck.answer import CheckedPair
+from bisimdist.privacy.crosscheck.ask import crosscheck
+from bisimdist.privacy.crosscheck.measures import SOURCES, Source, Task
+from bisimdist.privacy.crosscheck.names import MEASURES
+from bisimdist.privacy.crosscheck.orders import ORDERS, Order, through_missing
+from bisimdist.privacy.crosscheck.subject import Fact, subject_of
 from tests.strategies import alphas, automata, hmms, interactives, lmcs, similar_automata, tangled_automata
 
 EVERYTHING = frozenset({Fact.PROBABILISTIC, Fact.FULL, Fact.ONE_END, Fact.ENDLESS, Fact.ASKED})

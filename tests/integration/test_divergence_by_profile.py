@@ -7,10 +7,10 @@ import math
 from flint import fmpq
 from hypothesis import given, settings
 
-from bisimdist.analysis.crosscheck import crosscheck
-from bisimdist.analysis.divergence_by_profile import by_profile
-from bisimdist.analysis.leakage import leakage
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.crosscheck.ask import crosscheck
+from bisimdist.privacy.crosscheck.divergence_by_profile import by_profile
+from bisimdist.privacy.leakage.ask import leakage
 from bisimdist.progress import Deadline
 from tests.strategies import lmcs
 

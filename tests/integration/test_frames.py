@@ -7,7 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from bisimdist import HMM, PA, UsageError, bound, build_example, compare, delta, profile, to_pandas
+from bisimdist import HMM, PA, UsageError, bound, build_example, compare, delta, profile
+from bisimdist.faces import to_pandas
 
 
 def test_a_missing_package_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,8 +22,8 @@ def test_what_has_no_table() -> None:
         to_pandas(3)
 
 
+@pytest.mark.extra("pandas")
 def test_models() -> None:
-    pytest.importorskip("pandas")
     chain = build_example("figure1")
     table = to_pandas(chain)
     assert list(table.columns) == ["from", "label", "to", "probability"]
@@ -35,8 +36,8 @@ def test_models() -> None:
     assert to_pandas(hidden).to_dict("records") == [{"from": "s", "to": "s", "probability": 1}]
 
 
+@pytest.mark.extra("pandas")
 def test_answers() -> None:
-    pytest.importorskip("pandas")
     chain = build_example("figure1")
     deltas = to_pandas(delta(chain, 1))
     assert deltas[["from", "to", "lower", "upper", "exact"]].to_dict("records") == [

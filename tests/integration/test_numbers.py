@@ -9,11 +9,11 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distances import bd_threshold, bound
+from bisimdist.distances.bound.ask import bd_threshold, bound
 from bisimdist.errors import ModelError, NumberTypeError, UsageError
 from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import to_fmpq
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.io import parse_model
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.leaky_retry import leaky_retry

@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 import bisimdist
-from bisimdist.analysis import distance_answer
+from bisimdist.distances.bound import answer as distance_answer
 from bisimdist.drawing import WIDEST, Edge, Node, drawing
+from bisimdist.faces.shown.matrix import Matrix
 from bisimdist.models.library.pin_checking import pin_checking
-from bisimdist.report.matrix import Matrix
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -31,8 +31,8 @@ def texts(picture: str) -> list[str]:
         ("metric example:pin-checking --kind amortised", {"s1", "t5", "no"}),
         ("metric example:counting-queries --kind accumulative", {"s", "second1", "out0"}),
         ("show example:figure1", {"s0", "s3", "3/5"}),
-        ("explain example:figure2", {"can do a", "all of", "anything", "can do c"}),
-        ("explain example:pin-checking --pair s1 s1", {"nothing to draw"}),
+        ("logic explain example:figure2", {"can do a", "all of", "anything", "can do c"}),
+        ("logic explain example:pin-checking --pair s1 s1", {"nothing to draw"}),
         ("trace example:randomised-response-pa", {"s_y or s_n", "tau", "3/4 from s_y", "1/4 from s_n"}),
         ("metric example:mimicking --kind additive", {"nothing to draw"}),
         ("bound example:figure1 --alpha 1", {"s2", "s3", "given up", "1/5"}),
@@ -63,7 +63,7 @@ def test_a_play_that_goes_on_for_ever_leads_back() -> None:
 
 
 def test_where_nothing_differs_nothing_is_drawn() -> None:
-    assert bisimdist.explain(pin_checking(), pairs=[("s1", "s1")])._repr_svg_() is None
+    assert bisimdist.logic.explain(pin_checking(), pairs=[("s1", "s1")])._repr_svg_() is None
 
 
 def test_the_graph_of_information_states_is_drawn(command: Command, tmp_path: Path) -> None:  # noqa: F811
@@ -111,7 +111,7 @@ def test_of_many_pairs_one_coupling_is_drawn_without_the_proof_of_all(
 def test_what_is_pumped_leads_back() -> None:
     model = bisimdist.parse_model(GROWS)
     assert isinstance(model, bisimdist.HMM)
-    (picture,) = {bisimdist.for_all_lengths(model).picture()}
+    (picture,) = {bisimdist.budgets.for_all_lengths(model).picture()}
     assert "again and again" in texts(picture)
     assert "a round: times" in picture
 
@@ -192,9 +192,8 @@ def test_texts_of_edges_do_not_overlap(name: str) -> None:
         )
 
 
+@pytest.mark.extra("plot")
 def test_texts_of_a_map_do_not_overlap() -> None:
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("scipy")
     names = [f"state{k}" for k in range(24)]
     pairs = [
         {"from": s, "to": t, "upper": str(Fraction(abs(i % 4 - j % 4) + 1, 9)), "exact": True}

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.distances import bound
-from bisimdist.fixpoint.pairs import PairSpace
-from bisimdist.fixpoint.programs import build_functional
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.engine.pairs import PairSpace
+from bisimdist.distances.engine.programs import build_functional
 from bisimdist.lp import batch
 from bisimdist.lp.batch import BatchBasis
 from bisimdist.models.distinguishable import distinguishable_classes
@@ -30,7 +30,7 @@ CHAINS = {
 
 PROGRAM = """
 import json, sys
-from bisimdist.analysis.distances import bound
+from bisimdist.distances.bound.ask import bound
 from bisimdist.models.library.random_chain import random_lmc
 from itertools import combinations
 for chain in (random_lmc(10, 4, 2, seed=5, uniform=True), random_lmc(9, 3, 2, seed=158, denominator=6)):

@@ -34,8 +34,8 @@ def ask(number):
             for pair in bisimdist.crosscheck(model, length=2).pairs
             for measure in pair.measures
         ],
-        str(bisimdist.alpha_below(f"0.{number + 1}", denominator_bits=20 * (number + 1))),
-        bisimdist.log_enclosure(2 + number, 10 * (number + 1)),
+        str(bisimdist.exact.alpha_below(f"0.{number + 1}", denominator_bits=20 * (number + 1))),
+        bisimdist.exact.log_enclosure(2 + number, 10 * (number + 1)),
         str(solve(PROBLEM, "z3").value),
     )
 

@@ -10,7 +10,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import bisimdist
-from bisimdist import LMC, DeltaAnswer, Exact, PairBound
+from bisimdist import LMC
+from bisimdist.exact import Exact
+from bisimdist.faces import PairBound
+from bisimdist.privacy import DeltaAnswer
 
 LIMIT = Fraction(1, 20)
 
@@ -61,7 +64,7 @@ def whole(path: Path) -> None:
     print(answer.status.value, sums(answer), answer.worst.lower < answer.worst.upper)
     curve = bisimdist.profile(chain, points=3)
     print([(Fraction(point.alpha), point.upper - point.lower) for point in curve.points])
-    print(Fraction(bisimdist.alpha_below("1/2")) < 2, store(answer, path.with_suffix(".answer.json")))
+    print(Fraction(bisimdist.exact.alpha_below("1/2")) < 2, store(answer, path.with_suffix(".answer.json")))
     leak = bisimdist.leakage(chain, "kl").pairs[0]
     print(leak.upper is None or leak.upper < 1)
 

@@ -8,7 +8,7 @@ from itertools import chain, combinations
 from flint import fmpq
 from hypothesis import strategies as st
 
-from bisimdist.logic.formula import (
+from bisimdist.logic.engine.formula import (
     ANYTHING,
     TOP,
     Anything,

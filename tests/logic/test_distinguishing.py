@@ -7,10 +7,10 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.bisimulation.strong import bisimilarity_classes
+from bisimdist.automata.engine.strong import bisimilarity_classes
 from bisimdist.errors import LimitError
-from bisimdist.logic.distinguishing import Distinguisher, merged_part
-from bisimdist.logic.formula import (
+from bisimdist.logic.engine.distinguishing import Distinguisher, merged_part
+from bisimdist.logic.engine.formula import (
     ANYTHING,
     TOP,
     Conjunction,
@@ -24,9 +24,9 @@ from bisimdist.logic.formula import (
     mixture,
     postorder,
 )
-from bisimdist.logic.formula_parser import parse_formula
-from bisimdist.logic.reduction import reduced, replaced, weakenings
-from bisimdist.logic.satisfaction import ModelChecker
+from bisimdist.logic.engine.formula_parser import parse_formula
+from bisimdist.logic.engine.reduction import reduced, replaced, weakenings
+from bisimdist.logic.engine.satisfaction import ModelChecker
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
 from tests.logic.formula_reference import formulae, holds, k_step_classes

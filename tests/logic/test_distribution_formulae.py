@@ -11,11 +11,10 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.distribution_formulae import distribution_satisfies, satisfying_transitions
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError, ModelError, NumberError, NumberTypeError, UsageError
-from bisimdist.logic.equations import EquationSystem
-from bisimdist.logic.formula import (
+from bisimdist.logic.engine.equations import EquationSystem
+from bisimdist.logic.engine.formula import (
     ANYTHING,
     DistributionFormula,
     Mixture,
@@ -25,10 +24,11 @@ from bisimdist.logic.formula import (
     negation,
     variable,
 )
-from bisimdist.logic.formula_parser import parse_any_formula, parse_distribution_formula, parse_formula
-from bisimdist.logic.formula_printer import formula_text
-from bisimdist.logic.satisfaction import ModelChecker
-from bisimdist.logic.splitting import bits
+from bisimdist.logic.engine.formula_parser import parse_any_formula, parse_distribution_formula, parse_formula
+from bisimdist.logic.engine.formula_printer import formula_text
+from bisimdist.logic.engine.satisfaction import ModelChecker
+from bisimdist.logic.engine.splitting import bits
+from bisimdist.logic.satisfaction.distributions import distribution_satisfies, satisfying_transitions
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA, Transition

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bisimdist.errors import NumberError, NumberTypeError, UsageError
-from bisimdist.logic.equations import EquationSystem
-from bisimdist.logic.formula import (
+from bisimdist.logic.engine.equations import EquationSystem
+from bisimdist.logic.engine.formula import (
     ANYTHING,
     TOP,
     StateFormula,

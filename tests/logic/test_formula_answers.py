@@ -1,4 +1,4 @@
-"""The questions of `bisimdist.analysis.formulae` as a user asks them."""
+"""The questions of `bisimdist.logic.formula.ask` as a user asks them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distinctions import distinguishing_formula, explain
-from bisimdist.analysis.formulae import formula_distance, logical_distance, mimicking_formula
-from bisimdist.analysis.satisfaction import satisfies, satisfying
 from bisimdist.errors import Interruption, LimitError, ModelError, UsageError
-from bisimdist.logic.equations import EquationSystem
+from bisimdist.faces.shown.answer import Status
+from bisimdist.logic.engine.equations import EquationSystem
+from bisimdist.logic.explanation.ask import distinguishing_formula, explain
+from bisimdist.logic.formula.ask import formula_distance, logical_distance, mimicking_formula
+from bisimdist.logic.satisfaction.ask import satisfies, satisfying
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.library.random_chain import random_lmc

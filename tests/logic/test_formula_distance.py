@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bisimdist.distances.engine.liftings import (
+    AdditiveLifting,
+    Lifting,
+    MultiplicativeLifting,
+    Value,
+    at_most,
+)
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.fixpoint.liftings import AdditiveLifting, Lifting, MultiplicativeLifting, Value, at_most
-from bisimdist.logic.formula import TOP, StateFormula, conjunction, diamond, mixture, variable
-from bisimdist.logic.formula_distance import FormulaDistance
-from bisimdist.logic.formula_parser import parse_formula
-from bisimdist.logic.mimicking import mimicking_formulae
+from bisimdist.logic.engine.formula import TOP, StateFormula, conjunction, diamond, mixture, variable
+from bisimdist.logic.engine.formula_distance import FormulaDistance
+from bisimdist.logic.engine.formula_parser import parse_formula
+from bisimdist.logic.engine.mimicking import mimicking_formulae
 from bisimdist.models.pa import PA
 from bisimdist.progress import Deadline
 from tests.logic.formula_reference import formulae
@@ -73,6 +80,15 @@ def test_the_logical_distance_is_the_iterate(automaton: PA, depth: int, lifting:
     for s, first in formulae.items():
         for t, second in formulae.items():
             assert distance.between(first, second) == expected[s, t]
+
+
+@settings(max_examples=30, deadline=None)
+@given(automata(4), st.integers(0, 3), st.sampled_from(LIFTINGS))
+def test_it_grows_with_depth(automaton: PA, depth: int, lifting: Lifting) -> None:
+    distance = FormulaDistance(lifting)
+    formulae, deeper = (mimicking_formulae(automaton, k) for k in (depth, depth + 1))
+    for s, t in product(formulae, repeat=2):
+        assert at_most(distance.between(formulae[s], formulae[t]), distance.between(deeper[s], deeper[t]))
 
 
 @settings(max_examples=60, deadline=None)

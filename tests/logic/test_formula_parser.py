@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist.errors import ModelError
-from bisimdist.logic.equations import EquationSystem
-from bisimdist.logic.formula import (
+from bisimdist.logic.engine.equations import EquationSystem
+from bisimdist.logic.engine.formula import (
     TOP,
     StateFormula,
     conjunction,
@@ -22,9 +22,9 @@ from bisimdist.logic.formula import (
     negation,
     variable,
 )
-from bisimdist.logic.formula_parser import parse_formula, parse_node, parse_system
-from bisimdist.logic.formula_printer import formula_text, system_text
-from bisimdist.logic.mimicking import mimicking_formulae, mimicking_system
+from bisimdist.logic.engine.formula_parser import parse_formula, parse_node, parse_system
+from bisimdist.logic.engine.formula_printer import formula_text, system_text
+from bisimdist.logic.engine.mimicking import mimicking_formulae, mimicking_system
 from bisimdist.models.pa import PA
 from tests.logic.formula_reference import formulae
 from tests.logic.test_formula import chain_of

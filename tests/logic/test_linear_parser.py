@@ -8,8 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bisimdist.errors import ModelError, NumberError, NumberTypeError
-from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula, TraceFormula
-from bisimdist.logic.linear_parser import (
+from bisimdist.logic.engine.linear import LinearFormula, ProbabilisticFormula, TraceFormula
+from bisimdist.logic.engine.linear_parser import (
     parse_linear_formula,
     parse_probabilistic_formula,
     parse_trace_formula,

@@ -9,23 +9,23 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.trace_equivalence import trace_classes, trace_equivalence
-from bisimdist.analysis.trace_logic import logical_distances, satisfies_trace_formula, trace_formulae
 from bisimdist.errors import LimitError, ModelError, UsageError
-from bisimdist.logic.linear import LinearFormula, ProbabilisticFormula
-from bisimdist.logic.linear_parser import parse_probabilistic_formula as parse
-from bisimdist.logic.linear_semantics import (
+from bisimdist.faces.shown.answer import Status
+from bisimdist.logic.engine.linear import LinearFormula, ProbabilisticFormula
+from bisimdist.logic.engine.linear_parser import parse_probabilistic_formula as parse
+from bisimdist.logic.engine.linear_semantics import (
     FormulaScale,
     TraceSemantics,
     Value,
     formula_distance,
     hausdorff_distance,
 )
+from bisimdist.logic.traces.ask import logical_distances, satisfies_trace_formula, trace_formulae
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
-from bisimdist.words.equivalence import distinguishing_trace
+from bisimdist.traces.engine.equivalence import distinguishing_trace
+from bisimdist.traces.equivalence.ask import trace_classes, trace_equivalence
 from tests.words.fully_probabilistic import (
     all_traces,
     deferred_choice,

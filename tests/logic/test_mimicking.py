@@ -9,18 +9,18 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.bisimulation.strong import bisimilarity_classes
+from bisimdist.automata.engine.strong import bisimilarity_classes
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.logic.formula import formula_size
-from bisimdist.logic.formula_parser import parse_formula
-from bisimdist.logic.levels import Levels
-from bisimdist.logic.mimicking import (
+from bisimdist.logic.engine.formula import formula_size
+from bisimdist.logic.engine.formula_parser import parse_formula
+from bisimdist.logic.engine.levels import Levels
+from bisimdist.logic.engine.mimicking import (
     longest_run,
     mimicking_formula,
     mimicking_formulae,
     mimicking_system,
 )
-from bisimdist.logic.satisfaction import ModelChecker
+from bisimdist.logic.engine.satisfaction import ModelChecker
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.pa import PA, Transition, chain_as_automaton
 from bisimdist.models.partition import canonical_numbering

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist.errors import LimitError, UsageError
-from bisimdist.logic.formula import StateFormula, enabled, negation, variable
-from bisimdist.logic.formula_parser import parse_formula, parse_system
-from bisimdist.logic.satisfaction import ModelChecker, satisfying_states
-from bisimdist.logic.splitting import bits, splits, splitting
+from bisimdist.logic.engine.formula import StateFormula, enabled, negation, variable
+from bisimdist.logic.engine.formula_parser import parse_formula, parse_system
+from bisimdist.logic.engine.satisfaction import ModelChecker, satisfying_states
+from bisimdist.logic.engine.splitting import bits, splits, splitting
 from bisimdist.models.lmc import Row
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from bisimdist.logic.formula import StateFormula
-from bisimdist.logic.formula_parser import parse_formula
-from bisimdist.logic.wording import difference_in_words, formula_in_words
+from bisimdist.logic.engine.formula import StateFormula
+from bisimdist.logic.engine.formula_parser import parse_formula
+from bisimdist.logic.engine.wording import difference_in_words, formula_in_words
 from tests.logic.formula_reference import formulae
 
 

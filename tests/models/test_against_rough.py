@@ -9,8 +9,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist import LMC, IntervalChain, ParametricChain, UsageError, delta, delta_over, parse_model
+from bisimdist import LMC, IntervalChain, ParametricChain, UsageError, delta, parse_model
 from bisimdist.models.against import side_by_side
+from bisimdist.privacy import delta_over
 
 COIN = """{kind: lmc, parameters: {%s: [0, 1]}, states: {s: a, t: b, u: c},
     transitions: {s: {t: %s, u: 1-(%s)}, t: {t: 1}, u: {u: 1}}}"""

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist.fixpoint.blocks import Block, blocks, within_classes
+from bisimdist.distances.engine.blocks import Block, blocks, within_classes
 from bisimdist.models.all_pairs import AllPairs
 
 

@@ -11,13 +11,13 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.leakage import leakage
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.analyst import Step, Strategy, asked_chain
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.io.strategy import load_strategy
 from bisimdist.models.library.registry import build_any_example
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.leakage.ask import leakage
 from tests.reference.analysts import sequence_as_analyst, traces
 from tests.strategies import interactives
 

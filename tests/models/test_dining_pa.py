@@ -8,10 +8,10 @@ from itertools import combinations
 import pytest
 from flint import fmpq
 
-from bisimdist.bisimulation.accumulative import accumulative_values
-from bisimdist.bisimulation.amortised import amortised_values
-from bisimdist.bisimulation.game import SAME, Arena
-from bisimdist.bisimulation.strong import bisimilarity_classes
+from bisimdist.automata.engine.accumulative import accumulative_values
+from bisimdist.automata.engine.amortised import amortised_values
+from bisimdist.automata.engine.game import SAME, Arena
+from bisimdist.automata.engine.strong import bisimilarity_classes
 from bisimdist.errors import UsageError
 from bisimdist.models.io import parse_model
 from bisimdist.models.library.dining_cryptographers_pa import (

@@ -9,19 +9,8 @@ from pathlib import Path
 import pytest
 
 import bisimdist
-from bisimdist import (
-    HMM,
-    LMC,
-    PA,
-    Interactive,
-    UsageError,
-    build_any_example,
-    load_automaton,
-    load_chain,
-    load_hmm,
-    load_model,
-    write_model,
-)
+from bisimdist import HMM, LMC, PA, Interactive, UsageError, build_any_example, load_model, write_model
+from bisimdist.models import load_automaton, load_chain, load_hmm
 
 EXAMPLES = {LMC: "figure1", PA: "pin-checking", HMM: "geometric", Interactive: "two-questions"}
 
@@ -29,10 +18,9 @@ EXAMPLES = {LMC: "figure1", PA: "pin-checking", HMM: "geometric", Interactive: "
 @pytest.mark.parametrize(
     ("question", "kind", "named"),
     [
-        (lambda model: bisimdist.bound(model, 2), HMM, "lmc"),
         (bisimdist.trace_metric, HMM, "pa"),
         (lambda model: bisimdist.verify(model, ratio=2, length=1), LMC, "hmm"),
-        (bisimdist.quotient, PA, "lmc"),
+        (bisimdist.models.quotient, PA, "lmc"),
     ],
 )
 def test_another_kind_is_needed(question: object, kind: type, named: str) -> None:

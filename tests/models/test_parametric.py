@@ -142,6 +142,11 @@ def test_values_on_the_command_line(command: Command, tmp_path: Path) -> None:  
         command(other, str(file), *rest).assert_refused("the model has the parameters p, q")
 
 
+def test_a_file_that_declares_no_parameter_is_a_chain() -> None:
+    text = "{kind: lmc, parameters: {}, states: {s: a, t: b}, transitions: {s: {t: 1}, t: {t: 1}}}"
+    assert isinstance(parse_model(text), LMC)
+
+
 def test_values_of_hidden_markov_models() -> None:
     text = (
         "{kind: hmm, observations: [x, y], parameters: {p: [0, 1]}, states: {s: {x: p, y: 1-p}}, "

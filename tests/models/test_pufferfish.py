@@ -7,12 +7,12 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bisimdist.budgets.engine.smt import decide_by_smt
 from bisimdist.errors import ModelError, UsageError
-from bisimdist.hmm.smt import decide_by_smt
 from bisimdist.models.mechanisms import geometric_mechanism
 from bisimdist.models.pufferfish import Clause, Scenario, product_prior, satisfiable, unsatisfiability_model
 from bisimdist.models.pufferfish.scenario import DataSet
-from bisimdist.words.search import Violation, decide_ratio
+from bisimdist.traces.engine.search import Violation, decide_ratio
 
 
 def scenario(prior: dict[DataSet, object], **more: object) -> Scenario:

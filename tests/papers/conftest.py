@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.test_papers import PAGE, TEST
+from bisimdist.modelling.paper.rows import papers
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -15,5 +15,5 @@ ROOT = HERE.parents[1]
 def pytest_configure(config: pytest.Config) -> None:
     if [Path(argument).resolve() for argument in config.args] != [HERE]:
         return
-    named = {"::".join(filter(None, found)) for found in TEST.findall(PAGE)}
+    named = {row.test for paper in papers() for row in paper.rows if row.test}
     config.args += sorted(str(ROOT / name) for name in named if not name.startswith("tests/papers/"))

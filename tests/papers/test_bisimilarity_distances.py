@@ -7,9 +7,9 @@ from __future__ import annotations
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.distances import bd_threshold
+from bisimdist.distances.bound.ask import bd_threshold
 from bisimdist.exact.rational import to_fmpq
+from bisimdist.faces.shown.answer import Status
 from bisimdist.lp.problem import SkewedProblem, skewed_difference
 from bisimdist.lp.simplex import solve_simplex
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers

@@ -4,18 +4,20 @@ Privacy via Behavioral Metrics", FACS 2018.
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from flint import fmpq
 
-from bisimdist import generalised_metric, list_examples
-from bisimdist.analysis.trace_logic import logical_distances, satisfies_trace_formula
-from bisimdist.logic.formula_parser import parse_formula
-from bisimdist.logic.mimicking import mimicking_formula
+from bisimdist import list_examples
+from bisimdist.automata import generalised_metric
+from bisimdist.logic.engine.formula_parser import parse_formula
+from bisimdist.logic.engine.mimicking import mimicking_formula
+from bisimdist.logic.traces.ask import logical_distances, satisfies_trace_formula
+from bisimdist.modelling.paper.rows import papers
 from bisimdist.models.library.figure2 import figure2
 from bisimdist.models.library.randomised_response_pa import randomised_response_automaton
-from tests.docs.markdown import ROOT
+from tests.cli.conftest import Command, command
+
+__all__ = ["command"]
 
 
 def test_example_5() -> None:
@@ -46,9 +48,17 @@ def test_proposition_4_on_figure_1() -> None:
 
 def test_what_examples_say_of_the_papers_stands_in_the_list() -> None:
     """Every number that a case study says it is has a row."""
-    rows = re.findall(r"^\| (\w+ [\d.]+) \|", (ROOT / "docs/papers.md").read_text(), re.MULTILINE)
+    rows = {f"{row.key} {row.number}" for paper in papers() for row in paper.rows}
+    for info in list_examples():
+        assert rows.issuperset(info.papers), info.name
+
+
+def test_case_studies_are_listed_with_the_parameters_of_the_papers(command: Command) -> None:
+    listed = [line.split() for line in command("example", "--papers").out.splitlines()]
+    models = {(line[0], line[1], line[2]): line[3] for line in listed[1:-1]}
+    assert models["CMP18", "Figure", "3"] == "example:dining-cryptographers,n=2"
+    assert models["LWZ22-conference", "Algorithm", "3"] == "example:above-threshold"
+    assert models["LWZ22-long", "Algorithm", "3"] == "example:noisy-max"
     for info in list_examples():
         for paper in info.papers:
-            key, number = paper.split(" ", 1)
-            assert key in {"CMP18", "XCL14", "CCP18", "LWZ22"}
-            assert number in rows, paper
+            assert models[tuple(paper.split())].startswith("example:"), paper  # type: ignore[index]

@@ -7,67 +7,48 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.hmm import epsilon, verify
-from bisimdist.analysis.hmm_proofs import for_all_lengths
-from bisimdist.analysis.mechanism_budget import mechanism_budget
+from bisimdist.budgets.budget.ask import mechanism_budget
+from bisimdist.budgets.engine.budget import noisy_max_family
+from bisimdist.budgets.prove.ask import for_all_lengths
+from bisimdist.budgets.verify.ask import epsilon, verify
 from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
-from bisimdist.hmm.budget import noisy_max_family
+from bisimdist.modelling.paper.lookup import chosen
+from bisimdist.modelling.paper.rows import Run
 from bisimdist.models.entries import read_entry
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import (
     contagious_disease,
-    geometric,
     independent_disease,
     noisy_max_diseases,
-    noisy_max_neighbours,
 )
 from bisimdist.models.mechanisms import above_threshold
 from bisimdist.models.mechanisms.geometric import truncated_geometric
 from bisimdist.models.pufferfish import Clause, satisfiable
-from bisimdist.words.forward import probability, sequence_indices, word_probability
+from bisimdist.traces.engine.forward import probability, sequence_indices, word_probability
+from tests.cli.conftest import Command, command
 
-ROWS: list[tuple[str, HMM, str, int, str]] = [
-    ("geometric mechanism, ln 2", geometric(), "2", 1, "holds"),
-    ("contagious disease, 2 (Example 4.4)", contagious_disease(), "2", 1, "violated"),
-    ("contagious disease, 4 (Example 4.4)", contagious_disease(), "4", 1, "holds"),
-    ("independent disease, any p, 2 (Example 4.5)", independent_disease(), "2", 1, "holds"),
-    ("naive Noisy Max, 2", noisy_max_neighbours("naive", 3), "2", 1, "violated"),
-    (
-        "improved Noisy Max, independent diseases, any p, 2 (Example 6.2)",
-        noisy_max_diseases(),
-        "2",
-        1,
-        "holds",
-    ),
-    (
-        "improved Noisy Max, contagious, 2 (Example 6.3)",
-        noisy_max_diseases(prior="contagious"),
-        "2",
-        1,
-        "violated",
-    ),
-    ("Above Threshold, 16", above_threshold(), "16", 13, "violated"),
-]
+__all__ = ["command"]
+
+TABLE_2 = [run for key in ("LWZ22-long", "LWZ22-conference") for run in chosen([key, "Table", "2"])[0].runs]
 
 
 def _valid(certificate: dict[str, object]) -> bool:
     return check_certificate(json.dumps(certificate)).valid
 
 
-@pytest.mark.parametrize(
-    ("model", "ratio", "length", "verdict"), [row[1:] for row in ROWS], ids=[r[0] for r in ROWS]
-)
-def test_the_verdict_is_the_published_one_and_proved(
-    model: HMM, ratio: str, length: int, verdict: str
-) -> None:
-    answer = verify(model, ratio, length=length)
-    assert answer.verdict.value == verdict
-    assert _valid(answer.certificate())
+@pytest.mark.parametrize("run", {run.command: run for run in TABLE_2}.values(), ids=lambda run: run.command)
+def test_every_line_of_table_2_is_proved(run: Run, command: Command, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    ended = command(*run.words, "--certificate", proof)
+    assert ended.code in {0, 1}
+    assert run.values_in(ended.out) == run.values
+    assert check_certificate(proof.read_text()).valid
 
 
 @pytest.mark.parametrize("ratio", ["16", "1000000"])
@@ -169,6 +150,30 @@ def test_the_printed_sequence_of_section_7_2_2_stays_below_its_budget(threshold:
     )
     assert first / second <= fmpq(64, 11) < 6
     assert second < first
+
+
+@pytest.mark.parametrize("threshold", [0, 1, 2])
+def test_the_printed_counterexample_of_table_2_exceeds_sixteen(threshold: int) -> None:
+    """LWZ22, long version, Table 2: 01, 12, 12, 12, 21, top."""
+    model = above_threshold(threshold=threshold)
+    queries = ("01", "12", "12", "12", "21")
+    word = ["start", *(symbol for query in queries for symbol in (query, "bottom"))]
+    word[-1] = "top"
+    first, second = (
+        word_probability(model, name, sequence_indices(model, word)) for name in ("first", "second")
+    )
+    assert first == 20 * second
+
+
+def test_the_printed_counterexamples_of_the_geometric_mechanism() -> None:
+    """LWZ22, long version, Table 2: the answer 2 for Example 4.3, the answer 0 for Example 4.4."""
+    model = contagious_disease()
+    for answer in ("2", "0"):
+        sick, healthy = (
+            word_probability(model, f"couple|{secret}", [model.observation(answer)])
+            for secret in ("sick", "healthy")
+        )
+        assert max(sick / healthy, healthy / sick) == 4
 
 
 def test_another_sequence_of_five_queries_does_exceed_it() -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.hmm import epsilon
+from bisimdist.budgets.verify.ask import epsilon
+from bisimdist.distances.bound.ask import bound
 from bisimdist.errors import UsageError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.library.interactive import (
     adaptive_above_threshold,
@@ -21,6 +20,7 @@ from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.mechanisms.above_threshold import above_threshold
 from bisimdist.models.mechanisms.interaction import neighbouring_queries, side_by_side, sparse_vector
+from bisimdist.privacy.delta.ask import delta
 
 
 def gained(model: Interactive, alpha: str | fmpq, rounds: int, *, fixed: bool = False) -> fmpq:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from flint import fmpq
 
-from bisimdist import audit, check_certificate, delta, distinguisher, explore, parse_model
-from bisimdist.analysis.black_box import outputs_of_command, outputs_of_file, outputs_of_function
+from bisimdist import audit, check_certificate, delta, explore, parse_model
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy import distinguisher
+from bisimdist.privacy.audit.black_box import outputs_of_command, outputs_of_file, outputs_of_function
 from bisimdist.progress import Deadline
 
 RESPONSE = """
@@ -197,7 +198,7 @@ def test_a_function_is_called_with_a_literal_or_a_text(tmp_path: Path) -> None:
     (tmp_path / "beside.py").write_text("def twice(x): return 2 * x\n")
     assert list(outputs_of_function(f"{file}:shown", "[1]", 2)) == ["[1, 1]", "[1, 1]"]
     assert list(outputs_of_function(f"{file}:shown", "s t", 1)) == ["s ts t"]
-    assert list(outputs_of_function(f"{file}:failing", "1", 1)) == ["raises ValueError(1)"]
+    assert list(outputs_of_function(f"{file}:failing", "1", 1)) == ["raise ValueError(1)"]
     assert list(outputs_of_function(f"{file}:half", "1", 1)) == ["0.5"]
     for name, what in (("many", "'y'"), ("none", "no function"), ("beside", "no function")):
         with pytest.raises(UsageError, match=what):

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from bisimdist import explore
-from bisimdist.analysis.audit import audit, distinguisher
-from bisimdist.analysis.black_box import outputs_of_command
 from bisimdist.models.library.programs import noise
+from bisimdist.privacy.audit.ask import audit, distinguisher
+from bisimdist.privacy.audit.black_box import outputs_of_command
 
 WRONG, RIGHT = "0.11.1", "0.16.0"
 SAMPLES = 60_000

@@ -9,17 +9,17 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
-from bisimdist.fixpoint.question import prepare
+from bisimdist.distances.engine.exact_engine import approximate, prove_exactly
+from bisimdist.distances.engine.question import prepare
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC
-from bisimdist.privacy.ceiling import Ceiling, ceiling_of
-from bisimdist.privacy.closure import close
-from bisimdist.privacy.domination import Domination, find_ratios
-from bisimdist.privacy.gain import Gain
-from bisimdist.privacy.refinement import Refinement, Root
-from bisimdist.privacy.signed import SignedChain, Vector, pair_vector, primitive
+from bisimdist.privacy.engine.ceiling import Ceiling, ceiling_of
+from bisimdist.privacy.engine.closure import close
+from bisimdist.privacy.engine.domination import Domination, find_ratios
+from bisimdist.privacy.engine.gain import Gain
+from bisimdist.privacy.engine.refinement import Refinement, Root
+from bisimdist.privacy.engine.signed import SignedChain, Vector, pair_vector, primitive
 from tests.strategies import alphas, lmcs
 
 

@@ -6,11 +6,11 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 
-from bisimdist.analysis.compare import Comparison, Measure, Relation, compare
 from bisimdist.errors import UsageError
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.compare.ask import Comparison, Measure, Relation, compare
 from bisimdist.progress import Deadline
 from tests.strategies import alphas, lmcs
 

@@ -8,15 +8,15 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.concentrated import Concentrated, concentrated
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.leakage_bounds import LeakageBound
-from bisimdist.analysis.leakage_measures import LeakageMeasure
-from bisimdist.analysis.profile import profile
-from bisimdist.analysis.renyi_curve import RenyiCurve, RenyiPoint, renyi_curve
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.leakage.bounds import LeakageBound
+from bisimdist.privacy.leakage.measures import LeakageMeasure
+from bisimdist.privacy.profile.ask import profile
+from bisimdist.privacy.profile.concentrated import Concentrated, concentrated
+from bisimdist.privacy.profile.renyi_curve import RenyiCurve, RenyiPoint, renyi_curve
 from tests.reference.traces import trace_distribution
 from tests.strategies import alphas, lmcs
 

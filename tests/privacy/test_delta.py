@@ -10,16 +10,12 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis import delta as facade
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import DEFAULT_GAP, DeltaAnswer, delta
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
-from bisimdist.checker.core.reading import decode
-from bisimdist.checker.rules.delta import check_document
+from bisimdist.distances.bound.ask import bound
 from bisimdist.errors import Interruption, UsageError
 from bisimdist.exact.logarithm import alpha_below
 from bisimdist.exact.rational import to_fmpq
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
@@ -27,7 +23,10 @@ from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC, Row
-from bisimdist.privacy.domination import find_ratios
+from bisimdist.privacy.delta import ask as facade
+from bisimdist.privacy.delta.ask import DEFAULT_GAP, DeltaAnswer, delta
+from bisimdist.privacy.engine import leaf_distances
+from bisimdist.privacy.engine.domination import find_ratios
 from bisimdist.progress import Deadline
 from tests.reference.traces import trace_distribution, true_delta
 from tests.strategies import alphas, lmcs
@@ -47,18 +46,12 @@ def names(chain: LMC) -> list[tuple[str, str]]:
 def assert_proved(answer: DeltaAnswer) -> None:
     """Assert that the certificate convinces the checker and that the events gain the lower bounds."""
     text = json.dumps(answer.certificate())
-    report = check_document(json_object(text))
+    report = check_certificate(text)
     assert report.valid, report.reason
-    assert len(report.other_claims) == len(answer.pairs)
+    assert len(report.other_claims) == len(dict.fromkeys((pair.source, pair.target) for pair in answer.pairs))
     for pair in answer.pairs:
         found = pair.witness
         assert found.probability_from - answer.alpha_lower * found.probability_to >= pair.lower
-
-
-def json_object(text: str) -> dict[str, object]:
-    found = decode(text, numbers=False)
-    assert isinstance(found, dict)
-    return found
 
 
 @pytest.mark.parametrize(
@@ -260,6 +253,44 @@ def test_distances_cap_delta_where_runs_are_too_long_for_a_bracket() -> None:
     chain = LMC((*states, "won", "lost"), tuple(labels), tuple(rows))
     answer = delta(chain, 1, pairs=[("s0", "t0")], threshold="1/100")
     assert answer.pairs[0].upper == fmpq(1, 100)
+    assert_proved(answer)
+
+
+@pytest.mark.parametrize("alpha", ["1", "11/10"])
+def test_a_small_delta_has_digits(alpha: str) -> None:
+    inner, rare = random_lmc(8, 3, labels=2, seed=1), fmpq(1, 10**12)
+    starts = tuple(((k, rare), (8, 1 - rare)) for k in (0, 2))
+    labels = (*inner.labels, "z", "s", "s")
+    chain = LMC((*inner.states, "z", "s", "t"), labels, (*inner.rows, ((8, fmpq(1)),), *starts))
+    answer = delta(chain, alpha, pairs=[("s", "t")], relative="1/100")
+    assert 0 < answer.lower < answer.upper < rare
+    assert answer.upper - answer.lower <= answer.upper / 100
+    both = delta(chain, alpha, pairs=[("s", "t")], relative="1/100", gap="1/1000")
+    assert both.upper - both.lower <= fmpq(1, 1000)
+    with pytest.raises(UsageError, match="the relative gap is -1; expected at least 0"):
+        delta(chain, alpha, relative=-1)
+
+
+def test_memory_ends_the_work_where_nobody_says_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = random_lmc(8, 3, labels=2, seed=1)
+    monkeypatch.setattr(facade, "DEFAULT_MEMORY", -1)
+    answer = delta(chain, "11/10", gap="1e-12", pairs=[("s0", "s2")])
+    assert answer.status is Status.LIMIT
+    assert 0 <= answer.lower < answer.upper <= 1
+    assert_proved(answer)
+
+
+@FEW
+@given(chain=lmcs(6), alpha=alphas())
+def test_coarse_distances_of_many_pairs(chain: LMC, alpha: fmpq) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(facade, "WITHOUT_DISTANCES", 0)
+        patch.setattr(leaf_distances, "FINE_PAIRS", 0)
+        answer = delta(chain, alpha, pairs=names(chain), gap="1/1000", deadline=Deadline.after(2))
+    pair = answer.pairs[0]
+    assert true_delta(chain, 0, 1, alpha, 7) <= pair.upper
+    if alpha == 1:
+        assert pair.upper <= bound(chain, alpha, pairs=names(chain)).pairs[0].upper + fmpq(1, 1000)
     assert_proved(answer)
 
 

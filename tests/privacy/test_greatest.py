@@ -8,14 +8,14 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 
-from bisimdist.analysis.delta import delta
+from bisimdist.distances.engine.exact_engine import approximate, prove_exactly
+from bisimdist.distances.engine.question import prepare
 from bisimdist.errors import LimitError
-from bisimdist.fixpoint.exact_engine import approximate, prove_exactly
-from bisimdist.fixpoint.question import prepare
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
-from bisimdist.privacy.greatest import Greatest, greatest_solution
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.engine.greatest import Greatest, greatest_solution
 from bisimdist.progress import Deadline
 from tests.reference.bd_oracle import make_distance, one_direction
 from tests.strategies import alphas, lmcs

@@ -12,18 +12,18 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import DeltaAnswer, delta
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.ask import bound
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.interactive import Interactive, chain_as_interactive
 from bisimdist.models.io import write_model
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.unrolling import unrolled
-from bisimdist.privacy import closure as closing
-from bisimdist.privacy.policy import Policy
+from bisimdist.privacy.delta.ask import DeltaAnswer, delta
+from bisimdist.privacy.engine import closure as closing
+from bisimdist.privacy.engine.policy import Policy
 from bisimdist.progress import Deadline
 from tests.fixpoint.test_actions import two_ways
 from tests.reference.analysts import best_adaptive, best_fixed
@@ -195,10 +195,17 @@ def test_an_unrolled_model_is_the_same_for_so_many_rounds(model: Interactive, ro
     ]
 
 
-def forged(answer: DeltaAnswer, **claim: object) -> str:
+def forged(answer: DeltaAnswer, **claim: Any) -> str:
     """Return why the checker refuses a proof in which a claim was changed; "" where it does not."""
-    document = answer.certificate()
-    document["claims"] = [{**entry, **claim} for entry in document["claims"]]  # type: ignore[attr-defined]
+    document: Any = answer.certificate()
+    (part,) = document["reduced"]
+    sides = {name: claim[name] for name in ("lower", "upper") if name in claim}
+    (said,), (inside,) = document["claims"], part["proof"]["claims"]
+    place = {said["from"]: inside["from"], said["to"]: inside["to"]}
+    if "direction" in claim:
+        claim["direction"] = [place[name] for name in claim["direction"]]
+    document["claims"] = [{**said, **sides}]
+    part["proof"]["claims"] = [{**inside, **claim}]
     report = check_certificate(json.dumps(document), write_model(answer.model, "json"))
     return "" if report.valid else str(report.reason)
 
@@ -236,7 +243,7 @@ def test_where_nothing_is_on_offer_nothing_is_found_out(alpha: int) -> None:
 
 def test_rounds_are_for_who_asks() -> None:
     for options in ({"rounds": 2}, {"fixed": True}):
-        with pytest.raises(UsageError, match="nobody asks"):
+        with pytest.raises(UsageError, match="no analyst"):
             delta(build_example("figure1"), 1, **options)
     with pytest.raises(UsageError, match="how many rounds"):
         delta(two_ways(), 1, fixed=True)

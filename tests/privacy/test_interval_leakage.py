@@ -12,15 +12,15 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.leakage import leakage
-from bisimdist.analysis.leakage_answer import LeakageAnswer
 from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.intervals import IntervalChain, vertices
 from bisimdist.models.io import write_model
 from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import NATURES
+from bisimdist.privacy.leakage.answer import LeakageAnswer
+from bisimdist.privacy.leakage.ask import leakage
 from tests.privacy.test_intervals import leaves_choice, members, plain
 from tests.reference.nature import most_seen
 from tests.strategies import interval_chains

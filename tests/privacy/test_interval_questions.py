@@ -7,16 +7,16 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.compare import compare
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.profile import profile
-from bisimdist.analysis.standing import Relation
-from bisimdist.analysis.threshold_search import least_alpha
+from bisimdist.distances.bound.ask import bound
+from bisimdist.faces.shown.standing import Relation
 from bisimdist.models.conversions import observed_chain
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.worlds import NATURES
+from bisimdist.privacy.compare.ask import compare
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.profile.ask import profile
+from bisimdist.privacy.profile.threshold_search import least_alpha
 from tests.privacy.test_intervals import leaves_choice, members, proved
 from tests.strategies import alphas, interval_chains
 

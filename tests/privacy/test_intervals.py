@@ -11,16 +11,16 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import DeltaAnswer, delta
-from bisimdist.analysis.distance_answer import DistanceAnswer
-from bisimdist.analysis.distances import bd_threshold, bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.answer import DistanceAnswer
+from bisimdist.distances.bound.ask import bd_threshold, bound
 from bisimdist.errors import UsageError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.intervals import IntervalChain, vertices
 from bisimdist.models.io import parse_model, write_model
 from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import NATURES, worlds
+from bisimdist.privacy.delta.ask import DeltaAnswer, delta
 from tests.reference.nature import corners, most_gained
 from tests.strategies import alphas, interval_chains
 
@@ -119,7 +119,8 @@ def test_distances_on_cycles_are_proved(
     chain: IntervalChain, alpha: fmpq, nature: str, distance: str
 ) -> None:
     answer = bound(chain, alpha, nature=nature, distance=distance)
-    assert answer.status is Status.EXACT
+    # under "fixed" a lower bound is that of a member, and none may be found that attains the upper one
+    assert answer.status is Status.EXACT or (nature == "fixed" and answer.status is Status.UPPER)
     proved(answer)
     exact = answer.pairs[0].upper
     assert bd_threshold(chain, alpha, "s0", "s1", exact, nature=nature, distance=distance).holds

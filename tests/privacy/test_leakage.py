@@ -10,17 +10,11 @@ from flint import arb, fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.leakage import leakage
-from bisimdist.analysis.leakage_bounds import LeakageBound
-from bisimdist.analysis.leakage_measures import read_measure
-from bisimdist.analysis.profile import profile
-from bisimdist.analysis.renyi_curve import renyi_curve
 from bisimdist.checker import check_certificate
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.precision import working_precision
 from bisimdist.exact.rational import to_fmpq
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.programs.noise import clipped_geometric
@@ -28,6 +22,12 @@ from bisimdist.models.library.programs.responses import rappor
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.leakage.ask import leakage
+from bisimdist.privacy.leakage.bounds import LeakageBound
+from bisimdist.privacy.leakage.measures import read_measure
+from bisimdist.privacy.profile.ask import profile
+from bisimdist.privacy.profile.renyi_curve import renyi_curve
 from bisimdist.programs.front import explore
 from bisimdist.progress import Deadline
 from tests.reference.traces import trace_distribution
@@ -365,7 +365,10 @@ def test_the_bound_from_renyi_is_attained() -> None:
         renyi_curve(chain, [])
 
 
+@pytest.mark.extra("accounting")
 def test_runs_add_up_and_go_to_the_accountant() -> None:
+    from dp_accounting import rdp as accountant  # noqa: PLC0415
+
     chain = randomised_response(2, "3/4")
     once, twice = renyi_curve(chain, [2, 4]), renyi_curve(chain, [2, 4], runs=2)
     first, second = once.points[0].upper, twice.points[0].upper
@@ -374,7 +377,6 @@ def test_runs_add_up_and_go_to_the_accountant() -> None:
     orders, rdp = twice.doubles()
     assert orders == [2.0, 4.0]
     assert math.isclose(rdp[0], 2 * math.log(float_of(first)))
-    accountant = pytest.importorskip("dp_accounting.rdp")
     epsilon, _ = accountant.compute_epsilon(orders, rdp, 1e-2)
     exact = profile(chain, epsilons=[f"{epsilon:.6f}"], runs=2).points[0].upper
     assert float_of(exact) <= 1e-2

@@ -10,15 +10,15 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.leakage import leakage
 from bisimdist.errors import UsageError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.programs.noise import (
     discrete_gaussian,
     discrete_laplace,
     two_sided_geometric,
 )
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.leakage.ask import leakage
 from bisimdist.programs.chain import CUT, Origin, ProgramChain
 from bisimdist.programs.front import explore
 from tests.strategies import weights

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.leakage import leakage
 from bisimdist.errors import LimitError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
-from bisimdist.privacy.closure import Closure
-from bisimdist.privacy.leakages import Leakages
+from bisimdist.privacy.engine.closure import Closure
+from bisimdist.privacy.engine.leakages import Leakages
+from bisimdist.privacy.leakage.ask import leakage
 from bisimdist.progress import Deadline
 from tests.privacy.test_leakage import only
 
@@ -29,7 +29,7 @@ def test_bounds_on_cycles_without_time_for_equations(monkeypatch: pytest.MonkeyP
     def never(*_: object, **__: object) -> None:
         raise LimitError("no time")
 
-    monkeypatch.setattr("bisimdist.privacy.closure.solve_exact", never)
+    monkeypatch.setattr("bisimdist.privacy.engine.closure.solve_exact", never)
     mended = only(chain, measure, pairs=pair, gap="1/100")
     for one, other in ((solved.lower, mended.lower), (solved.upper, mended.upper)):
         assert one is not None
@@ -93,7 +93,7 @@ def test_bounds_on_slow_cycles_without_time_for_equations(monkeypatch: pytest.Mo
     def never(*_: object, **__: object) -> None:
         raise LimitError("no time")
 
-    monkeypatch.setattr("bisimdist.privacy.closure.solve_exact", never)
+    monkeypatch.setattr("bisimdist.privacy.engine.closure.solve_exact", never)
     for measure, value in exact.items():
         found = leakage(chain, measure, gap="1/1000", deadline=Deadline.after(0.5)).pairs[0]
         assert value is not None

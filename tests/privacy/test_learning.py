@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.learning import END, Run, learn, runs_of_csv
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.binomial import binomial_interval
+from bisimdist.modelling.learn.ask import END, Run, learn, runs_of_csv
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io import load_model
+from bisimdist.privacy.delta.ask import delta
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 LABELS = {"s": "a", "t": "a", "y": "y", "n": "n"}

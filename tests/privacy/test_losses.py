@@ -9,15 +9,15 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.delta import delta
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
 from bisimdist.models.transform import restrict_to_reachable
-from bisimdist.privacy.accounting import to_dp_accounting
-from bisimdist.privacy.losses import LossDistribution, exact_losses
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.engine.accounting import to_dp_accounting
+from bisimdist.privacy.engine.losses import LossDistribution, exact_losses
 from tests.reference.traces import trace_distribution, true_delta
 from tests.strategies import alphas, lmcs
 
@@ -131,12 +131,12 @@ def test_losses_of_a_large_ring() -> None:
     assert losses.delta(fmpq(5001, 5000)) == delta(chain, "1.0002").lower
 
 
+@pytest.mark.extra("accounting")
 @pytest.mark.parametrize("runs", [1, 3])
 @pytest.mark.parametrize(
     "chain", [randomised_response(3, "3/5"), dining_cryptographers(3, "2/5")], ids=["response", "ring"]
 )
 def test_googles_accountant_encloses_the_exact_delta(chain: LMC, runs: int) -> None:
-    pytest.importorskip("dp_accounting")
     one = exact_losses(chain, *chain.pairs[0])
     exact = one.repeated(runs)
     above = to_dp_accounting(one, pessimistic=True)
@@ -153,8 +153,8 @@ def test_googles_accountant_encloses_the_exact_delta(chain: LMC, runs: int) -> N
         assert above.get_delta_for_epsilon(epsilon) - below.get_delta_for_epsilon(epsilon) < 1e-3
 
 
+@pytest.mark.extra("accounting")
 def test_infinite_losses_are_handed_over() -> None:
-    pytest.importorskip("dp_accounting")
     losses = LossDistribution.from_masses([(fmpq(1, 10), fmpq(0)), (fmpq(9, 10), fmpq(1))])
     assert to_dp_accounting(losses).get_delta_for_epsilon(1.0) == pytest.approx(0.1)
 

@@ -9,15 +9,15 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.minimisation import minimise
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.minimise.ask import minimise
 from bisimdist.errors import UsageError
 from bisimdist.models.bisimilarity import quotient
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.lmc import LMC
 from bisimdist.models.transform import disjoint_union
+from bisimdist.privacy.delta.ask import delta
 from tests.strategies import alphas, lmcs
 
 LOSSES = st.sampled_from([fmpq(0), fmpq(1, 10), fmpq(1, 3), fmpq(1)])

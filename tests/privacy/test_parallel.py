@@ -6,14 +6,14 @@ import multiprocessing
 
 import pytest
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta_jobs import DeltaTask, delta_at
-from bisimdist.analysis.parallel import Pool
-from bisimdist.analysis.profile import profile
 from bisimdist.errors import Interruption, LimitError, UsageError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.lmc import LMC
+from bisimdist.parallel import Pool
+from bisimdist.privacy.delta.jobs import DeltaTask, delta_at
+from bisimdist.privacy.profile.ask import profile
 from bisimdist.progress import Deadline
 
 ALPHAS = ["1", "11/10", "6/5", "3/2"]

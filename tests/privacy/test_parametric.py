@@ -11,19 +11,19 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.distances import bound
-from bisimdist.analysis.parametric import delta_for_all, delta_over, synthesise
-from bisimdist.analysis.parametric_plot import pieces_figure
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.ask import bound
 from bisimdist.errors import UsageError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.entries import read_entry
 from bisimdist.models.library.dining_cryptographers import parametric_cryptographers
 from bisimdist.models.lmc import LMC
 from bisimdist.models.parametric import ParametricChain, bounding
 from bisimdist.models.polynomial import RationalFunction, evaluate_entry, parameter_ring
 from bisimdist.models.roots import factors_of, isolated
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.synthesise.ask import delta_for_all, delta_over, synthesise
+from bisimdist.privacy.synthesise.page import pieces_figure
 from bisimdist.progress import Deadline
 from tests.checker.corpus import FOLDER
 from tests.strategies import alphas, parametric_chains
@@ -311,8 +311,8 @@ def test_two_parameters() -> None:
     assert [root.low for root in pair.pieces.breaks] == [fmpq(1, 3)]
 
 
+@pytest.mark.extra("plot")
 def test_a_picture() -> None:
-    pytest.importorskip("matplotlib")
     axis = pieces_figure(delta_over(parametric_cryptographers(4), "11/10")).axes[0]
     curve, points = axis.lines
     assert len(points.get_xdata()) == 4

@@ -9,19 +9,19 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.profile import profile
-from bisimdist.analysis.threshold_search import least_alpha
 from bisimdist.errors import LimitError, UsageError
+from bisimdist.faces.shown.answer import Status
+from bisimdist.faces.shown.pictures import saved
 from bisimdist.models.library.dining_cryptographers import dining_cryptographers
 from bisimdist.models.library.figure1 import figure1
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.random_chain import random_lmc
 from bisimdist.models.library.randomised_response import randomised_response
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.profile.ask import profile
+from bisimdist.privacy.profile.threshold_search import least_alpha
 from bisimdist.progress import Deadline
-from bisimdist.report.pictures import saved
 from tests.reference.traces import true_delta
 from tests.strategies import lmcs
 
@@ -139,8 +139,8 @@ def test_data_and_csv() -> None:
     assert lines[1].startswith("0,0,0.2,0.2,1,")
 
 
+@pytest.mark.extra("plot")
 def test_pictures() -> None:
-    pytest.importorskip("matplotlib")
     exact = saved(profile(figure1()).plot(trade_off=True, kinks=True, named="coins"), "x.svg")
     assert b"<svg class='bd-plot'" in exact
     assert b"prefers-color-scheme:dark" in exact
@@ -151,8 +151,8 @@ def test_pictures() -> None:
     assert png.startswith(b"\x89PNG")
 
 
+@pytest.mark.extra("plot")
 def test_a_picture_says_what_it_shows() -> None:
-    pytest.importorskip("matplotlib")
     (axis,) = profile(figure1()).plot(kinks=True, named="coins").axes
     drawn = {line.get_label(): line for line in axis.lines}
     assert list(drawn) == ["δ of coins", "computed points", "kinks"]  # bounds that meet are one line
@@ -164,8 +164,8 @@ def test_a_picture_says_what_it_shows() -> None:
     assert not any(label.get_text() for label in axis.get_xticklabels(minor=True))
 
 
+@pytest.mark.extra("plot")
 def test_a_curve_that_is_zero_is_drawn() -> None:
-    pytest.importorskip("matplotlib")
     chain = LMC.from_mappings({"s": "a", "t": "a"}, {"s": {"s": 1}, "t": {"t": 1}}, [("s", "t")])
     answer = profile(chain, points=3)
     assert all(point.upper == 0 for point in answer.points)

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist import IntervalChain, bound, delta, leakage
-from bisimdist.analysis.answer import Status
-from bisimdist.analysis.work import Work
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.work import Work
 from bisimdist.errors import UsageError
+from bisimdist.faces.shown.answer import Status
 from bisimdist.models.intervals import filled, vertices
 from bisimdist.models.worlds import NATURES
 from tests.strategies import alphas, interval_chains

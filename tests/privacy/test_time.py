@@ -9,10 +9,10 @@ import pytest
 from flint import fmpq
 from hypothesis import given, settings
 
-from bisimdist.analysis.delta import delta
 from bisimdist.checker import check_certificate
 from bisimdist.errors import LimitError
 from bisimdist.models.lmc import LMC
+from bisimdist.privacy.delta.ask import delta
 from bisimdist.progress import Deadline
 from tests.strategies import alphas, lmcs
 
@@ -49,7 +49,7 @@ def test_what_is_iterated_encloses_what_is_solved(chain: LMC, alpha: fmpq) -> No
     pairs = [(chain.states[0], chain.states[-1])]
     exact = delta(chain, alpha, pairs=pairs, gap="1/100").pairs[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bisimdist.privacy.closure.solve_exact", no_time)
+        patch.setattr("bisimdist.privacy.engine.closure.solve_exact", no_time)
         answer = delta(chain, alpha, pairs=pairs, gap="1/100", deadline=Deadline.after(0.5))
         (found,) = answer.pairs
         report = check_certificate(json.dumps(answer.certificate()))

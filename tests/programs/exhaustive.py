@@ -61,6 +61,6 @@ def distribution(
             work.extend(([*script, answer], p * share) for answer, share in more.weights if share)
             continue
         except Exception as error:
-            text = f"raises {type(error).__name__}({', '.join(map(repr, error.args))})"
+            text = f"raise {type(error).__name__}({', '.join(map(repr, error.args))})"
         found[text, source.used] += p
     raise AssertionError("too many paths")

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist import delta, explore
-from bisimdist.analysis.playing import played
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.library.interactive import adaptive_above_threshold
 from bisimdist.models.library.programs import asked
 from bisimdist.programs import flip, observe
 from bisimdist.programs.analyst import explore_interactive
+from bisimdist.programs.program.playing import played
 from tests.programs.exhaustive import distribution
 from tests.strategies import alphas, interactives
 
@@ -144,7 +144,7 @@ def wrong(bit: int, rng: Any, analyst: Any) -> int:
 
 def test_ends_of_all_kinds() -> None:
     model = explore_interactive(wrong, [0, 1])
-    assert {"raises ValueError(0)", "raises ValueError(1)", "return 0", "runs for ever"} <= set(model.labels)
+    assert {"raise ValueError(0)", "raise ValueError(1)", "return 0", "runs for ever"} <= set(model.labels)
     (pair,) = delta(model, 1).pairs
     assert (pair.upper, pair.witness.event.asks[1]) == (1, "'raise'")
     replayed(wrong, {"0": 0, "1": 1}, pair.witness)
@@ -179,7 +179,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(ModelError, match="without asking"):
         explore_interactive(chatty, [0, 1])
     nothing = explore_interactive(empty, [0])
-    assert "raises ValueError('there is nothing to choose from')" in nothing.labels
+    assert "raise ValueError" in nothing.labels
     other = delta(explore_interactive(wrong, [0, 1]), 1).pairs[0].witness
     with pytest.raises(UsageError, match="the program offers"):
         played(asked.asked_responses, 0, other.event)

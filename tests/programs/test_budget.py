@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bisimdist import check_certificate, delta, explore
-from bisimdist.analysis.program_budget import program_budget
+from bisimdist.budgets.budget.program import program_budget
 from bisimdist.errors import UsageError
 from bisimdist.models.library.programs.responses import rappor, shuffled_response
 from bisimdist.programs.inputs import Input, at_distance_one, inputs_of_size, neighbour_pairs
@@ -240,7 +240,7 @@ def test_fractions_are_inputs(command: Command, tmp_path: Path) -> None:  # noqa
 def test_that_nothing_is_returned_is_said(command: Command, tmp_path: Path) -> None:  # noqa: F811
     file = tmp_path / "adding.py"
     file.write_text("def noisy(x, rng):\n    return x + rng.randrange(2)\n")
-    said = "Nothing is ever returned: every run raises TypeError("
+    said = "Nothing is ever returned: every run raises TypeError"
     asked = ("budget", f"{file}:noisy", "--domain", "0,1")
     assert said in command(*asked, "--size", "1").out  # of lists
     inputs = ("--input", "[0]", "--input", "1", "--alpha", "1")

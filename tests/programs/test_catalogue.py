@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist import ExactRandom, delta, explore
+from bisimdist import delta, explore
 from bisimdist.models.library.programs import noise, noisy_max, protocols, responses, sparse_vector
+from bisimdist.programs import ExactRandom
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.ratios import output_ratio
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)

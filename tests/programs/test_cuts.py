@@ -10,20 +10,10 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from bisimdist import (
-    Deadline,
-    LimitError,
-    Status,
-    bd_threshold,
-    bound,
-    check_certificate,
-    compare,
-    delta,
-    explore,
-    least_alpha,
-    profile,
-)
+from bisimdist import Deadline, LimitError, Status, bound, check_certificate, compare, delta, explore, profile
+from bisimdist.distances import bd_threshold
 from bisimdist.errors import UsageError
+from bisimdist.privacy import least_alpha
 from bisimdist.programs.chain import ProgramChain
 from bisimdist.programs.observed import chain_of
 

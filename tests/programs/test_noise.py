@@ -15,11 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bisimdist import delta, explore
-from bisimdist.analysis.audit import audit, distinguisher
 from bisimdist.errors import ModelError
+from bisimdist.privacy.audit.ask import audit, distinguisher
+from bisimdist.programs.front import compiled
 from bisimdist.programs.laws import Law, geometric_law, order, same
 from bisimdist.programs.outcomes import is_of_class
 from bisimdist.programs.ratios import output_ratio
+from bisimdist.programs.request import Request
 from bisimdist.programs.source import ExactRandom
 
 FAR = 14
@@ -316,32 +318,32 @@ def announced(x: int, rng: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (twice, "more than compared and added"),
+        (twice, "only for comparisons and for sums"),
         (parity, "clip it first"),
-        (both_kept, "two values of noise are kept"),
+        (both_kept, "two noisy values are kept"),
         (compared_twice, "the same noise twice"),
-        (spoilt, "looked at again"),
+        (spoilt, "was used again since"),
         (far, "far from each other"),
     ],
 )
 def test_what_noise_is_not_for_is_refused_with_its_line(function: Callable[..., Any], said: str) -> None:
     with pytest.raises(ModelError, match=said) as caught:
-        explore(function, [0, 1], replays=10)
+        compiled(function, [0, 1], Request("output", replays=10))
     begin = function.__code__.co_firstlineno
     assert caught.value.line is not None
     assert begin < caught.value.line < begin + 6
 
 
 def test_announced_noise_and_its_bits_are_refused() -> None:
-    with pytest.raises(ModelError, match="compared and added"):
-        explore(announced, [0, 1], observe="trace", replays=10)
+    with pytest.raises(ModelError, match="comparisons and for sums"):
+        compiled(announced, [0, 1], Request("trace", replays=10))
     with pytest.raises(ModelError, match="bits"):
         explore(added, [0, 1], observe="bits", replays=10)
 
 
 def test_a_ratio_of_one_is_an_error_of_the_program() -> None:
     chain = explore(no_ratio, [0, 1], replays=10)
-    assert any("the ratio is 1" in label for label in chain.labels)
+    assert "raise ValueError" in chain.labels
 
 
 def test_samples_are_read_as_their_classes() -> None:

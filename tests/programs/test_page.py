@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bisimdist import delta, explore
-from bisimdist.analysis.program_page import program_page
 from bisimdist.errors import UsageError
+from bisimdist.programs.program.page import program_page
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 PROGRAM = """from beside import coin

@@ -1,4 +1,4 @@
-"""Programs outside the subset: each is refused with its line, what it was, and what to write instead."""
+"""Programs that the compiler does not take: it names the line, what is there, and what to write instead."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from random import Random
 
 import pytest
 
-from bisimdist.cli.main import run
 from bisimdist.errors import BisimdistError, ModelError, UsageError
+from bisimdist.faces.cli.main import run
 from bisimdist.programs.chain import ProgramChain
-from bisimdist.programs.front import explore
+from bisimdist.programs.front import compiled, explore
 from bisimdist.programs.guard import _Guard
 from bisimdist.programs.loading import load_program
 from bisimdist.programs.machine import Machine
 from bisimdist.programs.machine_source import SOURCE
+from bisimdist.programs.request import Request
 from bisimdist.programs.sources import Sources
 
 # by name: the file, in which "# here" marks the line that is named, and a part of what is said
@@ -147,7 +148,7 @@ def test_what_is_outside_is_refused_with_its_line(name: str, tmp_path: Path) -> 
     file.write_text(text)
     line = next((k for k, part in enumerate(text.splitlines(), 1) if "# here" in part), None)
     with pytest.raises(ModelError) as caught:
-        explore(f"{file}:f", [0, 1], states=3000)
+        compiled(f"{file}:f", [0, 1], Request("output", states=3000))
     assert said in str(caught.value)
     if line is not None:
         assert caught.value.line == line
@@ -156,7 +157,7 @@ def test_what_is_outside_is_refused_with_its_line(name: str, tmp_path: Path) -> 
 
 def test_a_refusal_is_one_line_and_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "program.py"
-    file.write_text("def f(x, rng):\n    return x + 0.5\n")
+    file.write_text("def f(x, rng):\n    while True:\n        x += 1\n")
     assert run(["program", f"{file}:f", "--input", "0", "--input", "1", "--alpha", "2"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -234,7 +235,7 @@ def test_a_function_of_another_file_is_named_with_its_own_line(tmp_path: Path) -
     file = tmp_path / "program.py"
     file.write_text("from beside import half\n\ndef f(x, rng):\n    return half(x, rng) + rng.randrange(2)\n")
     with pytest.raises(ModelError, match=r"beside\.py:6: the quotient of two integers"):
-        explore(f"{file}:f", [0, 1])
+        compiled(f"{file}:f", [0, 1], Request("output"))
 
 
 def test_a_file_without_a_function_is_answered_with_those_that_it_has(

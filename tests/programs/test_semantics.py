@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bisimdist.programs.front import explore
-from bisimdist.programs.texts import text_of
+from bisimdist.programs.texts import labels_of, same_text, text_of
 from tests.programs import more_samples, samples
 from tests.programs.exhaustive import Branching, distribution
 
@@ -27,12 +27,19 @@ def explored(function: Callable[..., Any], value: Any, observe: str = "output") 
 def expected(function: Callable[..., Any], value: Any) -> dict[tuple[str, int], Fraction]:
     """Return the exhaustive distribution with results written as the machine writes them."""
 
-    def shown(x: Any, rng: Any) -> Any:
-        return _Shown(text_of(function(x, rng)))
+    alike: dict[str, str] = {}
 
+    def shown(x: Any, rng: Any) -> Any:
+        result = function(x, rng)
+        text = text_of(result)
+        alike[text] = same_text(result)
+        return _Shown(text)
+
+    law = distribution(shown, lambda: value)
+    labels = labels_of((text, alike.get(text, text)) for text, _ in law)
     found: dict[tuple[str, int], Fraction] = defaultdict(Fraction)
-    for (text, draws), p in distribution(shown, lambda: value).items():
-        found[text, draws] += p
+    for (text, draws), p in law.items():
+        found[labels[text, alike.get(text, text)], draws] += p
     return dict(found)
 
 

@@ -9,8 +9,8 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.distances import bound
 from bisimdist.checker import check_certificate
+from bisimdist.distances.bound.ask import bound
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.lmc import LMC
 from bisimdist.models.transform import disjoint_union

@@ -10,9 +10,9 @@ from flint import fmpq
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.bisimulation.accumulative import accumulative_values
-from bisimdist.bisimulation.amortised import amortised_values
-from bisimdist.bisimulation.game import SAME, Arena
+from bisimdist.automata.engine.accumulative import accumulative_values
+from bisimdist.automata.engine.amortised import amortised_values
+from bisimdist.automata.engine.game import SAME, Arena
 from bisimdist.errors import ModelError
 from bisimdist.models.ccs.normal import normal_form
 from bisimdist.models.ccs.parser import parse_term

@@ -6,13 +6,15 @@ import json
 from itertools import combinations
 from pathlib import Path
 
+import pytest
 from flint import fmpq
 from hypothesis import given, settings
 
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import automaton_of
 from bisimdist.progress import UNBOUNDED
-from bisimdist.questions.classes import Classes
+from bisimdist.traces.classes import apart
+from bisimdist.traces.classes.command import Classes
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 from tests.reference.traces import true_delta
 from tests.strategies import lmcs
@@ -52,3 +54,18 @@ def test_one_class_and_none_to_tell_it_from(command: Command, tmp_path: Path) ->
 def test_out_of_time(command: Command) -> None:  # noqa: F811
     ended = command("classes", "example:dining-cryptographers", "--timeout", "0", "--json")
     assert (ended.code, json.loads(ended.out)["classes"]) == (3, [])
+
+
+def test_too_many_classes_are_listed_alone(
+    command: Command,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(apart, "MAX_VALUES", 2)
+    proof = tmp_path / "proof.json"
+    ended = command("classes", "example:figure1", "--json", "--certificate", proof)
+    data = json.loads(ended.out)
+    assert (len(data["classes"]) > 2, data["apart"], data["status"]) == (True, [], "exact")
+    assert (ended.code, proof.exists()) == (3, False)
+    shown = command("classes", "example:figure1")
+    assert (shown.code, "'equivalence' tells two states apart" in shown.out) == (0, True)

@@ -10,11 +10,11 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.trace_metric import trace_metric
+from bisimdist.checker.claims.trace_metric import check_document
 from bisimdist.checker.core.reading import MalformedCertificate
-from bisimdist.checker.rules.trace_metric import check_document
 from bisimdist.models.pa import PA, Transition
-from bisimdist.words.graph import Effort
+from bisimdist.traces.engine.graph import Effort
+from bisimdist.traces.trace.ask import trace_metric
 from tests.words.trace_reference import long_probability
 
 HALF, QUARTER, THIRD, FIFTH = fmpq(1, 2), fmpq(1, 4), fmpq(1, 3), fmpq(1, 5)

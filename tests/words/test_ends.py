@@ -10,19 +10,19 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.metric import metric
-from bisimdist.analysis.secrets import secret_privacy
-from bisimdist.analysis.trace_equivalence import trace_equivalence
-from bisimdist.analysis.trace_logic import satisfies_trace_formulae, trace_formulae
-from bisimdist.analysis.trace_metric import trace_metric, weak_anonymity
-from bisimdist.analysis.trace_metric_answer import TraceBound
+from bisimdist.automata.metric.ask import metric
 from bisimdist.checker import check_certificate
-from bisimdist.cli.main import run
 from bisimdist.errors import UsageError
+from bisimdist.faces.cli.main import run
+from bisimdist.logic.traces.ask import satisfies_trace_formulae, trace_formulae
 from bisimdist.models.ends import Completed, Ends, completed
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
-from bisimdist.words.graph import Effort
+from bisimdist.traces.engine.graph import Effort
+from bisimdist.traces.equivalence.ask import trace_equivalence
+from bisimdist.traces.secrets.ask import secret_privacy
+from bisimdist.traces.trace.answer import TraceBound
+from bisimdist.traces.trace.ask import trace_metric, weak_anonymity
 from tests.words.fully_probabilistic import all_traces, probability, random_automata
 from tests.words.trace_reference import enumerated, fully_probabilistic
 
@@ -73,11 +73,11 @@ def test_the_commands_say_what_is_seen(tmp_path: Path, capsys: pytest.CaptureFix
         ("trace",),
         ("secrets", "--threshold", "0.5"),
         ("equivalence",),
-        ("traces", "--state", "s1", "--depth", "3"),
-        ("traces", "--state", "s1", "--formula", '4/25 <a1><no><a2><ok><"(end)">T'),
+        ("logic traces", "--state", "s1", "--depth", "3"),
+        ("logic traces", "--state", "s1", "--formula", '4/25 <a1><no><a2><ok><"(end)">T'),
     ):
         for ends in ("visible", "hidden"):
-            arguments = [command, str(file), *options, "--ends", ends]
+            arguments = [*command.split(), str(file), *options, "--ends", ends]
             run([*arguments, "--certificate", str(proof)])
             assert "Mass is missing" in capsys.readouterr().out
             document = json.loads(proof.read_text())
@@ -87,9 +87,9 @@ def test_the_commands_say_what_is_seen(tmp_path: Path, capsys: pytest.CaptureFix
             run([*arguments, "--json"])
             data = json.loads(capsys.readouterr().out)
             assert (data["ends"], data["missing_mass"]) == (ends, True)
-    assert run(["explain", str(file)]) == 0
+    assert run(["logic", "explain", str(file)]) == 0
     assert "Mass is missing" in capsys.readouterr().out
-    run(["explain", str(file), "--json"])
+    run(["logic", "explain", str(file), "--json"])
     assert json.loads(capsys.readouterr().out)["missing_mass"] is True
     with pytest.raises(UsageError, match="visible or hidden"):
         trace_metric(model, ends="seen")

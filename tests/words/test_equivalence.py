@@ -12,20 +12,21 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.trace_equivalence import trace_equivalence
-from bisimdist.checker.rules.trace_equivalence import check_document
+from bisimdist.checker.claims.trace_equivalence import check_document
 from bisimdist.errors import LimitError, ModelError
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
-from bisimdist.words.equivalence import (
+from bisimdist.traces.engine.equivalence import (
     TraceComparison,
     distinguishing_trace,
     trace_equivalence_classes,
 )
-from bisimdist.words.functions import primes
-from bisimdist.words.rational_basis import RationalBasis, ResidueBasis, agree_on
-from bisimdist.words.residue_echelon import ResidueEchelon
-from bisimdist.words.system import WordSystem
+from bisimdist.traces.engine.first_word import FirstWords
+from bisimdist.traces.engine.functions import fingerprints, primes
+from bisimdist.traces.engine.rational_basis import RationalBasis, ResidueBasis, agree_on
+from bisimdist.traces.engine.residue_echelon import ResidueEchelon
+from bisimdist.traces.engine.system import WordSystem
+from bisimdist.traces.equivalence.ask import trace_equivalence
 from tests.reference.information_space import information_space
 from tests.words.fully_probabilistic import (
     all_traces,
@@ -78,6 +79,27 @@ def test_classes_are_those_of_the_pairs(automaton: PA) -> None:
             assert (classes[s] == classes[t]) == equal
 
 
+@settings(max_examples=100, deadline=None)
+@given(random_automata(7))
+def test_the_first_word_of_rounds_is_the_least_one(automaton: PA) -> None:
+    chain = WordSystem.of(automaton)
+    first = FirstWords.of(chain)
+    for s in range(len(automaton)):
+        for t in range(s):
+            word = first.word(chain.class_of[s], chain.class_of[t])
+            assert word is None or word == information_space(automaton, s, t).trace
+
+
+def test_masses_that_cancel_are_left_to_linear_algebra() -> None:
+    chain = WordSystem.of(deferred_choice())
+    first = FirstWords.of(chain)
+    assert first.block(chain.class_of[0], 9) != first.block(chain.class_of[1], 9)
+    assert first.word(chain.class_of[0], chain.class_of[1]) is None
+    labels = fingerprints(chain)
+    assert labels[chain.class_of[0]] == labels[chain.class_of[1]]
+    assert len(set(labels)) == len(chain) - 1
+
+
 def test_paper_randomised_responses() -> None:
     automaton = randomised_responses()
     assert distinguishing_trace(automaton, 0, 1) == ("tau", "tau", "no")
@@ -109,7 +131,8 @@ def test_a_least_trace_may_be_as_long_as_the_automaton() -> None:
     assert distinguishing_trace(automaton, 0, 60) == ("a",) * 61
 
 
-def test_several_primes_where_denominators_are_long() -> None:
+def test_several_primes_where_denominators_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FirstWords, "word", lambda *_: None)
     steps = []
     for n in range(8):
         row = sorted(((n, fmpq(1, 10**9 + n // 4)), ((n + 2) % 8, fmpq(1, 10**9 - n // 4))))

@@ -9,12 +9,12 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.hmm import epsilon, verify
+from bisimdist.budgets.verify.ask import epsilon, verify
 from bisimdist.errors import UsageError
 from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import geometric, independent_disease
-from bisimdist.words.excess import pointwise_delta, set_wise_delta
-from bisimdist.words.forward import probability
+from bisimdist.traces.engine.excess import pointwise_delta, set_wise_delta
+from bisimdist.traces.engine.forward import probability
 from tests.strategies import hmms
 
 PAIR = ("pi", "tau")

@@ -9,18 +9,18 @@ from itertools import combinations, pairwise
 import pytest
 from hypothesis import given, settings
 
-from bisimdist.analysis.apart import Apart, told_apart
-from bisimdist.analysis.trace_equivalence import trace_classes, trace_equivalence
 from bisimdist.checker import check_certificate
 from bisimdist.errors import UsageError
+from bisimdist.faces.shown.streams import json_parts
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA, automaton_of
 from bisimdist.progress import Deadline
-from bisimdist.questions.classes import Grouped
-from bisimdist.report.streams import json_parts
-from bisimdist.words import partings
-from bisimdist.words.system import WordSystem
+from bisimdist.traces.classes.apart import Apart, told_apart
+from bisimdist.traces.classes.command import Grouped
+from bisimdist.traces.engine import partings
+from bisimdist.traces.engine.system import WordSystem
+from bisimdist.traces.equivalence.ask import trace_classes, trace_equivalence
 from tests.strategies import lmcs
 
 EXAMPLE = "random,states=12,successors=3,labels=2,seed=1"

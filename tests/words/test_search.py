@@ -15,11 +15,11 @@ from bisimdist.models.hmm import HMM
 from bisimdist.models.library.hidden_markov import geometric, noisy_max_neighbours
 from bisimdist.models.mechanisms import above_threshold
 from bisimdist.progress import Deadline, Limits
-from bisimdist.words.forward import probability, sequence_indices
-from bisimdist.words.integers import IntegerModel
-from bisimdist.words.layers import LayerProof, decide_layers, domination_factor, signed_start
-from bisimdist.words.local import improved_word
-from bisimdist.words.search import Violation, decide_ratio, impossible_under_second, least_ratio
+from bisimdist.traces.engine.forward import probability, sequence_indices
+from bisimdist.traces.engine.integers import IntegerModel
+from bisimdist.traces.engine.layers import LayerProof, decide_layers, domination_factor, signed_start
+from bisimdist.traces.engine.local import improved_word
+from bisimdist.traces.engine.search import Violation, decide_ratio, impossible_under_second, least_ratio
 from tests.strategies import hmms
 
 PAIR = ("pi", "tau")
@@ -103,7 +103,7 @@ def test_rounding_changes_no_answer(model: HMM, length: int, bits: int) -> None:
     if expected is None or expected == "inf":
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bisimdist.words.search.ROUNDINGS", (bits, None))
+        patch.setattr("bisimdist.traces.engine.search.ROUNDINGS", (bits, None))
         found = least_ratio(model, PAIR, length)
     assert found.ratio == expected
     for proof in found.proofs:

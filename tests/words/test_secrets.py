@@ -11,12 +11,12 @@ from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.secret_distances import secret_distances
-from bisimdist.analysis.secret_file import load_secret_table
-from bisimdist.analysis.secrets import AdditiveBudget, Budget, secret_privacy
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.lmc import LMC
 from bisimdist.progress import Deadline
+from bisimdist.traces.secrets.ask import AdditiveBudget, Budget, secret_privacy
+from bisimdist.traces.secrets.distances import secret_distances
+from bisimdist.traces.secrets.file import load_secret_table
 from tests.words.fully_probabilistic import randomised_responses
 
 ONE, HALF = fmpq(1), fmpq(1, 2)
@@ -162,11 +162,11 @@ def test_of_two_names_of_one_state_the_closer_one_decides() -> None:
 
 
 def test_additive_budgets() -> None:
-    """Weak anonymity over a whole set, and the additive metric for each unit of a distance."""
+    """The additive metric of single traces over a whole set, and for each unit of a distance."""
     chain = bits(2, fmpq(3, 4))
     secrets = {word: f"s{word}" for word in ("00", "01", "10", "11")}
     answer = secret_privacy(chain, secrets, kind="additive")
-    assert answer.title == "weak anonymity of all secrets"
+    assert answer.title == "additive trace metric of single traces, over all secrets"
     assert answer.upper == AdditiveBudget(HALF, ONE)  # 9/16 against 1/16
     assert answer.exact
     hamming = secret_privacy(chain, secrets, "hamming", kind="additive")

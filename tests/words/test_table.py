@@ -5,9 +5,9 @@ from __future__ import annotations
 from flint import fmpq
 
 from bisimdist.models.pa import PA, Transition
-from bisimdist.words.combination import combined_system
-from bisimdist.words.system import WordSystem, point
-from bisimdist.words.table import StateTable, find_table
+from bisimdist.traces.engine.combination import combined_system
+from bisimdist.traces.engine.system import WordSystem, point
+from bisimdist.traces.engine.table import StateTable, find_table
 
 THIRD = fmpq(1, 3)
 

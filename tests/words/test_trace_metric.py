@@ -9,17 +9,17 @@ from flint import fmpq
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bisimdist.analysis.hmm import epsilon
-from bisimdist.analysis.trace_metric import trace_metric, weak_anonymity
-from bisimdist.analysis.trace_metric_answer import TraceBound, TraceKind, TraceMetricAnswer
+from bisimdist.budgets.verify.ask import epsilon
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.exact.thresholds import below_exponential
 from bisimdist.models.library.leaky_retry import leaky_retry
 from bisimdist.models.library.pin_checking import pin_checking
 from bisimdist.models.pa import PA, Transition
 from bisimdist.progress import Deadline
-from bisimdist.words.combination import combined_system
-from bisimdist.words.graph import Effort
+from bisimdist.traces.engine.combination import combined_system
+from bisimdist.traces.engine.graph import Effort
+from bisimdist.traces.trace.answer import TraceBound, TraceKind, TraceMetricAnswer
+from bisimdist.traces.trace.ask import trace_metric, weak_anonymity
 from tests.words.fully_probabilistic import randomised_responses
 from tests.words.trace_reference import (
     as_hidden_markov,
@@ -262,9 +262,10 @@ def test_weak_anonymity() -> None:
         weak_anonymity(randomised_responses(), -1)
 
 
-def test_weak_anonymity_may_be_unknown() -> None:
+def test_sets_decide_where_single_traces_come_close_only() -> None:
     chain = automaton(2, (0, "a", {0: HALF, 1: fmpq(1, 4)}), (1, "a", {1: ONE}))
-    assert weak_anonymity(chain, "1/2").verdict == "unknown"  # the supremum, which no bracket decides
+    assert weak_anonymity(chain, "1/2").verdict == "holds"  # no single trace attains the supremum
+    assert weak_anonymity(chain, "499/1000").verdict == "violated"
     assert weak_anonymity(chain, "501/1000").verdict == "holds"
 
 

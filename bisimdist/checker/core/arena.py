@@ -8,13 +8,14 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from bisimdist.checker.core.automaton import Automaton
+from bisimdist.checker.core.counting import counted
+from bisimdist.checker.core.partition import Classes, refinements
 from bisimdist.checker.core.reading import RuleViolation, item, shown
 from bisimdist.checker.core.shape import Reader, Shape, key, listed, row
-from bisimdist.checker.core.steps import Classes, refinements
 
 Row = dict[str, Fraction]
 Pair = tuple[int, int]
-Seen = Callable[[Row, Classes], Mapping[Any, Any]]
+Seen = Callable[[Mapping[str, Fraction], Classes], Mapping[Any, Any]]
 """What counts of a row when states are put into classes."""
 
 
@@ -42,32 +43,28 @@ class Arena:
     def __init__(self, automaton: Automaton, seen: Seen, rule: str) -> None:
         self.automaton = automaton
         self.rule = rule  # that of names
-        self.steps: dict[str, list[int]] = {state: [] for state in automaton.states}
-        for number, (source, _, _) in enumerate(automaton.transitions):
+        self.steps: dict[str, list[int]] = {state: [] for state in counted(automaton.states)}
+        self._by_action: dict[tuple[str, str], list[int]] = {}
+        for number, (source, action, _) in counted(enumerate(automaton.transitions)):
             self.steps[source].append(number)
+            self._by_action.setdefault((source, action), []).append(number)
         self.classes = self.stable(seen)
 
     def stable(self, seen: Seen) -> Classes:
         """Return the coarsest partition in which equal classes have equal transitions, as they are seen."""
-
-        def look(state: str, of: Classes) -> Hashable:
-            rows = (self.automaton.transitions[n] for n in self.steps[state])
-            return frozenset((action, frozenset(seen(row, of).items())) for _, action, row in rows)
-
-        def following(state: str) -> list[str]:
-            return [target for n in self.steps[state] for target in self.automaton.transitions[n][2]]
-
-        *_, last = refinements(self.automaton.states, look, following)
+        *_, last = refinements(
+            self.automaton.states,
+            lambda state: (self.automaton.transitions[n][1:] for n in counted(self.steps[state])),
+            seen,
+        )
         return last
 
     def class_of(self, name: str, where: str) -> int:
-        """Return the class of a state that is named."""
         if name not in self.classes:
             raise RuleViolation(f"{self.rule}: {where} names {shown(name)}, which is no state")
         return self.classes[name]
 
     def place(self, entry: Paired) -> Place:
-        """Return where the pair of an entry is."""
         first, second = entry.pair
         pair = self.class_of(first, entry.where), self.class_of(second, entry.where)
         return Place(f"{entry.where}, [{shown(first)}, {shown(second)}]", entry.pair, pair)
@@ -82,7 +79,7 @@ class Arena:
     ) -> list[tuple[Place, Entry]]:
         """Read a table, no two entries of which are about the same pair, or what `by` makes of an entry."""
         result, seen = [], set()
-        for entry in listed(read)(value, name):
+        for entry in counted(listed(read)(value, name)):
             place = self.place(entry)
             if by(place, entry) in seen:
                 raise RuleViolation(f"{rule}: {place.where} is listed twice")
@@ -101,8 +98,12 @@ class Arena:
 
     def answers(self, mine: int, other: str) -> list[int]:
         """Return the transitions of a state that have the action of a transition."""
-        return [n for n in self.steps[other] if self.action(n) == self.action(mine)]
+        return self._by_action.get((other, self.action(mine)), [])
+
+    def answered_by(self, mine: int, number: int, other: str) -> bool:
+        """Tell whether a transition of a state has the action of another one."""
+        steps = self.automaton.transitions
+        return 0 <= number < len(steps) and steps[number][:2] == (other, self.action(mine))
 
     def action(self, transition: int) -> str:
-        """Return the action of a transition."""
         return self.automaton.transitions[transition][1]

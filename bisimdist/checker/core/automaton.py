@@ -10,13 +10,14 @@ from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
+from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.reading import (
-    MalformedCertificate,
     RuleViolation,
     decimal_rational,
     item,
     items,
     model_number,
+    of_model_file,
 )
 from bisimdist.checker.core.shape import CheckReport, Shape, judged, key, listed, named, one_of, raw
 
@@ -32,14 +33,14 @@ class Automaton:
 
     def digest(self) -> str:
         """Return the SHA-256 of the canonical form with its lists sorted."""
-        states = json.dumps(sorted(self.states), separators=(",", ":"))
+        states = json.dumps(sorted(all_of(self.states)), separators=(",", ":"))
         steps = sorted(
             json.dumps(
-                [source, action, {target: decimal_rational(p) for target, p in row.items()}],
+                [source, action, {target: decimal_rational(p) for target, p in counted(row.items())}],
                 sort_keys=True,
                 separators=(",", ":"),
             )
-            for source, action, row in self.transitions
+            for source, action, row in counted(self.transitions)
         )
         text = f'{{"kind":"pa","states":{states},"transitions":[{",".join(steps)}]}}'
         return "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest()
@@ -63,30 +64,33 @@ class _Model(Shape):
 def read_automaton(value: object) -> Automaton:
     """Make the automaton from plain data."""
     model = _Model.read(value, "the model")
-    known = set(model.states)
+    known = set(all_of(model.states))
     if not known or len(known) != len(model.states):
         raise RuleViolation("M1: the model has no state, or one twice")
     transitions = []
-    for number, entry in enumerate(model.transitions, 1):
+    for number, entry in counted(enumerate(model.transitions, 1)):
         step = Transition.read(entry, f"transition {number}")
         if not known.issuperset((step.source, *step.row)):
             raise RuleViolation(f"M1: {step.where} names something that is no state")
-        if any(p < 0 for p in step.row.values()) or sum(step.row.values()) > 1:
+        if any(p < 0 for p in counted(step.row.values())) or sum(all_of(step.row.values())) > 1:
             raise RuleViolation(f"M1: {step.where}: a probability is negative, or they sum to more than 1")
-        transitions.append((step.source, step.action, {target: p for target, p in step.row.items() if p}))
+        transitions.append(
+            (step.source, step.action, {target: p for target, p in counted(step.row.items()) if p})
+        )
     return Automaton(model.states, transitions)
 
 
 def _given_automaton(model: object) -> Automaton | None:
     """Return the automaton of a model file, if any; of a chain the one whose actions are its labels."""
-    try:
+    with of_model_file():
         if isinstance(model, dict) and model.get("kind") == "lmc":
             chain = import_module("bisimdist.checker.core.chain").read_chain(model)
-            rows = [(state, label, dict(chain.rows[state])) for state, label in chain.labels.items()]
-            return Automaton(list(chain.labels), rows)
+            rows = [
+                (state, label, dict(all_of(chain.rows[state])))
+                for state, label in counted(chain.labels.items())
+            ]
+            return Automaton(list(all_of(chain.labels)), rows)
         return None if model is None else read_automaton(model)
-    except RuleViolation as violation:
-        raise MalformedCertificate(f"the model that is given: {violation}") from violation
 
 
 class About(Shape):
@@ -105,18 +109,12 @@ def about_automaton(
 ) -> CheckReport:
     """Return the verdict on a document whose claims are these.
 
-    Parameters
-    ----------
-    whole, model
-        The certificate, and the model that is given beside.
-    rules
-        The names of its rules about the digest, and about the model that is given.
-    claims
-        The claims as plain data.
-    check
-        Raises `RuleViolation` where the automaton does not have what is claimed.
+    whole, model: the certificate, and the model that is given beside.
+    rules: the names of its rules about the digest, and about the model that is given.
+    claims: the claims as plain data.
+    check: raises `RuleViolation` where the automaton does not have what is claimed.
     """
-    said = tuple(claims)
+    said = tuple(all_of(claims))
     given = _given_automaton(model)
 
     def checked() -> None:

@@ -8,6 +8,7 @@ from itertools import product
 from math import comb, prod
 from typing import Any
 
+from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.polynomials import (
     Box,
     Polynomial,
@@ -18,9 +19,12 @@ from bisimdist.checker.core.polynomials import (
     size_of,
 )
 from bisimdist.checker.core.reading import (
+    ENTRY,
+    LOOK,
     MalformedCertificate,
     RuleViolation,
     fraction_work,
+    hold_for,
     item,
     rational,
     record,
@@ -37,6 +41,8 @@ class Bernstein:
 
     def __init__(self, shape: tuple[int, ...], entries: list[Fraction]) -> None:
         self.shape, self.entries = shape, entries
+        bits = max((entry.numerator.bit_length() for entry in counted(entries)), default=0)
+        hold_for(self, len(entries) * (ENTRY + 2 * bits))
 
     @classmethod
     def of(cls, polynomial: Polynomial, box: Box, shape: tuple[int, ...] | None = None) -> Bernstein:
@@ -44,70 +50,73 @@ class Bernstein:
         shape = shape or shape_of([polynomial], len(box))
         if prod(shape) > MAX_COEFFICIENTS:
             raise RuleViolation("B1: a polynomial has too many Bernstein coefficients")
-        spend(fraction_work(size_of(polynomial), prod(shape) * sum(shape)))
+        spend(fraction_work(size_of(polynomial), prod(shape) * sum(all_of(shape))))
         result = cls(shape, [Fraction(0)] * prod(shape))
-        for exponents, coefficient in polynomial.items():
+        for exponents, coefficient in counted(polynomial.items()):
             place = 0
-            for power, size in zip(exponents, shape, strict=True):
+            for power, size in counted(zip(exponents, shape, strict=True)):
                 place = place * size + power
             result.entries[place] = coefficient
-        for axis, (low, high) in enumerate(box):
-            for line in result.lines(axis):
-                powers = _moved([result.entries[place] for place in line], low, high - low)
+        for axis, (low, high) in counted(enumerate(box)):
+            for line in counted(result.lines(axis)):
+                powers = _moved([result.entries[place] for place in counted(line)], low, high - low)
                 degree = len(powers) - 1
-                for i, place in enumerate(line):
+                for i, place in counted(enumerate(line)):
                     result.entries[place] = sum(
-                        (Fraction(comb(i, k), comb(degree, k)) * powers[k] for k in range(i + 1)), Fraction(0)
+                        (Fraction(comb(i, k), comb(degree, k)) * powers[k] for k in counted(range(i + 1))),
+                        Fraction(0),
                     )
         return result
 
     def less(self, others: Sequence[Bernstein]) -> Bernstein:
         """Return the coefficients less the positive ones of others of the same degrees."""
         spend(fraction_work(self.entries[0].denominator.bit_length(), len(self.entries) * len(others)))
-        rows = zip(self.entries, *(other.entries for other in others), strict=True)
-        return Bernstein(self.shape, [b - sum(c for c in row if c > 0) for b, *row in rows])
+        rows = zip(self.entries, *(other.entries for other in counted(others)), strict=True)
+        return Bernstein(self.shape, [b - sum(c for c in counted(row) if c > 0) for b, *row in counted(rows)])
 
     def lines(self, axis: int) -> Iterator[range]:
         """Yield the places of each line along an axis."""
         step = prod(self.shape[axis + 1 :])
-        for start in range(0, len(self.entries), step * self.shape[axis]):
-            for offset in range(start, start + step):
+        for start in counted(range(0, len(self.entries), step * self.shape[axis])):
+            for offset in counted(range(start, start + step)):
                 yield range(offset, offset + step * self.shape[axis], step)
 
     def cut(self, axis: int, weight: Fraction) -> tuple[Bernstein, Bernstein]:
         """Return the coefficients over the two parts of the box."""
         spend(fraction_work(self.entries[0].denominator.bit_length(), len(self.entries) * self.shape[axis]))
-        below, above = list(self.entries), list(self.entries)
-        for line in self.lines(axis):
-            row = [self.entries[place] for place in line]
-            for step in range(len(row)):
+        below, above = list(all_of(self.entries)), list(all_of(self.entries))
+        for line in counted(self.lines(axis)):
+            row = [self.entries[place] for place in counted(line)]
+            for step in counted(range(len(row))):
                 below[line[step]], above[line[len(line) - 1 - step]] = row[0], row[-1]
-                row = [(1 - weight) * row[k] + weight * row[k + 1] for k in range(len(row) - 1)]
+                row = [(1 - weight) * row[k] + weight * row[k + 1] for k in counted(range(len(row) - 1))]
         return Bernstein(self.shape, below), Bernstein(self.shape, above)
 
     def face(self, upper: Sequence[bool]) -> Iterator[Fraction]:
         """Yield the coefficients at the upper end of some axes."""
-        ranges = [(size - 1,) if end else range(size) for end, size in zip(upper, self.shape, strict=True)]
-        for index in product(*ranges):
+        ranges = [
+            (size - 1,) if end else range(size) for end, size in counted(zip(upper, self.shape, strict=True))
+        ]
+        for index in counted(product(*ranges)):
             place = 0
-            for number, size in zip(index, self.shape, strict=True):
+            for number, size in counted(zip(index, self.shape, strict=True)):
                 place = place * size + number
             yield self.entries[place]
 
 
 def _moved(powers: list[Fraction], shift: Fraction, scale: Fraction) -> list[Fraction]:
     """Return the coefficients of p(shift + scale t)."""
-    result = list(powers)
-    for k in range(len(result)):  # Horner's scheme, repeatedly
-        for j in range(len(result) - 2, k - 1, -1):
+    result = list(all_of(powers))
+    for k in counted(range(len(result))):  # Horner's scheme, repeatedly
+        for j in counted(range(len(result) - 2, k - 1, -1)):
             result[j] += shift * result[j + 1]
-    return [c * scale**k for k, c in enumerate(result)]
+    return [c * scale**k for k, c in counted(enumerate(result))]
 
 
 def shape_of(polynomials: Iterable[Polynomial], size: int) -> tuple[int, ...]:
     """Return by variable how many coefficients polynomials need."""
-    every = [exponents for polynomial in polynomials for exponents in polynomial]
-    return tuple(max((e[k] for e in every), default=0) + 1 for k in range(size))
+    every = [exponents for polynomial in counted(polynomials) for exponents in counted(polynomial)]
+    return tuple(max((e[k] for e in counted(every)), default=0) + 1 for k in counted(range(size)))
 
 
 def check_sign(  # noqa: PLR0913
@@ -134,16 +143,17 @@ def check_sign(  # noqa: PLR0913
             raise RuleViolation(f"{where}: B5: the polynomial is not the square times the rest")
         polynomial, proof = rest, node["proof"]
     # What is inside the box and on a cut is at the upper end of a part.
-    whole = [(*ends, False) for ends in box]
+    whole = [(*ends, False) for ends in counted(box)]
     shape = shape_of([polynomial, *minus], len(box))
     stack: list[tuple[Any, list[tuple[Fraction, Fraction, bool]], list[Bernstein]]] = [
-        (proof, whole, [Bernstein.of(part, box, shape) for part in (polynomial, *minus)])
+        (proof, whole, [Bernstein.of(part, box, shape) for part in counted((polynomial, *minus))])
     ]
     while stack:
+        spend(LOOK)
         tree, part, coefficients = stack.pop()
         if tree == "leaf":
             least = coefficients[0].less(coefficients[1:])
-            _check_leaf(least, [cut for _, _, cut in part], where, strict=strict)
+            _check_leaf(least, [cut for _, _, cut in counted(part)], where, strict=strict)
             continue
         node = record(tree, f"{where}: a proof", ("split", "at", "below", "above"))
         name = item(node["split"], where)
@@ -153,21 +163,21 @@ def check_sign(  # noqa: PLR0913
         low, high, cut = part[axis]
         if not low < at < high:
             raise RuleViolation(f"{where}: B2: the box is cut outside of it")
-        both = [each.cut(axis, (at - low) / (high - low)) for each in coefficients]
+        both = [each.cut(axis, (at - low) / (high - low)) for each in counted(coefficients)]
         for side, (key, ends) in enumerate({"below": (low, at, True), "above": (at, high, cut)}.items()):
-            smaller = list(part)
+            smaller = list(all_of(part))
             smaller[axis] = ends
-            stack.append((node[key], smaller, [halves[side] for halves in both]))
+            stack.append((node[key], smaller, [halves[side] for halves in counted(both)]))
 
 
 def _check_leaf(coefficients: Bernstein, cuts: Sequence[bool], where: str, *, strict: bool) -> None:
-    if any(entry < 0 for entry in coefficients.entries):
+    if any(entry < 0 for entry in counted(coefficients.entries)):
         raise RuleViolation(f"{where}: B3: a Bernstein coefficient is negative")
     if not strict:
         return
-    for upper in product(*({False, cut} for cut in cuts)):
-        if not any(coefficients.face(upper)):
-            raise RuleViolation(f"{where}: B4: the polynomial may vanish inside the box")
+    # Whichever cuts a face is on, it holds the face on all of them: what is positive here is positive there.
+    if not any(all_of(coefficients.face(cuts))):
+        raise RuleViolation(f"{where}: B4: the polynomial may vanish inside the box")
 
 
 def shown_nonnegative(polynomial: Polynomial, box: Box) -> bool:
@@ -175,16 +185,17 @@ def shown_nonnegative(polynomial: Polynomial, box: Box) -> bool:
     stack = [(Bernstein.of(polynomial, box), 0)]
     boxes = 0
     while stack:
+        spend(LOOK)
         boxes += 1
         if boxes > AUTOMATIC_BOXES:
             return False
         coefficients, axis = stack.pop()
-        if all(entry >= 0 for entry in coefficients.entries):
+        if all(entry >= 0 for entry in counted(coefficients.entries)):
             continue
         if coefficients.entries[0] < 0 or coefficients.entries[-1] < 0:
             return False  # it is negative at a corner, or everywhere
         axis %= len(box)
-        stack += [(half, axis + 1) for half in coefficients.cut(axis, Fraction(1, 2))]
+        stack += [(half, axis + 1) for half in counted(coefficients.cut(axis, Fraction(1, 2)))]
     return True
 
 
@@ -195,12 +206,13 @@ def shown_sign(polynomial: Polynomial, box: Box, factors: Sequence[Polynomial]) 
     times is needed then.
     """
     for sign in (1, -1):
-        if shown_nonnegative({e: sign * c for e, c in polynomial.items()}, box):
+        if shown_nonnegative({e: sign * c for e, c in counted(polynomial.items())}, box):
             return sign
     result, rest = 1, polynomial
-    for factor in factors:
+    for factor in counted(factors):
         odd = False
         while (quotient := divide(rest, factor)) is not None:
+            spend(LOOK)
             rest, odd = quotient, not odd
         if odd:
             result *= shown_sign(factor, box, ())

@@ -11,6 +11,7 @@ from itertools import repeat
 from operator import le, sub
 from typing import Any
 
+from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.reading import (
     OPERATION,
     MalformedCertificate,
@@ -22,17 +23,13 @@ from bisimdist.checker.core.reading import (
 from bisimdist.checker.core.stream import Stream
 from bisimdist.checker.core.tables import Bounds, Setting
 
-ARRAYS = {1: "B", 2: "H", 4: "I", 8: "Q"}
-"""The arrays of Python that hold numbers of so many bytes."""
+ARRAYS = {1: "B", 2: "H", 4: "I", 8: "Q"}  # the arrays of Python that hold numbers of so many bytes
 
-SHORT = 128
-"""All rows have one denominator, where that has no more bits."""
+SHORT = 128  # all rows have one denominator, where that has no more bits
 
-DENSE = 32
-"""Rows of a class are kept whole where at least one of so many pairs is listed."""
+DENSE = 32  # rows of a class are kept whole where at least one of so many pairs is listed
 
-MOVE = 100
-"""What it costs to look at one entry of a row."""
+MOVE = 100  # what it costs to look at one entry of a row
 
 Side = dict[int, tuple[list[int], list[int], list[int], int]]
 """By class: the states with mass there in the order of their numbers, their places, what each has; and how
@@ -43,22 +40,22 @@ class Numbered:
     """The states by number, class by class, in the order of the first states of the classes."""
 
     def __init__(self, setting: Setting) -> None:
-        self.names = [state for members in setting.classes for state in members]
-        self.number = {state: number for number, state in enumerate(self.names)}
+        self.names = [state for members in counted(setting.classes) for state in counted(members)]
+        self.number = {state: number for number, state in counted(enumerate(self.names))}
         self.kind: list[int] = []
         self.place: list[int] = []
         """By state: its place in its class."""
         self.size: list[int] = []
         """By state: how many states its class has."""
-        for kind, members in enumerate(setting.classes):
+        for kind, members in counted(enumerate(setting.classes)):
             self.kind += [kind] * len(members)
             self.place += range(len(members))
             self.size += [len(members)] * len(members)
-        rows = [setting.chain.rows[state] for state in self.names]
-        self.whole = [common(part.denominator for part in row.values()) for row in rows]
+        rows = [setting.chain.rows[state] for state in counted(self.names)]
+        self.whole = [common(part.denominator for part in counted(row.values())) for row in counted(rows)]
         self.shared = 1
         """What is 1 in the unit that all rows have in common; 0, if there is none that is short."""
-        for whole in self.whole:
+        for whole in counted(self.whole):
             self.shared = math.lcm(self.shared, whole)
             if self.shared.bit_length() > SHORT:
                 self.shared = 0
@@ -66,23 +63,26 @@ class Numbered:
         else:
             self.whole = [self.shared] * len(rows)
         self.rows = [
-            sorted((self.number[x], part.numerator * (whole // part.denominator)) for x, part in row.items())
-            for row, whole in zip(rows, self.whole, strict=True)
+            sorted(
+                (self.number[x], part.numerator * (whole // part.denominator))
+                for x, part in counted(row.items())
+            )
+            for row, whole in counted(zip(rows, self.whole, strict=True))
         ]
-        self.support = [frozenset(x for x, _ in row) for row in self.rows]
-        self.sides = list(map(self.side, self.rows)) if self.shared else []
+        self.support = [frozenset(x for x, _ in counted(row)) for row in counted(self.rows)]
+        self.sides = list(all_of(map(self.side, self.rows))) if self.shared else []
         self.p, self.q = setting.p, setting.q
 
     def side(self, masses: Iterable[tuple[int, int]]) -> Side:
         """Return masses of states, in the order of their numbers, by class."""
         found: dict[int, list[tuple[int, int]]] = {}
-        for x, mass in masses:
+        for x, mass in counted(masses):
             found.setdefault(self.kind[x], []).append((x, mass))
         result: Side = {}
         before = 0
-        for kind, entries in found.items():
-            states, amounts = ([entry[k] for entry in entries] for k in (0, 1))
-            result[kind] = states, [self.place[x] for x in states], amounts, before
+        for kind, entries in counted(found.items()):
+            states, amounts = ([entry[k] for entry in counted(entries)] for k in (0, 1))
+            result[kind] = states, [self.place[x] for x in counted(states)], amounts, before
             before += len(entries)
         return result
 
@@ -99,10 +99,10 @@ class Numbered:
             there *= unit // self.whole[t]
         digits = 1 + (unit.bit_length() + here.bit_length() + there.bit_length()) // 30
         spend(MOVE * (len(self.rows[s]) + len(self.rows[t])) * digits)
-        c = {x: here * mass for x, mass in self.rows[s]}
-        for x, mass in self.rows[t]:
+        c = {x: here * mass for x, mass in counted(self.rows[s])}
+        for x, mass in counted(self.rows[t]):
             c[x] = c.get(x, 0) - there * mass
-        return {x: c[x] for x in sorted(c) if c[x]}, unit
+        return {x: c[x] for x in counted(sorted(all_of(c))) if c[x]}, unit
 
 
 class Rest(dict[int, int]):
@@ -116,8 +116,7 @@ class Rest(dict[int, int]):
         return self.other
 
 
-Row = Sequence[int] | Rest
-"""By the place of the second state in its class."""
+Row = Sequence[int] | Rest  # by the place of the second state in its class
 
 
 def square_of(
@@ -128,13 +127,13 @@ def square_of(
     Of unordered pairs the other state says the same. Rows are searched where only few pairs are listed.
     """
     size = len(listed)
-    few = sum(len(partners) for partners, _ in listed) * DENSE < size * size
+    few = sum(len(partners) for partners, _ in counted(listed)) * DENSE < size * size
     fits = width in ARRAYS and not other >> 8 * width
     blank: Any = array(ARRAYS[width], [other]) if fits else [other]
-    rows: list[Any] = [Rest(other) if few else blank * size for _ in listed]
-    for place, (partners, numbers) in enumerate(listed):
+    rows: list[Any] = [Rest(other) if few else blank * size for _ in counted(listed)]
+    for place, (partners, numbers) in counted(enumerate(listed)):
         row = rows[place]
-        for partner, number in zip(partners, numbers, strict=True):
+        for partner, number in counted(zip(partners, numbers, strict=True)):
             row[partner] = number
             if not ordered:
                 rows[partner][place] = number
@@ -162,18 +161,18 @@ class Tables:
         """Read all rows; numbers have `width` and `gap` bytes, and ranks follow if there are any."""
         above: list[tuple[Sequence[int], Sequence[int]]] = []
         below: list[tuple[Sequence[int], Sequence[int]]] = []
-        for x in range(len(self.states.names)):
+        for x in counted(range(len(self.states.names))):
             partners = self._partners(stream, x)
             upper = self._numbers(stream, len(partners), width)
             less = self._numbers(stream, len(partners), gap) if gap else bytes(len(partners))
-            if max(upper, default=0) > self.denominator or not all(map(le, less, upper)):
+            if max(all_of(upper), default=0) > self.denominator or not all(all_of(map(le, less, upper))):
                 name = shown(self.states.names[x])
                 raise MalformedCertificate(f"the row of state {name} has a bound that is not in [0, 1]")
             if ranked:
-                self.ranks.append([stream.number() for _ in partners])
+                self.ranks.append([stream.number() for _ in counted(partners)])
             self.partners.append(partners)
             above.append((partners, upper))
-            below.append((partners, list(map(sub, upper, less)) if gap else upper))
+            below.append((partners, list(all_of(map(sub, upper, less))) if gap else upper))
             if self.states.place[x] + 1 == self.states.size[x]:
                 self.upper += square_of(above, self.denominator, width, ordered=self.ordered)
                 self.lower += square_of(below, 0, width, ordered=self.ordered)
@@ -188,23 +187,23 @@ class Tables:
         most = self._most(x)
         runs: list[range] = []
         end = 0
-        for _ in range(stream.number()):
+        for _ in counted(range(stream.number())):
             begin = end + stream.number()
             end = begin + stream.number()
             if not begin < end <= most:
                 raise MalformedCertificate("a row has a run that is empty or too long")
             runs.append(range(begin, end))
-        if self.ordered and any(self.states.place[x] in run for run in runs):
+        if self.ordered and any(self.states.place[x] in run for run in counted(runs)):
             raise MalformedCertificate("a row lists a state with itself")
         if len(runs) == 1:
             return runs[0]
-        return array("I", (place for run in runs for place in run))
+        return array("I", (place for run in counted(runs) for place in counted(run)))
 
     @staticmethod
     def _numbers(stream: Stream, count: int, width: int) -> Sequence[int]:
         """Read numbers of `width` bytes, the lowest first."""
         if width not in ARRAYS:
-            return [int.from_bytes(stream.take(width), "little") for _ in range(count)]
+            return [int.from_bytes(stream.take(width), "little") for _ in counted(range(count))]
         result = array(ARRAYS[width], stream.take(width * count))
         if sys.byteorder != "little":
             result.byteswap()
@@ -214,15 +213,17 @@ class Tables:
         """Return the upper and the lower bound on the distance of two states by name."""
         spend(fraction_work(self.denominator.bit_length(), 2))
         sides = (Said(self, upper=upper).at(source, target) for upper in (True, False))
-        upper, lower = (Fraction(side, self.denominator) for side in sides)
+        upper, lower = (Fraction(side, self.denominator) for side in counted(sides))
         return upper, lower
 
     def pairs(self) -> Iterator[tuple[int, int, int, int, int]]:
         """Yield the listed pairs, unordered ones from the earlier state, with both bounds and rank."""
-        for x, partners in enumerate(self.partners):
+        for x, partners in counted(enumerate(self.partners)):
             first = x - self.states.place[x]
             upper, lower = self.upper[x], self.lower[x]
-            for place, rank in zip(partners, self.ranks[x] if self.ranks else repeat(0), strict=False):
+            for place, rank in counted(
+                zip(partners, self.ranks[x] if self.ranks else repeat(0), strict=False)
+            ):
                 s, t = (x, first + place) if self.ordered else (first + place, x)
                 yield s, t, upper[place], lower[place], rank
 
@@ -239,7 +240,7 @@ class Said(Bounds):
         """Return by other state of the class of one the numerator of the bound where it is not 0."""
         spend(len(members) * OPERATION)
         row = self.table[self.states.number[i]]
-        return {k: cost for place, k in enumerate(members) if (cost := row[place])}
+        return {k: cost for place, k in counted(enumerate(members)) if (cost := row[place])}
 
     def at(self, i: str, j: str) -> int:
         """Return the numerator of the bound for two states."""

@@ -9,14 +9,15 @@ from collections.abc import Container, Mapping
 from fractions import Fraction
 
 from bisimdist.checker.core.automaton import About, Automaton
+from bisimdist.checker.core.counting import all_of, counted
+from bisimdist.checker.core.reading import LOOK, spend
 from bisimdist.checker.core.shape import key, one_of
 
 COUNTED = {
     "visible": "visible",
     "hidden": "hidden",
     None: "hidden, and a trace counts only where it is survived",
-}
-"""By the field what a reader of the claim is told; None is a certificate without it."""
+}  # by the field what a reader of the claim is told; None is a certificate without it
 
 
 class WithEnds(About):
@@ -38,26 +39,27 @@ def completed(automaton: Automaton, ends: str | None) -> Automaton:
     """
     if ends is None:
         return automaton
-    states = list(automaton.states)
-    end = _free("(end)", set(states))
+    states = list(all_of(automaton.states))
+    end = _free("(end)", set(all_of(states)))
     transitions = []
-    for source, action, row in automaton.transitions:
-        missing = 1 - sum(row.values(), Fraction(0))
+    for source, action, row in counted(automaton.transitions):
+        missing = 1 - sum(all_of(row.values()), Fraction(0))
         transitions.append((source, action, {**row, end: missing} if missing else row))
-    if any(end in row for _, _, row in transitions):
+    if any(end in row for _, _, row in counted(transitions)):
         states.append(end)
     if ends == "visible":
-        acting = {source for source, _, _ in transitions}
-        stops = [state for state in states if state not in acting]
+        acting = {source for source, _, _ in counted(transitions)}
+        stops = [state for state in counted(states) if state not in acting]
         if stops:
-            symbol = _free("(end)", {action for _, action, _ in automaton.transitions})
-            ended = _free("(ended)", set(states))
+            symbol = _free("(end)", {action for _, action, _ in counted(automaton.transitions)})
+            ended = _free("(ended)", set(all_of(states)))
             states.append(ended)
-            transitions += [(state, symbol, {ended: Fraction(1)}) for state in stops]
+            transitions += [(state, symbol, {ended: Fraction(1)}) for state in counted(stops)]
     return Automaton(states, transitions)
 
 
 def _free(name: str, taken: Container[str]) -> str:
     while name in taken:
+        spend(LOOK)
         name += "'"
     return name

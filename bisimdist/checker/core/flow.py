@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisimdist.checker.core.counting import counted
 from bisimdist.checker.core.reading import LOOK, spend
 
 
@@ -12,18 +13,21 @@ def place(start: int, need: int, ways: list[list[int]], used: list[dict[int, int
     taken, `room` for how many more it has room; the last two change.
     """
     while need:
+        spend(LOOK)
         found = _search(start, ways, used, room)
         if found is None:
             return False
         came, before, end = found
         amount, j = min(need, room[end]), end
         while before[came[j]] != -1:
+            spend(LOOK)
             amount = min(amount, used[before[came[j]]][came[j]])
             j = before[came[j]]
         room[end] -= amount
         need -= amount
         j = end
         while j != -1:
+            spend(LOOK)
             i = came[j]
             used[j][i] = used[j].get(i, 0) + amount
             j = before[i]
@@ -41,16 +45,16 @@ def _search(
     came: dict[int, int] = {}
     before = {start: -1}
     waiting = [start]
-    for i in waiting:
+    for i in counted(waiting):
         spend(LOOK * (1 + len(ways[i])))
-        for j in ways[i]:
+        for j in counted(ways[i]):
             if j in came:
                 continue
             came[j] = i
             if room[j]:
                 return came, before, j
             spend(LOOK * len(used[j]))
-            for k in used[j]:
+            for k in counted(used[j]):
                 if k not in before:
                     before[k] = j
                     waiting.append(k)

@@ -12,9 +12,18 @@ from fractions import Fraction
 from heapq import heappop, heappush
 
 from bisimdist.checker.core.automaton import Automaton
+from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.flow import place
 from bisimdist.checker.core.formula_text import ANYTHING, FormulaGraph, Text, read_text
-from bisimdist.checker.core.reading import LOOK, OPERATION, MalformedCertificate, common, product_work, spend
+from bisimdist.checker.core.reading import (
+    LOOK,
+    OPERATION,
+    MalformedCertificate,
+    common,
+    hold,
+    product_work,
+    spend,
+)
 
 
 @dataclass(frozen=True)
@@ -39,23 +48,24 @@ class FormulaReader:
     """Reads formulae over the states of an automaton and finds who satisfies them."""
 
     def __init__(self, automaton: Automaton) -> None:
-        self.number = {state: n for n, state in enumerate(automaton.states)}
+        self.number = {state: n for n, state in counted(enumerate(automaton.states))}
         self.every = (1 << len(automaton.states)) - 1
         self.graph = FormulaGraph()
         self.steps: list[Step] = []
         self._leading = [0] * len(automaton.states)  # by state the transitions that may lead to it
         self._alike: dict[tuple[str, Fraction | None], int] = {}  # those of an action, and of a mass
         self._touched: dict[int, int] = {}
-        for n, (source, action, row) in enumerate(automaton.transitions):
-            targets = [self.number[target] for target in row]
-            for target in targets:
+        for n, (source, action, row) in counted(enumerate(automaton.transitions)):
+            targets = [self.number[target] for target in counted(row)]
+            for target in counted(targets, LOOK + n // 30):
+                hold(n - self._leading[target].bit_length())
                 self._leading[target] |= 1 << n
-            unit = common(p.denominator for p in row.values())
-            masses = [p.numerator * (unit // p.denominator) for p in row.values()]
+            unit = common(p.denominator for p in counted(row.values()))
+            masses = [p.numerator * (unit // p.denominator) for p in counted(row.values())]
             self.steps.append(Step(self.number[source], targets, masses, unit))
-            for mass in (None, sum(row.values(), Fraction(0))):
+            for mass in (None, sum(all_of(row.values()), Fraction(0))):
                 self._alike[action, mass] = self._alike.get((action, mass), 0) | 1 << n
-        self.actions = {action for action, _ in self._alike}
+        self.actions = {action for action, _ in counted(self._alike)}
         self._found: list[int] = []  # by formula who satisfies it; nothing of use where a variable occurs
 
     def read(self, text: str) -> States:
@@ -77,13 +87,14 @@ class FormulaReader:
         root = read_text(self.graph, text, distributions=True).root
         self._evaluate()
         result = 0
-        for action in self.actions:
+        for action in counted(self.actions):
             result |= self._matching(action, root, self._found)
         return result
 
     def _evaluate(self) -> None:
         """Find who satisfies the formulae that were read last, those without variables."""
-        for n in range(len(self._found), len(self.graph.nodes)):
+        for n in counted(range(len(self._found), len(self.graph.nodes))):
+            hold(self.every.bit_length())
             self._found.append(0 if self.graph.open[n] else self._judged(n, self._found))
 
     def _judged(self, number: int, found: list[int] | dict[int, int]) -> int:
@@ -97,12 +108,13 @@ class FormulaReader:
                 return self.every & ~found[node[1]]
             case "&":
                 result = self.every
-                for operand in node[1]:
+                for operand in counted(node[1]):
                     result &= found[operand]
                 return result
             case "<":
                 result = 0
-                for n in _members(self._matching(node[1], node[2], found)):
+                matching = self._matching(node[1], node[2], found)
+                for n in counted(_members(matching), LOOK + _digits(self.every)):
                     result |= 1 << self.steps[n].source
                 return result
             case _:
@@ -112,18 +124,18 @@ class FormulaReader:
         """Return the transitions of an action that satisfy a formula about distributions."""
         if target == ANYTHING:
             return self._alike.get((action, None), 0)
-        parts = [(weight, found[part]) for part, weight in self.graph.nodes[target][1]]
-        result = self._alike.get((action, sum((weight for weight, _ in parts), Fraction(0))), 0)
+        parts = [(weight, found[part]) for part, weight in counted(self.graph.nodes[target][1])]
+        result = self._alike.get((action, sum((weight for weight, _ in counted(parts)), Fraction(0))), 0)
         # No part is in vain, and no successor without a part: that is quickly seen of all at once.
         covered = 0
-        for _, members in parts:
+        for _, members in counted(parts):
             covered |= members
             if result:
                 result &= self._touching(members)
         if result and covered != self.every:
             result &= ~self._touching(self.every & ~covered)
         if len(parts) > 1:
-            for n in _members(result):
+            for n in counted(_members(result), LOOK + len(self.steps) // 30):
                 if not splits(self.steps[n], parts):
                     result ^= 1 << n
         return result
@@ -133,8 +145,9 @@ class FormulaReader:
         found = self._touched.get(members)
         if found is None:
             found = 0
-            for state in _members(members):
+            for state in counted(_members(members), LOOK + len(self.steps) // 30):
                 found |= self._leading[state]
+            hold(self.every.bit_length() + len(self.steps))
             self._touched[members] = found
         return found
 
@@ -147,32 +160,34 @@ class FormulaReader:
         of negations; what they end in is the greatest solution.
         """
         graph = self.graph
-        variables = {graph.variable(name): side for name, side in text.equations.items()}
+        variables = {graph.variable(name): side for name, side in counted(text.equations.items())}
         cone = self._cone((text.root, *variables, *variables.values()))
         self._require_positive(variables.values())
         values = _Values(self._found)
         sides: dict[int, list[int]] = {}
-        for variable, side in variables.items():
+        for variable, side in counted(variables.items()):
             sides.setdefault(side, []).append(variable)
         readers: dict[int, list[int]] = {}
-        for n in cone:
+        for n in counted(cone):
             values[n] = self.every if n in variables else self._judged(n, values)
-            for part in graph.inside(n):
+            for part in counted(graph.inside(n)):
                 readers.setdefault(part, []).append(n)
-        waiting = set(variables)
+        waiting = set(all_of(variables))
         while waiting:
-            changed = [x for x in waiting if values[variables[x]] != values[x]]
-            values.update({x: values[variables[x]] for x in changed})
-            waiting = {x for n in changed for x in sides.get(n, ())}
-            heap = sorted({reader for x in changed for reader in readers.get(x, ())})
-            seen = set(heap)
+            spend(LOOK)
+            changed = [x for x in counted(waiting) if values[variables[x]] != values[x]]
+            values.update({x: values[variables[x]] for x in counted(changed)})
+            waiting = {x for n in counted(changed) for x in counted(sides.get(n, ()))}
+            heap = sorted({reader for x in counted(changed) for reader in counted(readers.get(x, ()))})
+            seen = set(all_of(heap))
             while heap:
+                spend(LOOK)
                 n = heappop(heap)
                 value = self._judged(n, values)
                 if value != values[n] or graph.about_distributions(n):
                     values[n] = value
                     waiting.update(sides.get(n, ()))
-                    for reader in readers.get(n, ()):
+                    for reader in counted(readers.get(n, ())):
                         if reader not in seen:
                             seen.add(reader)
                             heappush(heap, reader)
@@ -180,20 +195,22 @@ class FormulaReader:
 
     def _cone(self, roots: Iterable[int]) -> list[int]:
         """Return what some formulae are made of and variables occur in, parts first."""
-        found = {n for n in roots if self.graph.open[n]}
-        stack = list(found)
+        found = {n for n in counted(roots) if self.graph.open[n]}
+        stack = list(all_of(found))
         while stack:
-            for part in self.graph.inside(stack.pop()):
+            spend(LOOK)
+            for part in counted(self.graph.inside(stack.pop())):
                 if self.graph.open[part] and part not in found:
                     found.add(part)
                     stack.append(part)
-        return sorted(found)
+        return sorted(all_of(found))
 
     def _require_positive(self, sides: Iterable[int]) -> None:
         graph = self.graph
         seen: set[tuple[int, bool]] = set()
-        stack = [(side, True) for side in sides]
+        stack = [(side, True) for side in counted(sides)]
         while stack:
+            spend(LOOK)
             n, positive = stack.pop()
             if (n, positive) in seen or not graph.open[n]:
                 continue
@@ -201,7 +218,7 @@ class FormulaReader:
             kind = graph.nodes[n][0]
             if kind == "X" and not positive:
                 raise MalformedCertificate("a variable is under an odd number of negations")
-            stack += [(part, positive != (kind == "!")) for part in graph.inside(n)]
+            stack += [(part, positive != (kind == "!")) for part in counted(graph.inside(n))]
 
 
 class _Values(dict[int, int]):
@@ -229,15 +246,21 @@ def _members(numbers: int) -> Iterator[int]:
 
 def splits(step: Step, parts: list[tuple[Fraction, int]]) -> bool:
     """Tell whether a row is a sum of parts of these masses, each on its set; the masses add up already."""
-    work = product_work(step.unit.bit_length(), max(weight.denominator for weight, _ in parts).bit_length())
+    work = product_work(
+        step.unit.bit_length(), max(weight.denominator for weight, _ in counted(parts)).bit_length()
+    )
     spend(len(parts) * len(step.targets) * (LOOK + work))
-    ways = [[k for k, state in enumerate(step.targets) if members >> state & 1] for _, members in parts]
-    for (weight, _), places in zip(parts, ways, strict=True):
+    spend(len(parts) * len(step.targets) * (max(all_of(step.targets), default=0) // 30))
+    ways = [
+        [k for k, state in counted(enumerate(step.targets)) if members >> state & 1]
+        for _, members in counted(parts)
+    ]
+    for (weight, _), places in counted(zip(parts, ways, strict=True)):
         # What fails mostly fails here: a part that finds too little mass even if it is alone.
-        if sum(step.masses[k] for k in places) * weight.denominator < weight.numerator * step.unit:
+        if sum(step.masses[k] for k in counted(places)) * weight.denominator < weight.numerator * step.unit:
             return False
-    unit = common((step.unit, *(weight.denominator for weight, _ in parts)))
-    room = [mass * (unit // step.unit) for mass in step.masses]
-    flow: list[dict[int, int]] = [{} for _ in room]  # by successor: from which part how much
-    needs = [weight.numerator * (unit // weight.denominator) for weight, _ in parts]
-    return all(place(part, need, ways, flow, room) for part, need in enumerate(needs))
+    unit = common((step.unit, *(weight.denominator for weight, _ in counted(parts))))
+    room = [mass * (unit // step.unit) for mass in counted(step.masses)]
+    flow: list[dict[int, int]] = [{} for _ in counted(room)]  # by successor: from which part how much
+    needs = [weight.numerator * (unit // weight.denominator) for weight, _ in counted(parts)]
+    return all(place(part, need, ways, flow, room) for part, need in counted(enumerate(needs)))

@@ -10,10 +10,10 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from bisimdist.checker.core.reading import MalformedCertificate, model_number, shown
+from bisimdist.checker.core.counting import all_of, counted
+from bisimdist.checker.core.reading import LOOK, MalformedCertificate, model_number, shown, spend
 
-MAX_WEIGHT_BITS = 200_000
-"""The same limit that the rows of a model have."""
+MAX_WEIGHT_BITS = 200_000  # the same limit that the rows of a model have
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*(?:
@@ -55,11 +55,11 @@ def read_text(graph: FormulaGraph, text: str, *, distributions: bool = False) ->
 
 def read_linear(text: str) -> tuple[Fraction | None, tuple[str, ...]]:
     """Read a formula of the trace logic: its number if it has one, and its actions."""
-    tokens = list(_tokens(text))
+    tokens = list(all_of(_tokens(text)))
     number = model_number(tokens.pop(0)[1], "the number") if tokens and tokens[0][0] == "number" else None
-    if not tokens or tokens.pop() != ("sign", "T") or any(kind != "action" for kind, _ in tokens):
+    if not tokens or tokens.pop() != ("sign", "T") or any(kind != "action" for kind, _ in counted(tokens)):
         raise MalformedCertificate(f"{shown(text)} is no formula of the trace logic")
-    return number, tuple(action for _, action in tokens)
+    return number, tuple(action for _, action in counted(tokens))
 
 
 class _Reading:
@@ -67,7 +67,7 @@ class _Reading:
 
     def __init__(self, graph: FormulaGraph, text: str) -> None:
         self.graph = graph
-        self.tokens = list(_tokens(text))
+        self.tokens = list(all_of(_tokens(text)))
         self.tokens += [("end", ""), ("end", "")]
         self.position = 0
         self.known: dict[str, int] = {}
@@ -101,12 +101,12 @@ class _Reading:
         if self.tokens[self.position][0] != "end":
             raise self.fail("the end")
         about = self.graph.about_distributions
-        if about(root) != distributions or any(map(about, equations.values())):
+        if about(root) != distributions or any(all_of(map(about, equations.values()))):
             expected = "distributions" if distributions else "states"
             raise MalformedCertificate(f"the formula or an equation of it is not about {expected}")
         if distributions and equations:
             raise MalformedCertificate("a formula about distributions has equations")
-        for name in self.used:
+        for name in counted(self.used):
             if name not in equations:
                 raise MalformedCertificate(f"the name {shown(name)} of the formula has no definition")
         return Text(root, equations)
@@ -114,6 +114,7 @@ class _Reading:
     def definitions(self, into: dict[str, int]) -> None:
         self.position += 1
         while True:
+            spend(LOOK)
             kind, name = self.tokens[self.position]
             if kind != "name" or name in self.known or name in into:
                 raise self.fail("a new name")
@@ -139,6 +140,7 @@ class _Reading:
         else:
             stack.append(Frame("all"))
         while stack:
+            spend(LOOK)
             value = self.literal(stack) if value is None else self.reduce(stack, value)
         assert value is not None
         return value
@@ -230,7 +232,7 @@ class _Reading:
         self.take(")")
         stack.pop()
         common = 1
-        for denominator in {weight.denominator for weight, _ in frame.parts}:
+        for denominator in {weight.denominator for weight, _ in counted(frame.parts)}:
             common = lcm(common, denominator)
             if common.bit_length() > MAX_WEIGHT_BITS:
                 raise MalformedCertificate(
@@ -242,6 +244,7 @@ class _Reading:
 def _tokens(text: str) -> Iterator[Token]:
     offset = 0
     while match := _TOKEN.match(text, offset):
+        spend(LOOK)
         offset = match.end()
         if match["number"] is not None:
             yield "number", match["number"]
@@ -267,11 +270,9 @@ def _unquoted(text: str) -> str:
     return result
 
 
-TOP = 0
-"""``T``, which every state satisfies."""
+TOP = 0  # ``T``, which every state satisfies
 
-ANYTHING = 1
-"""``T`` as a formula about distributions."""
+ANYTHING = 1  # ``T`` as a formula about distributions
 
 
 class FormulaGraph:
@@ -294,14 +295,13 @@ class FormulaGraph:
         found = self._numbers.get(node)
         if found is None:
             found = self._numbers[node] = len(self.nodes)
-            parts = list(inside)
+            parts = list(all_of(inside))
             self.nodes.append(node)
-            self.depth.append(max((self.depth[n] for n in parts), default=0) + (node[0] == "<"))
-            self.open.append(node[0] == "X" or any(self.open[n] for n in parts))
+            self.depth.append(max((self.depth[n] for n in counted(parts)), default=0) + (node[0] == "<"))
+            self.open.append(node[0] == "X" or any(self.open[n] for n in counted(parts)))
         return found
 
     def inside(self, number: int) -> tuple[int, ...]:
-        """Return what a formula is made of."""
         node = self.nodes[number]
         match node[0]:
             case "!":
@@ -309,22 +309,19 @@ class FormulaGraph:
             case "<":
                 return (node[2],)
             case "&":
-                return tuple(node[1])
+                return tuple(all_of(node[1]))
             case "+":
-                return tuple(part for part, _ in node[1])
+                return tuple(part for part, _ in counted(node[1]))
             case _:
                 return ()
 
     def about_distributions(self, number: int) -> bool:
-        """Tell whether a formula is about distributions."""
         return self.nodes[number][0] in "*+"
 
     def variable(self, name: str) -> int:
-        """Return a variable."""
         return self._number(("X", name), ())
 
     def negation(self, operand: int) -> int:
-        """Return the negation of a formula."""
         node = self.nodes[operand]
         if node[0] == "!":
             return int(node[1])
@@ -332,11 +329,11 @@ class FormulaGraph:
 
     def conjunction(self, operands: Iterable[int]) -> int:
         """Return the conjunction of formulae, ``T`` if there is none."""
-        members = set(operands)
+        members = set(all_of(operands))
         members.discard(TOP)
         if len(members) < 2:
             return members.pop() if members else TOP
-        ordered = tuple(sorted(members))
+        ordered = tuple(all_of(sorted(all_of(members))))
         return self._number(("&", ordered), ordered)
 
     def diamond(self, action: str, target: int) -> int:
@@ -346,6 +343,6 @@ class FormulaGraph:
     def mixture(self, parts: Iterable[tuple[Fraction, int]]) -> int:
         """Return the formula about distributions that has these parts."""
         weights: dict[int, Fraction] = {}
-        for weight, part in parts:
+        for weight, part in counted(parts):
             weights[part] = weights[part] + weight if part in weights else weight
-        return self._number(("+", tuple(sorted(weights.items()))), weights)
+        return self._number(("+", tuple(all_of(sorted(all_of(weights.items()))))), weights)

@@ -1,6 +1,6 @@
-"""Information states: which states may be merged, and bounds on likelihood ratios of their futures.
+"""Information states: nodes, and bounds on likelihood ratios of their futures.
 
-The rules D1 and D9 as in docs/certificates/delta.md, for all kinds whose nodes hold masses after a trace.
+The rule D9 as in docs/certificates/delta.md, for all kinds whose nodes hold masses after a trace.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import TypeVar
 
 from bisimdist.checker.core.chain import Chain
+from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.reading import (
     LOOK,
     Amount,
@@ -23,25 +24,16 @@ from bisimdist.checker.core.reading import (
     spend,
 )
 from bisimdist.checker.core.shape import Reader, listed, row
-from bisimdist.checker.core.steps import lumped
 
 COVERS = listed(row(item, item, Amount.by("D9")))
 Value = TypeVar("Value")
 
 
-def merged(value: object, where: str) -> list[list[str]]:
-    """Read groups of states that are merged; none is empty."""
-    groups = listed(listed(item))(value, where)
-    if not all(groups):
-        raise MalformedCertificate(f"a group of {where} is empty")
-    return groups
-
-
 def nodes_of(read: Reader[Value], value: object, children: Callable[[Value], Iterable[int]]) -> list[Value]:
     """Read the nodes of a graph, each of which may lead to any of them."""
     nodes = listed(read, "node", 0)(value, "the nodes")
-    for node in nodes:
-        for child in children(node):
+    for node in counted(nodes):
+        for child in counted(children(node)):
             natural(child, "the number of a node", len(nodes))
     return nodes
 
@@ -52,7 +44,7 @@ def by_pair(number: Reader[Value]) -> Reader[dict[tuple[str, str], Value]]:
 
     def numbers(value: object, where: str) -> dict[tuple[str, str], Value]:
         found: dict[tuple[str, str], Value] = {}
-        for part in items(value, where):
+        for part in counted(items(value, where)):
             i, j, amount = entry(part, where)
             if (i, j) in found:
                 raise MalformedCertificate(f"{where} name [{shown(i)}, {shown(j)}] twice")
@@ -65,57 +57,22 @@ def by_pair(number: Reader[Value]) -> Reader[dict[tuple[str, str], Value]]:
 RATIOS = by_pair(Skew.by("D9"))
 
 
-def check_merged(chain: Chain, groups: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Check that the classes may be merged, and return the representative of every state (rule D1)."""
-    if groups and chain.natural:
-        raise RuleViolation("D1: states are merged, but nature has a say in them")
-    representative = {state: state for state in chain.labels}
-    seen: set[str] = set()
-    for members in groups:
-        for state in members:
-            if state not in representative or state in seen:
-                raise RuleViolation(f"D1: {shown(state)} is no state, or is merged twice")
-            seen.add(state)
-            representative[state] = members[0]
-    for members in groups:
-        rows = [
-            [lumped(arm[state], representative) for arm in chain.arms.values() if state in arm]
-            for state in members
-        ]
-        labels = {chain.labels[state] for state in members}
-        if len(labels) > 1 or any(row != rows[0] for row in rows):
-            raise RuleViolation(f"D1: the states merged with {shown(members[0])} are not alike")
-    return representative
-
-
-def merge(chain: Chain, representative: Mapping[str, str]) -> Chain:
-    """Return the model of the classes."""
-    if chain.natural:
-        return chain
-    kept = {state: chain.labels[state] for state, name in representative.items() if state == name}
-    arms = {
-        action: {state: lumped(rows[state], representative) for state in kept if state in rows}
-        for action, rows in chain.arms.items()
-    }
-    return Chain(kept, arms, chain.interactive)
-
-
 def check_ratios(chain: Chain, ratios: Mapping[tuple[str, str], Skew]) -> None:
     """Check that nu_i <= R(i, j) nu_j follows from the same for the states that come next (rule D9)."""
     if ratios and chain.natural:
         raise RuleViolation("D9: there are ratios, but nature has a say in them")
-    for (i, j), ratio in ratios.items():
+    for (i, j), ratio in counted(ratios.items()):
         where = f"ratio [{shown(i)}, {shown(j)}]: D9"
         if i not in chain.labels or j not in chain.labels or chain.labels[i] != chain.labels[j]:
-            raise RuleViolation(f"{where}: not two merged states of one label")
+            raise RuleViolation(f"{where}: not two states of one label")
         if i == j:
             raise RuleViolation(f"{where}: expected two states")
-        for rows in chain.arms.values():
-            labels = {chain.labels[target] for target in rows.get(i, {})}
+        for rows in counted(chain.arms.values()):
+            labels = {chain.labels[target] for target in counted(rows.get(i, {}))}
             spend(LOOK * (1 + len(labels) * (len(rows.get(i, {})) + len(rows.get(j, {})))))
-            for label in labels:
+            for label in counted(labels):
                 left, right = (
-                    {target: p for target, p in rows[state].items() if chain.labels[target] == label}
+                    {target: p for target, p in counted(rows[state].items()) if chain.labels[target] == label}
                     for state in (i, j)
                 )
                 if not stays_below(ratios, left, right, ratio):
@@ -129,13 +86,13 @@ def stays_below(
     ratio: Fraction,
 ) -> bool:
     """Tell whether masses stay below others times a ratio, whatever event follows (rule D9)."""
-    if all(p <= ratio * right.get(k, Fraction(0)) for k, p in left.items()):
+    if all(p <= ratio * right.get(k, Fraction(0)) for k, p in counted(left.items())):
         return True
     total = Fraction(0)
     spend(LOOK * len(left) * len(right))
-    for k, p in left.items():
+    for k, p in counted(left.items()):
         reach = Fraction(0)
-        for other, there in right.items():
+        for other, there in counted(right.items()):
             if k == other:
                 reach += there
             elif (k, other) in ratios:
@@ -153,12 +110,12 @@ def check_cover(
     where: str,
 ) -> None:
     """Check that negative masses cover the positive ones at the rates of the ratios (rule D9)."""
-    rest = dict(masses)
-    for i, j, amount in covers:
+    rest = dict(all_of(masses))
+    for i, j, amount in counted(covers):
         ratio = ratios.get((i, j))
         if ratio is None or i not in rest or j not in rest:
             raise RuleViolation(f"{where}: D9: a move is not one at a known ratio")
         rest[i] -= amount
         rest[j] += amount * ratio
-    if any(mass > 0 for mass in rest.values()):
+    if any(mass > 0 for mass in counted(rest.values())):
         raise RuleViolation(f"{where}: D9: not all positive mass is covered")

@@ -14,8 +14,19 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.bernstein import Bernstein, shape_of
+from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.hidden_markov import QuotientRow, check_row, fixed_row, quotient_row, same_rows
-from bisimdist.checker.core.polynomials import Box, Polynomial, add, divide, multiply, read_factors, value
+from bisimdist.checker.core.partition import refinements
+from bisimdist.checker.core.polynomials import (
+    Box,
+    Polynomial,
+    add,
+    divide,
+    held,
+    multiply,
+    read_factors,
+    value,
+)
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -23,10 +34,10 @@ from bisimdist.checker.core.reading import (
     item,
     mapping,
     model_number,
+    of_model_file,
     shown,
 )
 from bisimdist.checker.core.shape import Shape, key, named, one_of, raw, row
-from bisimdist.checker.core.steps import refinements
 
 Vector = Mapping[int, tuple[Polynomial, int]]
 """By class a polynomial, and its sign where only one of the two worlds adds to it, else 0."""
@@ -42,9 +53,11 @@ class Gains:
     below: Polynomial
 
     def at(self, point: Sequence[Fraction]) -> Fraction:
-        """Return delta at a point."""
-        sums = (sum((max(Fraction(0), value(q, point)) for q in terms), Fraction(0)) for terms in self.both)
-        return max(sums) / value(self.below, point)
+        sums = (
+            sum((max(Fraction(0), value(q, point)) for q in counted(terms)), Fraction(0))
+            for terms in counted(self.both)
+        )
+        return max(all_of(sums)) / value(self.below, point)
 
 
 class _Model(Shape):
@@ -71,23 +84,23 @@ class ParametricChain:
 
     def inside(self, point: Sequence[Fraction]) -> bool:
         """Tell whether a point is inside the open box of the parameters."""
-        return all(low < x < high for x, (low, high) in zip(point, self.box, strict=True))
+        return all(low < x < high for x, (low, high) in counted(zip(point, self.box, strict=True)))
 
     def at(self, point: Sequence[Fraction]) -> dict[str, object]:
         """Return the chain at a point as plain data."""
-        rows = {state: fixed_row(row, point, state) for state, row in self.rows.items()}
+        rows = {state: fixed_row(row, point, state) for state, row in counted(self.rows.items())}
         return {
             "kind": "lmc",
             "states": self.labels,
-            "transitions": {s: _texts(row) for s, row in rows.items()},
+            "transitions": {s: _texts(row) for s, row in counted(rows.items())},
         }
 
     def over(self, denominator: Polynomial) -> dict[str, Row]:
         """Return the rows times a common denominator (rule R3)."""
         result: dict[str, Row] = {}
-        for state, entries in self.rows.items():
+        for state, entries in counted(self.rows.items()):
             cleared = {}
-            for target, (above, below) in entries.items():
+            for target, (above, below) in counted(entries.items()):
                 factor = divide(denominator, below)
                 if factor is None:
                     raise RuleViolation("R3: the denominator is no common denominator")
@@ -101,25 +114,31 @@ class ParametricChain:
         Its actions are the numbers of the Bernstein coefficients; where all of them say the same of every
         state of a label, there is one action.
         """
-        every = [denominator, *(entry for row in rows.values() for entry in row.values())]
+        every = [denominator, *(entry for row in counted(rows.values()) for entry in counted(row.values()))]
         shape = shape_of(every, len(box))
         below = Bernstein.of(denominator, box, shape).entries
-        if any(entry <= 0 for entry in below):
+        if any(entry <= 0 for entry in counted(below)):
             raise RuleViolation("R8: a Bernstein coefficient of the denominator is not positive")
-        moves: dict[str, list[dict[str, Fraction]]] = {state: [{} for _ in below] for state in rows}
-        for state, entries in rows.items():
-            for target, entry in entries.items():
-                for k, above in enumerate(Bernstein.of(entry, box, shape).entries):
+        moves: dict[str, list[dict[str, Fraction]]] = {
+            state: [{} for _ in counted(below)] for state in counted(rows)
+        }
+        for state, entries in counted(rows.items()):
+            for target, entry in counted(entries.items()):
+                for k, above in counted(enumerate(Bernstein.of(entry, box, shape).entries)):
                     if above < 0:
                         raise RuleViolation("R8: a Bernstein coefficient of a probability is negative")
                     moves[state][k][target] = above / below[k]
-        moving = {self.labels[state] for state, found in moves.items() if any(m != found[0] for m in found)}
+        moving = {
+            self.labels[state]
+            for state, found in counted(moves.items())
+            if any(m != found[0] for m in counted(found))
+        }
         transitions = {
             state: {
                 str(k): _texts(move)
-                for k, move in enumerate(found if self.labels[state] in moving else found[:1])
+                for k, move in counted(enumerate(found if self.labels[state] in moving else found[:1]))
             }
-            for state, found in moves.items()
+            for state, found in counted(moves.items())
         }
         return {"kind": "interactive", "states": self.labels, "transitions": transitions}
 
@@ -129,16 +148,18 @@ class ParametricChain:
         """Return what the best events gain on a pair in both directions (rule R4)."""
         walk = _Walk(self, rows)
         one, two = (walk.leaves(alpha, *pair) for pair in ((source, target), (target, source)))
-        steps = max((depth for depth, _ in (*one, *two)), default=0)
+        steps = max((depth for depth, _ in counted((*one, *two))), default=0)
         powers = [{(0,) * len(self.names): Fraction(1)}]
-        for _ in range(steps):
+        for _ in counted(range(steps)):
             powers.append(multiply(powers[-1], denominator))
-        first, second = ([multiply(q, powers[steps - depth]) for depth, q in found] for found in (one, two))
+        first, second = (
+            [multiply(q, powers[steps - depth]) for depth, q in counted(found)] for found in (one, two)
+        )
         return Gains((first, second), powers[steps])
 
 
 def _texts(row: Mapping[str, Fraction]) -> dict[str, str]:
-    return {target: decimal_rational(p) for target, p in row.items()}
+    return {target: decimal_rational(p) for target, p in counted(row.items())}
 
 
 class _Walk:
@@ -146,35 +167,38 @@ class _Walk:
 
     def __init__(self, chain: ParametricChain, rows: Mapping[str, Row]) -> None:
         self.size = len(chain.names)
-        for of in refinements(
-            chain.labels,
-            lambda state, of: (
-                chain.labels[state],
-                frozenset((c, frozenset(mass.items())) for c, mass in _lumped(rows[state], of).items()),
-            ),
-            lambda state: rows[state],
+        for of in counted(
+            refinements(
+                chain.labels,
+                lambda state: [(chain.labels[state], rows[state])],
+                lambda row, of: {
+                    c: frozenset(all_of(mass.items()))
+                    for c, mass in counted(_lumped(row, of).items())
+                    if mass
+                },
+            )
         ):
             self.of = of
-        self.rows = {self.of[state]: _lumped(rows[state], self.of) for state in chain.labels}
-        self.labels = {self.of[state]: label for state, label in chain.labels.items()}
+        self.rows = {self.of[state]: _lumped(rows[state], self.of) for state in counted(chain.labels)}
+        self.labels = {self.of[state]: label for state, label in counted(chain.labels.items())}
 
     def leaves(self, alpha: Fraction, source: str, target: str) -> list[tuple[int, Polynomial]]:
         """Return what is gained on every trace, with its number of steps, where it may be gained."""
         none = (0,) * self.size
         start = [(self.of[source], {none: Fraction(1)}, 1), (self.of[target], {none: -alpha}, -1)]
-        layer, found = _merged((vector, Fraction(1)) for vector in self._seen(start)), []
-        for depth in range(len(self.labels) + 1):
+        layer, found = _merged((vector, Fraction(1)) for vector in counted(self._seen(start))), []
+        for depth in counted(range(len(self.labels) + 1)):
             following: list[tuple[Vector, Fraction]] = []
-            for vector, weight in layer:
-                signs = {sign for _, sign in vector.values()}
+            for vector, weight in counted(layer):
+                signs = {sign for _, sign in counted(vector.values())}
                 if len(vector) == 1 or signs in ({1}, {-1}):
                     total: Polynomial = {}
-                    for mass, _ in vector.values():
+                    for mass, _ in counted(vector.values()):
                         total = add(total, mass, weight)
                     if signs != {-1}:
                         found.append((depth, total))
                 else:
-                    following += [(after, weight) for after in self._after(vector)]
+                    following += [(after, weight) for after in counted(self._after(vector))]
             layer = _merged(following)
         if layer:
             raise RuleViolation("R4: runs of the pair may go on for ever")
@@ -183,61 +207,66 @@ class _Walk:
     def _after(self, vector: Vector) -> Iterable[Vector]:
         return self._seen(
             (target, multiply(mass, weight), sign)
-            for block, (mass, sign) in vector.items()
-            for target, weight in self.rows[block].items()
+            for block, (mass, sign) in counted(vector.items())
+            for target, weight in counted(self.rows[block].items())
         )
 
     def _seen(self, entries: Iterable[tuple[int, Polynomial, int]]) -> Iterable[Vector]:
         """Return the vectors that labels tell apart, also those of the states that runs begin in."""
         seen: dict[str, list[tuple[int, Polynomial, int]]] = {}
-        for entry in entries:
+        for entry in counted(entries):
             seen.setdefault(self.labels[entry[0]], []).append(entry)
         return map(_joined, seen.values())
 
 
 def _lumped(row: Row, of: Mapping[str, int]) -> dict[int, Polynomial]:
     result: dict[int, Polynomial] = {}
-    for target, mass in row.items():
+    for target, mass in counted(row.items()):
         result[of[target]] = add(result.get(of[target], {}), mass)
     return result
 
 
 def _joined(entries: Iterable[tuple[int, Polynomial, int]]) -> Vector:
     found: dict[int, tuple[Polynomial, int]] = {}
-    for block, mass, sign in entries:
+    for block, mass, sign in counted(entries):
         before, other = found.get(block, ({}, sign))
         found[block] = add(before, mass), sign if sign == other else 0
-    return {block: found[block] for block in sorted(found) if found[block][0]}
+    return {block: found[block] for block in counted(sorted(all_of(found))) if found[block][0]}
 
 
 def _merged(vectors: Iterable[tuple[Vector, Fraction]]) -> list[tuple[Vector, Fraction]]:
     """Return vectors, those that agree up to a positive number as one, with what is before them."""
     found: dict[Hashable, tuple[Vector, Fraction]] = {}
-    for vector, weight in vectors:
+    for vector, weight in counted(vectors):
         if vector:
             first = next(iter(vector.values()))[0]
-            scale = abs(first[max(first)])
+            scale = abs(first[max(all_of(first))])
             reduced = {
-                b: ({e: c / scale for e, c in mass.items()}, sign) for b, (mass, sign) in vector.items()
+                b: (held({e: c / scale for e, c in counted(mass.items())}), sign)
+                for b, (mass, sign) in counted(vector.items())
             }
-            name = tuple((b, frozenset(mass.items()), sign) for b, (mass, sign) in reduced.items())
+            name = tuple(
+                (b, frozenset(all_of(mass.items())), sign) for b, (mass, sign) in counted(reduced.items())
+            )
             _, before = found.get(name, (reduced, Fraction(0)))
             found[name] = reduced, before + weight * scale
-    return list(found.values())
+    return list(all_of(found.values()))
 
 
 def read_parametric(document: object) -> ParametricChain:
     """Make the model from plain data of kind ``lmc`` with parameters; rows may still be no distributions."""
     data = _Model.read(document, "the model")
-    for name, (low, high) in data.parameters.items():
+    for name, (low, high) in counted(data.parameters.items()):
         if not low < high:
             raise MalformedCertificate(f"parameter {shown(name)} has no open interval")
-    names = sorted(data.parameters)
-    for state in data.transitions:
+    names = sorted(all_of(data.parameters))
+    for state in counted(data.transitions):
         if state not in data.states:
             raise RuleViolation(f"R1: there are transitions for {shown(state)}, which is no state")
-    rows = {s: quotient_row(data.transitions.get(s, {}), names, data.states, s) for s in data.states}
-    return ParametricChain(tuple(names), [data.parameters[name] for name in names], data.states, rows)
+    rows = {s: quotient_row(data.transitions.get(s, {}), names, data.states, s) for s in counted(data.states)}
+    return ParametricChain(
+        tuple(all_of(names)), [data.parameters[name] for name in counted(names)], data.states, rows
+    )
 
 
 def embedded(document: object, digest: object, given: object | None, factors: object) -> ParametricChain:
@@ -246,14 +275,23 @@ def embedded(document: object, digest: object, given: object | None, factors: ob
     text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     if digest != "sha256:" + hashlib.sha256(text.encode("ascii")).hexdigest():
         raise RuleViolation("G3: the digest is not that of the embedded model")
-    if given is not None:
-        other = read_parametric(given)
-        about = (chain.names, list(chain.box), dict(chain.labels))
-        if about != (other.names, list(other.box), dict(other.labels)) or not same_rows(
-            chain.rows, other.rows
-        ):
-            raise RuleViolation("G2: the certificate is about another model than the one that is given")
     known = read_factors(factors, len(chain.names))
-    for state, entries in chain.rows.items():
-        check_row(entries, chain.box, state, known)
+    if given is not None:
+        with of_model_file():
+            other = read_parametric(given)
+            if not (same := _same(chain, other)):
+                _check_rows(other, known)
+        if not same:
+            raise RuleViolation("G2: the certificate is about another model than the one that is given")
+    _check_rows(chain, known)
     return chain
+
+
+def _same(one: ParametricChain, two: ParametricChain) -> bool:
+    first, second = ((a.names, list(all_of(a.box)), dict(all_of(a.labels))) for a in (one, two))
+    return first == second and same_rows(one.rows, two.rows)
+
+
+def _check_rows(chain: ParametricChain, known: Sequence[Polynomial]) -> None:
+    for state, entries in counted(chain.rows.items()):
+        check_row(entries, chain.box, state, known)

@@ -10,16 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
-from math import gcd, lcm
-from operator import ge, gt, le, lt
+from math import lcm
 from typing import Any, ClassVar, NoReturn, Self
+from weakref import finalize
 
-MAX_DIGITS = 4000
-"""Longer integers must be hexadecimal, which is read in linear time."""
+from bisimdist.checker.core.arithmetic import COMPARISONS, OPERATIONS, Terms
+
+MAX_DIGITS = 4000  # longer integers must be hexadecimal, which is read in linear time
 
 MAX_EXPONENT = 10_000
 
@@ -36,6 +37,15 @@ class MalformedCertificate(ValueError):  # noqa: N818
 
 class RuleViolation(Exception):  # noqa: N818
     """The text is a certificate, but a rule fails: it proves nothing. Does not leave the checker."""
+
+
+@contextmanager
+def of_model_file() -> Iterator[None]:
+    """Say of what is wrong in it that it stands in the model file, which makes it malformed."""
+    try:
+        yield
+    except (MalformedCertificate, RuleViolation) as error:
+        raise MalformedCertificate(f"model file: {error}") from error
 
 
 class Written(str):
@@ -129,6 +139,13 @@ def items(value: object, where: str) -> list[Any]:
 
 def item(value: object, where: str) -> str:
     """Return a JSON string."""
+    if isinstance(value, Written):
+        raise MalformedCertificate(f"{where} is the number {shown(value)}; expected a string")
+    return number_text(value, where)
+
+
+def number_text(value: object, where: str) -> str:
+    """Return a JSON string, or in a model file a number, as it is written."""
     if not isinstance(value, str):
         raise MalformedCertificate(f"{where} is {shown(value)}; expected a string")
     return value
@@ -202,7 +219,7 @@ def rational(value: object, where: str) -> Fraction:
 
 def model_number(value: object, where: str) -> Fraction:
     """Read a probability as model files write it: ``3/5``, ``0.6``, ``6e-1`` or ``1``, always exactly."""
-    text = item(value, where).strip()
+    text = number_text(value, where).strip()
     if match := _MODEL_FRACTION.fullmatch(text):
         below = _decimal(match[2], where)
         if below == 0:
@@ -229,29 +246,25 @@ def text_of(number: Fraction) -> str:
     return "/".join(decimal_text(part) if part.bit_length() < _DECIMAL_BITS else hex(part) for part in parts)
 
 
-MAX_WORK = 30_000_000_000
-"""In products of two digits of 30 bits, each of which takes about a nanosecond."""
+MAX_WORK = 30_000_000_000  # in products of two digits of 30 bits, each of which takes about a nanosecond
 
 LEAST_WORK, WORK_OF_A_BYTE = 4_000_000_000, 50_000
 """What a document may ask for however short it is, and what it may for each of its bytes, up to the limit."""
 
-WORK_OF_EVERY_BYTE = 20_000
-"""What it may for each of its bytes beyond the limit."""
+WORK_OF_EVERY_BYTE = 20_000  # what it may for each of its bytes beyond the limit
 
 LEAST_HELD, HELD_FOR_A_BYTE = 1 << 30, 1_000
 """How many bits may be held in numbers that are worked out, and how many more for each byte of a document."""
 
-OVERHEAD = 100
-"""What a product of short integers costs in all."""
+OVERHEAD = 100  # what a product of short integers costs in all
 
-LOOK = 5 * OVERHEAD
-"""What it costs to look at a state, at an entry of a row, or at a pair."""
+LOOK = 5 * OVERHEAD  # what it costs to look at a state, at an entry of a row, or at a pair
 
-ENTRY = 500
-"""How many bits it takes to hold an entry of a list or a set."""
+ENTRY = 500  # how many bits it takes to hold an entry of a list or a set
 
-OPERATION = 20 * OVERHEAD
-"""What an operation on short fractions costs in all."""
+LONG = 10_000  # how many bits may be in what holds no memory of its own: a number, a polynomial
+
+OPERATION = 20 * OVERHEAD  # what an operation on short fractions costs in all
 
 _left: ContextVar[list[int] | None] = ContextVar("left", default=None)
 
@@ -280,9 +293,32 @@ def hold(bits: int) -> None:
     """Count memory for numbers before it is taken; what they are needed for takes it until the end."""
     left = _left.get()
     if left is not None:
+        demand_room(bits)
         left[1] -= bits
-        if left[1] < 0:
-            raise MalformedCertificate("the document asks for more memory than a certificate may")
+
+
+def demand_room(bits: int) -> None:
+    """Refuse to take more memory than what is left."""
+    left = _left.get()
+    if left is not None and bits > left[1]:
+        raise MalformedCertificate("the document asks for more memory than a certificate may")
+
+
+def hold_for(owner: object, bits: int) -> None:
+    """Count memory for what is worked out as long as its owner lives; what is short is let pass."""
+    left = _left.get()
+    if left is not None and bits > LONG:
+        hold(bits)
+        finalize(owner, _release, left, bits).atexit = False
+
+
+def _release(left: list[int], bits: int) -> None:
+    left[1] += bits
+
+
+def remaining() -> list[int] | None:
+    """Return what is left of work and of memory; both change. None where nothing is counted."""
+    return _left.get()
 
 
 def afford(work: int) -> None:
@@ -311,45 +347,6 @@ def common(denominators: Iterable[int]) -> int:
     return result
 
 
-Terms = tuple[int, int]
-"""Numerator and denominator in lowest terms, this one positive."""
-
-
-def _plus(a: int, b: int, c: int, d: int) -> Terms:
-    """Return a/b + c/d."""
-    shared = gcd(b, d)
-    if shared == 1:
-        return a * d + b * c, b * d
-    own = b // shared
-    above = a * (d // shared) + c * own
-    more = gcd(above, shared)
-    return above // more, own * (d // more)
-
-
-def _minus(a: int, b: int, c: int, d: int) -> Terms:
-    return _plus(a, b, -c, d)
-
-
-def _times(a: int, b: int, c: int, d: int) -> Terms:
-    one, two = gcd(a, d), gcd(c, b)
-    return (a // one) * (c // two), (b // two) * (d // one)
-
-
-def _over(a: int, b: int, c: int, d: int) -> Terms:
-    if not c:
-        raise ZeroDivisionError(f"{a}/0")
-    return _times(a, b, d, c) if c > 0 else _times(a, b, -d, -c)
-
-
-OPERATIONS: Mapping[str, Callable[[int, int, int, int], Terms]] = {
-    "add": _plus,
-    "sub": _minus,
-    "mul": _times,
-    "truediv": _over,
-}
-COMPARISONS = {"lt": lt, "le": le, "gt": gt, "ge": ge}
-
-
 def _counted(work: Callable[[int, int, int, int], Any], *, swapped: bool = False) -> Callable[..., Any]:
     """Return what does something with a number and another one, and counts it before."""
 
@@ -376,8 +373,12 @@ def _counted(work: Callable[[int, int, int, int], Any], *, swapped: bool = False
 
 def _made(work: Callable[[int, int, int, int], Terms]) -> Callable[[int, int, int, int], Counted]:
     def made(a: int, b: int, c: int, d: int) -> Counted:
-        number: Any = object.__new__(Counted)
-        number._numerator, number._denominator = work(a, b, c, d)
+        above, below = work(a, b, c, d)
+        bits = above.bit_length() + below.bit_length()
+        number: Any = object.__new__(Counted if bits <= LONG else _Long)
+        number._numerator, number._denominator = above, below
+        if bits > LONG:
+            hold_for(number, bits)
         result: Counted = number
         return result
 
@@ -408,11 +409,18 @@ class Counted(Fraction):
         return self if self.numerator >= 0 else -self
 
 
+class _Long(Counted):
+    """A rational that is so long that it holds memory for as long as it lives."""
+
+
 def _power(number: Fraction, exponent: int) -> Fraction:
     bits = abs(exponent) * max(number.numerator.bit_length(), number.denominator.bit_length())
     spend(OPERATION + product_work(bits, bits, 4))
     power: Fraction = Fraction.__pow__(number, exponent)
-    return Counted(power)
+    result = (Counted if bits <= LONG else _Long)(power)
+    if bits > LONG:
+        hold_for(result, 2 * bits)
+    return result
 
 
 for _name, _operation in OPERATIONS.items():
@@ -431,7 +439,6 @@ class _Bounded(Counted):
     holds: ClassVar[staticmethod[[Fraction | int], bool]]
 
     def __new__(cls, number: Fraction | int) -> Self:
-        """Make the number."""
         if not cls.holds(number):
             raise ValueError(f"{shown(text_of(Fraction(number)))} is not {cls.interval}")
         return super().__new__(cls, number)

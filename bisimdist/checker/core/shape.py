@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, Self, TypeVar, dataclass_transform
 
+from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -27,13 +28,11 @@ from bisimdist.checker.core.reading import (
     text_of,
 )
 
-FRAME = ("format", "version", "kind")
-"""The keys that say of what kind a document is, if it has one."""
+FRAME = ("format", "version", "kind")  # the keys that say of what kind a document is, if it has one
 
 _DEPTH = re.compile("0|[1-9][0-9]{0,8}")
 
-Bound = Fraction | None
-"""None is infinity."""
+Bound = Fraction | None  # None is infinity
 
 Value = TypeVar("Value")
 Reader = Callable[[object, str], Value]
@@ -49,13 +48,13 @@ def _keys(shape: Any) -> tuple[dict[str, tuple[str, Reader[Any]]], tuple[str, ..
     reads: dict[str, tuple[str, Reader[Any]]] = {}
     required: list[str] = []
     optional: list[str] = []
-    for part in fields(shape):
+    for part in counted(fields(shape)):
         if part.metadata:
             name = part.metadata["key"] or part.name
             reads[name] = part.name, part.metadata["read"]
             free = part.default is MISSING and part.default_factory is MISSING
             (required if free else optional).append(name)
-    return reads, tuple(required), tuple(optional)
+    return reads, tuple(all_of(required)), tuple(all_of(optional))
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(key,))
@@ -71,11 +70,12 @@ class Shape:
 
     @classmethod
     def read(cls, value: object, where: str) -> Self:
-        """Read the object, its fields in their order."""
         reads, required, optional = _keys(cls)  # type: ignore[arg-type]
         data = record(value, where, required, optional)
         found = {
-            name: read(data[at], f"{at!r} of {where}") for at, (name, read) in reads.items() if at in data
+            name: read(data[at], f"{at!r} of {where}")
+            for at, (name, read) in counted(reads.items())
+            if at in data
         }
         return cls(where=where, **found)
 
@@ -85,10 +85,28 @@ class Shape:
         for at in FRAME[:2]:
             if at not in document:
                 raise MalformedCertificate(f"the certificate has no {at!r}")
-        said = {at: part for at, part in document.items() if at not in FRAME}
+        said = {at: part for at, part in counted(document.items()) if at not in FRAME}
         if "program" in said and "program" not in _keys(cls)[0]:  # type: ignore[arg-type]
             Source.read(said.pop("program"), "'program' of the certificate")
         return cls.read(said, "the certificate")
+
+    def data(self) -> dict[str, object]:
+        """Return the object as plain data, its keys in the order of the fields."""
+        reads, required, _ = _keys(type(self))  # type: ignore[arg-type]
+        said = {at: getattr(self, name) for at, (name, _) in counted(reads.items())}
+        return {at: _plain(x) for at, x in counted(said.items()) if at in required or x is not None}
+
+
+class Depth(int):
+    """A number of steps, which documents write as a text."""
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in counted(value)]
+    if isinstance(value, Fraction):
+        return text_of(value)
+    return str(int(value)) if isinstance(value, Depth) else value
 
 
 def raw(value: object, where: str) -> Any:
@@ -116,12 +134,12 @@ def bound(value: object, where: str) -> Bound:
     return None if value == "inf" else rational(value, where)
 
 
-def depth(value: object, where: str) -> int:
+def depth(value: object, where: str) -> Depth:
     """Read a number of steps."""
     text = item(value, where)
     if not _DEPTH.fullmatch(text):
         raise MalformedCertificate(f"{where} is {shown(text)}; expected a natural number")
-    return int(text)
+    return Depth(text)
 
 
 def or_null(read: Reader[Value]) -> Reader[Value | None]:
@@ -145,7 +163,7 @@ def listed(read: Reader[Value], each: str = "", first: int = 1) -> Reader[list[V
     def entries(value: object, where: str) -> list[Value]:
         return [
             read(entry, f"{each} {n}" if each else f"entry {n} of {where}")
-            for n, entry in enumerate(items(value, where), first)
+            for n, entry in counted(enumerate(items(value, where), first))
         ]
 
     return entries
@@ -154,7 +172,8 @@ def listed(read: Reader[Value], each: str = "", first: int = 1) -> Reader[list[V
 def named(read: Reader[Value]) -> Reader[dict[str, Value]]:
     """Return what reads an object of any keys."""
     return lambda value, where: {
-        name: read(entry, f"{shown(name)} of {where}") for name, entry in mapping(value, where).items()
+        name: read(entry, f"{shown(name)} of {where}")
+        for name, entry in counted(mapping(value, where).items())
     }
 
 
@@ -165,7 +184,7 @@ def row(*reads: Reader[Any]) -> Reader[tuple[Any, ...]]:
         parts = items(value, where)
         if len(parts) != len(reads):
             raise MalformedCertificate(f"{where} has {len(parts)} entries; expected {len(reads)}")
-        return tuple(read(part, where) for read, part in zip(reads, parts, strict=True))
+        return tuple(read(part, where) for read, part in counted(zip(reads, parts, strict=True)))
 
     return entries
 
@@ -176,6 +195,7 @@ class Source(Shape):
     function: str = key(item)
     observe: str = key(item)
     sources: dict[str, str] = key(named(item))
+    replay: dict[str, str] | None = key(named(item), default=None)
 
 
 @dataclass(frozen=True)
@@ -195,7 +215,6 @@ class Claim:
 
     @property
     def exact(self) -> bool:
-        """Whether the claim says what the distance is."""
         return self.lower == self.upper
 
     def as_dict(self) -> dict[str, str | bool]:
@@ -226,13 +245,16 @@ class CheckReport:
     reason
         Which rule of which entry fails; empty if the certificate is valid.
     kind
-        The kind of the certificate: ``"distance"``, or one of `bisimdist.checker.rules.KINDS`.
+        The kind of the certificate: ``"distance"``, or one of `bisimdist.checker.claims.KINDS`.
     other_claims
         The claims of a certificate of another kind, as plain data. Empty for distances.
     digest
         The digest of the model, as it stands in the certificate, or of what the claims are about instead.
     model_kind
         The kind of the model, as it stands in the certificate, or what the claims are about instead.
+    program
+        Of a model that was made of a program its function, what is seen, the digests of its sources by file,
+        and by input how likely runs are cut off, as they stand in the certificate.
 
     Examples
     --------
@@ -251,10 +273,11 @@ class CheckReport:
     other_claims: tuple[Mapping[str, object], ...] = ()
     digest: str | None = None
     model_kind: str | None = None
+    program: Mapping[str, object] | None = None
 
     def plain_claims(self) -> tuple[Mapping[str, object], ...]:
         """Return the claims as plain data, whatever they are about."""
-        return (*(claim.as_dict() for claim in self.claims), *self.other_claims)
+        return (*(claim.as_dict() for claim in counted(self.claims)), *self.other_claims)
 
 
 def judged(
@@ -267,7 +290,7 @@ def judged(
 
     The claims are about the model of the document, or about what a kind and a digest say instead.
     """
-    said, valid, reason = tuple(claims), True, ""
+    said, valid, reason = tuple(all_of(claims)), True, ""
     try:
         check()
     except RuleViolation as violation:
@@ -288,7 +311,7 @@ def read_frame(document: object, known: int = 1) -> dict[str, object]:
 def model_kind(document: Mapping[str, object]) -> object:
     """Return which kind of model a certificate says to be about."""
     model = document.get("model")
-    return model.get("kind") if isinstance(model, dict) else None
+    return model.get("kind") if isinstance(model, dict) else getattr(model, "kind", None)
 
 
 class Between(Shape):
@@ -305,7 +328,6 @@ class BetweenBounds(Between):
     lower: Bound = key(bound)
 
     def data(self) -> dict[str, object]:
-        """Return the claim as plain data."""
         upper, lower = ("inf" if side is None else text_of(side) for side in (self.upper, self.lower))
         return {"from": self.source, "to": self.target, "upper": upper, "lower": lower}
 

@@ -7,15 +7,12 @@ from typing import BinaryIO
 
 from bisimdist.checker.core.reading import WORK_OF_EVERY_BYTE, MalformedCertificate, hold, spend
 
-HELD_FOR_A_BYTE = 4_000
-"""How many bits may be held for each byte that has been read."""
+HELD_FOR_A_BYTE = 4_000  # how many bits may be held for each byte that has been read
 
 PART = 1 << 16
-MAX_LINE = 1 << 30
-"""How long the first lines may be, which are held in memory."""
+MAX_LINE = 1 << 30  # how long the first lines may be, which are held in memory
 
-MAX_SHIFT = 63
-"""Numbers of more bits have a length that is said before."""
+MAX_SHIFT = 63  # numbers of more bits have a length that is said before
 
 
 def _allow(count: int) -> None:
@@ -41,7 +38,6 @@ class Stream:
         return text[:-1]
 
     def take(self, count: int) -> bytes:
-        """Return the next bytes."""
         end = self.at + count
         if end > len(self.part):
             self._fill(count)

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, Generic, Protocol, TypeVar
 
 from bisimdist.checker.core.chain import ONLY, Chain
+from bisimdist.checker.core.counting import counted
 from bisimdist.checker.core.reading import (
     Amount,
     MalformedCertificate,
@@ -81,14 +82,16 @@ def read_upper_table(value: object, distance: str, *, interactive: bool) -> Tabl
 
     def arm(value: object, where: str) -> dict[str, Coupling]:
         parts = record(value, where, directions)
-        return {name: Coupling.read(part, f"{name} of {where}") for name, part in parts.items()}
+        return {name: Coupling.read(part, f"{name} of {where}") for name, part in counted(parts.items())}
 
     def entry(value: object, where: str) -> UpperEntry:
         data = record(value, where, ("pair", "value", *(("actions",) if interactive else directions)))
         pair = PAIR(data["pair"], f"the pair of {where}")
         if interactive:
             return UpperEntry(pair, data["value"], named(arm)(data["actions"], f"the actions of {where}"))
-        return UpperEntry(pair, data["value"], {ONLY: arm({name: data[name] for name in directions}, where)})
+        return UpperEntry(
+            pair, data["value"], {ONLY: arm({name: data[name] for name in counted(directions)}, where)}
+        )
 
     return read_table(value, "the upper table", entry)
 
@@ -96,20 +99,22 @@ def read_upper_table(value: object, distance: str, *, interactive: bool) -> Tabl
 def read_table(value: object, where: str, entry: Reader[Entry]) -> Table[Entry]:
     """Read a table; its values become integers over its denominator, or over the least that serves all."""
     data = record(value, where, ("pairs",), ("denominator",))
-    entries = [entry(part, f"entry {n} of {where}") for n, part in enumerate(items(data["pairs"], where), 1)]
+    entries = [
+        entry(part, f"entry {n} of {where}") for n, part in counted(enumerate(items(data["pairs"], where), 1))
+    ]
     said = f"a value of {where}"
     if "denominator" in data:
         denominator = integer(data["denominator"], f"the denominator of {where}")
         if denominator <= 0:
             raise MalformedCertificate(f"the denominator of {where} is not positive")
-        return Table(denominator, [integer(part.value, said) for part in entries], entries)
-    values = [rational(part.value, said) for part in entries]
-    denominator = common(number.denominator for number in values)
+        return Table(denominator, [integer(part.value, said) for part in counted(entries)], entries)
+    values = [rational(part.value, said) for part in counted(entries)]
+    denominator = common(number.denominator for number in counted(values))
     hold(denominator.bit_length() * len(values))
     spend(
         product_work(denominator.bit_length(), denominator.bit_length() // max(1, len(values)), len(values))
     )
-    numerators = [number.numerator * (denominator // number.denominator) for number in values]
+    numerators = [number.numerator * (denominator // number.denominator) for number in counted(values)]
     return Table(denominator, numerators, entries)
 
 
@@ -122,11 +127,15 @@ class Setting:
         self.ordered = ordered
         self.p, self.q = alpha.numerator, alpha.denominator
         self.classes = chain.classes()
-        self.kind = {state: number for number, members in enumerate(self.classes) for state in members}
+        self.kind = {
+            state: number
+            for number, members in counted(enumerate(self.classes))
+            for state in counted(members)
+        }
 
     def known(self, states: Iterable[str], where: str) -> None:
         """Demand that every name is a state."""
-        for state in states:
+        for state in counted(states):
             if state not in self.kind:
                 raise RuleViolation(f"{where} names {shown(state)}, which is no state of the model")
 
@@ -136,11 +145,11 @@ class Setting:
 
     def difference(self, pair: tuple[str, str], action: str) -> dict[str, Fraction]:
         """Return c_i = m(i) - alpha m'(i) where it is not zero; nowhere, if that is not on offer."""
-        here, there = (self.chain.rows_of(action).get(state, {}) for state in pair)
+        here, there = (self.chain.rows_of(action).get(state, {}) for state in counted(pair))
         c = defaultdict(Fraction, here)
-        for state, probability in there.items():
+        for state, probability in counted(there.items()):
             c[state] -= self.alpha * probability
-        return {state: value for state, value in c.items() if value}
+        return {state: value for state, value in counted(c.items()) if value}
 
 
 class Bounds:
@@ -157,7 +166,7 @@ class Bounds:
         self.listed: dict[tuple[str, str], int] = {}
         self.beside: defaultdict[str, dict[str, int]] = defaultdict(dict)
         rule, interval = ("L1", "(0, 1]") if name == "lower" else ("U1", "[0, 1]")
-        for number, (entry, value) in enumerate(zip(table.entries, table.values, strict=True), 1):
+        for number, (entry, value) in counted(enumerate(zip(table.entries, table.values, strict=True), 1)):
             s, t = entry.pair
             where = f"{place(name, number, entry.pair)}: {rule}"
             setting.known(entry.pair, where)
@@ -167,7 +176,7 @@ class Bounds:
                 raise RuleViolation(f"{where}: the pair is listed twice")
             if not 0 <= value <= self.denominator or (name == "lower" and value == 0):
                 raise RuleViolation(f"{where}: the value is outside of {interval}")
-            for pair in setting.orders(entry.pair):
+            for pair in counted(setting.orders(entry.pair)):
                 self.listed[pair] = value
                 if name == "lower":
                     self.beside[pair[0]][pair[1]] = value
@@ -194,9 +203,9 @@ def place(name: str, number: int, pair: tuple[str, str]) -> str:
 def check_upper(setting: Setting, table: Table[UpperEntry]) -> Bounds:
     """Check that the table is a pre-fixed point, so that it bounds the distance from above."""
     upper = Bounds(setting, table, "upper", unlisted=table.denominator)
-    for number, entry in enumerate(table.entries, 1):
+    for number, entry in counted(enumerate(table.entries, 1)):
         where = place("upper", number, entry.pair)
-        for action in setting.chain.offered(*entry.pair):
+        for action in counted(setting.chain.offered(*entry.pair)):
             if action not in entry.couplings:
                 raise RuleViolation(f"{where}: U5: the action {shown(action)} has no couplings")
             directions = entry.couplings[action]
@@ -213,22 +222,25 @@ def check_coupling(
     setting: Setting, upper: Bounds, c: Mapping[str, Fraction], value: int, coupling: Coupling
 ) -> None:
     """Check one direction of an entry: by weak duality the lifting is at most the cost of the coupling."""
-    surplus = defaultdict(Fraction, {state: -mass for state, mass in c.items()})
+    surplus = defaultdict(Fraction, {state: -mass for state, mass in counted(c.items())})
     costs = []  # (amount, numerator of the cost of one unit)
-    for i, j, amount in coupling.moves:
+    for i, j, amount in counted(coupling.moves):
         setting.known((i, j), "U2: a move")
         if i == j:
             raise RuleViolation(f"U2: a move from {shown(i)} to itself")
         surplus[i] += amount
         surplus[j] -= setting.alpha * amount
         costs.append((amount, upper.at(i, j)))
-    for i, amount in coupling.given_up:
+    for i, amount in counted(coupling.given_up):
         setting.known((i,), "U2: a given-up mass")
         surplus[i] += amount
         costs.append((amount, upper.denominator))
-    for state, excess in surplus.items():
+    for state, excess in counted(surplus.items()):
         if excess < 0:
             raise RuleViolation(f"U3: at {shown(state)} the coupling carries less away than it has to")
-    unit = common(amount.denominator for amount, _ in costs)
-    if sum(amount.numerator * (unit // amount.denominator) * cost for amount, cost in costs) > unit * value:
+    unit = common(amount.denominator for amount, _ in counted(costs))
+    if (
+        sum(amount.numerator * (unit // amount.denominator) * cost for amount, cost in counted(costs))
+        > unit * value
+    ):
         raise RuleViolation("U4: the coupling costs more than the value")

@@ -8,7 +8,17 @@ from fractions import Fraction
 from math import gcd
 from typing import Generic, TypeVar
 
-from bisimdist.checker.core.reading import Counted, common, fraction_work, hold, product_work, spend
+from bisimdist.checker.core.counting import all_of, counted
+from bisimdist.checker.core.reading import (
+    ENTRY,
+    Counted,
+    common,
+    fraction_work,
+    hold,
+    hold_for,
+    product_work,
+    spend,
+)
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -27,14 +37,14 @@ class WholeRow(Generic[Key]):
 
 def whole_row(row: Mapping[Key, Fraction]) -> WholeRow[Key]:
     """Bring a row over one denominator."""
-    denominator = common(p.denominator for p in row.values())
+    denominator = common(p.denominator for p in counted(row.values()))
     spend(fraction_work(denominator.bit_length(), len(row)))
     hold(denominator.bit_length() * len(row))
-    entries = {key: p.numerator * (denominator // p.denominator) for key, p in row.items()}
+    entries = {key: p.numerator * (denominator // p.denominator) for key, p in counted(row.items())}
     return WholeRow(entries, denominator, denominator.bit_length())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Masses(Generic[Key]):
     """Masses over one denominator; none is 0, and they may have signs."""
 
@@ -42,25 +52,29 @@ class Masses(Generic[Key]):
     denominator: int
     short: int = SHORT_BITS
 
+    def __post_init__(self) -> None:
+        size = max(all_of(map(int.bit_length, self.parts.values())), default=0)
+        hold_for(self, len(self.parts) * (ENTRY + size))
+
     @classmethod
     def of(cls, masses: Mapping[Key, Fraction]) -> Masses[Key]:
         """Bring masses over one denominator."""
         row = whole_row(masses)
-        return cls({key: mass for key, mass in row.entries.items() if mass}, row.denominator)
+        return cls({key: mass for key, mass in counted(row.entries.items()) if mass}, row.denominator)
 
     def after(self, row_of: Callable[[Key], WholeRow[Key] | None]) -> Masses[Key]:
         """Return the masses one step later; those without a row are lost."""
-        alive = [(mass, row) for key, mass in self.parts.items() if (row := row_of(key)) is not None]
-        unit = common(row.denominator for _, row in alive)
+        alive = [(mass, row) for key, mass in counted(self.parts.items()) if (row := row_of(key)) is not None]
+        unit = common(row.denominator for _, row in counted(alive))
         size = unit.bit_length()
         moved: dict[Key, int] = {}
-        for mass, row in alive:
+        for mass, row in counted(alive):
             spend(product_work(mass.bit_length(), size, 1 + len(row.entries)))
             scaled = mass * (unit // row.denominator)
-            for key, entry in row.entries.items():
+            for key, entry in counted(row.entries.items()):
                 moved[key] = moved.get(key, 0) + scaled * entry
         return Masses(
-            {key: mass for key, mass in moved.items() if mass}, self.denominator * unit, self.short
+            {key: mass for key, mass in counted(moved.items()) if mass}, self.denominator * unit, self.short
         )._shortened()
 
     def _shortened(self) -> Masses[Key]:
@@ -71,36 +85,36 @@ class Masses(Generic[Key]):
         divisor = gcd(self.denominator, *self.parts.values())
         denominator = self.denominator // divisor
         short = 2 * max(denominator.bit_length(), SHORT_BITS)
-        return Masses({key: mass // divisor for key, mass in self.parts.items()}, denominator, short)
+        return Masses({key: mass // divisor for key, mass in counted(self.parts.items())}, denominator, short)
 
     def total(self) -> Fraction:
-        """Return the sum of the masses."""
-        return Counted.ratio(sum(self.parts.values()), self.denominator)
+        return Counted.ratio(sum(all_of(self.parts.values())), self.denominator)
 
     def are(self, total: Fraction) -> bool:
         """Tell whether the masses sum to a number, without lowest terms."""
-        return sum(self.parts.values()) * total.denominator == total.numerator * self.denominator
+        return sum(all_of(self.parts.values())) * total.denominator == total.numerator * self.denominator
 
     def fractions(self) -> dict[Key, Fraction]:
         """Return the masses in lowest terms."""
-        return {key: Counted.ratio(mass, self.denominator) for key, mass in self.parts.items()}
+        return {key: Counted.ratio(mass, self.denominator) for key, mass in counted(self.parts.items())}
 
 
 class Steps(Generic[Key]):
     """The one step of each state that has one: an action, and what follows."""
 
     def __init__(self, steps: Mapping[Key, tuple[str | None, Mapping[Key, Fraction]]]) -> None:
-        self.actions = {state: action for state, (action, row) in steps.items() if action is not None and row}
+        self.actions = {
+            state: action for state, (action, row) in counted(steps.items()) if action is not None and row
+        }
         self.rows: dict[str, dict[Key, WholeRow[Key]]] = {}
-        for state, action in self.actions.items():
+        for state, action in counted(self.actions.items()):
             self.rows.setdefault(action, {})[state] = whole_row(steps[state][1])
 
     def along(self, masses: Masses[Key], word: Iterable[str]) -> Masses[Key]:
-        """Return the masses after a word."""
-        for action in word:
+        for action in counted(word):
             masses = masses.after(self.rows.get(action, {}).get)
         return masses
 
     def possible(self, states: Iterable[Key]) -> list[str]:
         """Return the actions that may be next, in order."""
-        return sorted({self.actions[state] for state in states if state in self.actions})
+        return sorted({self.actions[state] for state in counted(states) if state in self.actions})

@@ -6,8 +6,8 @@ import pytest
 from flint import fmpq
 from hypothesis import assume, given, settings
 
-from bisimdist.analysis.metric import metric
-from bisimdist.bisimulation.strong import bisimilarity_classes
+from bisimdist.automata.engine.strong import bisimilarity_classes
+from bisimdist.automata.metric.ask import metric
 from bisimdist.errors import LimitError, ModelError
 from bisimdist.models.ccs.naming import LONGEST_NAME
 from bisimdist.models.ccs.normal import normal_form, parallel, placed, restrict

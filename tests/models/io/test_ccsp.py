@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from flint import fmpq
 
-from bisimdist.cli.main import run
 from bisimdist.errors import ModelError
+from bisimdist.faces.cli.main import run
 from bisimdist.models.io import load_model, parse_model, write_model
 from bisimdist.models.io.ccsp import looks_like_ccsp
 from bisimdist.models.pa import PA

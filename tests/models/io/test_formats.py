@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from bisimdist.analysis.secret_file import load_secret_table
-from bisimdist.bisimulation.relation import load_relation
+from bisimdist.automata.engine.relation import load_relation
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.io import load_model, parse_model, write_model, write_prism
 from bisimdist.models.io.formats import FORMATS, files_beside
 from bisimdist.models.library.registry import build_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.pa import PA
+from bisimdist.traces.secrets.file import load_secret_table
 
 CHAIN = build_example("figure1")
 assert isinstance(CHAIN, LMC)
@@ -81,9 +81,6 @@ def test_a_content_that_is_no_model_names_what_it_was_taken_for(tmp_path: Path) 
         load_model(tmp_path / "program.py")
     with pytest.raises(UsageError, match=r"no format 'xml'; expected .*json, ccsp"):
         load_model(path, format="xml")
-    path.write_text(TEXTS["prism"])
-    with pytest.raises(ModelError, match=r"labels of the \.tra file beside it"):
-        load_model(path, format="prism")
     with pytest.raises(ModelError, match=r"read with the \.lab file beside it"):
         parse_model(TEXTS["prism"])
 

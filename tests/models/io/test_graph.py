@@ -9,7 +9,8 @@ import networkx
 import pytest
 from hypothesis import given
 
-from bisimdist import HMM, LMC, PA, ModelError, UsageError, from_networkx, to_networkx
+from bisimdist import HMM, LMC, PA, ModelError, UsageError
+from bisimdist.models import from_networkx, to_networkx
 from tests.strategies import automata, lmcs
 
 

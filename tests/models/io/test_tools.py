@@ -21,13 +21,13 @@ from bisimdist import (
     UsageError,
     bound,
     delta,
-    delta_over,
     load_model,
     parse_model,
 )
 from bisimdist.models.against import side_by_side
 from bisimdist.models.io.formats import format_of_content
 from bisimdist.models.io.tools import looks_like_prism_language
+from bisimdist.privacy import delta_over
 
 COIN = """// a coin, thrown until it shows heads
 dtmc
@@ -106,11 +106,8 @@ JANI = {
 DATA = Path(__file__).parents[4] / "shared" / "data" / "prism"
 
 
+@pytest.mark.extra("storm")
 class TestWithStorm:
-    @pytest.fixture(autouse=True)
-    def _storm(self) -> None:
-        pytest.importorskip("stormpy")
-
     def test_a_chain(self) -> None:
         model = parse_model(COIN, constants={"p": "1/3"})
         assert isinstance(model, LMC)
@@ -122,6 +119,40 @@ class TestWithStorm:
         assert isinstance(model, LMC)
         assert model.labels == ("s=0", "s=1")
         assert dict(model.rows[0])[1] == fmpq(1, 10)
+
+    def test_rates_are_seen(self) -> None:
+        text = "ctmc\nmodule m\n s: [0..2];\n [] s=0 -> 2: (s'=2);\n [] s=1 -> 3: (s'=2);\n"
+        text += " [] s=2 -> 1: (s'=2);\nendmodule\ninit s<2 endinit\n"
+        jumps, timed = (
+            parse_model(text, format="prism-language", observe_time=seen) for seen in (False, True)
+        )
+        assert isinstance(jumps, LMC)
+        assert isinstance(timed, LMC)
+        assert jumps.labels == ("", "", "")
+        assert [timed.labels[timed.index(str(s))] for s in range(3)] == [f"exit rate={r}" for r in (2, 3, 1)]
+        with pytest.raises(UsageError, match="no --hide-silent"):
+            parse_model(text, format="prism-language", observe_time=True, hide_silent=True)
+
+    def test_rewards_are_seen(self) -> None:
+        text = COIN + '\nrewards "cost" s=0: 1/3; [] true: 1; endrewards\n'
+        if "s=0" not in COIN:
+            text = COIN + '\nrewards "cost" true: 1/3; endrewards\n'
+        chain = parse_model(text, format="prism-language", constants={"p": "1/2"}, observe_rewards=["cost"])
+        assert isinstance(chain, LMC)
+        assert any("reward cost=" in label for label in chain.labels)
+        with pytest.raises(ModelError, match="there are no rewards 'time'; expected some of cost"):
+            parse_model(text, format="prism-language", constants={"p": "1/2"}, observe_rewards=["time"])
+
+    def test_a_real_constant_may_be_a_whole_number(self) -> None:
+        for value in (0, 1, "1.0", "2/2"):
+            chain = parse_model(COIN, format="prism-language", constants={"p": value})
+            assert isinstance(chain, LMC)
+
+    def test_deadlocks_that_are_mended_are_said(self) -> None:
+        notes: list[str] = []
+        text = "dtmc\nmodule m\n s: [0..1];\n [] s=0 -> (s'=1);\nendmodule\n"
+        parse_model(text, format="prism-language", note=notes.append)
+        assert notes == ["1 states have no transition: each stays where it is, as in PRISM"]
 
     def test_an_mdp(self) -> None:
         model = parse_model(MDP, pairs=[("s=1", "s=2")])

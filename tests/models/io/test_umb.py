@@ -52,11 +52,8 @@ def with_index(content: bytes, *path: str, value: object) -> bytes:
     return repacked(content, change)
 
 
+@pytest.mark.extra("umb")
 class TestWithUmbi:
-    @pytest.fixture(autouse=True)
-    def _umbi(self) -> None:
-        pytest.importorskip("umbi")
-
     @settings(max_examples=8)
     @given(st.one_of(lmcs(), automata()))
     def test_what_is_written_comes_back(self, model: LMC | PA) -> None:
@@ -155,8 +152,10 @@ class TestWithUmbi:
         with pytest.raises(ModelError, match="unpacks to more than the 1 MiB allowed"):
             parse_model(gzip.compress(bytes(1 << 22)))
 
+    @pytest.mark.extra("storm")
     def test_storm_reads_it(self, tmp_path: Path) -> None:
-        stormpy = pytest.importorskip("stormpy")
+        import stormpy  # noqa: PLC0415
+
         path = tmp_path / "model.umb"
         chain = build_any_example("figure1")
         assert isinstance(chain, LMC)
@@ -165,8 +164,8 @@ class TestWithUmbi:
         assert (found.nr_states, found.nr_transitions) == (4, 6)
 
 
+@pytest.mark.extra("umb")
 def test_missing_mass_has_no_form() -> None:
-    pytest.importorskip("umbi")
     with pytest.raises(ModelError, match="no missing mass"):
         write_umb(PA.from_mappings(["s"], [("s", "a", {"s": Fraction(1, 2)})]))
 

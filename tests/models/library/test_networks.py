@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from flint import fmpq
 
-from bisimdist.analysis.delta import delta
-from bisimdist.analysis.parametric import delta_for_all, delta_over, synthesise
 from bisimdist.errors import UsageError
 from bisimdist.models.library.networks import crowd, retransmission
 from bisimdist.models.library.registry import build_any_example
 from bisimdist.models.lmc import LMC
 from bisimdist.models.parametric import ParametricChain
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.synthesise.ask import delta_for_all, delta_over, synthesise
 
 
 @pytest.mark.parametrize(("members", "corrupt"), [(3, 1), (5, 2), (7, 1)])

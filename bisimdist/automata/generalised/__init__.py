@@ -1,0 +1,1 @@
+"""Generalised bisimilarity metrics: any lifting, discounted or not."""

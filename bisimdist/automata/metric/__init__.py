@@ -1,0 +1,1 @@
+"""The accumulative and the amortised bisimulation metric."""

@@ -1,0 +1,1 @@
+"""Which bisimilar states stay close when probabilities move a little."""

@@ -1,0 +1,1 @@
+"""The worst trace of two states under the worst admissible scheduler."""

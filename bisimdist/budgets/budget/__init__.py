@@ -1,0 +1,1 @@
+"""The exact budget of a mechanism over all neighbouring inputs."""

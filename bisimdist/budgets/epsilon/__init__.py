@@ -1,0 +1,1 @@
+"""The least budget that holds at a length."""

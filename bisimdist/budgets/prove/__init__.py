@@ -1,0 +1,1 @@
+"""Budgets for sequences of every length."""

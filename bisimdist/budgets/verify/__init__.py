@@ -1,0 +1,1 @@
+"""Whether a budget holds for all observation sequences of a length."""

@@ -1,0 +1,476 @@
+"""Certificates of kind ``composition``: bounds on delta and epsilon of a list of independent mechanisms.
+
+All masses are worked out anew from the parameters, and all products are made anew: of a document only the
+grids and the order of the work are taken, and what it claims. The rules are named O as in
+``docs/certificates/composition.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bisimdist.checker.core.balls import Enclosure, Fixed
+from bisimdist.checker.core.counting import all_of, counted
+from bisimdist.checker.core.loss_atoms import Atoms, enclosed
+from bisimdist.checker.core.loss_grid import GUARD, MOST_ENTRIES, Known, coarsened, cut, product
+from bisimdist.checker.core.loss_laws import Law, Mechanism, gaussian, read_mechanism
+from bisimdist.checker.core.reading import (
+    OVERHEAD,
+    MalformedCertificate,
+    RuleViolation,
+    hold,
+    integer,
+    item,
+    items,
+    mapping,
+    rational,
+    shown,
+    spend,
+    text_of,
+)
+from bisimdist.checker.core.shape import (
+    CheckReport,
+    Shape,
+    judged,
+    key,
+    listed,
+    named,
+    one_of,
+    raw,
+    row,
+    truth,
+)
+
+DIRECTIONS = {
+    "add-remove": ("remove", "add"),
+    "remove": ("remove",),
+    "add": ("add",),
+    "replace": ("replace", "replace-swapped"),
+}
+FINE = Fraction(1, 1 << 200)
+ENTRY_BITS = 64
+MOST_DIGITS = 800
+ROOM = 2_816  # so many bits are always allowed
+
+
+class _Claim(Shape):
+    epsilon: Fraction | None = key(rational, default=None)
+    delta: Fraction | None = key(rational, default=None)
+    lower: Fraction = key(rational)
+    upper: Fraction = key(rational)
+
+
+class _Tape(Shape):
+    step: Fraction = key(rational)
+    digits: int = key(integer)
+    steps: list[Any] = key(listed(items))
+    above: bool = key(truth, default=False)
+
+
+class _Document(Shape):
+    relation: str = key(one_of(*DIRECTIONS))
+    mechanisms: list[Any] = key(listed(raw))
+    tapes: dict[str, list[_Tape]] = key(named(listed(_Tape.read)))
+    claims: list[_Claim] = key(listed(_Claim.read))
+
+
+Factor = tuple[Law, Law, int]  # what dominates a mechanism, what it dominates, how often it runs
+
+
+def check_document(document: dict[str, object], model: object | None = None) -> CheckReport:
+    """Check a certificate of kind ``composition``; `model` must be None."""
+    whole = _Document.whole(document)
+    for claim in counted(whole.claims):
+        if (claim.epsilon is None) == (claim.delta is None):
+            raise MalformedCertificate("a claim is about one epsilon or about one delta")
+
+    def check() -> None:
+        if model is not None:
+            raise RuleViolation("O1: the certificate is about mechanisms, not about a model")
+        _check(whole)
+
+    about = {"relation": whole.relation, "mechanisms": len(whole.mechanisms)}
+    return judged([{**claim.data(), **about} for claim in counted(whole.claims)], check)
+
+
+def _check(whole: _Document) -> None:
+    factors = _factors(whole)
+    names = DIRECTIONS[whole.relation]
+    if all(mechanism.symmetric for mechanism, _ in counted(factors)):
+        names = names[:1]
+    sides, precisions = [], _Precisions()
+    for name in counted(names):
+        chosen = [(*mechanism.laws(name), runs) for mechanism, runs in counted(factors)]
+        known = [_composed(tape, chosen, precisions) for tape in counted(whole.tapes.get(name, []))]
+        sides.append(_Side(chosen, known, precisions))
+    for claim in counted(whole.claims):
+        _check_claim(claim, sides)
+
+
+def _factors(whole: _Document) -> list[tuple[Mechanism, int]]:
+    """Return the mechanisms in their order: all Gaussians as one, equal ones as one (rule O1)."""
+    found: dict[str, tuple[Mechanism, int]] = {}
+    variances: list[Fraction] = []
+    for number, entry in counted(enumerate(whole.mechanisms, 1)):
+        where = f"mechanism {number}"
+        given = dict(all_of(mapping(entry, where)))
+        runs = integer(given.pop("times", "1"), f"'times' of {where}")
+        if not 1 <= runs <= 10**15:
+            raise RuleViolation(f"O1: {where} runs less than once, or too often")
+        mechanism = read_mechanism(given, where, whole.relation)
+        if mechanism.variance is not None:
+            variances.append(runs * mechanism.variance)
+            continue
+        text = json.dumps(given, sort_keys=True)
+        found[text] = mechanism, runs + (found[text][1] if text in found else 0)
+    factors = [found[text] for text in counted(sorted(all_of(found)))]
+    while len(variances) > 1:  # by halves, since a sum of many has a long denominator
+        spend(OVERHEAD)
+        pairs = zip(variances[::2], [*variances[1::2], Fraction(0)], strict=False)
+        variances = [one + other for one, other in counted(pairs)]
+    if variances:
+        law = gaussian(variances[0])
+        factors.insert(0, (Mechanism(law, law), 1))
+    if not factors:
+        raise RuleViolation("O1: there is no mechanism")
+    return factors
+
+
+def _check_claim(claim: _Claim, sides: Sequence[_Side]) -> None:
+    """Check bounds on delta (rule O6), or on epsilon (rule O7)."""
+    if claim.epsilon is not None:
+        if claim.epsilon < 0:
+            raise RuleViolation("O6: epsilon is negative")
+        for side in counted(sides):
+            if claim.upper < 1 and side.upper(claim.epsilon, claim.upper) > claim.upper:
+                raise RuleViolation(
+                    f"O6: delta is not shown to be at most the bound at {text_of(claim.epsilon)}"
+                )
+        if claim.lower > 0 and all(
+            side.lower(claim.epsilon, claim.lower) < claim.lower for side in counted(sides)
+        ):
+            raise RuleViolation(
+                f"O6: delta is not shown to be at least the bound at {text_of(claim.epsilon)}"
+            )
+        return
+    delta = claim.delta
+    assert delta is not None
+    if claim.upper < 0 or not 0 <= delta <= 1:
+        raise RuleViolation("O7: a bound on epsilon is negative, or delta is no probability")
+    for side in counted(sides):
+        if side.upper(claim.upper, delta) > delta:
+            raise RuleViolation(f"O7: delta is not shown to be at most {text_of(delta)} at the upper bound")
+    if claim.lower > 0 and not any(side.exceeds(claim.lower, delta) for side in counted(sides)):
+        raise RuleViolation(f"O7: delta is not shown to be more than {text_of(delta)} at the lower bound")
+
+
+@dataclass
+class _Side:
+    """What is known of one direction."""
+
+    factors: list[Factor]
+    known: list[Known]
+    precisions: _Precisions
+
+    @property
+    def alone(self) -> bool:
+        return len(self.factors) == 1 and self.factors[0][2] == 1
+
+    def upper(self, epsilon: Fraction, about: Fraction) -> Fraction:
+        """Return the best upper bound on delta; `about` says how finely it has to be known."""
+        certain = self._beyond(epsilon, about)
+        if certain is not None:
+            return certain[1]
+        found = [known.upper(epsilon) for known in counted(self.known)]
+        if self.alone:
+            found.append(_alone(self.factors[0][0], epsilon, self.precisions.fit(epsilon, about))[1])
+        return min(all_of(found), default=Fraction(1))
+
+    def lower(self, epsilon: Fraction, about: Fraction) -> Fraction:
+        """Return the best lower bound on delta."""
+        certain = self._beyond(epsilon, about)
+        # mass that may lie anywhere can make the tapes show more
+        if certain is not None and (certain[0] >= about or not certain[1]):
+            return certain[0]
+        fixed = self.precisions.fit(epsilon, about)
+        found = [known.lower(epsilon) for known in counted(self.known)]
+        if self.alone:
+            found.append(_alone(self.factors[0][1], epsilon, fixed)[0])
+        found.append(_certain(self.factors, fixed)[0])
+        return max(all_of(found), default=Fraction(0))
+
+    def _beyond(self, epsilon: Fraction, about: Fraction) -> tuple[Fraction, Fraction] | None:
+        """Return bounds on delta beyond the largest loss, where it is the chance of an infinite one."""
+        fixed = self.precisions.fit(Fraction(0), about)
+        cap = _cap(self.factors, fixed)
+        return _certain(self.factors, fixed) if cap is not None and cap <= epsilon else None
+
+    def exceeds(self, epsilon: Fraction, delta: Fraction) -> bool:
+        """Tell whether delta is shown to be more than a number: below the largest loss it is not 0."""
+        if delta:
+            return self.lower(epsilon, delta) > delta
+        return epsilon <= _reached(self.factors, self.precisions.of(512)) or self.lower(epsilon, FINE) > 0
+
+
+class _Precisions:
+    """Arithmetic of each precision, made once: it has tables."""
+
+    def __init__(self) -> None:
+        self.made: dict[int, Fixed] = {}
+
+    def of(self, bits: int) -> Fixed:
+        """Return one of at least so many bits."""
+        bits += -bits % 64
+        if bits not in self.made:
+            self.made[bits] = Fixed(bits)
+        return self.made[bits]
+
+    def fit(self, epsilon: Fraction, about: Fraction) -> Fixed:
+        small = about.denominator.bit_length() if about else 200
+        large = small + 2 * GUARD + 3 * int(epsilon) // 2
+        # what is multiplied with e^epsilon has lost as many digits before, if a loss is large
+        return self.of(max(large, min(large + 3 * int(epsilon) // 2, ROOM)))
+
+
+def _alone(law: Law, epsilon: Fraction, fixed: Fixed) -> tuple[Fraction, Fraction]:
+    """Return bounds on the delta of one run (rule O5)."""
+    alpha = fixed.exp(fixed.of(epsilon))
+    if law.above is not None:
+        p, q = law.above(fixed.of(epsilon), fixed)
+        lost = fixed.times(alpha, q)
+        low, high = p[0] - lost[1], p[1] - lost[0]
+    else:
+        atoms = law.atoms(fixed)
+        low, high = atoms.sure[0][0], atoms.sure[0][1] + atoms.lost[0]
+        for _, p, q in counted(atoms.points):
+            lost = fixed.times(alpha, q)
+            low += max(0, p[0] - lost[1])
+            high += max(0, p[1] - lost[0])
+        low -= atoms.lost[0] + fixed.times(alpha, (0, atoms.lost[1]))[1]
+    return Fraction(max(0, low), fixed.one), Fraction(max(0, high), fixed.one)
+
+
+def _cap(factors: Iterable[Factor], fixed: Fixed) -> Fraction | None:
+    """Return a bound on the sum of the largest finite losses; None where there is none."""
+    total = Fraction(0)
+    for law, _, runs in counted(factors):
+        end = _end(law, fixed)
+        if end is None:
+            return None
+        total += runs * end[1]
+    return total
+
+
+def _reached(factors: Iterable[Factor], fixed: Fixed) -> Fraction:
+    """Return a loss that the mechanisms surely have together, or at least one as large."""
+    total = Fraction(0)
+    for _, law, runs in counted(factors):
+        end = _end(law, fixed)
+        # mass that may lie anywhere may make every loss less
+        if end is not None and (law.above is not None or law.atoms(fixed).lost == (0, 0)):
+            total += runs * end[0]
+    return total
+
+
+def _end(law: Law, fixed: Fixed) -> tuple[Fraction, Fraction] | None:
+    """Return bounds on the largest finite loss of a law; None where there is none."""
+    if law.above is None and law.finite:
+        losses = [loss for loss, *_ in counted(law.atoms(fixed).points)]
+    elif law.cap is not None:
+        losses = [law.cap(fixed)]
+    else:
+        return None
+    low, high = [Fraction(0)] * (not losses), [Fraction(0)] * (not losses)
+    for loss in counted(losses):
+        ends = (loss, loss) if isinstance(loss, Fraction) else _parts(enclosed(loss, fixed), fixed)
+        low.append(ends[0])
+        high.append(ends[1])
+    return max(all_of(low)), max(all_of(high))
+
+
+def _parts(ends: Enclosure, fixed: Fixed) -> tuple[Fraction, Fraction]:
+    return Fraction(ends[0], fixed.one), Fraction(ends[1], fixed.one)
+
+
+def _certain(factors: Iterable[Factor], fixed: Fixed) -> tuple[Fraction, Fraction]:
+    """Return bounds on the probability of an infinite loss."""
+    low = high = fixed.one
+    for upper, lower, runs in counted(factors):
+        if upper.above is None:
+            atoms = upper.atoms(fixed)
+            high = _power(fixed.one - atoms.sure[0][1] - atoms.lost[0], runs, high, fixed, up=False)
+        if lower.above is None:
+            atoms = lower.atoms(fixed)
+            if not (atoms.lost[0] or atoms.lost[1]):
+                low = _power(fixed.one - atoms.sure[0][0], runs, low, fixed, up=True)
+    return Fraction(max(0, fixed.one - low), fixed.one), Fraction(min(fixed.one, fixed.one - high), fixed.one)
+
+
+def _power(value: int, runs: int, start: int, fixed: Fixed, *, up: bool) -> int:
+    """Return a bound on a number times a power."""
+    found, base = start, max(0, value)
+    for bit in counted(bin(runs)[:1:-1]):
+        spend(OVERHEAD * 4)
+        if bit == "1":
+            found = (found * base + (fixed.one - 1 if up else 0)) >> fixed.bits
+        base = (base * base + (fixed.one - 1 if up else 0)) >> fixed.bits
+    return found
+
+
+def _composed(tape: _Tape, factors: Sequence[Factor], precisions: _Precisions) -> Known:
+    """Return what is known after all steps of a tape (rules O3 and O4)."""
+    if tape.step <= 0 or not 1 <= tape.digits <= MOST_DIGITS:
+        raise RuleViolation("O3: a grid has no step, or too many digits")
+    made: list[Known] = []
+    for number, step in counted(enumerate(tape.steps, 1)):
+        where = f"step {number}"
+        what = item(step[0], where) if step else "empty"
+        if what not in {"cells", "coarsen", "multiply"}:
+            raise MalformedCertificate(f"{where} is {shown(what)}; there is no such step")
+        if what == "cells":
+            if len(step) != 5:
+                raise MalformedCertificate(f"{where} has {len(step)} parts; expected 5")
+            factor, level, low = (integer(part, where) for part in counted(step[1:4]))
+            if not (0 <= factor < len(factors) and 0 <= level <= 64):
+                raise RuleViolation(f"O3: {where} names no mechanism, or no grid")
+            cuts = _cuts(low, step[4], where)
+            made.append(_cells(tape, factor, factors[factor], level, cuts, precisions))
+            continue
+        count = 1 if what == "coarsen" else 2
+        if len(step) != 3 + count:
+            raise MalformedCertificate(f"{where} has {len(step)} parts; expected {3 + count}")
+        places = [integer(part, where) for part in counted(step[1:])]
+        if not all(0 <= place < len(made) for place in counted(places[:count])):
+            raise RuleViolation(f"O4: {where} is made of steps that come later")
+        parts = [made[place] for place in counted(places[:count])]
+        found = coarsened(parts[0], where) if count == 1 else product(parts[0], parts[1], where)
+        made.append(cut(found, places[count], places[count + 1], where))
+    runs = {number: runs for number, (_, _, runs) in counted(enumerate(factors))}
+    if not made or made[-1].copies != runs:
+        raise RuleViolation("O4: the last step is not made of every mechanism as often as it runs")
+    return made[-1]
+
+
+def _cuts(low: int, runs: Any, where: str) -> list[int]:
+    found = [low]
+    for run in counted(items(runs, where)):
+        length, count = row(integer, integer)(run, where)
+        if length < 1 or count < 1 or found[-1] - low + length * count > MOST_ENTRIES:
+            raise RuleViolation(f"O3: {where} has cells of no length, or too many")
+        spend(OVERHEAD * count)
+        hold(ENTRY_BITS * count)
+        found += range(found[-1] + length, found[-1] + length * count + 1, length)
+    if len(found) < 2:
+        raise RuleViolation(f"O3: {where} has no cells")
+    return found
+
+
+def _cells(  # noqa: PLR0913, PLR0917
+    tape: _Tape, number: int, factor: Factor, level: int, cuts: list[int], precisions: _Precisions
+) -> Known:
+    """Return what is known of one run (rule O3)."""
+    upper, lower, _ = factor
+    grid, unit = tape.step / (1 << level), 10**tape.digits
+    low, size = cuts[0], cuts[-1] - cuts[0] + 1
+    large = max(0, int(grid * cuts[-1]), int(-grid * low))
+    fixed = precisions.of(unit.bit_length() + GUARD + 3 * large // 2 + grid.denominator.bit_length())
+    cells, rest = _law_cells(upper, grid, cuts, fixed)
+    above, shares = [0] * size, {}
+    excess = _up(rest.sure[0][1] + rest.lost[0], unit, fixed)
+    for start, end, p, q in counted(cells):
+        if end > cuts[-1]:
+            excess += _up(p[1], unit, fixed)
+        elif start < low or start == end:
+            above[max(end, low) - low] += _up(p[1], unit, fixed)
+        else:
+            if end - start not in shares:
+                less = fixed.exp(fixed.of(-grid * (end - start)))
+                shares[end - start] = (fixed.one - less[1], fixed.one - less[0])
+            kept = fixed.times(fixed.exp(fixed.of(grid * start)), q)
+            up = fixed.over((p[0] - kept[1], p[1] - kept[0]), shares[end - start])
+            above[end - low] += _up(up[1], unit, fixed)
+            above[start - low] += _up(p[1] - up[0], unit, fixed)
+    if tape.above:
+        return Known(tape.step, tape.digits, level, low, above, excess, [], [], 0, {number: 1})
+    labels = _labels(upper, lower, (cells, rest), grid, cuts, unit, fixed)
+    return Known(tape.step, tape.digits, level, low, above, excess, *labels, {number: 1})
+
+
+Cell = tuple[int, int, Enclosure, Enclosure]
+
+
+def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple[list[Cell], Atoms]:
+    """Return cells with their masses, and what is in none of them."""
+    if law.above is None:
+        atoms = law.atoms(fixed)
+        found: dict[tuple[int, int], list[Enclosure]] = {}
+        for loss, p, q in counted(atoms.points):
+            if isinstance(loss, Fraction):
+                start = loss // grid
+                end = start + (start * grid != loss)
+            else:
+                above, below = grid.denominator, grid.numerator << fixed.bits
+                ends = enclosed(loss, fixed)
+                start, end = ends[0] * above // below, -(-ends[1] * above // below)
+            both = found.setdefault((start, end), [(0, 0), (0, 0)])
+            both[0] = both[0][0] + p[0], both[0][1] + p[1]
+            both[1] = both[1][0] + q[0], both[1][1] + q[1]
+        return [(start, end, p, q) for (start, end), (p, q) in counted(found.items())], Atoms(
+            [], atoms.sure, atoms.lost
+        )
+    tails = [law.above(fixed.of(grid * index), fixed) for index in counted(cuts)]
+    cells: list[Cell] = []
+    for k in counted(range(len(cuts) - 1)):
+        (p, q), (next_p, next_q) = tails[k], tails[k + 1]
+        p, q = (p[0] - next_p[1], p[1] - next_p[0]), (q[0] - next_q[1], q[1] - next_q[0])
+        cells.append((cuts[k], cuts[k + 1], p, q))
+    # what is to the left of all cuts lies at the first one, from above
+    cells.append((cuts[0], cuts[0], (0, fixed.one - tails[0][0][0]), (0, 0)))
+    last = tails[-1]
+    return cells, Atoms([], ((0, 0), (0, 0)), (last[0][1], last[1][1]))
+
+
+def _labels(  # noqa: PLR0913, PLR0917
+    upper: Law,
+    lower: Law,
+    known: tuple[list[Cell], Atoms],
+    grid: Fraction,
+    cuts: list[int],
+    unit: int,
+    fixed: Fixed,
+) -> tuple[list[int], list[int], int]:
+    """Return the masses of labels under P, at most, and under Q, at least, and what P alone has."""
+    low, high = cuts[0], cuts[-1]
+    p_labels, q_labels = [0] * (high - low + 1), [0] * (high - low + 1)
+    cells, rest = known if lower is upper else _law_cells(lower, grid, cuts, fixed)
+    for start, end, p, q in counted(cells):
+        label = (start + max(start, end - 1)) // 2
+        if label >= low:
+            p_labels[min(label, high) - low] += _down(p[0], unit, fixed)
+            q_labels[min(label, high) - low] += _up(q[1], unit, fixed)
+    q_labels[-1] += _up(rest.lost[1], unit, fixed)
+    sure = _down(rest.sure[0][0], unit, fixed)
+    if lower.above is None:
+        if rest.lost[1]:
+            p_labels[-1], sure = p_labels[-1] + sure, 0
+        # mass of P that may lie anywhere is taken away where it would show most
+        doubt = _up(rest.lost[0], unit, fixed)
+        for place in counted(range(len(p_labels) - 1, -1, -1)):
+            less = min(doubt, p_labels[place])
+            p_labels[place] -= less
+            doubt -= less
+            if not doubt:
+                break
+    return p_labels, q_labels, sure
+
+
+def _up(value: int, unit: int, fixed: Fixed) -> int:
+    return max(0, -(-value * unit >> fixed.bits))
+
+
+def _down(value: int, unit: int, fixed: Fixed) -> int:
+    return max(0, value * unit >> fixed.bits)

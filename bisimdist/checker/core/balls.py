@@ -1,0 +1,194 @@
+"""Exponentials, logarithms and normal tails in integers, each with a bound on what was rounded.
+
+A number x stands as an integer near ``x * 2**bits``. An enclosure is a pair of integers on both sides of it.
+Each function says how much it rounds; no other arithmetic is trusted than that of integers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from math import isqrt, log
+
+from bisimdist.checker.core.counting import counted
+from bisimdist.checker.core.reading import MalformedCertificate, spend
+
+Enclosure = tuple[int, int]
+
+MOST_BITS = 2_900  # more than that and normal tails would need other series
+
+DOUBT = 1 << 48  # how many units a function is off at most; each says why it is less
+
+MOST_TERMS = 1 << 10  # more than any series here has; each says how many it has at most
+
+TERM = 300  # the least work of a term of a series; a long one costs half the square of its digits
+
+
+class Fixed:
+    """Arithmetic with so many bits behind the point.
+
+    bits: at most 2900.
+    """
+
+    def __init__(self, bits: int) -> None:
+        if bits > MOST_BITS:
+            raise MalformedCertificate(f"the masses need {bits} bits; at most {MOST_BITS} are taken")
+        self.bits, self.one = bits, 1 << bits
+        self.term = max(TERM, 100 + (bits // 30) ** 2 // 2)
+
+    def of(self, value: Fraction) -> Enclosure:
+        """Enclose a rational."""
+        above = value.numerator << self.bits
+        low = above // value.denominator
+        return low, low + (low * value.denominator != above)
+
+    def times(self, one: Enclosure, other: Enclosure) -> Enclosure:
+        """Enclose a product."""
+        (a, b), (c, d) = one, other
+        if a >= 0 and c >= 0:
+            return a * c >> self.bits, -(-b * d >> self.bits)
+        w, x, y, z = a * c, a * d, b * c, b * d
+        return min(w, x, y, z) >> self.bits, -(-max(w, x, y, z) >> self.bits)
+
+    def over(self, one: Enclosure, other: Enclosure) -> Enclosure:
+        """Enclose a quotient by what is positive."""
+        low, high = one
+        first, last = other
+        if first <= 0:
+            raise MalformedCertificate("a number is too small for the precision of the masses")
+        return (
+            (low << self.bits) // (last if low >= 0 else first),
+            -((-high << self.bits) // (first if high >= 0 else last)),
+        )
+
+    def exp(self, value: Enclosure) -> Enclosure:
+        """Enclose an exponential; the argument lies close together."""
+        low, high = value
+        if low > 0:
+            inverse = self.exp((-high, -low))
+            if inverse[0] <= 0:
+                raise MalformedCertificate("an exponential is out of range")
+            return self.over((self.one, self.one), inverse)
+        middle, apart = self._exp(low), high - low
+        if apart > self.one:
+            return max(0, middle - DOUBT), self._exp(min(high, 0)) + DOUBT
+        # e^(x + d) <= e^x (1 + 2 d) for d up to 1
+        return max(0, middle - DOUBT), middle + DOUBT + 2 * (((middle + DOUBT) * apart >> self.bits) + 1)
+
+    def _exp(self, value: int) -> int:
+        """Return e^x for x at most 0, off by less than 2^32 units.
+
+        The argument is halved at most 20 times, until it is below 2^-6, and the result squared as often. A
+        series of less than 2^9 terms is off by 2^10 units. A square of what is at most 1 is off by twice as
+        much, and one more.
+        """
+        if -value > self.one << 13:  # e^-8192 is less than 2^-2900
+            return 0
+        halvings = max(0, (-value >> self.bits).bit_length() + 6)
+        small = value >> halvings
+        total = term = self.one
+        for number in counted(range(1, MOST_TERMS), self.term):
+            term = (term * small >> self.bits) // number
+            if -1 <= term <= 0:  # what is rounded down never comes to 0 from below
+                break
+            total += term
+        for _ in counted(range(halvings), self.term):
+            total = total * total >> self.bits
+        return total
+
+    def log(self, value: Enclosure) -> Enclosure:
+        """Enclose a logarithm of what is positive."""
+        low, high = value
+        if (high - low) << 20 > low:
+            return self.log((low, low))[0], self.log((high, high))[1]
+        size = low.bit_length()
+        guess = log(low / (1 << size)) + (size - self.bits) * log(2)
+        start = int(guess * (1 << 60)) << self.bits >> 60
+        # ln x = g + ln(x e^-g), and x e^-g is nearly 1
+        first, last = self.times(value, self.exp((-start, -start)))
+        return start + self._log(first, down=True), start + self._log(last, down=False)
+
+    def _log(self, value: int, *, down: bool) -> int:
+        """Return a bound on ln(1 + t) = t - t^2/2 + ...; the next term bounds what is left."""
+        small = value - self.one
+        if abs(small) << 10 > self.one:
+            raise MalformedCertificate("a logarithm is out of range")
+        total, power, number = 0, small, 1
+        for number in counted(range(1, MOST_TERMS), self.term):
+            if power in {0, -1}:
+                break
+            total += power // number if number % 2 else -(power // number)
+            power = power * small >> self.bits
+        doubt = 4 * number + 4
+        return total - doubt if down else total + doubt
+
+    def root(self, value: Fraction) -> Enclosure:
+        """Enclose a square root."""
+        low = isqrt((value.numerator << 2 * self.bits) // value.denominator)
+        return low, low + 1
+
+    @cached_property
+    def _pi(self) -> int:
+        """Pi, off by less than 2^12: 16 arctan(1/5) - 4 arctan(1/239)."""
+
+        def arctan(inverse: int) -> int:
+            total = term = self.one // inverse
+            number, sign = 1, 1
+            while term:
+                spend(self.term)
+                term //= inverse * inverse
+                number, sign = number + 2, -sign
+                total += sign * (term // number)
+            return total
+
+        return 16 * arctan(5) - 4 * arctan(239)
+
+    @cached_property
+    def _anchors(self) -> tuple[list[int], list[int]]:
+        """Tails and densities of the normal law at multiples of 1/8, as far as tails are not negligible.
+
+        The densities are off by 2^32 units. A part is off by less than 2^34: what is multiplied with the
+        density is less than e^5 / 16. The tails are sums of at most 2^11 parts, and off by less than 2^46.
+        """
+        whole = isqrt(2 * self._pi << self.bits)
+        tails, densities = [self.one >> 1], []
+        last = 8 * (isqrt(14 * self.bits // 10) + 3)
+        for number in counted(range(last + 1), self.term):
+            densities.append((self._exp(-(number * number << self.bits) // 128) << self.bits) // whole)
+        for number in counted(range(last), self.term):
+            half = self.one >> 4
+            # from each anchor half of the way, and back from the next one
+            step = self._part(number, half, densities[number]) - self._part(
+                number + 1, -half, densities[number + 1]
+            )
+            tails.append(tails[-1] - step)
+        return tails, densities
+
+    def _part(self, anchor: int, apart: int, density: int) -> int:
+        """Return the mass of the normal law between an anchor and a place at most 1/16 away.
+
+        The density there is that of the anchor times the sum of b_k, with b_0 = 1 and
+        b_{k+1} = -(z d b_k + d^2 b_{k-1}) / (k + 1). Since |z d| is at most 5, what is rounded in a term is
+        multiplied by less than e^6 in all that follow, and 2^9 terms are off by less than 2^20.
+        """
+        turn, square = anchor * apart >> 3, apart * apart >> self.bits
+        before, now, total = 0, self.one, self.one
+        for number in counted(range(1, MOST_TERMS), self.term):
+            before, now = now, -((turn * now + square * before) >> self.bits) // number
+            total += now // (number + 1)
+            if -2 <= now <= 2 and -2 <= before <= 2 and number > 16:
+                break
+        return (total * apart >> self.bits) * density >> self.bits
+
+    def tail(self, value: Enclosure) -> Enclosure:
+        """Enclose the mass of the normal law above a value; its density is less than 1/2."""
+        low, high = value
+        near = self._tail(low) if low >= 0 else self.one - self._tail(-low)
+        return max(0, near - DOUBT - (high - low)), min(self.one, near + DOUBT)
+
+    def _tail(self, value: int) -> int:
+        tails, densities = self._anchors
+        anchor = (value + (self.one >> 4)) * 8 >> self.bits
+        if anchor >= len(densities):
+            return 0
+        return tails[anchor] - self._part(anchor, value - (anchor << self.bits >> 3), densities[anchor])

@@ -1,0 +1,430 @@
+"""Laws of the privacy loss of mechanisms, by what a certificate of a composition says of them.
+
+A law is smooth, and encloses how much of P and of Q has a greater loss; or it is a list of atoms. All is
+worked out anew from the parameters, in enclosures (`bisimdist.checker.core.balls`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import partial
+from math import isqrt
+from typing import Any
+
+from bisimdist.checker.core.balls import Enclosure, Fixed
+from bisimdist.checker.core.chain_losses import chain_losses
+from bisimdist.checker.core.counting import all_of, counted
+from bisimdist.checker.core.loss_atoms import NOTHING, Atom, Atoms, Loss, add, enclosed, mixed_loss, opposite
+from bisimdist.checker.core.reading import (
+    MalformedCertificate,
+    RuleViolation,
+    integer,
+    item,
+    items,
+    mapping,
+    rational,
+    record,
+    shown,
+)
+
+Tails = tuple[Enclosure, Enclosure]
+
+
+def _hull(tails: list[Tails]) -> Tails:
+    (p, q), *others = tails
+    for x, y in counted(others):
+        p, q = (min(p[0], x[0]), max(p[1], x[1])), (min(q[0], y[0]), max(q[1], y[1]))
+    return p, q
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law: `above` of a smooth one, or what makes `atoms`; its largest and its least loss, if there is one.
+
+    `finite` says of atoms that no mass is left out of them.
+    """
+
+    above: Callable[[Enclosure, Fixed], Tails] | None = None
+    make: Callable[[Fixed], Atoms] | None = None
+    cap: Callable[[Fixed], Loss] | None = None
+    floor: Callable[[Fixed], Loss] | None = None
+    finite: bool = True
+    made: dict[int, Atoms] = field(default_factory=dict, compare=False)
+
+    def atoms(self, fixed: Fixed) -> Atoms:
+        """Return the atoms, made once for each precision."""
+        assert self.make is not None
+        if fixed.bits not in self.made:
+            self.made[fixed.bits] = self.make(fixed)
+        return self.made[fixed.bits]
+
+    def swapped(self) -> Law:
+        """Return the law of the other direction."""
+        if self.above is None:
+            return Law(make=lambda fixed: self.atoms(fixed).swapped(), finite=self.finite)
+        smooth = self.above
+
+        def other(loss: Enclosure, fixed: Fixed) -> Tails:
+            p, q = smooth((-loss[1], -loss[0]), fixed)
+            return (fixed.one - q[1], fixed.one - q[0]), (fixed.one - p[1], fixed.one - p[0])
+
+        cap, floor = self.cap, self.floor
+        return Law(
+            above=other,
+            cap=None if floor is None else lambda fixed: opposite(floor(fixed)),
+            floor=None if cap is None else lambda fixed: opposite(cap(fixed)),
+        )
+
+    def mixed(self, rate: Fraction) -> Law:
+        """Return the law of (1 - q) Q + q P against Q."""
+        if self.above is None:
+            return Law(make=lambda fixed: self.atoms(fixed).mixed(rate, fixed), finite=self.finite)
+        smooth, inner_cap, inner_floor = self.above, self.cap, self.floor
+
+        def above(loss: Enclosure, fixed: Fixed) -> Tails:
+            share, rest = fixed.of(rate), fixed.of(1 - rate)
+            power = fixed.exp(loss)
+            low, high = power[0] - rest[1], power[1] - rest[0]
+            whole = (fixed.one, fixed.one)
+            if high <= 0:
+                return whole, whole
+            ratio = fixed.over((max(low, 1), high), share)
+            p, q = smooth(fixed.log(ratio), fixed)
+            p = add(fixed.times(rest, q), fixed.times(share, p))
+            return (p, q) if low > 0 else _hull([(whole, whole), (p, q)])
+
+        def end(inner: Callable[[Fixed], Loss] | None) -> Callable[[Fixed], Loss]:
+            def found(fixed: Fixed) -> Loss:
+                if inner is None:
+                    return fixed.log(fixed.of(1 - rate))
+                return mixed_loss(enclosed(inner(fixed), fixed), rate, fixed)
+
+            return found
+
+        return Law(
+            above=above,
+            cap=None if inner_cap is None else end(inner_cap),
+            floor=None if inner_floor is None and rate == 1 else end(inner_floor),
+        )
+
+    def replaced(self, rate: Fraction) -> Law:
+        """Return a law that dominates sampling without replacement."""
+        if self.above is None:
+            return Law(make=lambda fixed: self.atoms(fixed).replaced(rate, fixed), finite=self.finite)
+        more, less = self.mixed(rate), self.swapped().mixed(rate).swapped()
+
+        def above(loss: Enclosure, fixed: Fixed) -> Tails:
+            assert more.above is not None and less.above is not None
+            return (more if loss[0] >= 0 else less).above(loss, fixed)  # type: ignore[misc]
+
+        return Law(above=above, cap=more.cap)
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A mechanism: what dominates it, what it dominates, whether both directions are the same."""
+
+    upper: Law
+    lower: Law
+    symmetric: bool = True
+    replaced: bool = False
+    variance: Fraction | None = None
+
+    def laws(self, direction: str) -> tuple[Law, Law]:
+        if self.symmetric or direction in {"remove", "replace"}:
+            return self.upper, self.lower
+        upper = self.upper if self.replaced else self.upper.swapped()
+        return upper, upper if self.lower is self.upper else self.lower.swapped()
+
+
+def gaussian(variance: Fraction) -> Law:
+    """Return the law of N(mu, 1) against N(0, 1), where the variance is mu squared."""
+
+    def above(loss: Enclosure, fixed: Fixed) -> Tails:
+        mu = fixed.root(variance)
+        at, half = fixed.over(loss, mu), (mu[0] >> 1, (mu[1] >> 1) + 1)
+        return fixed.tail((at[0] - half[1], at[1] - half[0])), fixed.tail(add(at, half))
+
+    return Law(above=above)
+
+
+def laplace(largest: Fraction) -> Law:
+    """Return the law of Laplace noise, whose largest loss is the sensitivity by the scale."""
+
+    def above(loss: Enclosure, fixed: Fixed) -> Tails:
+        cap, one = fixed.of(largest), fixed.one
+        found: list[Tails] = []
+        if loss[1] >= cap[0]:
+            found.append((NOTHING, NOTHING))
+        if loss[0] < -cap[0]:
+            found.append(((one, one), (one, one)))
+        if loss[0] < cap[1] and loss[1] >= -cap[1]:
+            p = fixed.exp(((loss[0] - cap[1]) // 2, min(0, -((cap[0] - loss[1]) // 2))))
+            q = fixed.exp((-((loss[1] + cap[1]) // 2 + 1), min(0, -((loss[0] + cap[0]) // 2))))
+            found.append(((one - (p[1] + 1) // 2, one - p[0] // 2), (q[0] // 2, (q[1] + 1) // 2)))
+        return _hull(found)
+
+    return Law(above=above, cap=lambda _: largest, floor=lambda _: -largest)
+
+
+def rationals(
+    points: list[tuple[Fraction, Fraction]], lost: tuple[Fraction, Fraction], fixed: Fixed
+) -> Atoms:
+    """Return atoms of exact masses."""
+    found = Atoms(lost=(fixed.of(lost[0])[1], fixed.of(lost[1])[1]))
+    for p, q in counted(points):
+        if p and q:
+            loss = Fraction(0) if p == q else fixed.log(fixed.of(p / q))
+            found.points.append((loss, fixed.of(p), fixed.of(q)))
+        else:
+            sides = (fixed.of(p), fixed.of(q))
+            found.sure = add(found.sure[0], sides[0]), add(found.sure[1], sides[1])
+    return found
+
+
+def _exact(
+    points: list[tuple[Fraction, Fraction]], lost: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+) -> Law:
+    return Law(make=lambda fixed: rationals(points, lost, fixed))
+
+
+def _randomised_response(truth: Fraction, options: int) -> Law:
+    lie = (1 - truth) / (options - 1)
+    same = 1 - truth - lie
+    return _exact([(truth, lie), (same, same), (lie, truth)] if same else [(truth, lie), (lie, truth)])
+
+
+def _approximate(epsilon: Fraction, delta: Fraction) -> Law:
+    def atoms(fixed: Fixed) -> Atoms:
+        rest, one = fixed.of(1 - delta), fixed.one
+        power = fixed.exp(fixed.of(-epsilon))
+        more = fixed.over(rest, add((one, one), power))
+        less = fixed.times(more, power)
+        points: list[Atom] = [(-epsilon, less, more), (epsilon, more, less)] if delta < 1 else []
+        return Atoms(points, (fixed.of(delta), fixed.of(delta)))
+
+    return Law(make=atoms)
+
+
+def _discrete_laplace(scale: Fraction, sensitivity: int) -> Law:
+    def atoms(fixed: Fixed) -> Atoms:
+        one = (fixed.one, fixed.one)
+        ratio = fixed.exp(fixed.of(-1 / scale))
+        end = fixed.over(one, add(one, ratio))
+        middle = fixed.times((fixed.one - ratio[1], fixed.one - ratio[0]), end)
+        powers = [fixed.exp(fixed.of(-k / scale)) for k in counted(range(sensitivity + 1))]
+        points: list[Atom] = [(-sensitivity / scale, fixed.times(end, powers[-1]), end)]
+        for k in counted(range(1, sensitivity)):
+            p, q = fixed.times(middle, powers[sensitivity - k]), fixed.times(middle, powers[k])
+            points.append(((2 * k - sensitivity) / scale, p, q))
+        points.append((sensitivity / scale, end, fixed.times(end, powers[-1])))
+        return Atoms(points)
+
+    return Law(make=atoms)
+
+
+def _discrete_gaussian(variance: Fraction, sensitivity: int) -> Law:
+    def atoms(fixed: Fixed) -> Atoms:
+        # e^-(k^2 / 2 variance) is less than a unit beyond the reach
+        reach = sensitivity + 2 + isqrt(int(2 * variance * fixed.bits * Fraction(70, 100)) + 1)
+        weights = [fixed.exp(fixed.of(-k * k / (2 * variance))) for k in counted(range(reach + 1))]
+        ratio = fixed.exp(fixed.of(Fraction(-(2 * reach + 1)) / (2 * variance)))
+        beyond = fixed.over(fixed.times((0, weights[reach][1]), ratio), (fixed.one - ratio[1], fixed.one))[1]
+        whole = tuple(weights[0][k] + 2 * sum(all_of([w[k] for w in counted(weights[1:])])) for k in range(2))
+        total = (whole[0], whole[1] + 2 * beyond)
+        masses = [fixed.over(weight, total) for weight in counted(weights)]
+        points: list[Atom] = [
+            (
+                sensitivity * (2 * k - sensitivity) / (2 * variance),
+                masses[abs(k - sensitivity)],
+                masses[abs(k)],
+            )
+            for k in counted(range(sensitivity - reach, reach + 1))
+        ]
+        ends = sum(all_of([mass[1] for mass in counted(masses[reach + 1 - sensitivity :])]))
+        outside = 2 * fixed.over((0, beyond), total)[1] + ends
+        return Atoms(points, lost=(outside, outside))
+
+    return Law(make=atoms, finite=False)
+
+
+def _binomial(trials: int, chance: Fraction, fixed: Fixed) -> dict[int, Enclosure]:
+    """Return the masses of a binomial law, but for tails that are negligible."""
+    if not trials or chance == 1:
+        return {trials: (fixed.one, fixed.one)}
+    middle = trials * chance.numerator // chance.denominator
+    reach = 2 + isqrt(trials * fixed.bits * 35 // 100 + 1)
+    # weights against that in the middle; by Hoeffding less than 4 units of mass are out of reach
+    odds = chance.numerator, chance.denominator - chance.numerator
+    weights = {middle: (fixed.one, fixed.one)}
+    low = high = fixed.one
+    for k in counted(range(middle, min(trials, middle + reach))):
+        up, down = (trials - k) * odds[0], (k + 1) * odds[1]
+        low, high = low * up // down, -(-high * up // down)
+        weights[k + 1] = low, high
+    low = high = fixed.one
+    for k in counted(range(middle, max(0, middle - reach), -1)):
+        up, down = k * odds[1], (trials - k + 1) * odds[0]
+        low, high = low * up // down, -(-high * up // down)
+        weights[k - 1] = low, high
+    least = sum(all_of([weight[0] for weight in counted(weights.values())]))
+    most = sum(all_of([weight[1] for weight in counted(weights.values())]))
+    return {
+        k: (weight[0] * (fixed.one - 4) // most, weight[1] * fixed.one // least + 1)
+        for k, weight in counted(weights.items())
+    }
+
+
+def _quotient(above: int, below: int, fixed: Fixed) -> Enclosure:
+    low = (above << fixed.bits) // below
+    return low, low + 1
+
+
+def _answers(trials: int, chance: Fraction, truth: Fraction, weight: Enclosure, fixed: Fixed) -> list[Atom]:
+    """Return atoms of a binomial number of ones, to which a user adds one answer."""
+    masses = _binomial(trials, chance, fixed)
+    found: list[Atom] = []
+    say, lie = fixed.of(truth), fixed.of(1 - truth)
+    # as integers: the ratio of neighbouring masses, and that of the two answers
+    odds = chance.denominator - chance.numerator, chance.numerator
+    yes, no = truth.numerator, truth.denominator - truth.numerator
+    for ones in counted(range(min(all_of(masses)), max(all_of(masses)) + 2)):
+        one, none = masses.get(ones - 1, NOTHING), masses.get(ones, NOTHING)
+        p = add(fixed.times(one, say), fixed.times(none, lie))
+        q = add(fixed.times(one, lie), fixed.times(none, say))
+        shares = ones * odds[0], (trials - ones + 1) * odds[1]
+        above, below = shares[0] * yes + shares[1] * no, shares[0] * no + shares[1] * yes
+        loss: Loss = Fraction(0) if above == below else partial(_log, above, below, fixed)
+        found.append((loss, fixed.times(weight, p), fixed.times(weight, q)))
+    return found
+
+
+def _log(above: int, below: int, fixed: Fixed) -> Enclosure:
+    return fixed.log(_quotient(above, below, fixed))
+
+
+def _complete(points: list[Atom], fixed: Fixed) -> Atoms:
+    first = sum(all_of([p[0] for _, p, _ in counted(points)]))
+    second = sum(all_of([q[0] for _, _, q in counted(points)]))
+    return Atoms(points, lost=(max(0, fixed.one - first), max(0, fixed.one - second)))
+
+
+def _shuffled(users: int, truth: Fraction) -> tuple[Law, Law]:
+    def above(fixed: Fixed) -> Atoms:
+        size = max(1, isqrt(users) // 2)
+        weights: dict[int, Enclosure] = {}
+        for clones, mass in counted(_binomial(users - 1, 2 * (1 - truth), fixed).items()):
+            least = clones - clones % size
+            weights[least] = add(weights.get(least, NOTHING), mass)
+        points: list[Atom] = []
+        for least, weight in counted(weights.items()):
+            points += _answers(least, Fraction(1, 2), truth, weight, fixed)
+        return _complete(points, fixed)
+
+    def below(fixed: Fixed) -> Atoms:
+        return _complete(_answers(users - 1, 1 - truth, truth, (fixed.one, fixed.one), fixed), fixed)
+
+    return Law(make=above, finite=False), Law(make=below, finite=False)
+
+
+def _both(law: Law, *, symmetric: bool = True) -> Mechanism:
+    return Mechanism(law, law, symmetric)
+
+
+def _positive(value: Any, where: str) -> Fraction:
+    found = rational(value, where)
+    if found <= 0:
+        raise RuleViolation(f"O1: {where} is not above 0")
+    return found
+
+
+def _chance(value: Any, where: str, least: Fraction = Fraction(0)) -> Fraction:
+    found = rational(value, where)
+    if not least <= found <= 1:
+        raise RuleViolation(f"O1: {where} is no probability from {least} to 1")
+    return found
+
+
+def _whole(value: Any, where: str, most: int, least: int = 1) -> int:
+    found = integer(value, where)
+    if not least <= found <= most:
+        raise RuleViolation(f"O1: {where} is not from {least} to {most}")
+    return found
+
+
+def read_mechanism(  # noqa: PLR0911
+    entry: object, where: str, relation: str, depth: int = 0
+) -> Mechanism:
+    """Return the mechanism that an entry of a list names (rule O1)."""
+    found = mapping(entry, where)
+    if len(found) != 1 or depth > 8:
+        raise MalformedCertificate(f"{where} names no one mechanism")
+    ((kind, given),) = found.items()
+    at = f"{kind} of {where}"
+
+    def fields(*names: str) -> list[Any]:
+        data = record(given, at, names)
+        return [data[name] for name in counted(names)]
+
+    if kind in {"gaussian", "laplace"}:
+        name, say = fields("sigma" if kind == "gaussian" else "scale", "sensitivity")
+        width, sensitivity = _positive(name, at), _positive(say, at)
+        if kind == "laplace":
+            return _both(laplace(sensitivity / width))
+        variance = (sensitivity / width) ** 2
+        law = gaussian(variance)
+        return Mechanism(law, law, variance=variance)
+    if kind in {"discrete-gaussian", "discrete-laplace"}:
+        name, say = fields("sigma" if kind == "discrete-gaussian" else "scale", "sensitivity")
+        width, steps = _positive(name, at), _whole(say, at, 10**5)
+        return _both(
+            _discrete_gaussian(width**2, steps)
+            if kind == "discrete-gaussian"
+            else _discrete_laplace(width, steps)
+        )
+    if kind == "randomised-response":
+        say, count = fields("truth", "options")
+        options = _whole(count, at, 10**6, 2)
+        return _both(_randomised_response(_chance(say, at, Fraction(1, options)), options))
+    if kind in {"pure", "approximate"}:
+        epsilon = rational(fields("epsilon")[0] if kind == "pure" else fields("epsilon", "delta")[0], at)
+        if epsilon < 0:
+            raise RuleViolation(f"O1: {at} has a negative epsilon")
+        return _both(_approximate(epsilon, Fraction(0) if kind == "pure" else _chance(given["delta"], at)))
+    if kind == "subsampled":
+        return _subsampled(fields("q", "sampling", "of"), at, relation, depth)
+    if kind == "shuffled":
+        users, inner = fields("n", "of")
+        answer = record(record(inner, at, ("randomised-response",))["randomised-response"], at, ("truth",))
+        truth = _chance(answer["truth"], at, Fraction(1, 2))
+        if truth == 1:
+            raise RuleViolation(f"O1: {at} is not random")
+        return Mechanism(*_shuffled(_whole(users, at, 10**7), truth))
+    if kind in {"model", "program"}:
+        data = record(given, at, ("chain", "pair"), ("cut",))
+        cut = [rational(mass, at) for mass in counted(items(data.get("cut", ["0", "0"]), at))]
+        pair = [item(name, at) for name in counted(items(data["pair"], at))]
+        if len(pair) != 2 or len(cut) != 2 or cut[0] < 0 or cut[1] < 0:
+            raise MalformedCertificate(f"{at} has no pair of states, or no masses that are cut off")
+        return _both(
+            _exact(chain_losses(data["chain"], (pair[0], pair[1]), at), (cut[0], cut[1])), symmetric=False
+        )
+    raise MalformedCertificate(f"{where} is {shown(kind)}, which is no mechanism")
+
+
+def _subsampled(given: list[Any], at: str, relation: str, depth: int) -> Mechanism:
+    rate, sampling = _chance(given[0], at), item(given[1], at)
+    inner = read_mechanism(given[2], f"'of' of {at}", relation, depth + 1)
+    if not rate:
+        raise RuleViolation(f"O1: {at} samples nothing")
+    if sampling not in {"poisson", "without-replacement"}:
+        raise MalformedCertificate(f"{at} has another sampling than poisson or without-replacement")
+    if (sampling == "poisson") == (relation == "replace"):
+        raise RuleViolation(f"O1: {at} is sampled in a way that says nothing about neighbours by {relation}")
+    below = inner.lower.mixed(rate)
+    if relation == "replace":
+        return Mechanism(inner.upper.replaced(rate), below, symmetric=False, replaced=True)
+    upper = inner.upper.mixed(rate)
+    return Mechanism(upper, upper if inner.lower is inner.upper else below, symmetric=False)

@@ -1,0 +1,34 @@
+from bisimdist.logic.engine.equations import EquationSystem as EquationSystem
+from bisimdist.logic.engine.formula import DistributionFormula as DistributionFormula
+from bisimdist.logic.engine.formula import StateFormula as StateFormula
+from bisimdist.logic.engine.formula_parser import parse_distribution_formula as parse_distribution_formula
+from bisimdist.logic.engine.formula_parser import parse_formula as parse_formula
+from bisimdist.logic.engine.linear import LinearFormula as LinearFormula
+from bisimdist.logic.engine.linear import ProbabilisticFormula as ProbabilisticFormula
+from bisimdist.logic.engine.linear_parser import parse_trace_formula as parse_trace_formula
+from bisimdist.logic.engine.linear_semantics import LogicalDistances as LogicalDistances
+from bisimdist.logic.explanation.ask import Distinction as Distinction
+from bisimdist.logic.explanation.ask import DistinctionAnswer as DistinctionAnswer
+from bisimdist.logic.explanation.ask import distinguishing_formula as distinguishing_formula
+from bisimdist.logic.explanation.ask import explain as explain
+from bisimdist.logic.formula.ask import FormulaBound as FormulaBound
+from bisimdist.logic.formula.ask import MimickingAnswer as MimickingAnswer
+from bisimdist.logic.formula.ask import formula_distance as formula_distance
+from bisimdist.logic.formula.ask import logical_distance as logical_distance
+from bisimdist.logic.formula.ask import mimicking_formula as mimicking_formula
+from bisimdist.logic.satisfaction.ask import SatisfactionAnswer as SatisfactionAnswer
+from bisimdist.logic.satisfaction.ask import satisfies as satisfies
+from bisimdist.logic.satisfaction.ask import satisfying as satisfying
+from bisimdist.logic.satisfaction.distributions import DistributionAnswer as DistributionAnswer
+from bisimdist.logic.satisfaction.distributions import TransitionsAnswer as TransitionsAnswer
+from bisimdist.logic.satisfaction.distributions import distribution_satisfies as distribution_satisfies
+from bisimdist.logic.satisfaction.distributions import satisfying_transitions as satisfying_transitions
+from bisimdist.logic.traces.answer import TraceFormulaeAnswer as TraceFormulaeAnswer
+from bisimdist.logic.traces.answer import TraceSatisfaction as TraceSatisfaction
+from bisimdist.logic.traces.ask import TraceSatisfactionsAnswer as TraceSatisfactionsAnswer
+from bisimdist.logic.traces.ask import logical_distances as logical_distances
+from bisimdist.logic.traces.ask import satisfies_trace_formula as satisfies_trace_formula
+from bisimdist.logic.traces.ask import satisfies_trace_formulae as satisfies_trace_formulae
+from bisimdist.logic.traces.ask import trace_formulae as trace_formulae
+
+__all__: list[str]

@@ -1,0 +1,1 @@
+"""The distance of two formulae."""

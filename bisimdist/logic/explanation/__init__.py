@@ -1,0 +1,1 @@
+"""Why two states are bisimilar, or which formula tells them apart."""

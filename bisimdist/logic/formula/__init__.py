@@ -1,0 +1,1 @@
+"""The mimicking formula of a state."""

@@ -1,0 +1,1 @@
+"""Which states satisfy a formula."""

@@ -1,0 +1,1 @@
+"""The formulae of the trace logic that a state satisfies."""

@@ -1,0 +1,1 @@
+"""Models of another kind that behave alike."""

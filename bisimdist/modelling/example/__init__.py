@@ -1,0 +1,1 @@
+"""The built-in case studies, listed or written as model files."""

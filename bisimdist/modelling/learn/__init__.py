@@ -1,0 +1,1 @@
+"""Chains learned from runs, with confidence."""

@@ -1,0 +1,1 @@
+"""A summary of a model, or the model in another format."""

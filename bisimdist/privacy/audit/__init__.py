@@ -1,0 +1,1 @@
+"""Samples of the real thing, held against the proof of a model."""

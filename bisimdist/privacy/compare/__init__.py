@@ -1,0 +1,1 @@
+"""Delta and all distances of a pair, side by side."""

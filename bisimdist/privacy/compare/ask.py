@@ -1,0 +1,383 @@
+"""All distances for one pair side by side, and the order in which they have to stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import overload
+
+from flint import fmpq
+
+from bisimdist.distances.bound.answer import DISTANCES
+from bisimdist.distances.bound.ask import bound
+from bisimdist.distances.engine.question import checked_alpha
+from bisimdist.errors import LimitError
+from bisimdist.exact.number import Exact, Numbers
+from bisimdist.exact.rational import ExactNumber
+from bisimdist.exact.scale import Value
+from bisimdist.faces.shown.asked_pairs import asked_states
+from bisimdist.faces.shown.numbers import at_least, at_most, is_long, short_rational
+from bisimdist.faces.shown.pair_bounds import PairBound
+from bisimdist.faces.shown.proved import Shown
+from bisimdist.faces.shown.standing import Measure, Relation, Standing, relate
+from bisimdist.faces.shown.tables import Report
+from bisimdist.interruption import OnInterrupt, interruptible
+from bisimdist.models.bisimilarity import quotient
+from bisimdist.models.interactive import Interactive
+from bisimdist.models.kinds import AnyModel, StateModel
+from bisimdist.models.lmc import LMC
+from bisimdist.models.worlds import EACH_STEP, known_or_rough
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.engine.greatest import greatest_solution
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.reductions.chain import returned, straight
+from bisimdist.reductions.claim import Claim
+from bisimdist.reductions.step import Step
+
+__all__ = [
+    "ORDER",
+    "Compared",
+    "Comparison",
+    "Measure",
+    "Relation",
+    "Standing",
+    "compare",
+    "directed_measure",
+    "distance_measure",
+    "greatest_bounds",
+]
+
+Pair = tuple[int, int]
+
+CHEAP_PAIRS = 300  # with more ordered pairs the greatest solution is left out
+
+ORDER: tuple[tuple[str, str], ...] = (
+    ("delta", "lbd_quotient"),
+    ("lbd_quotient", "lbd"),
+    ("lbd_quotient", "bd_quotient"),
+    ("lbd", "greatest"),
+    ("greatest", "lbd"),
+    ("lbd", "bd"),
+    ("bd_quotient", "bd"),
+)  # what is at most what, always (docs/theory/delta.md)
+
+
+TITLES = {
+    "delta": "delta, the truth",
+    "lbd_quotient": "lbd of the quotient",
+    "lbd": "lbd",
+    "greatest": "greatest solution",
+    "bd_quotient": "bd of the quotient",
+    "bd": "bd",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Numbers):
+    """All measures of a pair.
+
+    Parameters
+    ----------
+    source, target
+        The names of the states.
+    measures
+        The measures, smaller ones first.
+    left_out
+        Measures that were not computed, and why.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> chain = bisimdist.build_example("figure1")
+    >>> (pair,) = bisimdist.compare(chain, 1)
+    >>> pair.measures[0].name, pair.measures[0].upper
+    ('delta', 1/5)
+    """
+
+    source: str
+    target: str
+    measures: tuple[Measure, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    def standings(self) -> tuple[Standing, ...]:
+        """Return how the measures stand, wherever theory says how they have to."""
+        known = {measure.name: measure for measure in self.measures}
+        shortcut = () if "lbd_quotient" in known else (("delta", "lbd"),)
+        result = [
+            Standing(low, high, _relation(known[low], known[high]))
+            for low, high in (*shortcut, *ORDER)
+            if low in known and high in known
+        ]
+        return tuple(result)
+
+    @property
+    def violated(self) -> bool:
+        """Whether some order is violated, which no chain can bring about: an error of this program."""
+        return any(standing.relation is Relation.VIOLATED for standing in self.standings()) or any(
+            not measure.possible for measure in self.measures
+        )
+
+    def data(self) -> dict[str, object]:
+        """Return the comparison as plain data."""
+        measures = [measure.data() for measure in self.measures]
+        return {
+            "from": self.source,
+            "to": self.target,
+            "measures": [{k: v for k, v in data.items() if k != "scale"} for data in measures],
+            "order": [
+                {"smaller": s.smaller, "larger": s.larger, "relation": s.relation.value}
+                for s in self.standings()
+            ],
+            "left_out": dict(self.left_out),
+            "violated": self.violated,
+        }
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The measures for a person."""
+        where = f"{self.source}, {self.target}"
+        return [
+            (where, TITLES[m.name], _shown(*m.bounds), *(_shown(*way) for way in m.directions or ((), ())))
+            for m in self.measures
+        ]
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is said about the pair."""
+        where = f"({self.source}, {self.target})"
+        titles = [(TITLES[s.smaller], TITLES[s.larger], s.relation) for s in self.standings()]
+        strict = [f"{low} < {high}" for low, high, relation in titles if relation is Relation.LESS]
+        return [
+            f"{where} {'strictly: ' + '; '.join(strict) if strict else 'no strict gap is proved'}.",
+            *(
+                f"{where} ERROR of this program: {low} is above {high}."
+                for low, high, relation in titles
+                if relation is Relation.VIOLATED
+            ),
+            *(f"{where} {TITLES[name]} was left out: {why}." for name, why in self.left_out),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(Shown, Sequence[Comparison]):
+    """The comparisons of all pairs, in the order of the question.
+
+    Parameters
+    ----------
+    model
+        The model.
+    alpha
+        The skew.
+    pairs
+        The comparisons.
+    complete
+        Whether the time was enough for them.
+
+    Examples
+    --------
+    >>> import bisimdist
+    >>> compared = bisimdist.compare(bisimdist.build_example("figure1"), 1)
+    >>> len(compared), compared[0].source, compared.violated
+    (1, 's0', False)
+    """
+
+    command = "compare"
+
+    model: StateModel
+    alpha: Exact
+    pairs: tuple[Comparison, ...]
+    complete: bool
+
+    @overload
+    def __getitem__(self, place: int) -> Comparison: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Comparison, ...]: ...
+    def __getitem__(self, place: int | slice) -> Comparison | tuple[Comparison, ...]:
+        return self.pairs[place]
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def violated(self) -> bool:
+        """Whether an order is violated, which would be an error of this program."""
+        return any(pair.violated for pair in self.pairs)
+
+    def data(self) -> dict[str, object]:
+        return {"pairs": [pair.data() for pair in self.pairs], "violated": self.violated}
+
+    def report(self) -> Report:
+        remarks = [remark for pair in self.pairs for remark in pair.remarks]
+        values = [value for pair in self.pairs for measure in pair.measures for value in measure.bounds]
+        if any(value is not None and is_long(value) for value in values):
+            remarks.append(
+                "Long rationals are shown rounded in the safe direction; --json gives them in full."
+            )
+        return Report(
+            heading=f"delta and what bounds it, at alpha = {short_rational(self.alpha)}",
+            columns=("pair", "measure", "value", "this direction", "other direction"),
+            rows=tuple(row for pair in self.pairs for row in pair.rows),
+            remarks=tuple(remarks),
+        )
+
+
+def _shown(lower: Value = None, upper: Value = None) -> str:
+    if lower is None or upper is None:
+        return ""
+    return at_most(upper) if lower == upper else f"{at_least(lower)}; {at_most(upper)}"
+
+
+def _relation(smaller: Measure, larger: Measure) -> Relation:
+    pairs = [(smaller.bounds, larger.bounds)]
+    if smaller.directions is not None and larger.directions is not None:
+        pairs += zip(smaller.directions, larger.directions, strict=True)
+    return relate(pairs)
+
+
+@interruptible
+def compare(  # noqa: PLR0913
+    model: AnyModel,
+    alpha: ExactNumber,
+    *,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    gap: ExactNumber | None = None,
+    rounds: int | None = None,
+    nature: str = EACH_STEP,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
+) -> Compared:
+    """Compute delta and all distances of pairs, each by its own engine.
+
+    Parameters
+    ----------
+    model
+        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
+        interactive model; or a chain that is only known roughly, for the worst that nature does.
+    alpha
+        The skew, at least 1.
+    pairs
+        Pairs of names of states; by default those of the model.
+    gap, rounds, nature, deadline, memory, progress
+        As for `delta`. What is not known when a limit comes is left out, or has wider bounds.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+
+    Returns
+    -------
+    Compared
+        For each pair a `Comparison`: all measures and how they stand to each other.
+
+    Raises
+    ------
+    UsageError
+        If alpha is less than 1, or there is no pair.
+    ModelError
+        If a pair names no state.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.figure1 import figure1
+    >>> [(measure.name, str(measure.upper)) for measure in compare(figure1(), 1)[0].measures][::5]
+    [('delta', '1/5'), ('bd', '1/5')]
+    """
+    whole_system = known_or_rough(model)
+    system, steps = straight(whole_system)
+    skew = checked_alpha(alpha)
+    asked = asked_states(system, pairs)
+    merged, kinds = _merged(system)
+    names = [(system.states[s], system.states[t]) for s, t in asked]
+    inside = [(kinds[s], kinds[t]) for s, t in asked]
+    merged_names = [(merged.states[s], merged.states[t]) for s, t in inside]
+    truth = delta(
+        system,
+        skew,
+        pairs=names,
+        gap=gap,
+        rounds=rounds,
+        nature=nature,
+        deadline=deadline,
+        memory=memory,
+        progress=progress,
+    )
+
+    asking = partial(bound, alpha=skew, nature=nature, deadline=deadline, progress=progress)
+
+    def distances(about: StateModel, among: Sequence[tuple[str, str]]) -> dict[str, Sequence[PairBound]]:
+        return {kind: asking(about, distance=kind, pairs=among).pairs for kind in DISTANCES}
+
+    below = distances(merged, merged_names)
+    whole = below if len(merged) == len(system) else distances(system, names)
+    greatest, reason = None, "it is of chains only"
+    if isinstance(system, LMC):
+        greatest, reason = greatest_bounds(system, skew, asked, deadline, progress)
+    result = []
+    for k, pair in enumerate(asked):
+        measures = [
+            Measure("delta", truth.pairs[k].lower, truth.pairs[k].upper),
+            distance_measure("lbd_quotient", below["lbd"][k]),
+            distance_measure("lbd", whole["lbd"][k]),
+            *([] if greatest is None else [directed_measure("greatest", pair, greatest)]),
+            distance_measure("bd_quotient", below["bd"][k]),
+            distance_measure("bd", whole["bd"][k]),
+        ]
+        left_out = [] if greatest is not None else [("greatest", reason)]
+        if not isinstance(system, LMC | Interactive):
+            measures = [measure for measure in measures if not measure.name.endswith("_quotient")]
+            left_out += [(f"{kind}_quotient", "states of intervals are not merged") for kind in DISTANCES]
+        allowed = tuple(_returned(steps, names[k], skew, measure) for measure in measures)
+        result.append(Comparison(*names[k], allowed, tuple(left_out)))
+    known = all(measure.lower == measure.upper for found in result for measure in found.measures)
+    short = any(step.unfinished for step in steps) or deadline.passed()
+    return Compared(whole_system, skew, tuple(result), known or not short)
+
+
+def _merged(system: StateModel) -> tuple[StateModel, Sequence[int]]:
+    """Return a model without bisimilar states, if it is known, and what became of each state."""
+    return quotient(system) if isinstance(system, LMC | Interactive) else (system, range(len(system)))
+
+
+def _returned(steps: Sequence[Step], states: tuple[str, str], alpha: fmpq, measure: Measure) -> Measure:
+    """Return bounds that hold of the model before all steps."""
+    quantity = "delta" if measure.name == "delta" else "bd"
+
+    def back(lower: fmpq, upper: fmpq) -> tuple[fmpq, fmpq]:
+        return returned(steps, Claim.between(quantity, states, (lower, upper), (alpha, alpha))).sides
+
+    low, high = back(measure.lower, measure.upper)
+    ways = measure.directions
+    if ways is not None:
+        one, other = (back(*way) for way in ways)
+        ways = (one, other)
+    return replace(measure, lower=low, upper=high, directions=ways)
+
+
+def distance_measure(name: str, pair: PairBound) -> Measure:
+    """Return bounds on a distance, with both directions where it has them."""
+    return Measure(name, pair.lower, pair.upper, pair.directions)
+
+
+def directed_measure(name: str, pair: Pair, bounds: Mapping[Pair, tuple[fmpq, fmpq]]) -> Measure:
+    """Return the larger of both directions of a pair, with both."""
+    one, other = bounds[pair], bounds[pair[::-1]]
+    return Measure(name, max(one[0], other[0]), max(one[1], other[1]), (one, other))
+
+
+def greatest_bounds(
+    model: LMC, alpha: fmpq, asked: Sequence[Pair], deadline: Deadline, progress: Progress
+) -> tuple[dict[Pair, tuple[fmpq, fmpq]] | None, str]:
+    """Return the greatest solution in both directions of pairs; None and why where it is out of reach."""
+    both = [way for s, t in asked for way in ((s, t), (t, s))]
+    try:
+        found = greatest_solution(
+            model, alpha, both, max_pairs=CHEAP_PAIRS, deadline=deadline, progress=progress
+        )
+    except LimitError as error:
+        return None, str(error)
+    result = {}
+    for way in both:
+        value = found.value(*way)
+        result[way] = (value if found.closed else fmpq(0)), value
+    return result, ""

@@ -1,0 +1,1 @@
+"""What independent mechanisms cost together: proved bounds on delta and on epsilon."""

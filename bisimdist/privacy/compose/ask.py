@@ -1,0 +1,131 @@
+"""Composition: bounds on delta and epsilon of a list of independent mechanisms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.number import Exact
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.privacy.compose.answer import Composition, DeltaPoint, EpsilonPoint
+from bisimdist.privacy.compose.engine.accountant import Accountant, Direction
+from bisimdist.privacy.compose.events import listed
+from bisimdist.privacy.compose.mechanisms import RELATIONS, Mechanism, laws_of, merged, read_mechanism
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+
+__all__ = ["Composition", "DeltaPoint", "EpsilonPoint", "checked", "compose"]
+
+LEAST_WIDTH = 1e-9
+
+
+def compose(  # noqa: PLR0913
+    mechanisms: Sequence[Any] | Any,
+    *,
+    relation: str = "add-remove",
+    width: ExactNumber = "1/1000",
+    read: Callable[[str], str] = str,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    progress: Progress = silent,
+) -> Composition:
+    """Compose independent mechanisms: what all of them together cost, proved on both sides.
+
+    Parameters
+    ----------
+    mechanisms
+        A list of mappings, each with one kind of mechanism and perhaps ``times``, such as
+        ``{"gaussian": {"sigma": 10}, "times": 100}``; or a ``DpEvent`` of dp_accounting.
+    relation
+        ``"add-remove"`` (the worse of both directions), ``"remove"``, ``"add"`` or ``"replace"``.
+    width
+        How far apart the bounds may be, relative to them: more than 0.
+    read
+        Returns where a file is that an entry names.
+    deadline, memory, progress
+        When to stop with what is known, how many bytes may be held, and who is told.
+
+    Returns
+    -------
+    Composition
+        Answers ``delta(epsilon)``, ``epsilon(delta)`` and ``curve()``, and proves what it has answered.
+
+    Raises
+    ------
+    ModelError
+        If an entry is no mechanism; the error says which.
+    UsageError
+        If the relation or the width is none.
+
+    Notes
+    -----
+    The method, with proofs, is in ``docs/theory/composition.md``. From above it rests on the chord of each
+    cell of the loss ([1]_, there in doubles), from below on post-processing.
+
+    References
+    ----------
+    .. [1] Doroshenko, Ghazi, Kamath, Kumar, Manurangsi, "Connect the dots: tighter discrete approximations of
+       privacy loss distributions", PoPETs 2022.
+
+    Examples
+    --------
+    >>> both = compose([{"pure": {"epsilon": "1/10"}, "times": 3}, {"randomised-response": {"truth": "3/4"}}])
+    >>> both.delta(2).upper
+    0
+    """
+    given = checked(mechanisms, relation=relation, read=read)
+    wide = to_fmpq(width)
+    if not LEAST_WIDTH < float(int(wide.p) / int(wide.q)) <= 1:
+        raise UsageError(
+            f"the width is {format_rational(wide)}; expected a number above {LEAST_WIDTH}, at most 1"
+        )
+    found = merged(given)
+    names = RELATIONS[relation]
+    if all(mechanism.symmetric for mechanism in found):
+        names = names[:1]
+    directions = {
+        name: Direction(
+            [(*laws_of(mechanism, name), mechanism.runs) for mechanism in found],
+            int(wide.p) / int(wide.q),
+            deadline,
+            progress,
+            memory,
+        )
+        for name in names
+    }
+    notes = []
+    for mechanism in found:
+        kind = next(iter(mechanism.spec))
+        if mechanism.below is None:
+            notes.append(
+                f"Of one {kind} an upper bound alone is known: the lower side counts it as no mechanism."
+            )
+        elif mechanism.below is not mechanism.law:
+            notes.append(f"Of {kind} both sides are about different laws, so they need not come together.")
+    return Composition(
+        entries=given,
+        mechanisms=found,
+        relation=relation,
+        width=Exact(wide),
+        accountant=Accountant(directions, wide),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def checked(
+    mechanisms: Sequence[Any] | Any, *, relation: str = "add-remove", read: Callable[[str], str] = str
+) -> list[Mechanism]:
+    """Return the mechanisms of a list: what is not usable is refused, and nothing is computed.
+
+    mechanisms, relation, read: as for `compose`.
+    Raises ModelError or UsageError as `compose`.
+
+    >>> [one.spec for one in checked([{"laplace": {"scale": 2}}])]
+    [{'laplace': {'scale': '2', 'sensitivity': '1'}}]
+    """
+    if relation not in RELATIONS:
+        raise UsageError(f"the relation is {relation[:40]!r}; expected {', '.join(RELATIONS)}")
+    entries = listed(mechanisms)
+    if not entries:
+        raise UsageError("the list has no mechanisms; expected at least one")
+    return [read_mechanism(entry, relation, k, read) for k, entry in enumerate(entries, start=1)]

@@ -1,0 +1,129 @@
+"""Writes down how a composition was bounded (docs/certificates/composition.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.errors import LimitError, UsageError
+from bisimdist.exact.rational import format_rational
+from bisimdist.faces.written.frame import Document
+from bisimdist.privacy.compose.answer import Composition, DeltaPoint, Point
+
+if TYPE_CHECKING:
+    from bisimdist.privacy.compose.engine.accountant import Direction, Tape
+
+MOST_WORK = 3_400_000_000
+"""What the checker may spend on a short document, about, less what it spends on other things."""
+
+DIGIT, ENTRY = 15, 900  # what it spends on a digit of a product, and on an entry
+
+MOST_DIGITS, MOST_BITS, GUARD, ROOM = 800, 2_900, 128, 2_816
+"""The checker's limits of masses, in digits and bits, and what it adds: a test holds both together."""
+
+
+def composition_certificate(answer: Composition) -> Document:
+    """Return the proof of all points that were asked for.
+
+    Raises UsageError if nothing was asked, or a mechanism is known by bounds only.
+    """
+    if not answer.points:
+        raise UsageError("nothing was asked yet; expected a call of delta, epsilon or curve first")
+    if any(one.below is None for one in answer.mechanisms):
+        raise UsageError("no proof is written where a mechanism is known by bounds of its own only")
+    needed = {name: _needed(side, answer.points) for name, side in answer.accountant.directions.items()}
+    if sum(_work(tape) for tapes in needed.values() for tape in tapes) > MOST_WORK:
+        raise LimitError("its check would take more work than a certificate may; a larger --width needs less")
+    digits = max((tape.work.need.digits for tapes in needed.values() for tape in tapes), default=0)
+    bits = max(_bits(answer, needed), default=0)
+    if digits > MOST_DIGITS or bits > MOST_BITS:
+        raise LimitError(
+            f"a proof would need masses of {max(digits * 10 // 3, bits)} bits, and the checker takes"
+            f" {MOST_BITS}; a smaller epsilon or a larger delta needs less"
+        )
+    return {
+        "format": "bisimdist-certificate",
+        "version": 1,
+        "kind": "composition",
+        "relation": answer.relation,
+        "mechanisms": [{**one.spec, "times": str(one.runs)} for one in answer.entries],
+        "tapes": {name: [_tape(tape) for tape in tapes] for name, tapes in needed.items() if tapes},
+        "claims": [point.data() for point in answer.points],
+    }
+
+
+def _tape(tape: Tape) -> Document:
+    need = tape.work.need
+    return {
+        "step": format_rational(need.step),
+        "digits": str(need.digits),
+        "steps": [_plain(step) for step in tape.work.steps],
+        **({} if need.below else {"above": True}),
+    }
+
+
+def _work(tape: Tape) -> int:
+    """Return about what the checker spends on the products of a computation."""
+    digits, sides = 2 * tape.work.need.digits + 6, 3 if tape.work.need.below else 1
+    found, total = tape.work.found, 0
+    for step in tape.work.steps:
+        if step[0] == "multiply":
+            total += sides * sum(found[place].size for place in step[1:3]) * (DIGIT * digits + ENTRY)
+    return total
+
+
+def _bits(answer: Composition, needed: Mapping[str, Sequence[Tape]]) -> Iterator[int]:
+    """Return to how many bits the checker works out masses, and what they are multiplied with."""
+    tapes = [tape for found in needed.values() for tape in found]
+    units = [len(bin(10**tape.work.need.digits)) - 2 for tape in tapes]
+    for tape, unit in zip(tapes, units, strict=True):
+        for step in tape.work.steps:
+            if step[0] != "cells":
+                continue
+            _, _, level, low, runs = step
+            grid, high = tape.work.grid(level).step, low + sum(length * count for length, count in runs)
+            large = max(0, int((grid * high).floor()), int((-grid * low).floor()))
+            yield _whole(unit + GUARD + 3 * large // 2 + int(grid.q).bit_length())
+    caps = [side.cap for side in answer.accountant.directions.values()]
+    for point in answer.points:
+        uppers, lowers = [], []  # where delta is worked out, and about how large it is
+        if isinstance(point, DeltaPoint):
+            uppers = [(point.epsilon, point.upper)] * (point.upper < 1)
+            lowers = [(point.epsilon, point.lower)] * (point.lower > 0)
+        else:
+            uppers = [(point.upper, point.delta)]
+            # without a delta the lower end is a sum of losses
+            lowers = [(point.lower, point.delta)] * (point.lower > 0 and point.delta > 0)
+        for epsilon, about in uppers + lowers:
+            large = (int(about.denominator).bit_length() if about else 200) + 2 * GUARD
+            if all(cap is not None and cap.largest <= epsilon for cap in caps):
+                yield _whole(large)  # beyond the largest loss no power of e is needed
+                continue
+            powers = 3 * int(epsilon) // 2
+            yield _whole(max(large + powers, min(large + 2 * powers, ROOM)))
+            if (epsilon, about) in lowers:
+                yield from (unit + GUARD + powers for unit in units)
+
+
+def _whole(bits: int) -> int:
+    return bits + -bits % 64
+
+
+def _needed(side: Direction, points: Sequence[Point]) -> list[Tape]:
+    """Return the computations that some claim rests on: for each side of each point the best one."""
+    chosen: dict[int, Tape] = {}
+    for point in points:
+        ends = (point.epsilon, point.epsilon) if isinstance(point, DeltaPoint) else (point.lower, point.upper)
+        found = []
+        if side.tapes and not side.settled(ends[0]):
+            found.append(max(side.tapes, key=lambda tape: tape.known.lower(ends[0])))
+        if side.tapes and not side.settled(ends[1]):
+            found.append(min(side.tapes, key=lambda tape: tape.known.upper(ends[1])))
+        chosen |= {side.tapes.index(tape): tape for tape in found}
+    return [chosen[k] for k in sorted(chosen)]
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, tuple):
+        return [_plain(inner) for inner in part]
+    return part if isinstance(part, str) else str(part)

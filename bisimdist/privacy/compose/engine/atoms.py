@@ -1,0 +1,181 @@
+"""The laws of mechanisms with finitely many losses, and of those on the integers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import isqrt
+
+from flint import arb, fmpq, fmpz
+
+from bisimdist.privacy.compose.engine.laws import Atom, Atoms
+
+
+def finite(points: Iterable[tuple[fmpq, fmpq]], lost: tuple[fmpq, fmpq] = (fmpq(0), fmpq(0))) -> Atoms:
+    """Return the law of exact masses (p, q)."""
+    atoms: list[Atom] = []
+    sure_p = sure_q = fmpq(0)
+    for p, q in points:
+        if p and q:
+            atoms.append((fmpq(0) if p == q else arb(p / q).log(), p, q))
+        else:
+            sure_p, sure_q = sure_p + p, sure_q + q
+    return Atoms(tuple(atoms), (sure_p, sure_q), lost)
+
+
+def dominating(corners: Sequence[tuple[fmpq, fmpq]]) -> Atoms:
+    """Return a law whose delta is nowhere less than the chords of a curve that holds in both directions.
+
+    corners: values of alpha, from 1 on, and bounds on delta there.
+    """
+    # below alpha = 1 delta is 1 - alpha + alpha times that of the other direction at 1 / alpha
+    curve = [(fmpq(0), fmpq(1))]
+    curve += [(1 / a, 1 - 1 / a + d / a) for a, d in reversed(corners) if a > 1]
+    curve += corners
+    # delta is convex: it lies below every chord, so below the lower hull of the points
+    last = curve[-1][1]
+    hull: list[tuple[fmpq, fmpq]] = []
+    for a, d in curve:
+        while len(hull) > 1 and _slope(hull[-2], hull[-1]) > _slope(hull[-1], (a, d)):
+            hull.pop()
+        hull.append((a, d))
+    points = []
+    slopes = [_slope(one, other) for one, other in pairwise(hull)] + [fmpq(0)]
+    for (a, _), before, after in zip(hull[1:], slopes[:-1], slopes[1:], strict=True):
+        if after > before:
+            points.append((a * (after - before), after - before))
+    return finite([*points, (last, fmpq(0))])
+
+
+def _slope(one: tuple[fmpq, fmpq], other: tuple[fmpq, fmpq]) -> fmpq:
+    return (other[1] - one[1]) / (other[0] - one[0])
+
+
+def randomised_response(truth: fmpq, options: int = 2) -> Atoms:
+    """Return the law of an answer that is true with this probability, and else one of the others."""
+    lie = (1 - truth) / (options - 1)
+    same = 1 - truth - lie
+    return finite([(truth, lie), *([(same, same)] if same else []), (lie, truth)])
+
+
+def approximate(epsilon: fmpq, delta: fmpq) -> Atoms:
+    """Return the law that dominates everything that is (epsilon, delta)-private, and is so itself."""
+    rest = arb(1 - delta)
+    more, less = rest / (1 + (-arb(epsilon)).exp()), rest / (1 + arb(epsilon).exp())
+    atoms = ((-epsilon, less, more), (epsilon, more, less)) if epsilon else ((fmpq(0), rest, rest),)
+    return Atoms(atoms if delta < 1 else (), (delta, delta))
+
+
+def discrete_laplace(scale: fmpq, sensitivity: int) -> Atoms:
+    """Return the law of P(k) ~ exp(-|k|/scale) around the sensitivity against the same around 0."""
+    ratio = (-1 / arb(scale)).exp()
+    end, middle = 1 / (1 + ratio), (1 - ratio) / (1 + ratio)
+    powers = [ratio**k for k in range(sensitivity + 1)]
+    atoms: list[Atom] = [(-sensitivity / scale, end * powers[-1], end)]
+    atoms += [
+        ((2 * k - sensitivity) / scale, middle * powers[sensitivity - k], middle * powers[k])
+        for k in range(1, sensitivity)
+    ]
+    atoms.append((sensitivity / scale, end, end * powers[-1]))
+    return Atoms(tuple(atoms))
+
+
+def discrete_gaussian(variance: fmpq, sensitivity: int, digits: int) -> Atoms:
+    """Return the law of P(k) ~ exp(-k^2 / 2 variance) around the sensitivity against the same around 0."""
+    reach = sensitivity + 3 + isqrt(int((2 * variance * ((digits + 4) * fmpq(2303, 1000))).ceil()))
+    weights = _bells(variance, reach)
+    # beyond the reach the weights fall faster than a geometric series does
+    ratio = (-arb(fmpq(2 * reach + 1) / (2 * variance))).exp()
+    whole = weights[0] + 2 * sum(weights[1:], arb(0).union(weights[reach] * ratio / (1 - ratio)))
+    masses = [weight / whole for weight in weights]
+    atoms: list[Atom] = [
+        (
+            fmpq(sensitivity * (2 * k - sensitivity)) / (2 * variance),
+            masses[abs(k - sensitivity)],
+            masses[abs(k)],
+        )
+        for k in range(sensitivity - reach, reach + 1)
+    ]
+    # one end of the range is nearer to the middle by the sensitivity
+    outside = 2 * masses[reach] * ratio / (1 - ratio) + sum(masses[reach + 1 - sensitivity :], arb(0))
+    return Atoms(tuple(atoms), lost=(outside, outside))
+
+
+def _bells(variance: fmpq, reach: int) -> list[arb]:
+    """Return exp(-k^2 / 2 variance) for k up to the reach: each is the one before times a power."""
+    step = (-arb(1 / (2 * variance))).exp()
+    square, factor, value, found = step * step, step, arb(1), [arb(1)]
+    for _ in range(reach):
+        value *= factor
+        factor *= square
+        found.append(value)
+    return found
+
+
+def shuffled_above(users: int, truth: fmpq, digits: int) -> Atoms:
+    """Return a law that dominates shuffled randomised response: all see how many clones there are.
+
+    Each other user answers at random with probability 2 (1 - truth). Numbers of such clones are taken in
+    groups, and the fewest clones stand for a group.
+    """
+    size = max(1, isqrt(users) // 2)
+    weights: dict[int, arb] = {}
+    for clones, mass in _binomial(users - 1, 2 * (1 - truth), digits):
+        least = clones - clones % size
+        weights[least] = weights.get(least, arb(0)) + mass
+    atoms: list[Atom] = []
+    for clones, weight in weights.items():
+        answers = dict(_binomial(clones, fmpq(1, 2), digits))
+        for ones in range(min(answers), max(answers) + 2):
+            one, none = answers.get(ones - 1, arb(0)), answers.get(ones, arb(0))
+            p, q = (weight * (one * a + none * (1 - a)) for a in (truth, 1 - truth))
+            ratio = (ones * truth + (clones + 1 - ones) * (1 - truth)) / (
+                ones * (1 - truth) + (clones + 1 - ones) * truth
+            )
+            atoms.append((fmpq(0) if ratio == 1 else arb(ratio).log(), p, q))
+    return _complete(atoms)
+
+
+def shuffled_below(users: int, truth: fmpq, digits: int) -> Atoms:
+    """Return the law of shuffled randomised response where all other users have the same bit."""
+    answers = dict(_binomial(users - 1, 1 - truth, digits))
+    atoms: list[Atom] = []
+    for ones in range(min(answers), max(answers) + 2):
+        one, none = answers.get(ones - 1, arb(0)), answers.get(ones, arb(0))
+        p, q = (one * a + none * (1 - a) for a in (truth, 1 - truth))
+        # the ratio of neighbouring binomial masses is rational, whatever is left out of them
+        ratio = _neighbours(users - 1, 1 - truth, ones, truth)
+        atoms.append((fmpq(0) if ratio == 1 else arb(ratio).log(), p, q))
+    return _complete(atoms)
+
+
+def _neighbours(trials: int, chance: fmpq, ones: int, truth: fmpq) -> fmpq:
+    """Return the likelihood ratio of a number of ones, of which one answer is the user's."""
+    # g(ones - 1) : g(ones) = ones (1 - chance) : (trials - ones + 1) chance
+    one, none = ones * (1 - chance), (trials - ones + 1) * chance
+    return (one * truth + none * (1 - truth)) / (one * (1 - truth) + none * truth)
+
+
+def _complete(atoms: list[Atom]) -> Atoms:
+    rest = tuple(arb((1 - sum((arb(atom[side]) for atom in atoms), arb(0))).abs_upper()) for side in (1, 2))
+    return Atoms(tuple(atoms), lost=(rest[0], rest[1]))
+
+
+def _binomial(trials: int, chance: fmpq, digits: int) -> list[tuple[int, arb]]:
+    """Return the masses of a binomial law, but for tails of less than ``10**-digits``."""
+    if not trials or chance == 1:
+        return [(trials, arb(1))]
+    middle = int((trials * chance).floor())
+    reach = 2 + isqrt(int((trials * ((digits + 4) * fmpq(1152, 1000))).ceil()))  # by Hoeffding
+    odds = chance / (1 - chance)
+    start = arb(fmpz.bin_uiui(trials, middle)) * arb(chance) ** middle * arb(1 - chance) ** (trials - middle)
+    up, down = [], []
+    value = start
+    for k in range(middle, min(trials, middle + reach)):
+        value = value * arb(fmpq(trials - k, k + 1) * odds)
+        up.append((k + 1, value))
+    value = start
+    for k in range(middle, max(0, middle - reach), -1):
+        value = value * arb(fmpq(k, trials - k + 1) / odds)
+        down.append((k - 1, value))
+    return [*reversed(down), (middle, start), *up]

@@ -1,0 +1,213 @@
+"""Laws of the privacy loss: a pair of distributions (P, Q), by how their likelihood ratio is distributed.
+
+The loss is L = ln(dP/dQ). A law is either smooth, and says how much of P and of Q lies above a loss, or it is
+a list of atoms. All values are balls at the precision of the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from flint import arb, ctx, fmpq
+
+HALF = fmpq(1, 2)
+Tails = tuple[arb, arb]
+Ends = tuple["arb | None", "arb | None"]
+Atom = tuple["arb | fmpq", "arb | fmpq", "arb | fmpq"]
+"""The loss, the mass under P and the mass under Q; both masses are positive."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gaussian:
+    """The law of N(mu, 1) against N(0, 1)."""
+
+    variance: fmpq  # the square of mu, which is the variance of the loss
+
+    def above(self, loss: arb) -> Tails:
+        """Return how much of P and of Q has a greater loss."""
+        mu, root = arb(self.variance).sqrt(), arb(2).sqrt()
+        at = loss / mu
+        return ((at - mu / 2) / root).erfc() / 2, ((at + mu / 2) / root).erfc() / 2
+
+    def ends(self) -> Ends:
+        """Return the least and the largest loss; None where there is none."""
+        return None, None
+
+
+@dataclass(frozen=True, slots=True)
+class Laplace:
+    """The law of Laplace noise around 1 against the same around 0."""
+
+    largest: fmpq  # the sensitivity divided by the scale: the largest loss
+
+    def above(self, loss: arb) -> Tails:
+        """Return how much of P and of Q has a greater loss."""
+        largest = arb(self.largest)
+        inner = 1 - (-(largest - loss) / 2).exp() / 2, (-(largest + loss) / 2).exp() / 2
+        found = [
+            tails
+            for tails, no in (
+                ((arb(0), arb(0)), loss < largest),
+                (inner, loss >= largest or loss < -largest),
+                ((arb(1), arb(1)), loss >= -largest),
+            )
+            if not no
+        ]
+        return _either(found)
+
+    def ends(self) -> Ends:
+        """Return the least and the largest loss."""
+        return -arb(self.largest), arb(self.largest)
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """The law of (1 - q) Q + q P against Q: Poisson subsampling where the record is present in one input."""
+
+    rate: fmpq  # the probability q that the record is sampled
+    inner: Smooth  # the law of the mechanism on the sample
+
+    def above(self, loss: arb) -> Tails:
+        """Return how much of P and of Q has a greater loss."""
+        ratio = (loss.exp() - arb(1 - self.rate)) / arb(self.rate)
+        if not ratio > 0:
+            whole = arb(1), arb(1)
+            if ratio <= 0:
+                return whole
+            return _either([whole, self._of(self.inner.above(arb(ratio.upper()).log()))])
+        return self._of(self.inner.above(ratio.log()))
+
+    def _of(self, tails: Tails) -> Tails:
+        p, q = tails
+        return q + (p - q) * arb(self.rate), q
+
+    def ends(self) -> Ends:
+        """Return the least and the largest loss; None where there is none."""
+        low, high = self.inner.ends()
+        rest, rate = arb(1 - self.rate), arb(self.rate)
+        if low is None:
+            return None if self.rate == 1 else rest.log(), high if high is None else (
+                rest + rate * high.exp()
+            ).log()
+        return (rest + rate * low.exp()).log(), None if high is None else (rest + rate * high.exp()).log()
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """The law of the other direction: Q against P."""
+
+    inner: Smooth
+
+    def above(self, loss: arb) -> Tails:
+        """Return how much of P and of Q has a greater loss."""
+        p, q = self.inner.above(-loss)
+        return 1 - q, 1 - p
+
+    def ends(self) -> Ends:
+        """Return the least and the largest loss; None where there is none."""
+        low, high = self.inner.ends()
+        return None if high is None else -high, None if low is None else -low
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A law that dominates sampling without replacement where one record is replaced, in both directions."""
+
+    rate: fmpq  # the share q of the records that is sampled
+    inner: Smooth  # the law of the mechanism on the sample
+
+    def above(self, loss: arb) -> Tails:
+        """Return how much of P and of Q has a greater loss."""
+        if loss >= 0:
+            return Mixed(self.rate, self.inner).above(loss)
+        other = swapped(self.inner)
+        assert not isinstance(other, AtomsAt)
+        return Swapped(Mixed(self.rate, other)).above(loss)
+
+    def ends(self) -> Ends:
+        """Return the least and the largest loss; None where there is none."""
+        high = Mixed(self.rate, self.inner).ends()[1]
+        return None if high is None else -high, high
+
+
+Smooth = Gaussian | Laplace | Mixed | Swapped | Replaced
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """A law of finitely many losses."""
+
+    points: tuple[Atom, ...]  # the atoms
+    # the mass of P where Q has none, and the mass of Q where P has none
+    sure: tuple[arb | fmpq, arb | fmpq] = (fmpq(0), fmpq(0))
+    # at most how much mass of P, and of Q, is in no atom; it may lie anywhere
+    lost: tuple[arb | fmpq, arb | fmpq] = (fmpq(0), fmpq(0))
+
+    def swapped(self) -> Atoms:
+        """Return the law of the other direction."""
+        points = tuple((-loss, q, p) for loss, p, q in reversed(self.points))
+        return Atoms(points, self.sure[::-1], self.lost[::-1])
+
+    def mixed(self, rate: fmpq) -> Atoms:
+        """Return the law of (1 - q) Q + q P against Q."""
+        if rate == 1:  # what Q alone has stays its own
+            return self
+        points: list[Atom] = []
+        if self.sure[1]:
+            points.append((arb(1 - rate).log(), self.sure[1] * (1 - rate), self.sure[1]))
+        for loss, p, q in self.points:
+            ratio = arb(1 - rate) + arb(rate) * arb(loss).exp()
+            points.append((fmpq(0) if loss == 0 else ratio.log(), q * (1 - rate) + p * rate, q))
+        lost = self.lost[1] * (1 - rate) + self.lost[0] * rate
+        return Atoms(tuple(points), (self.sure[0] * rate, fmpq(0)), (lost, self.lost[1]))
+
+    def replaced(self, rate: fmpq) -> Atoms:
+        """Return a law that dominates sampling without replacement where one record is replaced."""
+        more, less = self.mixed(rate), self.swapped().mixed(rate).swapped()
+        points = [atom for atom in less.points if atom[0] < 0] + [
+            atom for atom in more.points if not atom[0] <= 0
+        ]
+        p = 1 - sum((arb(atom[1]) for atom in points), arb(more.sure[0])) - more.lost[0]
+        rest = arb(0).union(p)
+        lost = arb(more.lost[0]) + less.lost[0], arb(more.lost[1]) + less.lost[1]
+        return Atoms((*points, (fmpq(0), rest, rest)), (more.sure[0], less.sure[1]), lost)
+
+
+class AtomsAt:
+    """Atoms that are made as finely as so many decimal digits need.
+
+    make: makes them, with a loss of less than ``10**-digits`` of the masses.
+    finite: whether no mass is lost whatever the digits, so that the largest loss is that of an atom.
+    """
+
+    def __init__(self, make: Callable[[int], Atoms], finite: bool = True) -> None:
+        self.finite = finite
+        self._make = lru_cache(8)(lambda digits, _: make(digits))
+
+    def make(self, digits: int) -> Atoms:
+        """Return the atoms, as balls at the precision of the caller."""
+        return self._make(digits, ctx.prec)
+
+
+Law = Smooth | AtomsAt
+
+
+def swapped(law: Law) -> Law:
+    """Return the law of the other direction; symmetric ones are their own."""
+    if isinstance(law, Gaussian | Laplace):
+        return law
+    if isinstance(law, Swapped):
+        return law.inner
+    if isinstance(law, AtomsAt):
+        make = law.make
+        return AtomsAt(lambda digits: make(digits).swapped(), law.finite)
+    return Swapped(law)
+
+
+def _either(found: list[Tails]) -> Tails:
+    p, q = found[0]
+    for more_p, more_q in found[1:]:
+        p, q = p.union(more_p), q.union(more_q)
+    return p, q

@@ -1,0 +1,201 @@
+"""Which products are made on which grids, chosen by guesses; and their execution, which rests on none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import ceil, floor, inf, log10
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq, fmpz, fmpz_poly
+
+from bisimdist.errors import LimitError
+from bisimdist.exact.precision import working_precision
+from bisimdist.privacy.compose.engine.cells import Grid, Window, measured
+from bisimdist.privacy.compose.engine.laws import AtomsAt, Law
+from bisimdist.privacy.compose.engine.measures import Measure, coarsened, cut, multiplied
+from bisimdist.privacy.compose.engine.rough import Rough
+from bisimdist.progress import Deadline
+
+LONGEST_CELL = 4096
+SCALE = 10**15
+MOST_ENTRIES = 4_000_000  # how many losses a measure may have
+
+BASE, HALVED = 0.25, 0.1875
+"""By which variance both sides part, in squares of the step: where a law is cut, where a grid is halved."""
+
+Step = tuple[Any, ...]
+"""``("cells", factor, level, low, runs)``; of steps by number ``("coarsen", one, low, high)`` and
+``("multiply", one, other, low, high)``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A mechanism in one direction, so many times."""
+
+    law: Law  # what dominates it
+    below: Law | None  # what it dominates; None where nothing is known
+    runs: int  # how often
+    rough: Rough = field(repr=False)  # the law in doubles
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """How fine the work has to be."""
+
+    step: fmpq  # the step of the last grid
+    digits: int  # masses are in units of ``10**-digits``
+    left: float  # left and right: how much mass may be cut off, relative to the whole, and as a power of ten
+    right: float
+    tilts: tuple[float, ...]  # the exponents near which losses count
+    below: bool = True  # whether bounds from below are wanted too
+    spared: int = 0  # how many halvings of the grid are spared
+    gap: float = inf  # how far the largest loss of all is above the least loss that counts
+
+
+def level_of(runs: int, spared: int) -> int:
+    """Return how often the step of the last grid is halved where so many copies are still to be made.
+
+    A law with a long tail needs few long polynomials: so many halvings are spared.
+    """
+    level = 0
+    while 4 ** (level + spared) < runs:
+        level += 1
+    return level
+
+
+def variance_of(runs: Sequence[int], spared: int) -> float:
+    """Return by how much both sides part in all, in squares of the last step."""
+    levels = [level_of(n, spared) for n in runs]
+    return float(
+        sum(BASE * n / 4**level + HALVED * 4**spared * level for n, level in zip(runs, levels, strict=True))
+    )
+
+
+@dataclass(slots=True)
+class Work:
+    """The steps that were made, each with what is known after it."""
+
+    factors: Sequence[Factor]
+    need: Need
+    deadline: Deadline
+    most: int = MOST_ENTRIES
+    steps: list[Step] = field(default_factory=list)
+    found: list[Measure] = field(default_factory=list)
+    _count: int = 1
+
+    def grid(self, level: int) -> Grid:
+        """Return the grid of a level."""
+        return Grid(self.need.step / 2**level, self.need.digits)
+
+    def run(self) -> Measure:
+        """Compose all factors and return what is known of them together."""
+        self._count = 4 + sum(3 * max(1, factor.runs.bit_length()) for factor in self.factors)
+        powers = sorted(
+            (self._power(number) for number in range(len(self.factors))), key=lambda k: self.found[k].size
+        )
+        last = powers[0]
+        for other in powers[1:]:
+            last = self._multiply(last, other, 1)
+        return self.found[last]
+
+    def _power(self, number: int) -> int:
+        runs = self.factors[number].runs
+        level = level_of(runs, self.need.spared)
+        base = whole = self._cells(number, level, runs)
+        bits = bin(runs)[3:]
+        for place, bit in enumerate(bits):
+            left = 2 ** (len(bits) - 1 - place)
+            whole = self._multiply(whole, whole, left)
+            if bit == "1":
+                whole = self._multiply(whole, base, left)
+            while level > level_of(left, self.need.spared):
+                level -= 1
+                whole = self._coarsen(whole, level, left)
+                base = self._coarsen(base, level, runs) if "1" in bits[place + 1 :] else base
+        return whole
+
+    def _cells(self, number: int, level: int, copies: int) -> int:
+        factor, grid = self.factors[number], self.grid(level)
+        window = window_of(factor, grid, self.need, copies * self._count, self.most)
+        self.steps.append(("cells", number, level, window.low, window.runs))
+        made = measured(factor.law, factor.below, grid, window, self.deadline)
+        if not self.need.below:
+            made = replace(made, p=fmpz_poly(), q=fmpz_poly(), sure=fmpz(0))
+        self.found.append(made)
+        self.deadline.check()
+        return len(self.found) - 1
+
+    def _coarsen(self, place: int, level: int, copies: int) -> int:
+        grid = self.grid(level + 1)
+        with working_precision(grid.bits):
+            share = (1 / (1 + (-arb(grid.step)).exp()) * grid.unit).upper().ceil().unique_fmpz()
+        return self._kept(("coarsen", place), coarsened(self.found[place], share, grid.unit), copies)
+
+    def _multiply(self, one: int, other: int, copies: int) -> int:
+        made = multiplied(self.found[one], self.found[other], self.grid(0).unit)
+        return self._kept(("multiply", one, other), made, copies)
+
+    def _kept(self, step: Step, made: Measure, copies: int) -> int:
+        """Cut off tails that do not count."""
+        parts = copies * self._count
+        entries = made.above.coeffs()
+        entries += [0] * (made.size - len(entries))
+        left, low = made.above(1) * int(self.need.left * SCALE) // (SCALE * parts), made.low
+        for entry in entries[:-1]:
+            left -= entry
+            if left < 0:
+                break
+            low += 1
+        right = fmpz(10) ** max(0, floor(self.need.digits + self.need.right)) // parts
+        high = made.low + made.size - 1
+        for entry in reversed(entries):
+            right -= entry
+            if right < 0 or high <= low:
+                break
+            high -= 1
+        self.steps.append((*step, low, high))
+        self.found.append(cut(made, low, high))
+        self.deadline.check()
+        return len(self.found) - 1
+
+
+def window_of(factor: Factor, grid: Grid, need: Need, parts: float, most: int) -> Window:
+    """Choose where a law is cut: finely where its losses count, coarsely elsewhere."""
+    step = float(grid.step)
+    start, end = factor.rough.ends(need.left / parts, need.right - log10(parts))
+    # where all others have their largest loss, a smaller one does not count; grids blur that a little
+    start = max(start, min(end, factor.rough.largest - 2 * need.gap) - 20 * float(need.step))
+    low, high = floor(start / step), max(ceil(end / step), floor(start / step) + 1)
+    if high - low > most:
+        raise LimitError(f"more than {most} losses would be needed")
+    if isinstance(factor.law, AtomsAt) or high - low < 256:
+        return Window(low, ((1, high - low),))
+    runs: list[tuple[int, int]] = []
+    for length in _lengths(factor.rough, need.tilts, step, low, high):
+        if runs and runs[-1][0] == length:
+            runs[-1] = length, runs[-1][1] + 1
+        else:
+            runs.append((length, 1))
+    return Window(low, tuple(runs))
+
+
+def _lengths(rough: Rough, tilts: Sequence[float], step: float, low: int, high: int) -> Iterator[int]:
+    widths = np.gradient(rough.losses)
+    best = np.full(len(rough.losses), -np.inf)
+    for tilt in tilts:
+        dense = rough.masses - np.log(np.maximum(widths, 1e-300)) + tilt * rough.losses
+        best = np.maximum(best, dense - dense.max())
+    at, length = low, LONGEST_CELL
+    while at < high:
+        length = min(2 * length, LONGEST_CELL)
+        while length > 1:
+            # a cell may be as long as where the law is densest inside of it
+            first, last = np.searchsorted(rough.losses, (at * step, (at + length) * step))
+            if 3 * np.log(length) <= -1 - float(best[max(first - 1, 0) : last + 1].max()):
+                break
+            length //= 2
+        length = min(length, high - at)
+        yield length
+        at += length

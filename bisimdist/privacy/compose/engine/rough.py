@@ -1,0 +1,153 @@
+"""In doubles: how large delta will be about, and how fine a grid it needs; nothing rests on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb
+
+from bisimdist.exact.precision import working_precision
+from bisimdist.privacy.compose.engine.laws import AtomsAt, Law, Smooth
+
+POINTS = 400
+STEEPEST = 1e7
+LEAST = -705.0  # the power of ten of the least delta that counts
+LEFT = 1e-25  # how much mass may be to the left of what is looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Rough:
+    """A law in doubles."""
+
+    losses: np.ndarray  # ascending
+    masses: np.ndarray  # the logarithms of the masses of P there
+    sure: float  # the mass at an infinite loss
+    atoms: bool = False  # whether the losses are all there are, or places in between of which a law is dense
+
+    @property
+    def largest(self) -> float:
+        """The largest loss."""
+        return float(self.losses[-1])
+
+    def moments(self, tilt: float) -> tuple[float, float, float]:
+        """Return the cumulant function at a tilt, its slope and its curvature."""
+        weights = self.masses + tilt * self.losses
+        top = float(weights.max())
+        shares = np.exp(weights - top)
+        whole = float(shares.sum())
+        mean = float((shares * self.losses).sum()) / whole
+        spread = float((shares * (self.losses - mean) ** 2).sum()) / whole
+        return top + float(np.log(whole)), mean, spread
+
+    def ends(self, left: float, right: float) -> tuple[float, float]:
+        """Return two losses: less mass than `left` is below, than 10**`right` above."""
+        tails = np.logaddexp.accumulate(self.masses[::-1])[::-1] / np.log(10)
+        heads = np.logaddexp.accumulate(self.masses)
+        first = int(np.searchsorted(heads, np.log(left)))
+        above = np.nonzero(tails > right)[0]
+        last = int(above[-1]) if len(above) else 0
+        if not self.atoms:
+            first, last = first - 1, last + 1
+        last = min(last, len(self.losses) - 1)
+        first = max(min(first, last), 0)
+        return float(self.losses[first]), float(self.losses[last])
+
+
+@dataclass(frozen=True, slots=True)
+class Saddle:
+    """What a composition looks like near a loss."""
+
+    tilt: float  # the exponent of the best Chernoff bound
+    delta: float  # the logarithm of delta to the base of ten, about
+    spread: float  # the variance of the loss under that tilt
+
+
+def rough_law(law: Law, digits: int) -> Rough:
+    """Return a law in doubles; what is rarer than ``10**-digits`` may be left out."""
+    with working_precision(64 + digits * 10 // 3):
+        if isinstance(law, AtomsAt):
+            atoms = law.make(digits)
+            found = sorted((float(arb(loss)), _log(arb(p))) for loss, p, _ in atoms.points)
+            points = np.array(found or [(0.0, -1e9)])
+            return Rough(points[:, 0], points[:, 1], float(arb(atoms.sure[0])), atoms=True)
+        return _smooth(law, digits)
+
+
+def _smooth(law: Smooth, digits: int) -> Rough:
+    def beyond(level: str) -> Callable[[float], bool]:
+        least = arb(level)
+        return lambda loss: not law.above(arb(loss))[0] > least
+
+    def within(level: str) -> Callable[[float], bool]:
+        least = arb(level)
+        return lambda loss: not 1 - law.above(arb(loss))[0] > least
+
+    middle = _first(beyond("0.5"))
+    high = _first(beyond(f"1e-{digits}"))
+    low = -_first(lambda x: within(str(LEFT))(-x))
+    scale = max(
+        _first(beyond("0.16")) - middle,
+        middle + _first(lambda x: within("0.16")(-x)),
+        (high - low) / 1e9,
+        1e-18,
+    )
+    cap = law.ends()[1]
+    if cap is not None:  # where much mass may sit
+        high = min(high, float(cap) - 1e-9 * scale)
+    ends = np.arcsinh((np.array([low, high]) - middle) / scale)
+    losses = middle + scale * np.sinh(np.linspace(ends[0] - 1e-9, ends[1] + 1e-12, POINTS + 1))
+    tails = [law.above(arb(float(loss)))[0] for loss in losses]
+    masses = [_log(one - other) for one, other in zip([arb(1), *tails], [*tails, arb(0)], strict=True)]
+    places = [losses[0], *(losses[:-1] + losses[1:]) / 2, losses[-1] if cap is None else float(cap)]
+    return Rough(np.array(places), np.array(masses), 0.0)
+
+
+def _first(holds: Callable[[float], bool]) -> float:
+    """Return about the least loss for which something holds."""
+    step = 1e-12
+    if holds(0.0):
+        low, high = -step, 0.0
+        while holds(low) and step < 1e12:
+            step *= 4
+            low, high = -step, low
+    else:
+        low, high = 0.0, step
+        while not holds(high) and step < 1e12:
+            step *= 4
+            low, high = high, step
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def _log(value: arb) -> float:
+    return float(value.log()) if value > 0 else -1e9
+
+
+def saddle(laws: Sequence[tuple[Rough, int]], epsilon: float) -> Saddle:
+    """Return what the composition of laws, each so many times, looks like near a loss."""
+
+    def sums(tilt: float) -> tuple[float, float, float]:
+        parts = [(runs, law.moments(tilt)) for law, runs in laws]
+        value, mean, spread = (sum(runs * part[k] for runs, part in parts) for k in range(3))
+        return value, mean, spread
+
+    def short(tilt: float) -> bool:
+        value, mean, _ = sums(tilt)
+        return mean < epsilon and value - tilt * epsilon > LEAST * np.log(10)
+
+    low, high = 0.0, 1.0
+    while high < STEEPEST and short(high):
+        low, high = high, 2 * high
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if short(middle) else (low, middle)
+    value, _, spread = sums(high)
+    width = max(high * (high + 1) * np.sqrt(2 * np.pi * spread), 1.0)
+    delta = (value - high * epsilon - np.log(width)) / np.log(10)
+    sure = 1 - np.prod([(1 - law.sure) ** runs for law, runs in laws])
+    most = max(min(delta, 0.0), np.log10(sure) if sure > 0 else -np.inf)
+    return Saddle(float(high), float(most), float(spread))

@@ -1,0 +1,109 @@
+"""Lists of mechanisms as dp_accounting's ``DpEvent`` says them, and what it estimates of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from bisimdist.errors import UsageError
+from bisimdist.exact.doubles import as_double
+from bisimdist.exact.rational import to_fmpq
+from bisimdist.privacy.compose.mechanisms import Mechanism
+
+
+def listed(mechanisms: Any) -> list[Any]:
+    """Return the entries of a list; an event becomes the entries that it stands for.
+
+    Doubles in an event are read as the decimals that Python writes for them.
+    """
+    if isinstance(mechanisms, Sequence) and not isinstance(mechanisms, str):
+        return [
+            part
+            for entry in mechanisms
+            for part in ([entry] if isinstance(entry, Mapping) else listed(entry))
+        ]
+    if isinstance(mechanisms, Mapping):
+        return [mechanisms]
+    if not type(mechanisms).__name__.endswith("DpEvent"):
+        raise UsageError("expected a list of mechanisms, such as [{'gaussian': {'sigma': 1}}], or a DpEvent")
+    return list(_entries(mechanisms, 1))
+
+
+def _entries(event: Any, times: int) -> Iterator[dict[str, Any]]:
+    kind = type(event).__name__.removesuffix("DpEvent")
+    if kind == "Composed":
+        for part in event.events:
+            yield from _entries(part, times)
+    elif kind == "SelfComposed":
+        yield from _entries(event.event, times * int(event.count))
+    elif kind != "NoOp":
+        yield {**_entry(event, kind), "times": times}
+
+
+def _entry(event: Any, kind: str) -> dict[str, Any]:
+    """Return the entry of a single mechanism."""
+    if kind == "Gaussian":
+        return {"gaussian": {"sigma": repr(event.noise_multiplier)}}
+    if kind == "Laplace":
+        return {"laplace": {"scale": repr(event.noise_multiplier)}}
+    if kind == "RandomizedResponse":
+        buckets, noise = int(event.num_buckets), event.noise_parameter
+        # with probability `noise` any bucket is answered, the true one among them
+        share = to_fmpq(repr(noise))
+        return {"randomised-response": {"truth": 1 - share + share / buckets, "options": buckets}}
+    if kind == "PoissonSampled":
+        inner = list(_entries(event.event, 1))
+        if len(inner) == 1 and inner[0].pop("times") == 1:
+            return {"subsampled": {"q": repr(event.sampling_probability), "of": inner[0]}}
+        raise UsageError("a Poisson-sampled event holds several mechanisms; expected one")
+    raise UsageError(
+        f"the event {kind}DpEvent is not read; expected Gaussian, Laplace, RandomizedResponse, ..."
+    )
+
+
+def estimates(mechanisms: Sequence[Mechanism], relation: str) -> Callable[[float], float] | None:
+    """Return dp_accounting's delta at an epsilon, in doubles; None where it does not know the list."""
+    import dp_accounting  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415  (an extra)
+    from dp_accounting.pld import PLDAccountant  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415
+
+    parts = [(_event(one.spec, dp_accounting), one.runs) for one in mechanisms]
+    if relation != "add-remove" or any(event is None for event, _ in parts):
+        return None
+    # version 0.6 counts a randomised response once, however often it is said to run
+    single = dp_accounting.RandomizedResponseDpEvent
+    event = dp_accounting.ComposedDpEvent(
+        [
+            dp_accounting.ComposedDpEvent([event] * runs)
+            if isinstance(event, single)
+            else dp_accounting.SelfComposedDpEvent(event, runs)
+            for event, runs in parts
+        ]
+    )
+    list_of_answers = all("randomised-response" in one.spec for one in mechanisms)
+    neighbours = dp_accounting.NeighboringRelation
+    made = PLDAccountant(neighbours.REPLACE_ONE if list_of_answers else neighbours.ADD_OR_REMOVE_ONE)
+    if not made.supports(event):
+        return None
+    made.compose(event)
+    return lambda epsilon: float(made.get_delta(epsilon))
+
+
+def _event(spec: Mapping[str, Any], events: Any) -> Any:
+    """Return the event of a mechanism, where there is one."""
+    ((kind, said),) = spec.items()
+
+    def ratio(above: str, below: str) -> float:
+        return as_double(to_fmpq(said[above]) / to_fmpq(said[below]))
+
+    if kind == "gaussian":
+        return events.GaussianDpEvent(ratio("sigma", "sensitivity"))
+    if kind == "laplace":
+        return events.LaplaceDpEvent(ratio("scale", "sensitivity"))
+    if kind == "randomised-response":
+        options = int(said["options"])
+        noise = (1 - to_fmpq(said["truth"])) * options / (options - 1)
+        return events.RandomizedResponseDpEvent(as_double(noise), options)
+    if kind == "subsampled" and said["sampling"] == "poisson":
+        inner = _event(said["of"], events)
+        return inner and events.PoissonSampledDpEvent(as_double(to_fmpq(said["q"])), inner)
+    return None

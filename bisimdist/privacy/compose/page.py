@@ -1,0 +1,99 @@
+"""Pictures of a composition; they need matplotlib (``pip install bisimdist[plot]``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+from flint import fmpq
+
+from bisimdist.exact.doubles import as_double
+from bisimdist.exact.rational import ExactNumber
+from bisimdist.faces.shown.pictures import figure_class
+from bisimdist.privacy.compose.answer import Composition, DeltaPoint
+from bisimdist.privacy.compose.events import estimates
+from bisimdist.privacy.trade_off import guaranteed, show_errors
+
+ABOVE, BELOW, BESIDE = "#3f7fe0", "#d2642a", "#808890"
+SAMPLES = 300
+MOST_TESTS = 400
+REPEATED = (1, 2, 4, 8, 16, 32)
+COARSE = "1/50"  # how far apart bounds may be that are only drawn
+
+
+def composition_figure(answer: Composition, *, points: int, largest: ExactNumber | None) -> Any:
+    """Draw delta over epsilon, the trade-off function, and delta by runs. See `Composition.plot`."""
+    curve = answer.curve(largest, points=points)
+    figure = figure_class()(figsize=(15, 4.6), layout="constrained")
+    left, middle, right = figure.subplots(1, 3)
+    estimate = estimates(answer.entries, answer.relation) if find_spec("dp_accounting") else None
+    _curve_panel(left, curve, estimate)
+    _trade_off_panel(middle, answer, curve)
+    _runs_panel(right, answer, curve)
+    runs = sum(mechanism.runs for mechanism in answer.entries)
+    mechanisms = "1 mechanism" if runs == 1 else f"{runs} mechanisms"
+    figure.suptitle(f"Composition of {mechanisms}, neighbours: {answer.relation}")
+    return figure
+
+
+def _band(axis: Any, places: Sequence[float], points: Sequence[DeltaPoint]) -> None:
+    """Draw bounds on delta: the band between its two sides, on a logarithmic scale."""
+    upper = [as_double(point.upper) or math.nan for point in points]
+    lower = [as_double(point.lower) or math.nan for point in points]
+    axis.fill_between(places, lower, upper, color=ABOVE, alpha=0.25, linewidth=0)
+    axis.plot(places, upper, color=ABOVE, linewidth=1.4, label="δ, at most")
+    axis.plot(places, lower, color=BELOW, linewidth=1.4, linestyle="--", label="δ, at least")
+    axis.set_yscale("log")
+    axis.set_ylabel("δ")
+    axis.grid(visible=True, alpha=0.3)
+
+
+def _curve_panel(axis: Any, curve: Sequence[DeltaPoint], estimate: Callable[[float], float] | None) -> None:
+    epsilons = [as_double(point.epsilon) for point in curve]
+    _band(axis, epsilons, curve)
+    if estimate is not None:
+        theirs = [estimate(epsilon) or math.nan for epsilon in epsilons]
+        axis.plot(
+            epsilons, theirs, color=BESIDE, linestyle=":", linewidth=1.8, label="dp_accounting (doubles)"
+        )
+    axis.set_title("δ at each ε")
+    axis.set_xlabel("ε")
+    axis.legend(frameon=False)
+
+
+def _trade_off_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]) -> None:
+    errors = [k / SAMPLES for k in range(SAMPLES + 1)]
+    axis.plot([0, 1], [1, 0], color=BESIDE, linewidth=1, linestyle=":", label="no information")
+    points = [(math.exp(as_double(point.epsilon)), as_double(point.upper)) for point in curve]
+    proved = [guaranteed(points, error) for error in errors]
+    axis.plot(errors, proved, color=ABOVE, linewidth=1.5, label="any test: at least")
+    for name, one in answer.accountant.directions.items():
+        known = next((tape.known for tape in reversed(one.tapes) if tape.known.measure.p), None)
+        if known is not None:
+            unit = known.grid.unit
+            sums = list(zip(*known.tests, strict=True))
+            some = [*sums[:: max(1, len(sums) // MOST_TESTS)], sums[-1]]
+            reached = [(min(1.0, as_double(fmpq(q, unit))), as_double(1 - fmpq(p, unit))) for p, q in some]
+            axis.plot(
+                *zip((0.0, 1.0), *reached, strict=True),
+                color=BELOW,
+                linewidth=1.2,
+                linestyle="--" if name in {"remove", "replace"} else "-.",
+                label=f"a known test ({name}): at most",
+            )
+    axis.set_title("trade-off function f")
+    show_errors(axis)
+
+
+def _runs_panel(axis: Any, answer: Composition, curve: Sequence[DeltaPoint]) -> None:
+    """Draw delta where the whole list runs so many times, at the middle of the curve."""
+    epsilon = curve[len(curve) // 2].epsilon
+    found = [answer.repeated(times, width=COARSE).delta(epsilon) for times in REPEATED]
+    _band(axis, REPEATED, found)
+    axis.set_title(f"δ at ε = {as_double(epsilon):.3g}, by runs of the list")
+    axis.set_xlabel("runs of the list")
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(REPEATED, [str(times) for times in REPEATED])
+    axis.legend(frameon=False)

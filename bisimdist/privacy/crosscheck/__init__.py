@@ -1,0 +1,1 @@
+"""All bounds of the project on one pair, held against each other."""

@@ -1,0 +1,1 @@
+"""The true delta of a pair of states, from both sides."""

@@ -1,0 +1,496 @@
+"""The true delta of pairs of states: certified from below and from above, exact where that is possible.
+
+Source: CMP18 Definition 5, CMP18 Definition 7, CMP18 Fact 1.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from flint import fmpq
+
+from bisimdist.distances.engine.question import checked_alpha
+from bisimdist.errors import ENDINGS, Interruption, LimitError, StoppedError, UsageError
+from bisimdist.exact.logarithm import alpha_above, alpha_below
+from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
+from bisimdist.faces.shown.answer import Status
+from bisimdist.faces.shown.asked_pairs import asked_states
+from bisimdist.interruption import OnInterrupt, deferred, interruptible
+from bisimdist.models.interactive import Interactive, System
+from bisimdist.models.kinds import AnyModel, StateModel
+from bisimdist.models.worlds import EACH_STEP, known_or_rough
+from bisimdist.privacy.delta.answer import DeltaAnswer, DeltaBound, WitnessEvent
+from bisimdist.privacy.delta.certificate import delta_certificate
+from bisimdist.privacy.delta.returned import joined, returned
+from bisimdist.privacy.engine.capping import cap_leaves, sharpen
+from bisimdist.privacy.engine.closure import Closure
+from bisimdist.privacy.engine.directions import PairQuestion, TwoSided
+from bisimdist.privacy.engine.fixed import FixedSearch
+from bisimdist.privacy.engine.refinement import bytes_held
+from bisimdist.progress import NEVER, Deadline, Progress, silent
+from bisimdist.reductions.chain import solved
+from bisimdist.reductions.claim import Claim
+from bisimdist.reductions.step import Kind, Problem, Step
+
+__all__ = [
+    "CLOSING_SECONDS",
+    "DEFAULT_GAP",
+    "DEFAULT_MEMORY",
+    "RESERVE",
+    "DeltaAnswer",
+    "DeltaBound",
+    "WitnessEvent",
+    "delta",
+]
+
+DEFAULT_MEMORY = 4 << 30  # how many more bytes the process may hold if nobody says otherwise
+
+DEFAULT_GAP = fmpq(1, 10**9)  # how narrow the interval of a cyclic chain has to be if nobody says otherwise
+
+WITHOUT_DISTANCES = 1_000
+"""So many nodes are expanded for each pair before distances are worked out to bound the leaves."""
+
+SOON = 100
+"""The same where analysts choose: every action that bounds leave aside is a whole part of the graph."""
+
+ALMOST = fmpq(1, 10**12)
+"""Where analysts choose, all that is worse than the best by this or more is left aside at first."""
+
+CLOSING_SECONDS = 5.0  # how long exact arithmetic may take after somebody stopped the work
+
+BEFORE_DISTANCES = 0.3  # the part of the time for refinement that may go by before distances are asked
+
+FOR_DISTANCES = 0.9
+"""The part of the time that is left for distances, when few nodes are there: they may say more than these."""
+
+RESERVE = 0.6
+"""The part of the time that goes into refinement; the rest is for exact bounds and the event at the end."""
+
+
+IDLE = 64  # how often the width is halved while nothing is left to refine; then the least one is tried
+
+LEAST_GAP = fmpq(1, 2**1100)  # a width that is 0 as a double
+
+
+@interruptible
+def delta(  # noqa: PLR0913
+    model: AnyModel,
+    alpha: ExactNumber | None = None,
+    *,
+    epsilon: ExactNumber | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    gap: ExactNumber | None = None,
+    relative: ExactNumber | None = None,
+    worst: bool = False,
+    threshold: ExactNumber | None = None,
+    rounds: int | None = None,
+    fixed: bool = False,
+    nature: str = EACH_STEP,
+    deadline: Deadline = NEVER,
+    memory: int | None = None,
+    distances: bool = True,
+    progress: Progress = silent,
+    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
+) -> DeltaAnswer:
+    """Bound the true delta of pairs of states from both sides.
+
+    Parameters
+    ----------
+    model
+        The chain; or a hidden Markov model, or an automaton without choices, by what is observed of it; or an
+        interactive model: then delta is the most that any analyst gains; or a chain that is only known
+        roughly: then it is the most that is gained in any of the chains in the intervals.
+    alpha, epsilon
+        One of the two. For epsilon, alpha = e^epsilon is rounded up for the lower bounds and down for the
+        upper ones.
+    pairs
+        Pairs of names of states; by default those of the model.
+    gap
+        Stop as soon as upper - lower is at most this. By default 0 where all runs come to rest, so that delta
+        is a finite sum, and ``DEFAULT_GAP`` otherwise. With 0 the work ends only where the interval closes.
+    relative
+        Stop as soon as upper - lower is at most this part of upper, too; then no gap is there by default.
+    worst
+        Refine only what the largest delta of all pairs depends on.
+    threshold
+        Stop at each pair as soon as the bounds tell on which side of this delta is; where neither this nor a
+        gap ends the work, only equal bounds do.
+    rounds
+        How many actions an analyst may ask; None for any number.
+    fixed
+        Whether it has to fix the sequence of actions beforehand; it ends where the next one is not on offer.
+    nature
+        Of a chain that is only known roughly: ``"each-step"``, where nature picks a member at every step, in
+        each world on its own, or ``"fixed"``, where it has picked one for good, the same in both worlds.
+    deadline, memory
+        When to give up, and how many bytes the process may hold, by default ``DEFAULT_MEMORY`` more. What is
+        proved by then is returned with ``Status.LIMIT``.
+    distances
+        Whether bisimilarity distances may bound what is left open.
+    progress
+        Told how the interval closes.
+    on_interrupt
+        What Ctrl-C does: ``"raise"`` ``KeyboardInterrupt``, or ``"return"`` what is known by then.
+
+    Returns
+    -------
+    DeltaAnswer
+        With an event for every lower bound; of an interactive model it says what is asked, too.
+
+    Raises
+    ------
+    UsageError
+        If not exactly one of alpha and epsilon is given, alpha is less than 1, the gap or its part is
+        negative, there is no pair, or there are rounds where nobody asks.
+    ModelError
+        If a pair names no state.
+
+    Examples
+    --------
+    >>> from bisimdist.models.library.dining_cryptographers import dining_cryptographers
+    >>> pair = delta(dining_cryptographers(2), "1.0002").pairs[0]
+    >>> str(pair.lower), pair.exact
+    ('7501/25000000', True)
+
+    Notes
+    -----
+    The proofs are in ``docs/theory/delta.md`` and ``docs/theory/interactive.md``.
+    """
+    system = known_or_rough(model)
+    _check_rounds(system, rounds, fixed=fixed)
+    if (alpha is None) == (epsilon is None):
+        raise UsageError("expected one of alpha and epsilon")
+    wanted = None if gap is None else to_fmpq(gap)
+    part = None if relative is None else to_fmpq(relative)
+    for name, value in (("gap", wanted), ("relative gap", part)):
+        if value is not None and value < 0:
+            raise UsageError(f"the {name} is {format_rational(value)}; expected at least 0")
+    if epsilon is not None:
+        above, below = _enclosing(epsilon, wanted)
+    else:
+        above = below = checked_alpha(to_fmpq(alpha if alpha is not None else 1))
+    names = [(system.states[s], system.states[t]) for s, t in asked_states(system, pairs)]
+    asked = DeltaProblem(
+        pairs=tuple(names),
+        nature=nature,
+        rounds=rounds,
+        deadline=deadline,
+        alpha_lower=above,
+        alpha_upper=below,
+        gap=wanted,
+        relative=part,
+        worst=worst,
+        threshold=None if threshold is None or fixed else to_fmpq(threshold),
+        fixed=fixed,
+        memory=memory,
+        distances=distances,
+        progress=progress,
+    )
+    return solved(asked, system)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeltaProblem(Problem[DeltaAnswer]):
+    """What is asked of delta; see `delta`."""
+
+    kinds = frozenset({Kind.CHAIN, Kind.INTERACTIVE, Kind.WORLDS})
+
+    alpha_lower: fmpq
+    alpha_upper: fmpq
+    gap: fmpq | None = None
+    relative: fmpq | None = None
+    worst: bool = False
+    threshold: fmpq | None = None
+    fixed: bool = False
+    memory: int | None = None
+    distances: bool = True
+    progress: Progress = silent
+
+    @property
+    def merges(self) -> bool:
+        return True
+
+    @property
+    def quantity(self) -> str:
+        return "delta of fixed sequences" if self.fixed else "delta"
+
+    def engine(self, model: System) -> DeltaAnswer:
+        memory = bytes_held() + DEFAULT_MEMORY if self.memory is None else self.memory
+        work = _Work(TwoSided(model, self.alpha_lower, self.alpha_upper, memory), self)
+        status = work.run()
+        if self.fixed:
+            status = work.fix()
+        return DeltaAnswer(
+            model=model,
+            alpha_lower=self.alpha_lower,
+            alpha_upper=self.alpha_upper,
+            pairs=work.bounds(),
+            status=status,
+            statistics=work.statistics(),
+            reason=work.reason,
+            _work=work,
+        )
+
+    def back(self, found: DeltaAnswer, step: Step) -> DeltaAnswer:
+        return returned(self, found, step)
+
+    def joined(
+        self, above: DeltaAnswer, below: Sequence[tuple[DeltaAnswer, int]], *, proved: bool
+    ) -> DeltaAnswer:
+        return joined(above, below, proved=proved)
+
+    def picked(self, found: DeltaAnswer, number: int) -> Sequence[str | None]:
+        return found.pairs[number].witness.event.asks
+
+    def sides(self, found: DeltaAnswer, number: int) -> Claim:
+        pair = found.pairs[number]
+        alphas = self.alpha_lower, self.alpha_upper
+        return Claim.between(self.quantity, self.pairs[number], (pair.lower, pair.upper), alphas)
+
+    def tighter(self, lost: Sequence[Sequence[fmpq]]) -> DeltaProblem:
+        gap = self.gap
+        if gap is not None:
+            left = gap - max((max(masses) for masses in lost), default=fmpq(0)) * (2 + self.alpha_lower)
+            gap = left if left > 0 else gap
+        return replace(self, gap=gap, threshold=None)  # bounds that are wider decide less
+
+
+def _check_rounds(system: StateModel, rounds: int | None, *, fixed: bool) -> None:
+    if fixed and not isinstance(system, Interactive):
+        raise UsageError("rounds and sequences of actions need an interactive model; this one has no analyst")
+    if rounds is not None and rounds < 0:
+        raise UsageError(f"there are {rounds} rounds; expected at least 0")
+    if fixed and rounds is None:
+        raise UsageError("a sequence that is fixed beforehand has an end; say how many rounds there are")
+
+
+def _enclosing(epsilon: ExactNumber, gap: fmpq | None) -> tuple[fmpq, fmpq]:
+    """Return rationals above and below e**epsilon, so close that bounds at them may be as close as the gap.
+
+    Delta has a slope of at most 1 in alpha: rounding takes no more than a quarter of the gap.
+    """
+    above, below = alpha_above(epsilon), alpha_below(epsilon)
+    if gap and 4 * (above - below) > gap:
+        bits = int((8 * above / gap).ceil()).bit_length()
+        above, below = (f(epsilon, denominator_bits=bits) for f in (alpha_above, alpha_below))
+    return fmpq(above), fmpq(below)
+
+
+@dataclass(slots=True)
+class _Work:
+    two: TwoSided
+    question: DeltaProblem
+    asked: Sequence[tuple[int, int]] = field(init=False)
+    questions: list[PairQuestion] = field(default_factory=list)
+    closure: Closure | None = None
+    reason: str = ""  # which limit ended the work
+    closed_at: int = -1  # how many nodes were expanded when the bounds were worked out exactly
+    ceiling_pairs: int = 0
+    sequences: dict[int, FixedSearch] = field(default_factory=dict)
+    """By root the best sequence that is fixed beforehand, where one was asked for."""
+
+    def __post_init__(self) -> None:
+        model = self.two.model
+        self.asked = [(model.index(s), model.index(t)) for s, t in self.question.pairs]
+
+    @property
+    def model(self) -> System:
+        """The model that the engine is asked about."""
+        return self.two.model
+
+    def run(self) -> Status:
+        """Refine until it is enough; whatever ends the work, exact bounds are worked out at the end."""
+        begun = time.monotonic()
+        with suppress(LimitError):
+            self.two.use_ratios(self.asked, deadline=self.question.deadline.part(RESERVE))
+        self.questions = [self.two.question(pair) for pair in self.asked]
+        gap = self._gap()
+        reached, ended = False, None
+        try:
+            reached = self._refine(gap)
+        except ENDINGS as error:
+            ended, self.reason = error, str(error)
+        self.question.progress("exact bounds", self.two.refinement.expanded, None)
+        with deferred():  # what was refined is worth its exact bounds
+            if not (reached and self.closed_at == self.two.refinement.expanded):
+                self.closure = self.two.close(self.questions, deadline=self._closing_deadline(reached))
+            if not isinstance(ended, Interruption | StoppedError):  # whoever stopped the work waits
+                self._sharpen(begun, reached)
+        if all(low == high for low, high, _ in self._all()):
+            return Status.EXACT
+        return Status.BRACKET if reached else Status.LIMIT
+
+    def _sharpen(self, begun: float, reached: bool) -> None:
+        """Let no upper bound be above a distance that could be had by now."""
+        found, asked = self._closure(), self.question
+        if asked.distances and sharpen(
+            self.two, self.questions, found, begun=begun, deadline=asked.deadline, progress=asked.progress
+        ):
+            self.closure = self.two.close(self.questions, deadline=self._closing_deadline(reached))
+
+    def fix(self) -> Status:
+        """Find the best sequences of actions, with what an adaptive analyst gains as a bound."""
+        closure = self._closure()
+        for _, root in (part for q in self.questions for part in (*q.below, *q.above)):
+            if root.node not in self.sequences:
+                search = FixedSearch(self.two.measure, self.two.refinement, closure, root.node)
+                self.sequences[root.node] = search
+                self.question.progress("sequences of actions", len(self.sequences), None)
+                search.run(self.question.deadline)
+        if not all(search.complete for search in self.sequences.values()):
+            return Status.LIMIT
+        return Status.EXACT if all(low == high for low, high, _ in self._all()) else Status.BRACKET
+
+    def _gap(self) -> fmpq:
+        if self.question.gap is not None:
+            return self.question.gap
+        if self.question.relative is not None:
+            return max(self.question.relative, DEFAULT_GAP)
+        starts = tuple({state for question in self.questions for state in question.pair})
+        return fmpq(0) if self.two.measure.chain.acyclic(starts) else DEFAULT_GAP
+
+    def _refine(self, gap: fmpq) -> bool:
+        deadline = self.question.deadline.part(RESERVE)
+        rest = {
+            "gap": gap,
+            "worst": self.question.worst,
+            "deadline": deadline,
+            "progress": self.question.progress,
+        }
+        near = self.question.threshold
+        if gap == 0 and len(self.two.measure.chain.arms) > 1:
+            # what is worse than the best for certain needs no refinement
+            self.two.refine(self.questions, **{**rest, "gap": ALMOST})
+            if self._narrow(gap):
+                return True
+        if self.question.distances:
+            several = len(self.two.measure.chain.arms) > 1
+            most = (SOON if several else WITHOUT_DISTANCES) * len(self.questions)
+            soon = {**rest, "deadline": deadline.part(BEFORE_DISTANCES)}
+            try:
+                if self.two.refine(self.questions, most=most, threshold=near, **soon) and self._narrow(gap):
+                    return True
+            except LimitError:
+                deadline.check()
+            spare = self.question.deadline.part(FOR_DISTANCES)
+            self.ceiling_pairs = cap_leaves(self.two, self.questions, spare, self.question.progress)
+        idle, refinement = 0, self.two.refinement
+        while True:
+            expanded = refinement.expanded
+            self.two.refine(self.questions, threshold=near, **{**rest, "gap": gap})
+            near = None  # where doubles said that the threshold decides and it does not, the gap has to
+            if self._narrow(self.question.gap if self.question.gap is not None else gap):
+                return True
+            if gap == 0:
+                return True
+            if self.question.relative:
+                gap = min(gap, self.question.relative * self._least())
+            deadline.check()  # bounds that were iterated for lack of time do not become narrower
+            refinement.check_memory()
+            idle = idle + 1 if refinement.expanded == expanded else 0
+            if idle > IDLE:
+                raise LimitError("no leaf is open in doubles: more work would not narrow the bounds")
+            gap = LEAST_GAP if idle == IDLE else gap / 2
+
+    def _narrow(self, gap: fmpq) -> bool:
+        """Tell whether the exact bounds are as narrow as wanted (doubles only said that they are)."""
+        self.closure = self.two.close(self.questions, deadline=self.question.deadline)
+        self.closed_at = self.two.refinement.expanded
+        found = self._all()
+        most = max(low for low, _, _ in found)
+        if self.question.gap is None and (self.question.threshold, self.question.relative) != (None, None):
+            gap = fmpq(0)
+        return all(
+            high - low <= max(gap, high * (self.question.relative or 0))
+            or (self.question.worst and high - max(low, most) <= gap)
+            or (self.question.threshold is not None and not low <= self.question.threshold < high)
+            for low, high, _ in found
+        )
+
+    def _least(self) -> fmpq:
+        """Return the least upper bound of a pair whose interval is too wide a part of it."""
+        part = self.question.relative or fmpq(0)
+        return min((high for low, high, _ in self._all() if high - low > part * high), default=fmpq(1))
+
+    def _closing_deadline(self, reached: bool) -> Deadline:
+        """Return when exact bounds have to be there: whoever stopped the work waits a little only."""
+        if reached or self.question.deadline.moment is not None:
+            return self.question.deadline
+        return Deadline.after(CLOSING_SECONDS)
+
+    def _all(self) -> list[tuple[fmpq, fmpq, tuple[int, int]]]:
+        closure = self._bounds_of_nodes()
+        return [self.two.bounds(question, closure) for question in self.questions]
+
+    def _bounds_of_nodes(self) -> Closure:
+        """Return the bounds on the nodes of the pairs; on what sequences gain, where these are asked for."""
+        if not self.sequences:
+            return self._closure()
+        lower = {node: search.best for node, search in self.sequences.items()}
+        upper = {node: search.most for node, search in self.sequences.items()}
+        return replace(self._closure(), lower=lower, upper=upper)
+
+    def directions(self, bound: DeltaBound) -> tuple[tuple[fmpq, fmpq], tuple[fmpq, fmpq]]:
+        """Return bounds on what is gained in each direction; at alpha = 1 both are worth the same."""
+        question, closure = bound._question, self._bounds_of_nodes()
+        if not question.below:
+            return ((bound.lower, bound.upper),) * 2
+        ways = [
+            (closure.lower[low.node] / low.divisor, closure.upper[high.node] / high.divisor)
+            for (_, low), (_, high) in zip(question.below, question.above, strict=False)
+        ]
+        return ways[0], ways[-1]
+
+    def _closure(self) -> Closure:
+        if self.closure is None:
+            self.closure = self.two.close(self.questions)
+        return self.closure
+
+    def bounds(self) -> tuple[DeltaBound, ...]:
+        found = zip(self.question.pairs, self.questions, self._all(), strict=True)
+        return tuple(DeltaBound(s, t, low, high, self, one) for (s, t), one, (low, high, _) in found)
+
+    def witness(self, bound: DeltaBound) -> WitnessEvent:
+        """Return the event behind a lower bound, with its probabilities."""
+        question = bound._question
+        direction = self.two.bounds(question, self._bounds_of_nodes())[2]
+        event = self.two.event(question, self._proof_of(question, direction), direction)
+        forward = direction == question.pair
+        source, target = (bound.source, bound.target) if forward else (bound.target, bound.source)
+        return WitnessEvent(source, target, event, *event.probabilities(self.two.model, direction))
+
+    def _proof_of(self, question: PairQuestion, direction: tuple[int, int]) -> Closure:
+        """Return the bounds that the lower bound of a pair rests on."""
+        for pair, root in question.below:
+            if pair == direction and root.node in self.sequences:
+                return self.sequences[root.node].strategy()
+        return self._closure()
+
+    def certificate(self, answer: DeltaAnswer) -> dict[str, object]:
+        sequences = None
+        closure = self._closure()
+        if self.question.fixed:  # the search has looked behind nodes that an adaptive analyst leaves aside
+            actions = self.two.model.actions if isinstance(self.two.model, Interactive) else ()
+            sequences = {
+                root: [actions[arm] for arm in search.sequence if arm < len(actions)]
+                for root, search in self.sequences.items()
+            }
+            closure = self.two.close(self.questions)
+        bounds = [
+            (low, high, pair.witness) for (low, high, _), pair in zip(self._all(), answer.pairs, strict=True)
+        ]
+        return delta_certificate(self.two, self.asked, self.questions, closure, bounds, sequences)
+
+    def statistics(self) -> dict[str, int]:
+        """Return counts of what was done."""
+        refinement = self.two.refinement
+        return {
+            "states": len(self.two.model),
+            "nodes": len(refinement.nodes),
+            "expanded": refinement.expanded,
+            "programs": refinement.programs,
+            "distances": self.ceiling_pairs,
+        }

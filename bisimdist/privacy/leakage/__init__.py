@@ -1,0 +1,1 @@
+"""What traces leak by other measures than delta."""

@@ -1,0 +1,1 @@
+"""Delta as a function of epsilon."""

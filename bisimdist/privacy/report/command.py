@@ -1,0 +1,89 @@
+"""One page for whoever decides: the model, the pair, how private it is, and the proof."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from bisimdist.faces.asked.given import Given
+from bisimdist.faces.asked.option import Option
+from bisimdist.faces.asked.options import OUTPUT
+from bisimdist.faces.asked.question import Group, Plain, Question, Settled
+from bisimdist.privacy.delta.command import Delta
+
+if TYPE_CHECKING:
+    from bisimdist.faces.shown.tables import Report
+    from bisimdist.models.interactive import System
+    from bisimdist.models.intervals import IntervalChain
+    from bisimdist.privacy.report.page import Decision
+    from bisimdist.progress import Limits
+
+LEFT_OUT = {"fixed", "certificate", "threshold"}
+"""Options of delta: the page carries its proof, and is about bounds."""
+
+DRAWING = 0.8  # after this part of the time the page is drawn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageReport(Question["Decision"]):
+    """Write one page about a model: a picture, a verdict, bounds on both sides, the profile, and the proof.
+
+    The page is self-contained. It is about the true delta at --alpha or --epsilon. The default is alpha = 1,
+    where delta says how well anybody can tell the two states apart.
+    """
+
+    command = "report"
+    group = Group.DELTA
+    example = "example:figure1 --alpha 11/10"
+    options = (
+        OUTPUT.but(help="The file of the page, such as report.html (standard output)."),
+        *(option for option in Delta.options if option.name not in LEFT_OUT),
+    )
+
+    asked: Delta
+    model: System | IntervalChain
+    named: str
+    typed: list[str]
+    output: str | None
+
+    @classmethod
+    def read(cls, given: Given) -> PageReport:
+        asked = Delta.of(given, alpha="1")
+        about = {"named": given.argument, "typed": given.typed(), "output": given[OUTPUT]}
+        return cls(asked=asked, model=asked.model, **about)  # type: ignore[arg-type]
+
+    def ask(self, limits: Limits) -> Decision:
+        from bisimdist.privacy.report.page import SHARE, decision
+
+        limits = replace(limits, deadline=limits.deadline.part(DRAWING))
+        delta = self.asked.ask(replace(limits, deadline=limits.deadline.part(SHARE)))
+        asked = self.asked
+        about = {"pairs": asked.pairs, "rounds": asked.rounds, "nature": asked.nature}
+        return decision(self.model, delta, limits=limits, **about)  # type: ignore[arg-type]
+
+    def frame(self) -> dict[str, object]:
+        return {**self.asked.frame(), "command": self.command}
+
+    def unknown(self, reason: str) -> Plain | None:
+        return self.asked.unknown(reason)
+
+    def data(self, answer: Decision) -> dict[str, object]:
+        return {**self.asked.data(answer.delta), **self.frame()}
+
+    def report(self, answer: Decision) -> Report | str:
+        return self._page(answer) if self.output is None else self.asked.report(answer.delta)
+
+    def settled(self, answer: Decision) -> Settled:
+        return self.asked.settled(answer.delta)
+
+    def content(self, option: Option[Any], path: str, answer: Decision) -> str:
+        del option, path
+        return self._page(answer)
+
+    def _page(self, answer: Decision) -> str:
+        from bisimdist.privacy.report.page import decision_page
+
+        words = ("bisimdist", self.command, *self.typed, "-o", self.output or "report.html")
+        reproduce = shlex.join(words)
+        return decision_page(answer, self.asked.report(answer.delta), named=self.named, reproduce=reproduce)

@@ -1,0 +1,1 @@
+"""What a program leaks, and where in its source two runs differ."""

@@ -1,0 +1,434 @@
+"""Values that depend on random bits, exact for all of these at once until something tells them apart.
+
+What was drawn is a whole number plus multiples of independent, uniform numbers, the leaves. A value is a sum
+of multiples of leaves, and of quotients and remainders of such sums. Where something depends on more than is
+known, `Split` says which leaf has to be divided, and the run begins again with the parts.
+"""
+
+from __future__ import annotations
+
+import operator as operators
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from math import gcd
+from typing import Any, TypeAlias
+
+from bisimdist.programs.control import Outside, SplitInterval
+
+MOST_VALUES = 1 << 16  # so many values of one draw are told apart at most
+
+Variable: TypeAlias = tuple[int, tuple[tuple[int, int], ...]]
+"""What is known of a number that was drawn: a constant, and of each leaf its factor and number of values."""
+
+
+class Leaf:
+    """A uniform number ``0, …, count - 1``: the `place`-th of the variable with a number."""
+
+    __slots__ = ("high", "place", "variable")
+    low = 0
+
+    def __init__(self, variable: int, place: int, count: int) -> None:
+        self.variable = variable
+        self.place = place
+        self.high = count - 1
+
+    def part(self, _: int) -> Any:
+        """Tell its values apart."""
+        if self.high >= MOST_VALUES:
+            raise Outside(
+                f"a draw has {self.high + 1} values that the program tells apart",
+                f"at most {MOST_VALUES} are looked at",
+            )
+        raise Split(self, tuple(range(1, self.high + 1)))
+
+
+class _Quotient:
+    """A value divided by a number, rounded down."""
+
+    __slots__ = ("divisor", "high", "inner", "low")
+
+    def __init__(self, inner: Drawn, divisor: int) -> None:
+        self.inner = inner
+        self.divisor = divisor
+        self.low = inner.low // divisor
+        self.high = inner.high // divisor
+
+    def part(self, bound: int) -> Any:
+        """Tell values below a bound from others."""
+        bound = min(max(bound, self.low + 1), self.high)
+        self.inner.cut(bound * self.divisor)
+
+
+class _Remainder:
+    """What is left of a value that is divided by a number."""
+
+    __slots__ = ("divisor", "high", "inner")
+    low = 0
+
+    def __init__(self, inner: Drawn, divisor: int) -> None:
+        self.inner = inner
+        self.divisor = divisor
+        self.high = divisor - 1
+
+    def part(self, _: int) -> Any:
+        """Tell apart where it begins again from 0."""
+        lowest, highest = self.inner.low // self.divisor, self.inner.high // self.divisor
+        self.inner.cut(((lowest + highest + 1) // 2) * self.divisor)
+
+
+class _Bitwise:
+    """What `and`, `or`, or `exclusive or` make of two values that are not negative."""
+
+    __slots__ = ("high", "one", "operator", "two")
+    low = 0
+
+    def __init__(self, operator: Callable[[Any, Any], Any], one: Drawn, two: Drawn) -> None:
+        self.operator = operator
+        self.one = one
+        self.two = two
+        if operator is operators.and_:
+            self.high = min(one.high, two.high)
+        else:
+            self.high = (1 << max(one.high, two.high).bit_length()) - 1
+
+    def part(self, _: int) -> Any:
+        """Tell the values of one of the two apart: of that which has fewer."""
+        narrow = self.one if self.one.high - self.one.low < self.two.high - self.two.low else self.two
+        return narrow.force()
+
+
+class Split(SplitInterval):
+    """A leaf has to be divided before the run can go on.
+
+    leaf: which leaf.
+    cuts: where parts of it begin.
+    period: instead: it is taken apart into its remainder and its quotient by this number.
+    """
+
+    def __init__(self, leaf: Leaf, cuts: tuple[int, ...] = (), period: int = 0) -> None:
+        super().__init__(leaf.variable, cuts)
+        self.leaf = leaf
+        self.period = period
+
+    def parts(self, variables: Sequence[Variable]) -> Iterator[tuple[Variable, ...]]:
+        """Yield the parts of what is known: together they are all of it, and no two overlap."""
+        where, place = self.leaf.variable, self.leaf.place
+        const, leaves = variables[where]
+        factor, count = leaves[place]
+        before, after = leaves[:place], leaves[place + 1 :]
+        made: list[Variable] = []
+        if self.period:
+            whole = count // self.period
+            both = (factor, self.period), (factor * self.period, whole)
+            halves = (part for part in both if part[1] > 1)
+            made.append((const, (*before, *halves, *after)))
+            marks = [whole * self.period, count]
+        else:
+            marks = [0, *self.cuts, count]
+        for low, high in pairwise(marks):
+            if low < high:
+                own = ((factor, high - low),) if high - low > 1 else ()
+                made.append((const + factor * low, (*before, *own, *after)))
+        for one in made:
+            yield (*variables[:where], one, *variables[where + 1 :])
+
+
+def drawn_of(variable: Variable, number: int) -> int | Drawn:
+    """Return the value of a variable."""
+    const, leaves = variable
+    return _drawn(const, leaves, number) if leaves else const
+
+
+@lru_cache(1 << 14)
+def _drawn(const: int, leaves: tuple[tuple[int, int], ...], number: int) -> Drawn:
+    return Drawn(const, {Leaf(number, place, count): factor for place, (factor, count) in enumerate(leaves)})
+
+
+def _made(const: int, terms: dict[Any, int]) -> int | Drawn:
+    return Drawn(const, terms) if terms else const
+
+
+class Drawn:
+    """A value that depends on what was drawn: a constant and multiples of atoms, none of them 0.
+
+    Operators give what they give of each of its values, or raise `Split`.
+    """
+
+    __slots__ = ("const", "high", "low", "terms")
+
+    def __init__(self, const: int, terms: dict[Any, int]) -> None:
+        low = high = const
+        for atom, factor in terms.items():
+            if factor > 0:
+                low += factor * atom.low
+                high += factor * atom.high
+            else:
+                low += factor * atom.high
+                high += factor * atom.low
+        self.const = const
+        self.terms = terms
+        self.low = low
+        self.high = high
+
+    # what is told apart
+
+    def cut(self, bound: int) -> Any:
+        """Tell values below a bound from others, or come nearer to that."""
+        atom, factor = max(self.terms.items(), key=lambda item: abs(item[1]) * (item[0].high - item[0].low))
+        extreme = sorted((factor * atom.low, factor * atom.high))
+        low, high = self.low - extreme[0], self.high - extreme[1]
+        if factor > 0:
+            points = {-((high - bound) // factor), -((low - bound) // factor)}
+        else:
+            points = {(high - bound) // -factor + 1, (low - bound) // -factor + 1}
+        if type(atom) is not Leaf:
+            return atom.part(min(points) if len(self.terms) == 1 else sum(points) // len(points))
+        inside = sorted(point for point in points if 0 < point <= atom.high)
+        raise Split(atom, tuple(inside) or ((atom.high + 1) // 2,))
+
+    def force(self) -> Any:
+        """Tell all values apart."""
+        for atom in self.terms:
+            if type(atom) is not Leaf:
+                atom.part((atom.low + atom.high + 1) // 2)
+        return min(self.terms, key=lambda leaf: leaf.high).part(0)
+
+    def settle(self) -> None:
+        """Make sure that it is a sum of multiples of leaves."""
+        for atom in self.terms:
+            if type(atom) is not Leaf:
+                atom.part((atom.low + atom.high + 1) // 2)
+
+    def _below(self, bound: int) -> bool:
+        if self.high < bound:
+            return True
+        if self.low >= bound:
+            return False
+        return bool(self.cut(bound))
+
+    def _is(self, value: int) -> bool:
+        if not self.low <= value <= self.high:
+            return False
+        return not self._below(value) and self._below(value + 1)
+
+    def __lt__(self, other: Any) -> bool:
+        if type(other) is Drawn:
+            return _below_zero(self - other)
+        if self.high < other:
+            return True
+        return False if self.low >= other else bool(self.cut(other))
+
+    def __ge__(self, other: Any) -> bool:
+        if type(other) is Drawn:
+            return not _below_zero(self - other)
+        if self.low >= other:
+            return True
+        return False if self.high < other else not self.cut(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return not self._below(other + 1) if type(other) is not Drawn else _below_zero(other - self)
+
+    def __le__(self, other: Any) -> bool:
+        return not self > other
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is Drawn:
+            apart = self - other
+            return apart._is(0) if type(apart) is Drawn else apart == 0
+        return isinstance(other, int) and self._is(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __bool__(self) -> bool:
+        return not self._is(0)
+
+    def _force(self, *_: object) -> Any:
+        self.force()
+
+    def __hash__(self) -> int:
+        return int(self.force())
+
+    __index__ = __int__ = __float__ = __round__ = __str__ = _force
+    __rlshift__ = __rrshift__ = __rfloordiv__ = __rmod__ = _force
+
+    def bit_length(self) -> int:
+        """As that of an integer that is not negative."""
+        for size in range(self.high.bit_length(), 0, -1):
+            if not self._below(1 << (size - 1)):
+                return size
+        return 0
+
+    # sums
+
+    def __add__(self, other: Any) -> Any:
+        if type(other) is not Drawn:
+            return Drawn(self.const + other, self.terms)
+        terms = dict(self.terms)
+        for atom, factor in other.terms.items():
+            terms[atom] = terms.get(atom, 0) + factor
+            if not terms[atom]:
+                del terms[atom]
+        return _made(self.const + other.const, terms)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Drawn:
+        return Drawn(-self.const, {atom: -factor for atom, factor in self.terms.items()})
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: int) -> Drawn:
+        return Drawn(other - self.const, {atom: -factor for atom, factor in self.terms.items()})
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is Drawn:
+            (self if self.high - self.low < other.high - other.low else other).force()
+        if not other:
+            return 0
+        return Drawn(self.const * other, {atom: factor * other for atom, factor in self.terms.items()})
+
+    __rmul__ = __mul__
+
+    def __lshift__(self, count: Any) -> Any:
+        return self * (1 << count)
+
+    # quotients
+
+    def _divided(self, divisor: int) -> tuple[Any, Any]:  # noqa: PLR0911
+        """Return quotient and remainder."""
+        if self.low // divisor == (first := self.high // divisor):
+            return first, self - first * divisor
+        if len(self.terms) == 1 and not self.const and not divisor & (divisor - 1):
+            ((bits, times),) = self.terms.items()
+            if type(bits) is _Bitwise and times == 1:
+                halves = bits.one._divided(divisor), bits.two._divided(divisor)
+                return tuple(bits.operator(one, two) for one, two in zip(*halves, strict=True))
+        whole, rest = {}, {}
+        for atom, factor in self.terms.items():
+            times = factor // divisor if factor > 0 else -(-factor // divisor)
+            if times:
+                whole[atom] = times
+            if factor != times * divisor:
+                rest[atom] = factor - times * divisor
+        inner = _made(self.const, rest)
+        if type(inner) is not Drawn:
+            return _made(inner // divisor, whole), inner % divisor
+        first = inner.low // divisor
+        if inner.high // divisor == first:
+            return _made(first, whole), inner - first * divisor
+        tidy = _tidied(inner)
+        first = tidy.low // divisor
+        if tidy.high // divisor == first:
+            return _made(first, whole), tidy - first * divisor
+        simple = _simpler(inner, divisor)
+        if simple is not None:
+            return _made(0, whole) + simple, inner - simple * divisor
+        for atom, factor in rest.items():
+            period = divisor // gcd(factor, divisor)
+            if type(atom) is Leaf and atom.high >= period:
+                raise Split(atom, period=period)
+        return (
+            _made(0, {**whole, _Quotient(inner, divisor): 1}),
+            Drawn(0, {_Remainder(inner, divisor): 1}),
+        )
+
+    def __floordiv__(self, divisor: Any) -> Any:
+        return self if divisor == 1 else self._divided(int(divisor))[0]
+
+    def __rshift__(self, count: Any) -> Any:
+        return self._divided(1 << count)[0] if count else self
+
+    def __mod__(self, divisor: Any) -> Any:
+        divisor = int(divisor)
+        value: Any = self
+        for atom, factor in self.terms.items():
+            if type(atom) is _Remainder and factor * atom.divisor % divisor == 0:
+                value = value - Drawn(0, {atom: factor}) + atom.inner * factor
+        return value._divided(divisor)[1] if type(value) is Drawn else value % divisor
+
+    # bits
+
+    def __and__(self, mask: Any) -> Any:
+        if type(mask) is Drawn:
+            return _of_bits(operators.and_, self, mask)
+        if not mask & (mask + 1):
+            if self.low >= 0 and self.high <= mask:
+                return self
+            return self % (mask + 1)
+        found: Any = 0
+        while mask:
+            low = (mask & -mask).bit_length() - 1
+            high = low + ((~(mask >> low)) & ((mask >> low) + 1)).bit_length() - 1
+            found = found + (self % (1 << high) - (self % (1 << low) if low else 0))
+            mask &= -1 << high
+        return found
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        if type(other) is not Drawn:
+            return self + (other - (self & other)) if other else self
+        for one, two in ((self, other), (other, self)):
+            step = one.const
+            for factor in one.terms.values():
+                step = gcd(step, factor)
+            if two.low >= 0 and two.high < (step & -step):
+                return one + two
+        return _of_bits(operators.or_, self, other)
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Any:
+        if type(other) is not Drawn:
+            return self + other - 2 * (self & other)
+        return _of_bits(operators.xor, self, other)
+
+    __rxor__ = __xor__
+
+
+def _tidied(value: Drawn) -> Drawn:
+    """Write dividends less multiples of their quotients as remainders, if these are few."""
+    const, terms = value.const, dict(value.terms)
+    for atom in value.terms:
+        if type(atom) is not _Quotient or atom.divisor > MOST_VALUES:
+            continue
+        times, odd = divmod(-terms[atom], atom.divisor)
+        if odd or any(terms.get(one, 0) != times * factor for one, factor in atom.inner.terms.items()):
+            continue
+        for gone in (atom, *atom.inner.terms):
+            del terms[gone]
+        terms[_Remainder(atom.inner, atom.divisor)] = times
+        const -= times * atom.inner.const
+    return value if len(terms) == len(value.terms) else Drawn(const, terms)
+
+
+def _below_zero(value: Any) -> bool:
+    return bool(value < 0)
+
+
+def _simpler(value: Drawn, divisor: int) -> Any:
+    """Return the quotient of a multiple of one leaf as that of the leaf by a small number, if it is the same.
+
+    This is how compilers divide by a constant. ``(c t + k) / divisor`` is larger than ``(t + j) / m`` by
+    ``e(t)``, which is linear in `t`. Where that lies in ``[0, 1 / m)`` at both ends, no whole number lies
+    between the two for any `t`.
+    """
+    ((leaf, factor), *more) = value.terms.items()
+    if (
+        more
+        or type(leaf) is not Leaf
+        or not 1 < factor < divisor
+        or leaf.high >= divisor // gcd(factor, divisor)
+    ):
+        return None
+    small = -(-divisor // factor)
+    begin = value.const * small // divisor
+    last = (factor * leaf.high + value.const) * small - (leaf.high + begin) * divisor
+    return Drawn(begin, {leaf: 1}) // small if 0 <= last < divisor else None
+
+
+def _of_bits(operator: Callable[[Any, Any], Any], one: Drawn, two: Drawn) -> Drawn:
+    return Drawn(0, {_Bitwise(operator, one, two): 1})

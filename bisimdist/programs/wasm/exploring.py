@@ -1,0 +1,159 @@
+"""The graph of compiled code: what is drawn is divided where something depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, TypeAlias
+
+from bisimdist.programs.code import NOWHERE, Place, Segment
+from bisimdist.programs.control import Outside
+from bisimdist.programs.exploration import Exploration
+from bisimdist.programs.machine import Ended
+from bisimdist.programs.wasm.drawn import MOST_VALUES, Split, Variable
+from bisimdist.programs.wasm.states import State
+
+_FEW = 8  # a draw of at most so many values is looked at value by value
+
+_WORD = 64
+
+Known: TypeAlias = tuple[Variable, ...]  # what is drawn, and what is known of what was drawn before
+
+
+@dataclass(slots=True)
+class CompiledExploration(Exploration):
+    """A graph that grows as it is asked to."""
+
+    file: str = ""  # what answers call the file
+    runs: int = 0  # how many segments were run
+    _known: dict[Any, list[tuple[Known, int]]] = field(default_factory=dict)
+    """How a draw was divided the last time that it was met: a guess for the next."""
+
+    def place(self, number: int) -> Place:
+        """Return the file and the offset that a node is about."""
+        segment = self._segment(number)
+        return NOWHERE if segment is None else (self.file, segment.line)
+
+    def _segment(self, number: int) -> Segment | None:
+        node: Any = self.nodes[number]
+        if isinstance(node, Ended):
+            return None
+        segment, frame = node.state.segment, node.state.stack
+        while not segment.line and frame is not None:
+            segment, frame = frame.segment, frame.below
+        return segment if segment.line else None
+
+    def where(self, number: int) -> str:
+        """Return the offset that a node is about, for people."""
+        segment = self._segment(number)
+        if segment is None:
+            return ""
+        machine: Any = self.machine
+        return f"at {machine.lines.place(segment.line, segment.code.name)}"
+
+    def answers(self, number: int, most: int) -> Sequence[Any]:
+        """Return one of each part in which a draw was divided."""
+        node: Any = self.nodes[number]
+        known = self._known.get((node.state.segment, node.request.count, node.state.counts), ())
+        return sorted({variables[0][0] for variables, _ in known})[:most]
+
+    def _number(self, outcome: Any) -> int:
+        if isinstance(outcome, Ended):
+            return Exploration._number(self, outcome)
+        state, nodes = outcome.state, self.nodes
+        known: int = state.number
+        if 0 <= known < len(nodes):
+            node: Any = nodes[known]
+            if type(node) is not Ended and node.state is state and node.request is outcome.request:
+                return known
+        number = state.number = Exploration._number(self, outcome)
+        return number
+
+    def _expand(self, number: int, cost: float) -> None:
+        node: Any = self.nodes[number]
+        if isinstance(node, Ended):
+            return
+        state: State = node.state
+        request = node.request
+        machine: Any = self.machine
+        follow, tally, numbered = machine.follow, machine.tally, self._number
+        where = state.segment, request.count, state.counts
+        known = self._known.get(where)
+        total = request.count
+        if known is None:
+            rest = tuple((0, ((1, count),)) for count in state.counts)
+            known = self._known[where] = _weighed([(one, *rest) for one in _first(request.count)])
+        for count in state.counts:
+            total *= count
+        work = list(known)
+        gathered: dict[Any, Any] = {}
+        found: list[tuple[Known, Any]] = []
+        divided = False
+        while work:
+            variables, weight = work.pop()
+            self.runs += 1
+            try:
+                target = numbered(follow(state, variables))
+            except Split as split:
+                work += _weighed(split.parts(variables))
+                divided = True
+                if len(work) + len(found) > MOST_VALUES:
+                    raise Outside(
+                        f"a draw has more than {MOST_VALUES} parts that the program tells apart",
+                        "compare it with fewer numbers",
+                    ) from split
+                continue
+            key = target, tally.steps, None
+            gathered[key] = gathered.get(key, 0) + weight
+            found.append((variables, key))
+        if divided:
+            self._known[where] = _weighed(_joined(found, 1 + len(state.counts)))
+        self.edges[number] = self._led(gathered, total, cost)
+
+
+def _weighed(parts: Iterable[Known]) -> list[tuple[Known, int]]:
+    """Return parts with how many values each of them is."""
+    return [(part, prod(count for one in part for _, count in one[1])) for part in parts]
+
+
+def _first(count: int) -> Iterable[Variable]:
+    """Return all that may be drawn, as few variables."""
+    if count <= _FEW:
+        return [(value, ()) for value in range(count)]
+    bits = count.bit_length() - 1
+    leaves = [(1 << low, 1 << min(_WORD, bits - low)) for low in range(0, bits, _WORD)]
+    return [(0, tuple(leaves))]
+
+
+def _joined(found: list[tuple[Known, Any]], size: int) -> list[Known]:
+    """Put ranges of a variable side by side together that lead to the same, others being equal."""
+    for place in range(size):
+        ranges: dict[Any, list[tuple[int, int]]] = {}
+        made: list[tuple[Known, Any]] = []
+        for variables, key in found:
+            const, leaves = variables[place]
+            if not leaves:
+                span = const, const + 1
+            elif len(leaves) == 1 and leaves[0][0] == 1:
+                span = const, const + leaves[0][1]
+            else:
+                made.append((variables, key))
+                continue
+            ranges.setdefault((variables[:place], variables[place + 1 :], key), []).append(span)
+        for (before, after, key), spans in ranges.items():
+            spans.sort()
+            low, high = spans[0]
+            for begin, end in spans[1:]:
+                if begin == high:
+                    high = end
+                    continue
+                made.append(((*before, _range(low, high), *after), key))
+                low, high = begin, end
+            made.append(((*before, _range(low, high), *after), key))
+        found = made
+    return [variables for variables, _ in found]
+
+
+def _range(low: int, high: int) -> Variable:
+    return low, ((1, high - low),) if high - low > 1 else ()

@@ -1,0 +1,104 @@
+"""What a function is called with: the input, as a number or a list in memory, and the other arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from bisimdist.errors import UsageError
+from bisimdist.programs.wasm.memory import PAGE, Memory
+from bisimdist.programs.wasm.module import Module
+
+_LAYOUT = re.compile(r"(?P<sign>[iu])(?P<bits>8|16|32|64)(?: at (?P<place>\d+|0x[0-9a-fA-F]+))?")
+
+
+class Given:
+    """Arguments of an exported function.
+
+    module, index: the module and the number of the function.
+    arguments: what follows the input, as texts.
+    layout: how a list is written into memory: the type of its numbers, and maybe where, as in ``i32 at
+        4096``; the function is given the address and the length.
+    Raises UsageError if the arguments do not fit the function.
+    """
+
+    def __init__(self, module: Module, index: int, arguments: Sequence[str], layout: str | None) -> None:
+        self.name = module.name_of(index)
+        self.types = module.signature(index).parameters
+        first = 1 if layout is None else 2
+        self.layout = None
+        self.place: int | None = None
+        if layout is not None:
+            found = _LAYOUT.fullmatch(layout.strip())
+            if found is None:
+                raise UsageError(
+                    f"--layout {layout[:60]}: expected a type, maybe an address, such as 'i32 at 4096'"
+                )
+            if not module.memories:
+                raise UsageError(f"--layout {layout[:60]}: the module has no memory")
+            self.layout = found["sign"] == "i", int(found["bits"])
+            self.place = None if found["place"] is None else int(found["place"], 0)
+        if len(self.types) != first + len(arguments):
+            missing = len(self.types) - first - len(arguments)
+            more = f"give {missing} more with --argument" if missing > 0 else f"{-missing} are too many"
+            raise UsageError(
+                f"{self.name} takes {len(self.types)} arguments ({', '.join(self.types) or 'none'}), "
+                f"{first} of which the input gives; {more}"
+            )
+        self.first = first
+        self.more = [
+            _number(f"--argument {text}", text, kind)
+            for text, kind in zip(arguments, self.types[first:], strict=True)
+        ]
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse an input that the function does not take."""
+        if self.layout is None:
+            _number(f"--input {name}", value, self.types[0])
+        else:
+            self._elements(name, value)
+
+    def _elements(self, name: str, value: Any) -> bytes:
+        sign, bits = self.layout or (True, 32)
+        if not isinstance(value, list | tuple) or not all(isinstance(one, int) for one in value):
+            raise UsageError(f"--input {name[:60]}: expected a list of integers, for --layout was given")
+        low, high = (-(1 << (bits - 1)), 1 << (bits - 1)) if sign else (0, 1 << bits)
+        for one in value:
+            if not low <= one < high:
+                raise UsageError(f"--input {name[:60]}: {one} does not fit {'iu'[not sign]}{bits}")
+        return b"".join(int(one).to_bytes(bits // 8, "little", signed=sign) for one in value)
+
+    def arguments(self, value: Any, memory: Any = None, *, write: Any = None, grow: Any = None) -> list[Any]:
+        """Return the arguments for an input; a list is written into memory first."""
+        if self.layout is None:
+            return [_number("--input", value, self.types[0]), *self.more]
+        del memory
+        content = self._elements(str(value), value)
+        place = grow(-(-len(content) // PAGE) or 1) if self.place is None else self.place
+        write(place, content)
+        return [place, len(value), *self.more]
+
+    def laid(self, memory: Memory, value: Any) -> list[Any]:
+        """Return the arguments for an input of which the list is written into the machine's memory."""
+        return self.arguments(value, write=memory.store, grow=lambda pages: memory.grow(pages) * PAGE)
+
+
+def _number(what: str, value: Any, kind: str) -> int | float:
+    """Return a number as an argument of a type, integers as unsigned ones."""
+    if kind[0] == "f":
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise UsageError(f"{what[:60]}: expected a number, for the function takes an {kind}") from None
+    try:
+        number = int(value, 0) if isinstance(value, str) else value
+    except ValueError:
+        number = None
+    bits = int(kind[1:]) if kind in {"i32", "i64"} else 0
+    if not isinstance(number, int):
+        hint = "; a list needs --layout, such as --layout i32" if isinstance(value, list | tuple) else ""
+        raise UsageError(f"{what[:60]}: expected an integer, for the function takes an {kind}{hint}")
+    if not -(1 << (bits - 1)) <= number < 1 << bits:
+        raise UsageError(f"{what[:60]}: it does not fit the {bits} bits that the function takes")
+    return number % (1 << bits)

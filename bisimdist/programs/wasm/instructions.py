@@ -1,0 +1,171 @@
+"""The instructions of a function, one after another: what they are called, and what stands behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bisimdist.programs.wasm.binary import TYPES, Reader
+
+_COMPARED = ["eq", "ne", *(f"{name}_{sign}" for name in ("lt", "gt", "le", "ge") for sign in "su")]
+_FLOAT_COMPARED = ["eq", "ne", "lt", "gt", "le", "ge"]
+_DIVIDED = [f"{name}_{sign}" for name in ("div", "rem") for sign in "su"]
+_SHIFTED = ["shl", "shr_s", "shr_u", "rotl", "rotr"]
+_INTEGER = ["clz", "ctz", "popcnt", "add", "sub", "mul", *_DIVIDED, "and", "or", "xor", *_SHIFTED]
+_ROUNDED = ["ceil", "floor", "trunc", "nearest"]
+_FLOAT = ["abs", "neg", *_ROUNDED, "sqrt", "add", "sub", "mul", "div", "min", "max", "copysign"]
+_TRUNCATED = "{0}.trunc_f32_s {0}.trunc_f32_u {0}.trunc_f64_s {0}.trunc_f64_u"
+_CONVERTED = "{0}.convert_i32_s {0}.convert_i32_u {0}.convert_i64_s {0}.convert_i64_u"
+_CONVERSIONS = (
+    f"i32.wrap_i64 {_TRUNCATED.format('i32')} i64.extend_i32_s i64.extend_i32_u {_TRUNCATED.format('i64')} "
+    f"{_CONVERTED.format('f32')} f32.demote_f64 {_CONVERTED.format('f64')} f64.promote_f32 "
+    "i32.reinterpret_f32 i64.reinterpret_f64 f32.reinterpret_i32 f64.reinterpret_i64 "
+    "i32.extend8_s i32.extend16_s i64.extend8_s i64.extend16_s i64.extend32_s"
+).split()
+_NUMERIC = (
+    *("i32.eqz", *(f"i32.{name}" for name in _COMPARED)),
+    *("i64.eqz", *(f"i64.{name}" for name in _COMPARED)),
+    *(f"{kind}.{name}" for kind in ("f32", "f64") for name in _FLOAT_COMPARED),
+    *(f"{kind}.{name}" for kind in ("i32", "i64") for name in _INTEGER),
+    *(f"{kind}.{name}" for kind in ("f32", "f64") for name in _FLOAT),
+    *_CONVERSIONS,
+)
+_FIRST_NUMERIC = 0x45
+
+ACCESSES: dict[str, tuple[str, int, bool]] = {
+    **{f"{kind}.load": (kind, int(kind[1:]) // 8, False) for kind in ("i32", "i64", "f32", "f64")},
+    **{
+        f"{kind}.load{bits}_{sign}": (kind, bits // 8, sign == "s")
+        for kind, widths in (("i32", (8, 16)), ("i64", (8, 16, 32)))
+        for bits in widths
+        for sign in ("s", "u")
+    },
+    **{f"{kind}.store": (kind, int(kind[1:]) // 8, False) for kind in ("i32", "i64", "f32", "f64")},
+    **{
+        f"{kind}.store{bits}": (kind, bits // 8, False)
+        for kind, widths in (("i32", (8, 16)), ("i64", (8, 16, 32)))
+        for bits in widths
+    },
+}  # by instruction the type of the value, how many bytes it takes, and whether a sign is extended
+_MEMORY = dict(enumerate(ACCESSES, 0x28))
+
+_PLAIN = {
+    **{0x00: "unreachable", 0x01: "nop", 0x05: "else", 0x0B: "end", 0x0F: "return", 0x1A: "drop"},
+    **{0x1B: "select", 0xD1: "ref.is_null"},
+}
+_INDEXED = {
+    **{0x0C: "br", 0x0D: "br_if", 0x10: "call", 0x12: "return_call", 0x20: "local.get", 0x21: "local.set"},
+    **{0x22: "local.tee", 0x23: "global.get", 0x24: "global.set", 0x25: "table.get", 0x26: "table.set"},
+    **{0xD2: "ref.func", 0x3F: "memory.size", 0x40: "memory.grow"},
+}
+_BLOCKS = {0x02: "block", 0x03: "loop", 0x04: "if"}
+_BULK = dict(
+    enumerate(
+        [
+            *(("memory.init", 2), ("data.drop", 1), ("memory.copy", 2), ("memory.fill", 1)),
+            *(("table.init", 2), ("elem.drop", 1), ("table.copy", 2), ("table.grow", 1)),
+            *(("table.size", 1), ("table.fill", 1)),
+        ],
+        8,
+    )
+)
+_SATURATED = tuple(
+    f"{whole}.trunc_sat_{real}_{sign}" for whole in ("i32", "i64") for real in ("f32", "f64") for sign in "su"
+)
+_OTHER = {0xFB: "garbage collection", 0xFD: "vectors (SIMD)", 0xFE: "threads"}
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """An instruction, what stands behind it, and its offset in the file."""
+
+    name: str
+    what: Any
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The types of parameters and results."""
+
+    parameters: tuple[str, ...]
+    results: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(self.parameters)}) -> ({', '.join(self.results)})"
+
+
+def decoded(part: Reader, types: Sequence[Signature]) -> Iterator[Instruction]:
+    """Yield the instructions of a part of a module that has these types.
+
+    Raises ModelError if there is one that is not known, with its offset.
+    """
+    while part.place < part.end:
+        offset = part.place
+        name, what = _one(types, part, part.byte())
+        yield Instruction(name, what, offset)
+
+
+def _one(types: Sequence[Signature], part: Reader, code: int) -> tuple[str, Any]:  # noqa: PLR0911, PLR0912
+    if _FIRST_NUMERIC <= code < _FIRST_NUMERIC + len(_NUMERIC):
+        return _NUMERIC[code - _FIRST_NUMERIC], None
+    if code in _INDEXED:
+        return _INDEXED[code], part.unsigned()
+    if code in _MEMORY:
+        part.unsigned()
+        return _MEMORY[code], part.unsigned()
+    if code in _PLAIN:
+        return _PLAIN[code], None
+    if code in _BLOCKS:
+        return _BLOCKS[code], _block_type(types, part)
+    match code:
+        case 0x41:
+            return "i32.const", part.signed(32) % 2**32
+        case 0x42:
+            return "i64.const", part.signed(64) % 2**64
+        case 0x43:
+            return "f32.const", part.float32()
+        case 0x44:
+            return "f64.const", part.float64()
+        case 0x0E:
+            return "br_table", (*part.vector(part.unsigned), part.unsigned())
+        case 0x11 | 0x13:
+            kind = part.unsigned()
+            return ("call_indirect" if code == 0x11 else "return_call_indirect"), (kind, part.unsigned())
+        case 0x1C:
+            part.vector(part.byte)
+            return "select", None
+        case 0xD0:
+            return "ref.null", part.byte()
+        case 0xFC:
+            return _prefixed(part)
+    offset = part.place - 1
+    if code in _OTHER:
+        part.fail(f"an instruction for {_OTHER[code]}, which are not supported", offset)
+    return part.fail(f"the instruction {code:#x} is not known", offset)
+
+
+def _prefixed(part: Reader) -> tuple[str, Any]:
+    offset, code = part.place - 1, part.unsigned()
+    if code < len(_SATURATED):
+        return _SATURATED[code], None
+    if code not in _BULK:
+        part.fail(f"the instruction 0xfc {code:#x} is not known", offset)
+    name, count = _BULK[code]
+    return name, tuple(part.unsigned() for _ in range(count))
+
+
+def _block_type(types: Sequence[Signature], part: Reader) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    offset = part.place
+    code = part.byte()
+    if code == 0x40:
+        return (), ()
+    if code in TYPES:
+        return (), (TYPES[code],)
+    part.place = offset
+    index = part.signed(33)
+    if not 0 <= index < len(types):
+        part.fail(f"there is no type {index}", offset)
+    kind = types[index]
+    return kind.parameters, kind.results

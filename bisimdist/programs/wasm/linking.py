@@ -1,0 +1,380 @@
+"""From a module to functions of Python: who may draw, what memory begins with, and code."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from bisimdist.errors import ModelError
+from bisimdist.programs.blocks import analyse
+from bisimdist.programs.code import Code, Segment
+from bisimdist.programs.control import Outside
+from bisimdist.programs.emit import Emitter
+from bisimdist.programs.wasm.building import Linked
+from bisimdist.programs.wasm.chance import Chance, Host, host_of
+from bisimdist.programs.wasm.instructions import Instruction
+from bisimdist.programs.wasm.memory import Memory
+from bisimdist.programs.wasm.module import Module
+from bisimdist.programs.wasm.numbers import HELPERS, Trap
+from bisimdist.programs.wasm.translation import Translation
+
+MOST_TURNS = 1_000_000  # so many turns of loops, or ten times as many instructions, between two draws
+
+
+class Routine:
+    """A function that may draw: its code is made when it is called first."""
+
+    __slots__ = ("_make", "entry", "index")
+
+    def __init__(self, index: int, make: Callable[[int], Segment]) -> None:
+        self.index = index
+        self._make = make
+        self.entry: Segment | None = None
+
+    def begin(self) -> Segment:
+        """Return its first segment."""
+        if self.entry is None:
+            self.entry = self._make(self.index)
+        return self.entry
+
+
+class Tally:
+    """What somebody sees of a run between two draws."""
+
+    __slots__ = ("branches", "count", "lines", "steps")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.lines: list[int] = []
+        self.branches: list[int] = []
+        self.steps = 0
+        """The number of what was seen."""
+
+    def clear(self) -> None:
+        """Begin again."""
+        self.count = 0
+        self.lines.clear()
+        self.branches.clear()
+
+
+def reached(module: Module, first: int) -> tuple[dict[int, set[int]], set[int]]:
+    """Return by function that may be called what it calls, and the types of calls through tables."""
+    calls: dict[int, set[int]] = {}
+    types: set[int] = set()
+    imported = len(module.imported)
+    tabled = _tabled(module)
+    stack = [first, *beginnings(module, first)]
+    while stack:
+        index = stack.pop()
+        if index in calls:
+            continue
+        called = calls[index] = set()
+        if index >= imported:
+            function = module.functions[index - imported]
+            for one in module.code_of(function):
+                if one.name in {"call", "return_call"}:
+                    called.add(one.what)
+                elif one.name in {"call_indirect", "return_call_indirect"}:
+                    types.add(one.what[0])
+                    if one.what[0] < len(module.types):
+                        wanted = module.types[one.what[0]]
+                        called |= {other for other in tabled if module.signature(other) == wanted}
+        there = imported + len(module.functions)
+        stack += [other for other in called if other < there]
+    return calls, types
+
+
+def beginnings(module: Module, function: int) -> list[int]:
+    """Return the functions that are called before another one is."""
+    found = module.exports.get("_initialize")
+    more = [found.index] if found is not None and found.kind == "function" else []
+    return [index for index in ([] if module.start is None else [module.start]) + more if index != function]
+
+
+def _tabled(module: Module) -> set[int]:
+    """Return the functions that may be called through a table."""
+    return {index for element in module.elements for index in element.functions if index is not None}
+
+
+def drawing(calls: dict[int, set[int]], chances: dict[int, Chance]) -> frozenset[int]:
+    """Return the functions that may draw, themselves or through what they call."""
+    found = {index for index in calls if index in chances}
+    callers: dict[int, list[int]] = {}
+    for index, called in calls.items():
+        for other in called:
+            callers.setdefault(other, []).append(index)
+    stack = list(found)
+    while stack:
+        for index in callers.get(stack.pop(), ()):
+            if index not in found:
+                found.add(index)
+                stack.append(index)
+    return frozenset(found)
+
+
+class Linker:
+    """Makes code of functions, and what that code refers to.
+
+    module, chances: the module, and its imports that draw.
+    first: the function that is called.
+    kinds: what is seen.
+    kept: words of memory that are never forgotten.
+    """
+
+    def __init__(
+        self, module: Module, chances: dict[int, Chance], first: int, kinds: frozenset[str], kept: set[int]
+    ) -> None:
+        self.module = module
+        self.chances = chances
+        self.tally = Tally()
+        calls, types = reached(module, first)
+        draws = drawing(calls, chances)
+        drawing_types = frozenset(
+            kind
+            for kind in types
+            if kind < len(module.types)
+            and any(module.signature(index) == module.types[kind] for index in draws & _tabled(module))
+        )
+        counts = "instructions" in kinds
+        self.linked = Linked(
+            module, draws, counts, "branches" in kinds, _stack_pointer(module),
+            MOST_TURNS * (10 if counts else 1), drawing_types,
+        )  # fmt: skip
+        self.globals: list[Any] = []
+        limits = module.memories[0] if module.memories else None
+        pages = limits.least if limits else 0
+        most = 65536 if limits is None or limits.most is None else limits.most
+        lines = self.tally.lines if "memory" in kinds else None
+        self.memory = Memory({}, pages, most, kept, lines)
+        self.tables: list[list[int | None]] = [[None] * min(table.least, 1 << 20) for table in module.tables]
+        self.space: dict[str, Any] = self._space()
+        self._functions: dict[int, Callable[..., Any]] = {}
+        self._fill()
+
+    # what code refers to
+
+    def _space(self) -> dict[str, Any]:
+        memory, tally = self.memory, self.tally
+        space: dict[str, Any] = {"." + name: helper for name, helper in HELPERS.items()}
+        for size in (1, 2, 4, 8):
+            space[f".r{size}"], space[f".w{size}"] = memory.reader(size), memory.writer(size)
+        globals_ = self.globals
+
+        def count(number: int) -> None:
+            tally.count += number
+
+        def branch(test: Any) -> Any:
+            taken = int(test) if type(test) is not int and not isinstance(test, bool) else test
+            tally.branches.append(int(taken))
+            return taken
+
+        def move_stack(value: Any) -> None:
+            where = self.linked.stack or 0
+            before, after = globals_[where], int(value)
+            if after > before:
+                memory.pop(before, after)
+            globals_[where] = after
+
+        def init(number: int, to: Any, source: Any, size: Any) -> None:
+            to, source, size = int(to), int(source), int(size)
+            content = self.module.contents[number].content
+            if source + size > len(content) or to + size > memory.size:
+                raise Trap("memory out of bounds")
+            memory.store(to, content[source : source + size])
+
+        def sized(function: Callable[..., Any], place: int) -> Callable[..., Any]:
+            """Count what a function does once for each byte, or page."""
+
+            def counted(*given: Any) -> Any:
+                tally.count += int(given[place])
+                return function(*given)
+
+            return counted if self.linked.counts else function
+
+        space |= {
+            ".globals": globals_,
+            ".tally": count,
+            ".branch": branch,
+            ".move_stack": move_stack,
+            ".pages": lambda: memory.pages,
+            ".grow": sized(memory.grow, 0),
+            ".fill": sized(memory.fill, 2),
+            ".copy": sized(memory.copy, 2),
+            ".init": sized(init, 3),
+            ".trap": _trap,
+            ".forever": _forever,
+            ".indirect": self._indirect,
+        }
+        for index, one in enumerate(self.module.imported):
+            if index in self.chances:
+                space[f".draw{index}"] = self.chances[index]
+            host = host_of(one)
+            space[f".call{index}"] = _refused(str(one)) if host is None else self._hosted(host, str(one))
+        first = len(self.module.imported)
+        for number in range(len(self.module.functions)):
+            index = first + number
+            if index in self.linked.draws:
+                space[f".draw{index}"] = Routine(index, self.segment)
+            else:
+                space[f".call{index}"] = self._later(index)
+        return space
+
+    def _hosted(self, host: Host, name: str) -> Callable[..., Any]:
+        """Return a function of WASI."""
+
+        def call(*given: Any) -> int:
+            if host.result is None:
+                raise Trap(f"it ends itself with {name}")
+            for place, size, value in host.writes:
+                self.memory.writer(size)(given[place], value)
+            return host.result
+
+        return call
+
+    def _later(self, index: int) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            return self.native(index)(*arguments)
+
+        return call
+
+    def _indirect(self, table: int, kind: int, place: Any) -> Any:
+        """Return the function that a table has at a place, if it is of the type that is called."""
+        functions = self.tables[table]
+        place = int(place)
+        index = functions[place] if place < len(functions) else None
+        if index is None:
+            raise Trap("an entry of a table that is empty or does not exist")
+        if self.module.signature(index) != self.module.types[kind]:
+            raise Trap("a call through a table of a function of another type")
+        return self.space[f".draw{index}" if index in self.linked.draws else f".call{index}"]
+
+    # code
+
+    def _translated(self, index: int, draws: bool) -> tuple[Emitter, list[str]]:
+        function = self.module.functions[index - len(self.module.imported)]
+        name = self.module.name_of(index)
+        work = Translation(self.linked, function, name, draws)
+        first = work.run()
+        code = Code(name, self.module.source, function.begin)
+        flow = analyse(first, work.variables, set(work.given))
+        return Emitter(flow, code, self._keep, self._finish), work.given
+
+    def segment(self, index: int) -> Segment:
+        """Return the first segment of a function that may draw."""
+        emitter, given = self._translated(index, True)
+        return emitter.run(given)
+
+    def native(self, index: int) -> Callable[..., Any]:
+        """Return a function that does not draw, as one of Python."""
+        if index < len(self.module.imported):
+            found: Callable[..., Any] = self.space[f".call{index}"]
+            return found
+        if index not in self._functions:
+            emitter, given = self._translated(index, False)
+            self._functions[index] = self.space[f".call{index}"] = emitter.run(given).run
+        return self._functions[index]
+
+    def _keep(self, value: object) -> str:
+        name = f".k{len(self.space)}"
+        self.space[name] = value
+        return name
+
+    def _finish(self, _: str, given: list[str], body: list[ast.stmt], code: Code) -> Callable[..., Any]:
+        arguments = ast.arguments([], [ast.arg(part) for part in given], None, [], [], None, [])
+        node = ast.FunctionDef(code.name, arguments, body or [ast.Pass()], [], None, None)
+        node.lineno = node.end_lineno = code.line
+        node.col_offset = node.end_col_offset = 0
+        tree = ast.fix_missing_locations(ast.Module([node], []))
+        made: dict[str, Any] = {}
+        exec(compile(tree, self.module.source, "exec", dont_inherit=True), self.space, made)
+        found: Callable[..., Any] = made[code.name]
+        return found
+
+    # how it begins
+
+    def _fill(self) -> None:
+        """Give globals, tables and memory what the module says they begin with."""
+        for one in self.module.globals:
+            self.globals.append(self._value(one.value))
+        for element in self.module.elements:
+            if element.mode == "active":
+                place = self._address(element.place)
+                table = self.tables[element.table] if element.table < len(self.tables) else []
+                if place + len(element.functions) > len(table):
+                    raise self._refusal("elements do not fit into their table")
+                table[place : place + len(element.functions)] = element.functions
+        for data in self.module.contents:
+            if data.place is not None:
+                place = self._address(data.place)
+                if place + len(data.content) > self.memory.size:
+                    raise self._refusal(
+                        f"{len(data.content)} bytes of data at {place} do not fit into the memory"
+                    )
+                self._lay(place, data.content)
+
+    def _lay(self, place: int, content: bytes) -> None:
+        words = self.memory.begun.words
+        first = place >> 3
+        padded = bytes(place & 7) + content
+        for k in range(0, len(padded), 8):
+            part = int.from_bytes(padded[k : k + 8], "little")
+            number = first + k // 8
+            low = 8 * max(0, place - 8 * number)
+            high = 8 * min(8, place + len(content) - 8 * number)
+            mask = ((1 << high) - 1) ^ ((1 << low) - 1)
+            words[number] = (words.get(number, 0) & ~mask) | (part & mask)
+
+    def _refusal(self, what: str) -> ModelError:
+        return ModelError(what, source=self.module.source, place="when it begins")
+
+    def _value(self, expression: tuple[Instruction, ...]) -> Any:
+        """Compute a constant expression."""
+        stack: list[Any] = []
+        for instruction in expression:
+            name, what = instruction.name, instruction.what
+            if name == "global.get":
+                if what >= len(self.globals):
+                    raise self._refusal(f"global variable {what} is used before it has a value")
+                stack.append(self.globals[what])
+            elif name[4:] in {"add", "sub", "mul"} and list(map(type, stack[-2:])) == [int, int]:
+                two, one = stack.pop(), stack.pop()
+                stack.append(getattr(operator, name[4:])(one, two) % 2 ** int(name[1:3]))
+            else:
+                stack.append(None if name == "ref.null" else what)
+        if len(stack) != 1:
+            raise self._refusal("a constant expression has no value, or several")
+        return stack[0]
+
+    def _address(self, expression: tuple[Instruction, ...]) -> int:
+        found = self._value(expression)
+        if not isinstance(found, int):
+            raise self._refusal("a place is no integer")
+        return found
+
+
+def _stack_pointer(module: Module) -> int | None:
+    """Return the number of the global variable that is the stack pointer, as toolchains write modules."""
+    for index, name in module.global_names.items():
+        if name == "__stack_pointer":
+            return index
+    for index, one in enumerate(module.globals):
+        if one.mutable and one.type == "i32":
+            return index
+    return None
+
+
+def _trap(what: str) -> NoReturn:
+    raise Trap(what)
+
+
+def _forever() -> NoReturn:
+    raise Outside("a loop does not end", f"at most {MOST_TURNS} turns are run from one draw to the next")
+
+
+def _refused(name: str) -> Callable[..., NoReturn]:
+    def call(*_: object) -> NoReturn:
+        raise Outside(f"it calls the import {name}, which is not known", f"if it draws, say --chance {name}")
+
+    return call

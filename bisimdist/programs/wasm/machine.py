@@ -1,0 +1,302 @@
+"""The machine for compiled code: runs segments from draw to draw, and keeps what lies between as states."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bisimdist.programs.calls import RETURN
+from bisimdist.programs.code import LEAVE, TAIL, Code, Segment
+from bisimdist.programs.control import Outside
+from bisimdist.programs.machine import Ended
+from bisimdist.programs.states import MOST_FRAMES, Drawing
+from bisimdist.programs.wasm.chance import MOST_BYTES, Chance
+from bisimdist.programs.wasm.drawn import Drawn, Variable, drawn_of
+from bisimdist.programs.wasm.lines import Lines
+from bisimdist.programs.wasm.linking import Linker, Routine, beginnings
+from bisimdist.programs.wasm.memory import Memory, Remembered
+from bisimdist.programs.wasm.module import Module
+from bisimdist.programs.wasm.numbers import Trap, signed
+from bisimdist.programs.wasm.reals import Real
+from bisimdist.programs.wasm.states import Frame, State, States, TooDeep, Written, thawing
+from bisimdist.progress import NEVER, Deadline
+
+REHEARSED, FEWEST, REHEARSED_DRAWS = 200, 10, 2000
+"""So many random paths are run before anything is explored; few if nothing is forgotten; so many draws."""
+
+_SEEN = frozenset({"instructions", "memory", "branches"})
+_NOTHING = thawing(())
+_FILL = Code("", "", 0)
+_Frames = list[tuple[Segment, Sequence[Any]]]
+
+
+class Sources:
+    """The file of a program and its digest."""
+
+    def __init__(self, module: Module) -> None:
+        self.digests = {module.source: module.digest}
+
+
+class Machine:
+    """Runs an exported function piece by piece.
+
+    Parameters
+    ----------
+    module, chances
+        The module, and its imports that draw.
+    function
+        The number of the function.
+    kinds
+        What is seen.
+    kept
+        Words of memory that are never forgotten.
+    begun
+        A machine for the same module, of which this one takes over what memory begins with.
+    """
+
+    announces = False
+    freezer = None
+    first: tuple[tuple[Any, ...], int]
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        module: Module,
+        chances: dict[int, Chance],
+        function: int,
+        kinds: frozenset[str],
+        kept: set[int],
+        begun: Machine | None = None,
+    ) -> None:
+        self.module = module
+        self.function = function
+        self.kinds = kinds & _SEEN
+        self.linker = Linker(module, chances, function, kinds, kept)
+        self.memory = self.linker.memory
+        self.globals = self.linker.globals
+        self.tally = self.ticker = self.linker.tally
+        self.states = States()
+        self.sources = Sources(module)
+        self.lines = Lines(module)
+        self.signature = module.signature(function)
+        self.seen: list[str] = []
+        """What was seen between two draws, by number; empty where nothing is."""
+        self._seen: dict[str, int] = {}
+        self._fill = Segment(_FILL, 0, ("place", "size", "result"), run=self._filled)
+        self._thaw: Callable[[Any], Any] = _NOTHING
+        self._before: Written = self.states.nothing
+        if begun is None:
+            self._begin()
+        else:
+            self.memory.begun.words = begun.memory.begun.words
+            self.globals[:], self.memory.pages = begun.first
+        self.first: tuple[tuple[Any, ...], int] = tuple(self.globals), self.memory.pages
+        """The global variables, and the number of pages, when the function is called."""
+
+    def again(self, forgets: bool) -> None:
+        """Begin an exploration anew, with what has to be remembered by now."""
+        self.states = States()
+        self.memory.forgotten.clear()
+        self.memory.begun.clear()
+        self.memory.forgets = forgets
+
+    def rehearse(
+        self,
+        function: Callable[[Memory, Any], Sequence[Any]],
+        values: Sequence[Any],
+        deadline: Deadline = NEVER,
+    ) -> None:
+        """Run random paths, to see which words of memory are read later; what others held is forgotten."""
+        chooser = random.Random(0)
+        draws = failed = 0
+        for number in range(REHEARSED):
+            try:
+                outcome: Any = self.start(function, [values[number % len(values)]])
+                while not isinstance(outcome, Ended) and draws < REHEARSED_DRAWS:
+                    bits = outcome.request.count.bit_length() - 1
+                    outcome = self.replay(outcome.state, [chooser.getrandbits(bits)])
+                    draws += 1
+            except Remembered:
+                failed += 1
+            except (Trap, Outside, RecursionError):
+                pass
+            idle = number == FEWEST and not self.memory.forgotten and not failed
+            self.again(forgets=failed < REHEARSED // 2)
+            if idle or draws >= REHEARSED_DRAWS or deadline.passed():
+                return
+
+    def _begin(self) -> None:
+        """Run what a module runs before anything is called; all bits that it draws there are 0."""
+        self.memory.forgets = False
+        for index in beginnings(self.module, self.function):
+            outcome: Any = self._go(self.linker.space[self._name(index)], (), None, None)
+            while not isinstance(outcome, Ended):
+                outcome = self.replay(outcome.state, [0])
+        self.memory.settled()
+        self.memory.forgets = True
+        self.states = States()
+        self.tally.clear()
+
+    # running
+
+    def start(
+        self,
+        function: Callable[[Memory, Any], Sequence[Any]],
+        arguments: Sequence[Any],
+        keywords: object = None,
+    ) -> Drawing | Ended:
+        """Run the function to its first draw; its arguments are made of the memory and the input."""
+        del keywords
+        self.globals[:], pages = self.first
+        self.memory.open({}, pages)
+        self._before = self.states.nothing
+        self._thaw = _NOTHING
+        self.tally.clear()
+        given = function(self.memory, *arguments)
+        self.tally.clear()
+        return self._go(self.linker.space[self._name(self.function)], tuple(given), None, None)
+
+    def _name(self, index: int) -> str:
+        return f".draw{index}" if index in self.linker.linked.draws else f".call{index}"
+
+    def resume(self, state: State, value: Any, *_: object) -> Drawing | Ended:
+        """Go on from a state with one answer of chance, whatever what was drawn before is."""
+        variables = ((0, ((1, count),)) for count in state.counts)
+        return self._resume(state, value, [drawn_of(one, k + 1) for k, one in enumerate(variables)])
+
+    def replay(self, state: State, script: Sequence[int]) -> Drawing | Ended:
+        """Go on from a state of a run in which every answer is one number: nothing is left open."""
+        return self._resume(state, script[-1], ())
+
+    def follow(self, state: State, variables: Sequence[Variable]) -> Drawing | Ended:
+        """Go on with all answers that a variable stands for, and with what is known of leaves."""
+        if len(variables) == 1:
+            return self._resume(state, drawn_of(variables[0], 0), ())
+        values = [drawn_of(one, k) for k, one in enumerate(variables)]
+        return self._resume(state, values[0], values[1:])
+
+    def _resume(self, state: State, value: Any, leaves: Sequence[Any]) -> Drawing | Ended:
+        if self.kinds:
+            self.tally.clear()
+        thaw = self._thaw = thawing(leaves) if leaves else _NOTHING
+        written = self._before = state.written
+        memory = self.memory
+        memory.open(memory.thawed(written.items, thaw) if written.open else written.words, state.pages)
+        self.globals[:] = [thaw(one) for one in state.globals] if state.loose else state.globals
+        if state.open:
+            return self._go(None, (value, *map(thaw, state.live)), state.segment, state.stack)
+        return self._go(None, (value, *state.live), state.segment, state.stack)
+
+    def _go(  # noqa: PLR0912
+        self, function: Any, given: Sequence[Any], segment: Segment | None, base: Frame | None
+    ) -> Drawing | Ended:
+        """Run until chance is asked for something, or to the end."""
+        frames: _Frames = []
+        live: Sequence[Any]
+        while True:
+            if segment is None:
+                kind = type(function)
+                if kind is Chance:
+                    return self._asked(function, given, frames, base)
+                if kind is Routine:
+                    segment = function.begin()
+                else:
+                    segment, given = RETURN, (function(*given),)
+            end = segment.run(*given)
+            if end[0] == LEAVE:
+                if frames:
+                    segment, live = frames.pop()
+                elif base is not None:
+                    segment, live = base.segment, base.live
+                    if base.open:
+                        live = [self._thaw(one) for one in live]
+                    base = base.below
+                else:
+                    return self._ended(end[1])
+                given = (end[1], *live)
+                continue
+            if end[0] == TAIL:
+                _, place, function, given, _ = end
+                if type(function) is Chance:
+                    frames.append((_returning(place), ()))
+            else:
+                _, place, function, given, _, live = end
+                frames.append((place, live))
+                if len(frames) > MOST_FRAMES:
+                    raise TooDeep(place)
+            segment = None
+
+    def _asked(self, chance: Chance, given: Sequence[Any], frames: _Frames, base: Frame | None) -> Drawing:
+        """Return the state that waits for chance."""
+        if frames:
+            segment, live = frames.pop()
+        else:
+            segment, live = RETURN, ()
+        size = 0
+        if not chance.bits:
+            place, size = int(given[chance.place]), int(given[chance.place + 1])
+            if size > MOST_BYTES:
+                raise Outside(f"{size} random bytes are asked for at once", f"at most {MOST_BYTES} are given")
+            if place + size > self.memory.size:
+                raise Trap("memory out of bounds")
+            frames.append((segment, live))
+            result = {"": None, "0": 0, "count": size}[chance.returned]
+            segment, live = self._fill, (place, size, result)
+        if self.kinds:
+            self._see()
+        state = self.states.state(
+            segment, live, frames, base, self.memory, self._before, self.globals, self._thaw
+        )
+        return state.drawing(chance.request(size))
+
+    def _filled(self, value: Any, place: int, size: int, result: Any) -> tuple[Any, ...]:
+        """Write random bytes into memory."""
+        done = 0
+        while done < size:
+            step = next(step for step in (8, 4, 2, 1) if step <= size - done)
+            part = (value >> (8 * done)) & ((1 << (8 * step)) - 1)
+            self.memory.writer(step)(place + done, part)
+            done += step
+        return LEAVE, result
+
+    def _ended(self, value: Any) -> Ended:
+        results = self.signature.results if value is not None else ()
+        values = [value] if len(results) == 1 else list(value) if results else []
+        shown = [self._shown(one, kind) for one, kind in zip(values, results, strict=True)]
+        if self.kinds:
+            self._see()
+        return Ended(shown[0] if len(shown) == 1 else tuple(shown) if shown else None, False, None)
+
+    def _shown(self, value: Any, kind: str) -> Any:
+        if type(value) is Drawn:
+            value.force()
+        if type(value) is Real:
+            return value.value()
+        return signed(int(value), int(kind[1:])) if kind[0] == "i" else value
+
+    def _see(self) -> None:
+        """Give what was seen since the last draw a number."""
+        tally = self.tally
+        seen: list[str] = []
+        if "instructions" in self.kinds:
+            seen.append(f"{tally.count} instructions")
+        if "memory" in self.kinds:
+            seen.append("lines " + " ".join(map(str, tally.lines)))
+        if "branches" in self.kinds:
+            seen.append("branches " + "".join(_outcome(one) for one in tally.branches))
+        if seen:
+            text = "; ".join(seen)
+            tally.steps = self._seen.setdefault(text, len(self.seen))
+            if tally.steps == len(self.seen):
+                self.seen.append(text)
+
+
+def _outcome(value: int) -> str:
+    return str(value) if value in {0, 1} else f"({value})"
+
+
+def _returning(place: Segment) -> Segment:
+    """Return a segment that returns what it is given, at a place."""
+    if place.run is None:
+        place.run = RETURN.run
+    return place

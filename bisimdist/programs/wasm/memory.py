@@ -1,0 +1,297 @@
+"""The memory of a module: what a run has written over what the module began with.
+
+It is kept in words of eight bytes, by number. What a popped stack frame held is forgotten; should anything
+read it, or have read it, the exploration begins again and remembers it (``docs/theory/wasm.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from bisimdist.programs.wasm.numbers import Trap
+
+PAGE = 1 << 16
+_WORD = 8
+_FULL = 0xFF
+_MASK = (1 << 64) - 1
+_SPREAD = [sum(0xFF << (8 * k) for k in range(8) if part >> k & 1) for part in range(256)]
+"""By eight bits that say which bytes are meant the mask of these bytes."""
+
+
+class Remembered(BaseException):
+    """Something that was forgotten is read: the words have to be remembered from now on."""
+
+
+class _Partial:
+    """A word of which only some bytes have been written: the bits of `known` say which."""
+
+    __slots__ = ("known", "value")
+
+    def __init__(self, value: Any, known: int) -> None:
+        self.value = value
+        self.known = known
+
+
+class _Begun(dict[int, Any]):
+    """The words that the module began with, as far as they were read; what was forgotten is not there."""
+
+    def __init__(self, words: dict[int, int], forgotten: set[int], kept: set[int]) -> None:
+        self.words = words
+        self.forgotten = forgotten
+        self.kept = kept
+
+    def __missing__(self, word: int) -> int:
+        if word in self.forgotten:
+            self.kept.add(word)
+            raise Remembered
+        value = self[word] = self.words.get(word, 0)
+        return value
+
+
+class Memory:
+    """What code reads and writes.
+
+    words: what the module begins with, by number of the word.
+    pages, most: how many pages there are, and may be.
+    kept: the words that are never forgotten.
+    lines: where the numbers of lines of 64 bytes are noted that are read or written, if anybody sees that.
+    """
+
+    def __init__(
+        self, words: dict[int, int], pages: int, most: int, kept: set[int], lines: list[int] | None
+    ) -> None:
+        self.kept = kept
+        self.forgets = True
+        """Whether what popped stack frames held is forgotten."""
+        self.forgotten: set[int] = set()
+        self.begun = _Begun(words, self.forgotten, kept)
+        self.pages = pages
+        self.most = most
+        self.size = pages * PAGE
+        self.written: dict[int, Any] = {}
+        self.shared = True
+        """Whether what is written belongs to a state, too, and has to be copied before it changes."""
+        self.lines = lines
+
+    def open(self, written: dict[int, Any], pages: int) -> None:
+        """Go on with what a state remembers."""
+        self.written = written
+        self.shared = True
+        self.pages = pages
+        self.size = pages * PAGE
+
+    # words
+
+    def _own(self) -> dict[int, Any]:
+        if self.shared:
+            self.written = dict(self.written)
+            self.shared = False
+        return self.written
+
+    def _word(self, number: int, known: int) -> Any:
+        """Return a word, of which these bytes are wanted."""
+        value = self.written.get(number)
+        if value is None:
+            return self.begun[number]
+        if type(value) is _Partial:
+            if known & ~value.known:
+                return (self.begun[number] & ~_SPREAD[value.known] & _MASK) | value.value
+            return value.value
+        return value
+
+    def _put(self, number: int, known: int, value: Any) -> None:
+        """Write some bytes of a word; the other bytes of the value are 0."""
+        written = self.written if not self.shared else self._own()
+        if known == _FULL:
+            written[number] = value
+            return
+        old = written.get(number)
+        if old is None:
+            written[number] = _Partial(value, known)
+        elif type(old) is _Partial:
+            merged = (old.value & (_MASK ^ _SPREAD[known])) | value
+            both = old.known | known
+            written[number] = merged if both == _FULL else _Partial(merged, both)
+        else:
+            written[number] = (old & (_MASK ^ _SPREAD[known])) | value
+
+    # what instructions do
+
+    def reader(self, size: int) -> Callable[[Any], Any]:
+        """Return what reads so many bytes, as an unsigned number."""
+        mask, bytes_of, lines = (1 << (8 * size)) - 1, (1 << size) - 1, self.lines
+        begun, last = self.begun, _WORD - size
+
+        def read(address: Any) -> Any:
+            if address + size > self.size:
+                raise Trap("memory out of bounds")
+            if lines is not None:
+                self._noted(address, size)
+            number = address >> 3
+            value = self.written.get(number)
+            place = address & 7
+            if value is None:
+                value = begun[number]
+            elif type(value) is _Partial:
+                value = self._word(number, (bytes_of << place) & _FULL)
+            if not place:
+                return value if size == _WORD else value & mask
+            if place <= last:
+                return (value >> (8 * place)) & mask
+            over = place + size - _WORD
+            rest = self._word(number + 1, (1 << over) - 1) & ((1 << (8 * over)) - 1)
+            return (value >> (8 * place)) | (rest << (8 * (_WORD - place)))
+
+        return read
+
+    def writer(self, size: int) -> Callable[[Any, Any], None]:
+        """Return what writes so many bytes of a number."""
+        mask, bytes_of = (1 << (8 * size)) - 1, (1 << size) - 1
+
+        def write(address: Any, value: Any) -> None:
+            if address + size > self.size:
+                raise Trap("memory out of bounds")
+            if self.lines is not None:
+                self._noted(address, size)
+            number = (address >> 3).__index__()
+            place = address & 7
+            if size != _WORD:
+                value &= mask
+            elif not place:
+                (self.written if not self.shared else self._own())[number] = value
+                return
+            if place + size <= _WORD:
+                self._put(number, bytes_of << place, value << (8 * place))
+                return
+            room = _WORD - place
+            inner = value & ((1 << (8 * room)) - 1)
+            self._put(number, (bytes_of << place) & _FULL, inner << (8 * place))
+            self._put(number + 1, bytes_of >> room, value >> (8 * room))
+
+        return write
+
+    def _noted(self, address: Any, size: int) -> None:
+        if self.lines is not None:
+            first = int(address) >> 6
+            self.lines.append(first)
+            if (address + size - 1) >> 6 != first:
+                self.lines.append(first + 1)
+
+    def grow(self, pages: Any) -> int:
+        """Add pages; return how many there were, or -1 as an unsigned number."""
+        before = self.pages
+        wanted = before + int(pages)
+        if wanted > self.most:
+            return 0xFFFFFFFF
+        self.pages = wanted
+        self.size = wanted * PAGE
+        return before
+
+    def fill(self, place: Any, value: Any, count: Any) -> None:
+        """Write the same byte many times."""
+        place, value, count = int(place), value & 0xFF, int(count)
+        self._check(place, count)
+        one, eight = self.writer(1), self.writer(8)
+        whole = 0
+        for k in range(8):
+            whole = whole + (value << (8 * k))
+        end = place + count
+        while place < end:
+            if place % 8 == 0 and place + 8 <= end:
+                eight(place, whole)
+                place += 8
+            else:
+                one(place, value)
+                place += 1
+
+    def copy(self, to: Any, source: Any, count: Any) -> None:
+        """Copy bytes, also where the places overlap."""
+        to, source, count = int(to), int(source), int(count)
+        self._check(to, count)
+        self._check(source, count)
+        step = 8 if to % 8 == source % 8 == 0 else 1
+        places: list[tuple[int, int]] = []
+        at = 0
+        while at < count:
+            size = step if at + step <= count else 1
+            places.append((at, size))
+            at += size
+        read = {size: self.reader(size) for size in (1, 8)}
+        write = {size: self.writer(size) for size in (1, 8)}
+        for at, size in places if to <= source else reversed(places):
+            write[size](to + at, read[size](source + at))
+
+    def store(self, place: int, content: Iterable[int]) -> None:
+        """Write bytes."""
+        write = self.writer(1)
+        for k, value in enumerate(content):
+            write(place + k, value)
+
+    def _check(self, place: int, count: int) -> None:
+        if place + count > self.size:
+            raise Trap("memory out of bounds")
+
+    # what is forgotten
+
+    def pop(self, low: Any, high: Any) -> None:
+        """Forget what a stack frame held between two addresses."""
+        if not self.forgets:
+            return
+        first, last = (int(low) + 7) >> 3, int(high) >> 3
+        if last - first > len(self.written):
+            gone = [word for word in self.written if first <= word < last]
+        else:
+            gone = [word for word in range(first, last) if word in self.written]
+        for word in gone:
+            if word in self.kept:
+                continue
+            if word in self.begun:
+                self.kept.add(word)
+                raise Remembered
+            self.forgotten.add(word)
+            del self._own()[word]
+
+    def drop(self) -> None:
+        """Forget, before a draw, every word of which nobody has read yet what was written before a draw."""
+        written = self.written
+        loose = [word for word in written if word not in self.kept] if self.forgets else ()
+        if not loose:
+            return
+        read = [word for word in loose if word in self.begun]
+        if read:
+            self.kept.update(read)
+            raise Remembered
+        self.forgotten.update(loose)
+        own = self._own()
+        for word in loose:
+            del own[word]
+
+    def settled(self) -> None:
+        """Make what was written so far what the module begins with."""
+        for number, value in self.written.items():
+            before = self.begun.words.get(number, 0)
+            whole = type(value) is not _Partial
+            kept = 0 if whole else before & (_MASK ^ _SPREAD[value.known])
+            self.begun.words[number] = value if whole else kept | value.value
+        self.begun.clear()
+        self.forgotten.clear()
+        self.open({}, self.pages)
+
+    def frozen(self, freeze: Callable[[Any], Any]) -> tuple[tuple[Any, ...], ...]:
+        """Return what is written, in a fixed order, as what can be compared."""
+        made: list[tuple[Any, ...]] = []
+        for number in sorted(self.written):
+            value = self.written[number]
+            if type(value) is _Partial:
+                made.append((number, freeze(value.value), value.known))
+            else:
+                made.append((number, freeze(value)))
+        return tuple(made)
+
+    @staticmethod
+    def thawed(items: Iterable[tuple[Any, ...]], thaw: Callable[[Any], Any]) -> dict[int, Any]:
+        """Return what was written, of what `frozen` returned."""
+        return {
+            item[0]: thaw(item[1]) if len(item) == 2 else _Partial(thaw(item[1]), item[2]) for item in items
+        }

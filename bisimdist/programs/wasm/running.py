@@ -1,0 +1,223 @@
+"""Real runs of a module: wasmtime runs it, and chance is answered by a function."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+from bisimdist.errors import ModelError
+from bisimdist.extras import needed
+from bisimdist.programs.wasm.binary import Reader
+from bisimdist.programs.wasm.chance import Chance, chances_of, host_of, refuse_others
+from bisimdist.programs.wasm.given import Given
+from bisimdist.programs.wasm.linking import reached
+from bisimdist.programs.wasm.memory import PAGE
+from bisimdist.programs.wasm.module import Module
+
+FUEL = 1 << 36
+
+_EXPORTS = 7
+_WRITES = frozenset({"global.set", "memory.grow", "memory.fill", "memory.copy", "memory.init", "data.drop"})
+
+Draw: TypeAlias = Callable[[int, int], int]
+"""What is drawn, given the number of the draw and how many bits are wanted."""
+
+
+def module_runs(
+    argument: str, arguments: Sequence[str], chances: Sequence[str], layout: str | None
+) -> Callable[[Any], Any]:
+    """Return what runs ``FILE.wasm:FUNCTION`` on an input, with random bits of the operating system.
+
+    Raises
+    ------
+    UsageError
+        If wasmtime is not installed, or the function does not take such arguments.
+    ModelError
+        If the module is none; also when a run fails.
+    """
+    wasmtime = needed("wasmtime", "wasm")
+    name, _, function = argument.partition(".wasm:")
+    module = Module.read(name + ".wasm")
+    index = module.exported(function)
+    known = chances_of(module, chances)
+    refuse_others(module, known, sorted(reached(module, index)[0]))
+    given = Given(module, index, arguments, layout)
+    engine = Engine(wasmtime, module, known, index, given)
+
+    def run(value: Any) -> Any:
+        given.check(str(value), value)
+        return engine.run(value, lambda _, bits: secrets.randbits(bits))[0]
+
+    return run
+
+
+def _zero(*_: int) -> int:
+    return 0
+
+
+class Engine:
+    """A module in wasmtime, whose chance is answered by a function.
+
+    Parameters
+    ----------
+    wasmtime
+        The package.
+    module, chances, function, given
+        What is run, and with which arguments.
+    """
+
+    def __init__(
+        self, wasmtime: Any, module: Module, chances: dict[int, Chance], function: int, given: Given
+    ) -> None:
+        self.wasmtime = wasmtime
+        self.module = module
+        self.given = given
+        self.name = next(
+            name for name, one in module.exports.items() if one.kind == "function" and one.index == function
+        )
+        config = wasmtime.Config()
+        config.consume_fuel = True
+        self.engine = wasmtime.Engine(config)
+        self.errors = wasmtime.WasmtimeError, wasmtime.Trap
+        with self._told("wasmtime refuses the module"):
+            self.compiled = wasmtime.Module(self.engine, _with_memory(module))
+        self.chances = chances
+        self.draw: Draw = _zero
+        self.drawn = 0
+        self.store: Any = None
+        self.memory: Any = None
+        self.exports: Any = None
+        self.forgets = _forgets(module, function)
+
+    def run(self, value: Any, draw: Draw) -> tuple[Any, int, int]:
+        """Return the result, and how many draws and instructions there were; draws are numbered."""
+        if self.exports is None or not self.forgets:
+            self.draw = _zero
+            with self._told("wasmtime does not begin"):
+                self._begin()
+        self.draw, self.drawn = draw, 0
+        store = self.store
+        store.set_fuel(FUEL)
+        arguments = self.given.arguments(
+            value,
+            write=lambda place, content: self.memory.write(store, content, place),
+            grow=lambda pages: self.memory.grow(store, pages) * PAGE,
+        )
+        before = store.get_fuel()
+        signed = [self._signed(one, kind) for one, kind in zip(arguments, self.given.types, strict=True)]
+        with self._told("a run in wasmtime fails"):
+            found = self.exports[self.name](store, *signed)
+        used = before - store.get_fuel()
+        found = tuple(found) if isinstance(found, list) else found
+        return found, self.drawn, used
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Say what wasmtime says."""
+        try:
+            yield
+        except self.errors as error:
+            why = str(error).strip().splitlines()[-1].strip()
+            raise ModelError(f"{what}: {why[:200]}", source=self.module.source) from None
+
+    def _begin(self) -> None:
+        """Make an instance of the module."""
+        wasmtime = self.wasmtime
+        self.store = store = wasmtime.Store(self.engine)
+        store.set_fuel(FUEL)
+        imports = []
+        index = 0
+        for one in self.compiled.imports:
+            if isinstance(one.type, wasmtime.FuncType):
+                imports.append(wasmtime.Func(store, one.type, self._import(index), access_caller=True))
+                index += 1
+            elif isinstance(one.type, wasmtime.MemoryType):
+                self.memory = wasmtime.Memory(store, one.type)
+                imports.append(self.memory)
+            else:
+                imports.append(wasmtime.Table(store, one.type, None))
+        self.exports = wasmtime.Instance(store, self.compiled, imports).exports(store)
+        for export in self.exports.values():
+            if isinstance(export, wasmtime.Memory):
+                self.memory = export
+        if "_initialize" in self.module.exports and self.name != "_initialize":
+            self.exports["_initialize"](store)
+
+    @staticmethod
+    def _signed(value: Any, kind: str) -> Any:
+        if kind[0] == "f":
+            return value
+        bits = int(kind[1:])
+        return value - (1 << bits) if value >> (bits - 1) else value
+
+    def _import(self, index: int) -> Callable[..., Any]:
+        chance, host = self.chances.get(index), host_of(self.module.imported[index])
+        kinds = self.module.signature(index).results
+
+        def answer(caller: Any, *arguments: Any) -> Any:
+            memory = self.memory or caller.get("memory")
+            if host is not None and chance is None:
+                for place, size, number in host.writes:
+                    memory.write(self.store, number.to_bytes(size, "little"), arguments[place] & 0xFFFFFFFF)
+                return host.result
+            if chance is None:
+                raise ModelError(
+                    f"it calls the import {self.module.imported[index]}, which is not known",
+                    source=self.module.source,
+                )
+            place, size = (
+                (part & 0xFFFFFFFF for part in arguments[chance.place : chance.place + 2])
+                if not chance.bits
+                else (0, 0)
+            )
+            value = self.draw(self.drawn, chance.bits or 8 * size)
+            self.drawn += 1
+            if chance.bits:
+                return self._signed(value, kinds[0])
+            memory.write(self.store, value.to_bytes(size, "little"), place)
+            return {"": None, "0": 0, "count": size}[chance.returned]
+
+        return answer
+
+
+def _forgets(module: Module, function: int) -> bool:
+    """Tell whether nothing that a call does can be seen by the next one: it writes locals only."""
+    calls, _ = reached(module, function)
+    first = len(module.imported)
+    for index in calls:
+        if index < first:
+            if module.signature(index).parameters:
+                return False
+            continue
+        body = module.functions[index - first]
+        for one in module.code_of(body):
+            if ".store" in one.name or one.name in _WRITES:
+                return False
+    return True
+
+
+def _with_memory(module: Module) -> bytes:
+    """Return a module that exports its memory, if it has one."""
+    own = any(one.kind == "memory" for one in module.imports)
+    if own or not module.memories or any(one.kind == "memory" for one in module.exports.values()):
+        return module.data
+    reader = Reader(module.data, module.source, 8)
+    while True:
+        begin, number = reader.place, reader.byte()
+        part = reader.part(reader.unsigned())
+        if number == _EXPORTS:
+            break
+    count = part.unsigned()
+    content = _leb(count + 1) + b"\6memory\2\0" + module.data[part.place : part.end]
+    section = bytes([_EXPORTS]) + _leb(len(content)) + content
+    return module.data[:begin] + section + module.data[part.end :]
+
+
+def _leb(value: int) -> bytes:
+    made = b""
+    while value > 127:
+        made += bytes([value & 127 | 128])
+        value >>= 7
+    return made + bytes([value])

@@ -1,0 +1,279 @@
+"""Where compiled code waits for chance, as immutable states: the same one whenever it is reached again.
+
+What depends on bits that nobody has told apart yet is a `Form`: a constant and multiples of leaves, which are
+numbered in the order in which they are met, so that equal states are the same state.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bisimdist.programs.code import Segment
+from bisimdist.programs.control import Outside
+from bisimdist.programs.machine_source import Request
+from bisimdist.programs.states import MOST_FRAMES, Drawing
+from bisimdist.programs.wasm.binary import at
+from bisimdist.programs.wasm.drawn import Drawn, Leaf
+from bisimdist.programs.wasm.memory import Memory
+from bisimdist.programs.wasm.reals import Pattern, Real, bits_of, computed, pattern
+
+_PLAIN = frozenset({int, bool, type(None)})
+
+
+class Form(tuple[Any, ...]):
+    """A constant, and pairs of the number of a leaf and its factor."""
+
+    __slots__ = ()
+
+
+class _Bits(tuple[int]):
+    """A float, by its bits: 0 is not -0."""
+
+    __slots__ = ()
+
+
+class _Open(tuple[Any, ...]):
+    """A float that is still open: the operation, and what it is done to; or its bits."""
+
+    __slots__ = ()
+
+
+class Frame:
+    """A call that waits for what it called."""
+
+    __slots__ = ("below", "depth", "live", "open", "segment")
+    depth: int
+    open: bool
+
+    def __init__(self, segment: Segment, live: tuple[Any, ...], below: Frame | None, *, opened: bool) -> None:
+        self.segment = segment
+        self.live = live
+        self.below = below
+        self.depth = 1 if below is None else below.depth + 1
+        self.open = opened or (below is not None and below.open)
+        """Whether a form or a float is in it, or below."""
+
+
+class Written:
+    """What a run has written into memory."""
+
+    __slots__ = ("items", "open", "words")
+
+    def __init__(self, items: tuple[tuple[Any, ...], ...], words: dict[int, Any]) -> None:
+        self.items = items
+        self.words = words
+        self.open = any(type(item[1]) is not int for item in items)
+
+
+class State:
+    """Where a run waits.
+
+    Parameters
+    ----------
+    segment, live
+        What goes on, and with which variables.
+    stack
+        The calls below.
+    written, pages, globals
+        The memory, its size, and the global variables.
+    counts
+        How many values each leaf has.
+    """
+
+    __slots__ = (
+        *(
+            "_drawing",
+            "counts",
+            "globals",
+            "live",
+            "loose",
+            "number",
+            "open",
+            "pages",
+            "segment",
+            "stack",
+            "written",
+        ),
+    )
+    contents = ()
+
+    def __init__(  # noqa: PLR0913, PLR0917
+        self,
+        segment: Segment,
+        live: tuple[Any, ...],
+        stack: Frame | None,
+        written: Written,
+        pages: int,
+        globals_: tuple[Any, ...],
+        counts: tuple[int, ...],
+    ) -> None:
+        self.segment = segment
+        self.live = live
+        self.stack = stack
+        self.written = written
+        self.pages = pages
+        self.globals = globals_
+        self.counts = counts
+        self.open = not _PLAIN.issuperset(map(type, live))
+        self.loose = not _PLAIN.issuperset(map(type, globals_))
+        self.number = -1
+        """That of the node, where there is one."""
+        self._drawing: Drawing | None = None
+
+    def drawing(self, request: Request) -> Drawing:
+        """Return that chance is asked for something here."""
+        found = self._drawing
+        if found is None or found.request is not request:
+            found = self._drawing = Drawing(self, request)  # type: ignore[arg-type]
+        return found
+
+
+class _Numbering:
+    """Numbers leaves in the order in which they are met."""
+
+    __slots__ = ("counts", "numbers")
+
+    def __init__(self) -> None:
+        self.numbers: dict[Leaf, int] = {}
+        self.counts: list[int] = []
+
+    def freeze(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in _PLAIN:
+            return value
+        if kind is float:
+            return _Bits((bits_of(value),))
+        if kind is Real:
+            return _Open((value.kind, *map(self.freeze, value.parts)))
+        if kind is Pattern:
+            return _Open(("", value.bits, self.freeze(value.real)))
+        if kind is not Drawn:
+            raise Outside(f"a value of type {kind.__name__} is kept", "keep numbers")
+        value.settle()
+        form: list[Any] = [value.const]
+        for leaf in sorted(value.terms, key=lambda one: (one.variable, one.place)):
+            number = self.numbers.get(leaf)
+            if number is None:
+                number = self.numbers[leaf] = len(self.counts)
+                self.counts.append(leaf.high + 1)
+            form += (number, value.terms[leaf])
+        return Form(form)
+
+    def all(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        if _PLAIN.issuperset(map(type, values)):
+            return tuple(values)
+        return tuple([self.freeze(value) for value in values])
+
+
+def thawing(values: Sequence[Any]) -> Callable[[Any], Any]:
+    """Return what makes values of what was frozen, given the values of the leaves."""
+
+    def thaw(value: Any) -> Any:
+        if type(value) is Form:
+            made = value[0]
+            for place in range(1, len(value), 2):
+                made = values[value[place]] * value[place + 1] + made
+            return made
+        if type(value) is _Bits:
+            return _float(value[0])
+        if type(value) is _Open:
+            kind, *parts = map(thaw, value)
+            return computed(kind, *parts) if kind else pattern(parts[1], parts[0])
+        return value
+
+    return thaw
+
+
+def _float(bits: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
+
+
+class States:
+    """All states, frames and memories, each of them once."""
+
+    def __init__(self) -> None:
+        self.frames: list[Any] = []
+        self._states: dict[Any, State] = {}
+        self._frames: dict[Any, Frame] = {}
+        self._written: dict[Any, Written] = {}
+        self.nothing = self._written[()] = Written((), {})
+
+    def value_of(self, value: Any, *, ends: bool = False) -> Any:
+        """Return a value that a run ended with as one that can be compared."""
+        del ends
+        return _Bits((bits_of(value),)) if type(value) is float else (value,)
+
+    def frame(self, segment: Segment, live: tuple[Any, ...], below: Frame | None) -> Frame:
+        """Return the frame of a call."""
+        key = segment, live, below
+        found = self._frames.get(key)
+        if found is None:
+            found = self._frames[key] = Frame(
+                segment, live, below, opened=not _PLAIN.issuperset(map(type, live))
+            )
+            if found.depth > MOST_FRAMES:
+                raise TooDeep(segment)
+        return found
+
+    def state(  # noqa: PLR0913, PLR0917
+        self,
+        segment: Segment,
+        live: Sequence[Any],
+        frames: list[tuple[Segment, Sequence[Any]]],
+        base: Frame | None,
+        memory: Memory,
+        before: Written,
+        globals_: Sequence[Any],
+        thaw: Callable[[Any], Any],
+    ) -> State:
+        """Return the state of a segment that waits above these frames."""
+        if not frames and memory.shared and not before.open and (base is None or not base.open):
+            frozen, kept = tuple(live), tuple(globals_)
+            if _PLAIN.issuperset(map(type, frozen)) and _PLAIN.issuperset(map(type, kept)):
+                key: Any = segment, frozen, base, before, memory.pages, kept, ()
+                return self._states.get(key) or self._new(key)
+        numbering = _Numbering()
+        frozen = numbering.all(live)
+        if base is not None and base.open:
+            frames = [*opened(base, thaw)[::-1], *frames]
+            base = None
+        above = [(below, numbering.all(values)) for below, values in reversed(frames)]
+        stack = base
+        for below, values in reversed(above):
+            stack = self.frame(below, values, stack)
+        written = before
+        if not memory.shared or before.open:
+            memory.drop()
+            items = memory.frozen(numbering.freeze)
+            found = self._written.get(items)
+            if found is None:
+                found = self._written[items] = Written(items, memory.written)
+            written = found
+            memory.shared = True
+        kept = numbering.all(globals_)
+        counts = tuple(numbering.counts)
+        key = segment, frozen, stack, written, memory.pages, kept, counts
+        return self._states.get(key) or self._new(key)
+
+    def _new(self, key: Any) -> State:
+        state = self._states[key] = State(*key)
+        return state
+
+
+def opened(frame: Frame | None, thaw: Callable[[Any], Any]) -> list[tuple[Segment, list[Any]]]:
+    """Return a frame and all below it, the top first, with the values of what they remember."""
+    found = []
+    while frame is not None:
+        found.append((frame.segment, [thaw(value) for value in frame.live]))
+        frame = frame.below
+    return found
+
+
+class TooDeep(Outside):
+    """Calls are nested too deep."""
+
+    def __init__(self, segment: Segment) -> None:
+        super().__init__("the call stack is exhausted", f"at most {MOST_FRAMES} calls are nested")
+        self.place = at(segment.line, segment.code.name)

@@ -1,0 +1,1 @@
+"""Which states no observer tells apart, grouped."""

@@ -1,0 +1,1 @@
+"""Trace equivalence, or a shortest trace that tells states apart."""

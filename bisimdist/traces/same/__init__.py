@@ -1,0 +1,1 @@
+"""Two models in one answer: are they equivalent, and if not, how far apart are they."""

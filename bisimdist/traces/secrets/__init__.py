@@ -1,0 +1,1 @@
+"""d_X-privacy and weak anonymity of a set of secrets."""

@@ -1,0 +1,1 @@
+"""The trace metric, by ratio or by difference."""

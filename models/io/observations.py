@@ -1,0 +1,70 @@
+"""The labels that a reading adds to a model of another tool: by expressions, or by property files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.io.predicates import Node, Scope, Value, parse_predicate
+from bisimdist.models.io.properties import properties_of
+from bisimdist.models.io.reading import Reading
+
+__all__ = ["OWN_LABELS", "Observations", "Scope", "observations"]
+
+OWN_LABELS = frozenset({"init", "deadlock"})  # what PRISM and Storm declare themselves
+
+
+@dataclass(frozen=True, slots=True)
+class Observations:
+    """What is seen beside the labels of a model."""
+
+    labels: Mapping[str, frozenset[int]]  # by label the states that carry it
+    values: Mapping[str, list[str]]  # by name the value of a number in every state, as a text
+
+
+def observations(reading: Reading, scope: Scope, count: int) -> Observations:
+    """Return what a reading adds to a model of `count` states.
+
+    Raises UsageError if an expression does not fit the model, or a label has another meaning in it.
+    Raises ModelError if a property file cannot be read, or shows nothing.
+    """
+    labels: dict[str, frozenset[int]] = {}
+    values: dict[str, list[str]] = {}
+
+    def add(name: str, column: list[Value]) -> None:
+        truths = frozenset(state for state, value in enumerate(column) if value is True)
+        if not all(isinstance(value, bool) for value in column):
+            if name in scope.variables and scope.variables[name] != list(map(str, column)):
+                raise UsageError(f"the model has a variable {name!r} of another value; expected another name")
+            values[name] = list(map(str, column))
+            return
+        known = {**scope.propositions, **labels}
+        if known.get(name, truths) != truths:
+            raise UsageError(f"the label {name!r} has another meaning already; expected another name")
+        labels[name] = truths
+
+    for path in reading.properties:
+        found = properties_of(path)
+        within = replace(scope, meanings={**found.constants, **scope.meanings}, named=found.expressions)
+        left_out = list(found.left_out)
+        for name, node in found.expressions.items():
+            if node == Node("label", (), name) and name in OWN_LABELS and not reading.prism_labels:
+                continue
+            try:
+                column = within.column(node, count)
+            except ModelError as error:
+                left_out.append(f"{name!r} was left out: {error.message}")
+                continue
+            add(name, column)
+        if not labels and not values:
+            why = f" ({left_out[0]})" if left_out else ""
+            raise ModelError(f"nothing in it is seen in this model{why}", source=path)
+        for line in left_out:
+            reading.note(f"{path}: {line}")
+    for name, text in reading.labels.items():
+        try:
+            add(name, scope.column(parse_predicate(text), count))
+        except ModelError as error:
+            raise UsageError(f"the label {name!r} ({text}): {error.message}") from None
+    return Observations(labels, values)

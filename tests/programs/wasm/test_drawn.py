@@ -1,0 +1,172 @@
+"""Values that stand for many: whatever is computed of a draw, its law is that of all draws one by one."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flint import fmpq
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bisimdist.programs.wasm.chance import Chance
+from bisimdist.programs.wasm.exploring import CompiledExploration
+from bisimdist.programs.wasm.machine import Machine
+from bisimdist.programs.wasm.module import Module
+from tests.programs.wasm.assembly import RANDOM, assembled, call, chain_of, get, i64, law_of, law_of_graph
+
+TWO = {"add": 0x7C, "sub": 0x7D, "mul": 0x7E, "and": 0x83, "or": 0x84, "xor": 0x85}
+SHIFTS = {"shl": 0x86, "shr_s": 0x87, "shr_u": 0x88, "rotl": 0x89, "rotr": 0x8A}
+DIVISIONS = {"div_s": 0x7F, "div_u": 0x80, "rem_s": 0x81, "rem_u": 0x82}
+TESTS = (0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0x59, 0x5A)
+WIDER = b"\xad"
+
+numbers = st.one_of(
+    st.integers(-4, 300),
+    st.sampled_from(
+        [255, 256, 0x7FFFFFFFFFFFFFFF, -0x8000000000000000, 0xAAAA, 1 << 40, (1 << 56) + 5, -256]
+    ),
+)
+
+
+@st.composite
+def expressions(draw: st.DrawFn, depth: int = 3) -> bytes:  # noqa: PLR0911
+    """Code that computes a number of 64 bits of variable 0."""
+    kind = draw(st.integers(0, 7)) if depth else draw(st.integers(0, 1))
+    if kind == 0:
+        return get(0)
+    if kind == 1:
+        return i64(draw(numbers))
+    one = draw(expressions(depth - 1))
+    if kind in {2, 3}:
+        return one + draw(expressions(depth - 1)) + bytes([draw(st.sampled_from(list(TWO.values())))])
+    if kind == 4:
+        return one + i64(draw(st.integers(0, 70))) + bytes([draw(st.sampled_from(list(SHIFTS.values())))])
+    if kind == 5:
+        by = draw(st.integers(1, 40))
+        return one + i64(by) + bytes([draw(st.sampled_from(list(DIVISIONS.values())))])
+    if kind == 6:
+        return one + bytes([draw(st.sampled_from([0x79, 0x7A, 0x7B]))])
+    two = draw(expressions(depth - 1))
+    test = draw(expressions(depth - 1)) + draw(expressions(depth - 1)) + bytes([draw(st.sampled_from(TESTS))])
+    return one + two + test + b"\x1b"
+
+
+DRAWN = call(0) + WIDER + b"\x21\0"
+KIND = ((), ("i64",))
+
+
+def _machine(code: bytes, bits: int) -> Machine:
+    module = assembled({"f": (KIND, ("i64",), code)}, imports=[RANDOM[8]])
+    return Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd8", bits)}, 1, frozenset(), set())
+
+
+def _nothing(*_: object) -> list[int]:
+    return []
+
+
+def _explored(machine: Machine) -> dict[Any, fmpq]:
+    graph = CompiledExploration(machine)  # type: ignore[arg-type]
+    graph.start("0", _nothing, [], {})
+    assert graph.explore()
+    return law_of_graph(graph, "0")
+
+
+@given(expressions())
+def test_one_draw(code: bytes) -> None:
+    machine = _machine(DRAWN + code, 8)
+    outcome: Any = machine.start(_nothing, [])
+    wanted = Counter(machine.replay(outcome.state, [k]).value for k in range(256))  # type: ignore[union-attr]
+    assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
+
+
+FLOATS = st.sampled_from([1.0, -1.0, 0.5, 1 / 256, 0.1, 3.0, -7.25, 1e-3, 1e10, -0.0])
+
+
+def _f64(value: float) -> bytes:
+    return b"\x44" + struct.pack("<d", value)
+
+
+@st.composite
+def floats(draw: st.DrawFn, depth: int = 4) -> bytes:  # noqa: PLR0911
+    """Code that computes a float of what was drawn."""
+    kind = draw(st.integers(0, 11)) if depth else draw(st.integers(0, 3))
+    if kind == 0:
+        return _f64(draw(FLOATS))
+    if kind <= 3:
+        return get(draw(st.integers(0, 1))) + bytes([draw(st.sampled_from([0xB9, 0xBA, 0xBF]))])
+    one = draw(floats(depth - 1))
+    if kind <= 7:
+        return one + draw(floats(depth - 1)) + bytes([draw(st.integers(0xA0, 0xA6))])
+    if kind == 8:
+        return one + b"\x22\2" + get(2) + bytes([draw(st.sampled_from([0xA1, 0xA2, 0xA4]))])
+    if kind == 9:
+        return one + b"\xbd" + draw(st.sampled_from([b"", i64((1 << 63) - 1) + b"\x83"])) + b"\xbf"
+    if kind == 10:
+        return one + b"\xb6\xbb"
+    return one + bytes([draw(st.integers(0x99, 0x9F))])
+
+
+@given(floats(), st.one_of(st.sampled_from([b"\xfc\6", b"\xbd" + i64(50) + b"\x88"]), floats(2)))
+def test_floats(code: bytes, last: bytes) -> None:
+    """Floats that draws stand behind are divided where a comparison, their whole part or bits change."""
+    scaled = i64(1 << 59) + b"\x7e\x21\0" + get(0) + i64(5) + b"\x87\x21\0"
+    if last[0] not in b"\xbd\xfc":
+        last += b"\x63" + WIDER
+    code = DRAWN + get(0) + b"\x21\1" + DRAWN + get(0) + scaled + code + last
+    module = assembled({"f": (KIND, ("i64", "i64", "f64"), code)}, imports=[RANDOM[8]])
+    machine = Machine(Module.of(module, "drawn.wasm"), {0: Chance("env.rnd8", 4)}, 1, frozenset(), set())
+    begin: Any = machine.start(_nothing, [])
+    wanted: Counter[Any] = Counter()
+    for k in range(16):
+        middle: Any = machine.replay(begin.state, [k])
+        wanted.update(machine.replay(middle.state, [j]).value for j in range(16))  # type: ignore[union-attr]
+    assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
+
+
+def test_a_float_that_is_returned(tmp_path: Path) -> None:
+    """Ten values of a uniform double that is rounded down: ten parts, and zero has no sign."""
+    uniform = call(0) + i64(11) + b"\x88\xba" + _f64(2.0**-53) + b"\xa2"
+    code = uniform + _f64(10.0) + b"\xa2\x9c"
+    module = assembled({"f": ((("i32",), ("f64",)), (), code)}, imports=[RANDOM[64]])
+    law = law_of(chain_of(tmp_path, module, "f", [0, 1]), "0")
+    assert sorted(law) == [f"{k}.0" for k in range(10)]
+    size, tenth = 2**53, 900719925474099
+    assert law["0.0"] == fmpq(tenth + 1, size)
+
+
+@given(expressions(2), expressions(2))
+def test_two_draws(first: bytes, second: bytes) -> None:
+    """What was drawn first may still be open when something else is drawn."""
+    shown = i64(15) + b"\x83"
+    code = DRAWN + first + i64(31) + b"\x83" + DRAWN + second + b"\x7c" + shown
+    machine = _machine(code, 4)
+    begin: Any = machine.start(_nothing, [])
+    wanted: Counter[int] = Counter()
+    for k in range(16):
+        middle: Any = machine.replay(begin.state, [k])
+        wanted.update(machine.replay(middle.state, [j]).value for j in range(16))  # type: ignore[union-attr]
+    assert _explored(machine) == {value: fmpq(count, 256) for value, count in wanted.items()}
+
+
+def test_remainders_of_64_bits(tmp_path: Path) -> None:
+    code = call(0) + i64(10) + b"\x82" + get(0) + b"\x7c"
+    module = assembled({"f": ((("i64",), ("i64",)), (), code)}, imports=[RANDOM[64]])
+    law = law_of(chain_of(tmp_path, module, "f", [0, 1]), "0")
+    size = 2**64
+    wanted = {str(k): fmpq(size // 10 + (k < size % 10), size) for k in range(10)}
+    assert law == wanted
+
+
+@pytest.mark.parametrize("bound", [3, 10, 1000])
+def test_the_high_half_of_a_product(tmp_path: Path, bound: int) -> None:
+    """Multiply a draw of 32 bits by a bound, and shift: as many draws for each number as there are."""
+    code = call(0) + WIDER + i64(bound) + b"\x7e" + i64(32) + b"\x88" + get(0) + b"\x7c"
+    module = assembled({"f": ((("i64",), ("i64",)), (), code)}, imports=[RANDOM[32]])
+    law = law_of(chain_of(tmp_path, module, "f", [0, 1]), "0")
+    size = 2**32
+    marks = [-(-k * size // bound) for k in range(bound + 1)]
+    assert law == {str(k): fmpq(marks[k + 1] - marks[k], size) for k in range(bound)}

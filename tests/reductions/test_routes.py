@@ -1,0 +1,85 @@
+"""What questions can do with kinds of models follows from the reductions; commands do the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+import bisimdist
+from bisimdist import UsageError
+from bisimdist.distances.bound.ask import BoundProblem
+from bisimdist.faces.asked.registry import question_of
+from bisimdist.privacy.delta.ask import DeltaProblem
+from bisimdist.privacy.leakage.ask import LeakageProblem
+from bisimdist.reductions.chain import REDUCTIONS
+from bisimdist.reductions.routes import kind_of, offered, refuse_unfit, routes
+from bisimdist.reductions.step import Kind, Problem
+from tests.crossings.page import cells
+from tests.reductions.test_steps import asked, intervals, program
+
+PROBLEMS: dict[str, type[Problem[Any]]] = {
+    "bound": BoundProblem,
+    "delta": DeltaProblem,
+    "profile": DeltaProblem,
+    "leakage": LeakageProblem,
+}
+
+FEATURES = {
+    "nothing else": Kind.CHAIN,
+    "intervals, each step": Kind.INTERVALS,
+    "intervals, fixed": Kind.INTERVALS,
+    "parameters, given": Kind.CHAIN,
+    "interactive": Kind.INTERACTIVE,
+    "rounds": Kind.INTERACTIVE,
+    "program that asks": Kind.INTERACTIVE,
+    "cut program": Kind.PROGRAM,
+    "bent coins": Kind.INTERVALS,
+    "automaton": Kind.CHAIN,
+    "missing mass": Kind.CHAIN,
+}
+"""By feature of the table of crossings the kind of the model."""
+
+OPTIONS = {"intervals, each step": "nature", "intervals, fixed": "nature", "rounds": "rounds"}
+
+
+@pytest.mark.parametrize("command", PROBLEMS)
+@pytest.mark.parametrize("feature", FEATURES)
+def test_the_table_of_crossings_follows(command: str, feature: str) -> None:
+    problem, kind = PROBLEMS[command], FEATURES[feature]
+    there = any(routes(problem, kind))
+    option = OPTIONS.get(feature)
+    if option is not None:
+        flags = {one.name for one in question_of(command).options}
+        there = option in offered(problem, kind) and option in flags
+    if (command, feature) == ("leakage", "cut program"):
+        assert there  # but its answer has no certificate, which the table asks for
+    elif (command, feature) == ("leakage", "interactive"):
+        assert not there  # the table asks with --ask, which makes a chain of the model first
+    else:
+        assert (cells()[command][feature] == "answered") == there
+
+
+def test_models_have_kinds() -> None:
+    assert kind_of(bisimdist.build_example("figure1")) is Kind.CHAIN
+    assert kind_of(asked()) is Kind.INTERACTIVE
+    assert kind_of(intervals()) is Kind.INTERVALS
+    assert kind_of(program(fmpq(1, 2))) is Kind.PROGRAM
+
+
+def test_what_a_reduction_accepts_is_of_its_kinds() -> None:
+    models = [bisimdist.build_example("figure1"), asked(), intervals()]
+    for reduction in REDUCTIONS:
+        for model in models:
+            question = BoundProblem(pairs=(("s", "t"),), alpha=fmpq(1), distance="bd")
+            if reduction.accepts(model, question):
+                assert kind_of(model) in reduction.makes
+
+
+def test_an_option_that_cannot_apply_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match="--rounds: this model has no analyst"):
+        refuse_unfit(bisimdist.build_example("figure1"), {"rounds"})
+    with pytest.raises(UsageError, match="--nature: the probabilities of this model are known"):
+        refuse_unfit(asked(), {"nature"})
+    refuse_unfit(intervals(), {"nature", "gap"})
