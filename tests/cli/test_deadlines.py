@@ -38,9 +38,9 @@ LONG = (
 @pytest.mark.usefixtures("by_cpu")
 @pytest.mark.parametrize("line", LONG)
 def test_it_ends_in_time_with_what_is_known(command: Command, line: str) -> None:
-    begun = time.process_time()
+    begun = time.monotonic()
     ended = command(*line.split(), "--json", "--timeout", str(SECONDS))
-    spent = time.process_time() - begun
+    spent = time.monotonic() - begun
     assert ended.code == 3
     assert json.loads(ended.out)["command"] == line.split(maxsplit=1)[0]
     assert spent < SECONDS + BEYOND + SHOWING
@@ -61,11 +61,12 @@ def test_it_ends_in_time_with_what_is_known(command: Command, line: str) -> None
 def test_what_a_person_is_shown_is_there_in_time(
     command: Command, tmp_path: Path, line: str, said: str
 ) -> None:
-    begun = time.process_time()
-    ended = command(*line.replace("FILE", f"{tmp_path}/page.html").split(), "--timeout", "3")
-    spent = time.process_time() - begun
+    begun = time.monotonic()
+    seconds = 6 if "FILE" in line else 3
+    ended = command(*line.replace("FILE", f"{tmp_path}/page.html").split(), "--timeout", str(seconds))
+    spent = time.monotonic() - begun
     assert (ended.code, said in ended.out) == (3, True)
-    assert spent < 3 + BEYOND
+    assert spent < seconds + BEYOND
     if "FILE" in line:
         page = (tmp_path / "page.html").read_text()
         assert "At every level" in page
