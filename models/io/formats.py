@@ -13,6 +13,7 @@ from pathlib import Path
 from bisimdist.bounded import decoded, read_file
 from bisimdist.errors import ModelError, UsageError
 from bisimdist.models.io.ccsp import automaton_from_ccsp, looks_like_ccsp
+from bisimdist.models.io.compressed import packed_names, plain_name, unpacked
 from bisimdist.models.io.explicit import taken
 from bisimdist.models.io.json_or_yaml import begins_json, model_of, read_document
 from bisimdist.models.io.prism import looks_like_prism, read_prism
@@ -61,24 +62,29 @@ def _read_ccsp(given: Input) -> AnyModel:
 def _read_prism(given: Input) -> AnyModel:
     if given.path is None:
         raise ModelError("this is a .tra file, which is read with the .lab file beside it; expected its path")
-    path = Path(given.path)
-    states, labels = path.with_suffix(".sta"), path.with_suffix(".lab")
-    if not labels.exists():
-        given.reading.note(f"there is no {labels}: state 0 is the initial one, and no state has a label")
+    path = plain_name(Path(given.path))
+    labels = _beside(path, ".lab", "the labels of the .tra file beside it")
+    if labels is None:
+        missing = path.with_suffix(".lab")
+        given.reading.note(f"there is no {missing}: state 0 is the initial one, and no state has a label")
     return read_prism(
         decoded(given.content),
-        _beside(labels, "the labels of the .tra file beside it") if labels.exists() else UNLABELLED,
-        _beside(states, "the states of the .tra file") if states.exists() else None,
+        UNLABELLED if labels is None else labels,
+        _beside(path, ".sta", "the states of the .tra file"),
         source=given.path,
         reading=given.reading,
     )
 
 
-def _beside(path: Path, expected: str) -> str:
-    try:
-        return decoded(read_file(path, expected=expected))
-    except ModelError as error:
-        raise error.with_source(str(path)) from None
+def _beside(path: Path, suffix: str, expected: str) -> str | None:
+    """Return the text of a file beside another, compressed or not; None where there is none."""
+    for name in packed_names(path.with_suffix(suffix)):
+        if name.exists():
+            try:
+                return decoded(unpacked(read_file(name, expected=expected)))
+            except ModelError as error:
+                raise error.with_source(str(name)) from None
+    return None
 
 
 def _by_tool(language: str) -> Callable[[Input], AnyModel]:
@@ -162,7 +168,7 @@ def format_called(name: str) -> Format:
 
 def format_of(path: Path) -> Format | None:
     """Return the format that the extension of a path says, or None."""
-    suffix = path.suffix.lower()
+    suffix = plain_name(path).suffix.lower()
     return next((found for found in FORMATS if suffix in found.extensions), None)
 
 
@@ -175,4 +181,9 @@ def files_beside(path: Path, name: str | None) -> list[Path]:
     """Return the files that may be read with a file in the format that is called `name`, or in any."""
     chosen = format_of(path) if name is None else format_called(name)
     of = FORMATS if chosen is None else (chosen,)
-    return [path.with_suffix(suffix) for found in of for suffix in found.beside]
+    return [
+        name
+        for found in of
+        for suffix in found.beside
+        for name in packed_names(plain_name(path).with_suffix(suffix))
+    ]

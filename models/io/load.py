@@ -9,6 +9,7 @@ from typing import Any, TypeVar, overload
 
 from bisimdist.bounded import read_file
 from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.io.compressed import unpacked
 from bisimdist.models.io.formats import FORMATS, Input, format_called, format_of, format_of_content, read_as
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.kinds import HMM, LMC, PA, AnyModel
@@ -60,7 +61,8 @@ def load_model(
         The name of one of `bisimdist.models.io.formats.FORMATS`: ``"json"``, ``"yaml"``, ``"ccsp"``, PRISM's
         explicit files (``"prism"``) or its language (``"prism-language"``), ``"jani"``, ``"drn"``, ``"umb"``.
         By default what the extension says (.json, .yaml, .yml, .ccsp, .tra, .prism, .pm, .nm, .sm, .jani,
-        .drn, .umb); with any other, or none, as for ``/dev/stdin``, what the content says.
+        .drn, .umb), behind which .gz, .xz or .bz2 may stand; with any other, or none, as for ``/dev/stdin``,
+        what the content says. What is compressed is unpacked, whatever it is called.
     reading, options
         How the model is to be taken: the fields of `bisimdist.models.io.Reading`, such as ``pairs``,
         ``constants`` or ``observe_variables``, one by one or all at once.
@@ -73,7 +75,7 @@ def load_model(
     Raises
     ------
     ModelError
-        If the file cannot be read, is larger than 256 MiB, or makes no model: one line with file, place and
+        If the file cannot be read, is larger than 256 MiB (unpacked), or makes no model: one line with file, place and
         line, what is wrong and what was expected.
     UsageError
         If there is no such format, the tool that reads it is not installed, or the model is to be taken in a
@@ -98,7 +100,7 @@ def load_model(
     chosen = format_of(Path(name)) if format is None else format_called(format)
     if chosen is None and name.lower().endswith(".py"):
         raise ModelError("this is a program; expected FILE.py:FUNCTION", source=name)
-    content = read_file(name, expected="a model file")
+    content = _unpacked(read_file(name, expected="a model file"), name)
     known = chosen or format_of_content(content)
     given = Input(content=content, path=name, reading=_reading(reading, options))
     try:
@@ -238,10 +240,17 @@ def parse_model(
     if format not in {None, *alone}:
         expected = f"{', '.join(alone[:-1])} or {alone[-1]}"
         raise UsageError(f"a model is not read from one text in the format {format!r}; expected {expected}")
-    content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else _unpacked(text, source)
     chosen = format_of_content(content) if format is None else format_called(format)
     try:
         return read_as(chosen, Input(content=content, reading=_reading(reading, options)))
+    except ModelError as error:
+        raise error.with_source(source) from None
+
+
+def _unpacked(content: bytes, source: str) -> bytes:
+    try:
+        return unpacked(content)
     except ModelError as error:
         raise error.with_source(source) from None
 

@@ -12,17 +12,12 @@ References
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
 import json
-import lzma
 import re
 import signal
 import subprocess
-import zlib
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import pairwise
@@ -31,7 +26,6 @@ from typing import Any
 
 from flint import fmpq
 
-from bisimdist.bounded import MAX_BYTES, read_at_most
 from bisimdist.errors import LimitError, ModelError, UsageError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import ExactNumber, format_rational, parse_rational, to_fmpq
@@ -70,8 +64,8 @@ def looks_like_prism_language(content: bytes) -> bool:
 
 
 def looks_like_umb(content: bytes) -> bool:
-    """Tell whether a content is an archive, compressed or not: what no other format is."""
-    return content.startswith((b"\x1f\x8b", b"\xfd7zXZ\0", b"BZh")) or content[257:262] == b"ustar"
+    """Tell whether a content is an archive: what no other format is."""
+    return content[257:262] == b"ustar"
 
 
 def read_by_tool(
@@ -88,8 +82,6 @@ def read_by_tool(
     package, extra = ("umbi", "umb") if language == "umb" else ("stormpy", "storm")
     if find_spec(package) is None:
         needed(package, extra)
-    if language == "umb":
-        content = _unpacked(content)
     request = {
         "language": language,
         "constants": {
@@ -166,24 +158,6 @@ def _as_declared(variables: Mapping[str, Sequence[str]], text: str) -> dict[str,
         for match in pattern.finditer(text):
             place.setdefault(match[1], match.start())
     return dict(sorted(variables.items(), key=lambda entry: place.get(entry[0], len(text))))
-
-
-def _unpacked(content: bytes) -> bytes:
-    """Return an archive without its compression, which may hide how large it is."""
-    file: Any = io.BytesIO(content)
-    openers: dict[bytes, Callable[[Any], Any]] = {
-        b"\x1f\x8b": gzip.open,
-        b"\xfd7": lzma.open,
-        b"BZ": bz2.open,
-    }
-    opener = openers.get(content[:2])
-    try:
-        plain = read_at_most(opener(file) if opener else file, MAX_BYTES)
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise ModelError(f"the archive cannot be read ({error}); expected a UMB file") from None
-    if plain is None:
-        raise ModelError(f"the archive unpacks to more than the {MAX_BYTES >> 20} MiB allowed")
-    return plain
 
 
 def _constant(value: ExactNumber | bool) -> str | int | bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +27,11 @@ TEXTS = {
     "yaml": write_model(CHAIN, "yaml"),
     "ccsp": "X = a.0;\nmain X, a.X;",
     "prism": PRISM["tra"],
+}
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
 }
 FLOW = "{kind: lmc, states: {s: a}, transitions: {s: {s: 1}}}"
 
@@ -98,7 +107,36 @@ def test_relations_and_tables_of_any_name(tmp_path: Path) -> None:
 
 
 def test_files_beside() -> None:
-    beside = [Path("a.lab"), Path("a.sta")]
+    beside = [Path(f"a.{kind}{packed}") for kind in ("lab", "sta") for packed in ("", ".gz", ".xz", ".bz2")]
     assert files_beside(Path("a.json"), None) == files_beside(Path("a.tra"), "json") == []
-    for name, format_name in (("a.tra", None), ("a.txt", None), ("a.json", "prism")):
+    for name, format_name in (("a.tra", None), ("a.tra.xz", None), ("a.txt", None), ("a.json", "prism")):
         assert files_beside(Path(name), format_name) == beside
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKERS.items())
+def test_compressed_files(suffix: str, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    """A model is the same, compressed or not, whatever the file is called, and so are the files beside it."""
+    for name in (f"chain.json{suffix}", "chain.model", "chain.JSON.GZ"):
+        (tmp_path / name).write_bytes(pack(TEXTS["json"].encode()))
+        assert load_model(tmp_path / name) == CHAIN
+    assert parse_model(pack(TEXTS["yaml"].encode())) == CHAIN
+    for kind, text in PRISM.items():
+        (tmp_path / f"chain.{kind}{suffix}").write_bytes(pack(text.encode()))
+    again = load_model(tmp_path / f"chain.tra{suffix}", pairs=[(CHAIN.states[s], CHAIN.states[t]) for s, t in CHAIN.pairs])
+    assert again == CHAIN
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKERS.items())
+def test_compressed_files_of_strangers(
+    suffix: str, pack: Callable[[bytes], bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / f"chain.json{suffix}"
+    monkeypatch.setattr("bisimdist.models.io.compressed.MAX_BYTES", 1 << 20)
+    for content, said in (
+        (pack(bytes(1 << 24)), "unpacks to more than the 1 MiB allowed"),
+        (pack(TEXTS["json"].encode())[:40], "cannot be unpacked"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match=said) as caught:
+            load_model(path)
+        assert str(path) in str(caught.value)
