@@ -114,10 +114,11 @@ def only_chains(node: Node) -> str:
 class ProbabilityReader:
     """Reads the probabilities of one file, each text once, and keeps their joint size within bounds.
 
-    With a rationaliser decimals are taken for doubles.
+    With a rationaliser decimals are taken for doubles. Rates and rewards are not bounded by 1.
     """
 
-    def __init__(self, rationaliser: Rationaliser | None = None) -> None:
+    def __init__(self, rationaliser: Rationaliser | None = None, *, bounded: bool = True) -> None:
+        self._bounded = bounded
         self._parse = parse_rational if rationaliser is None else rationaliser.of_text
         self._known: dict[str, fmpq] = {}
         self._bits = 0
@@ -137,9 +138,11 @@ class ProbabilityReader:
             value = self._parse(text)
         except NumberError as error:
             raise ModelError(str(error), place=place, line=line) from None
-        if not 0 <= value <= 1:
+        if value < 0 or (self._bounded and value > 1):
             raise ModelError(
-                f"the probability is {shorten_rational(value)}; expected a number in [0, 1]",
+                f"the probability is {shorten_rational(value)}; expected a number in [0, 1]"
+                if self._bounded
+                else f"the number is {shorten_rational(value)}; expected one that is not negative",
                 place=place,
                 line=line,
             )

@@ -202,7 +202,7 @@ def observed(
     """
     if reading.labels or reading.properties:
         model = model.with_observations(reading)
-    _check_seen(model, reading)
+    _check_fits(model, reading)
     model = _resolved(model, reading)
     labels = model.labels(reading)
     pairs = model.pairs(reading)
@@ -250,8 +250,11 @@ def observed(
     return PA(model.names, tuple(steps), pairs)
 
 
-def _check_seen(model: Explicit, reading: Reading) -> None:
-    """Refuse to show rates or rewards that a model does not have."""
+def _check_fits(model: Explicit, reading: Reading) -> None:
+    """Refuse to show rates or rewards that a model does not have, and to make intervals of intervals."""
+    if model.around and (reading.enclose or reading.resolve == "uniform"):
+        what = "enclose" if reading.enclose else "resolve"
+        raise UsageError(f"{what}: the probabilities of this model are intervals already")
     if reading.observe_time and RATE not in model.valued:
         raise UsageError("observe time: the model has no rates; expected a CTMC that Storm builds")
     if reading.observe_time and reading.hide_silent:

@@ -71,6 +71,7 @@ def _read_prism(given: Input) -> AnyModel:
         decoded(given.content),
         UNLABELLED if labels is None else labels,
         _beside(path, ".sta", "the states of the .tra file"),
+        _beside(path, ".srew", "the rewards of states") if given.reading.observe_rewards else None,
         source=given.path,
         reading=given.reading,
     )
@@ -127,7 +128,7 @@ FORMATS = (
         extensions=(".tra",),
         begins=looks_like_prism,
         read=_read_prism,
-        beside=(".lab", ".sta"),
+        beside=(".lab", ".sta", ".srew"),
         foreign=True,
     ),
     Format(

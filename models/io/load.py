@@ -75,8 +75,8 @@ def load_model(
     Raises
     ------
     ModelError
-        If the file cannot be read, is larger than 256 MiB (unpacked), or makes no model: one line with file, place and
-        line, what is wrong and what was expected.
+        If the file cannot be read, is larger than 256 MiB (unpacked), or makes no model: one line with file,
+        place and line, what is wrong and what was expected.
     UsageError
         If there is no such format, the tool that reads it is not installed, or the model is to be taken in a
         way that does not fit it.

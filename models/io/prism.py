@@ -16,24 +16,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
-from flint import fmpq
+from dataclasses import dataclass, replace
 
 from bisimdist.errors import ModelError
 from bisimdist.exact.doubles import Rationaliser
-from bisimdist.models.io.expect import ProbabilityReader, with_line
-from bisimdist.models.io.explicit import OWN_LABELS, Choice, Explicit, observed
+from bisimdist.models.io.expect import with_line
+from bisimdist.models.io.explicit import OWN_LABELS, RATE, REWARD, Explicit, observed
+from bisimdist.models.io.prism_transitions import INDEX, Transitions, content, read_index, read_rewards
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.kinds import LMC, PA, Interactive, IntervalChain, ParametricChain
-from bisimdist.models.pa import transition_place
 
 _ESCAPED = re.compile(r"_x((?:[A-Za-z0-9]|_[0-9a-f]{1,6}_)*)")
-_INDEX = re.compile(r"[0-9]{1,18}")
 _DECLARED = re.compile(r'([0-9]{1,18})="([^"]*)"')
 _BEGINNING = re.compile(
-    rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*[ \t]*[0-9]+(?:[ \t]+[0-9]+){1,2}[ \t\r]*\n[ \t]*[0-9]+[ \t]+[0-9]+[ \t]"
+    rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*[ \t]*[0-9]+(?:[ \t]+[0-9]+){1,3}[ \t\r]*\n[ \t]*[0-9]+[ \t]+[0-9]+[ \t]"
 )
 _STATE_LINE = re.compile(r"([0-9]{1,18})\s*:\s*\(([^()]*)\)\s*(\".*\")?")
 
@@ -51,6 +47,7 @@ def read_prism(  # noqa: PLR0913
     transitions: str,
     labels: str,
     states: str | None = None,
+    rewards: str | None = None,
     *,
     source: str = "",
     own_labels: bool = False,
@@ -58,10 +55,12 @@ def read_prism(  # noqa: PLR0913
 ) -> LMC | PA | Interactive | IntervalChain | ParametricChain:
     """Read a Markov chain, or an MDP as an automaton, from the texts of PRISM's explicit files.
 
-    ``transitions``: the `.tra` file: ``states transitions`` in the first line, then ``from to probability``;
-        of an MDP ``states choices transitions``, then ``from choice to probability`` and, where there is one,
-        the action.
+    A CTMC (a number is above 1, or the reading shows rates) is taken as the chain of its jumps. An observer
+    of a POMDP sees the observations, unless the reading says what is seen.
+
+    ``transitions``: the `.tra` file.
     ``states``: the `.sta` file; without it the states are called by their numbers.
+    ``rewards``: the `.srew` file.
     ``source``: the name of the `.tra` file, for errors; the others carry the same name with their own
         extension.
     ``own_labels``: whether PRISM's own labels `init` and `deadlock` count.
@@ -71,7 +70,11 @@ def read_prism(  # noqa: PLR0913
     stem = os.path.splitext(source)[0]  # noqa: PTH122 - a source need not be a path
     rationaliser = Rationaliser() if how.rationalise or how.enclose else None
     try:
-        read = _Transitions(transitions, rationaliser)
+        read = Transitions(transitions, rationaliser, timed=how.observe_time)
+        if read.partial and how.observe_variables is None and how.observe_labels is None:
+            how.note("this is a POMDP: an observer sees its observations")
+            how = replace(how, observe_variables=("observation",))
+        seen = {"observation": read.observations()} if "observation" in (how.observe_variables or ()) else {}
     except ModelError as error:
         raise error.with_source(source) from None
     count = read.count
@@ -80,6 +83,15 @@ def read_prism(  # noqa: PLR0913
         names, variables = (numbered, {}) if states is None else _read_states(states, count)
     except ModelError as error:
         raise error.with_source(f"{stem}.sta") from None
+    given: dict[str, list[str]] = {RATE: read.rates()} if how.observe_time else {}
+    try:
+        if rewards is not None and how.observe_rewards:
+            name, values = read_rewards(rewards, count)
+            given |= {f"{REWARD} {name}": values} if name in how.observe_rewards else {}
+    except ModelError as error:
+        raise error.with_source(f"{stem}.srew") from None
+    if read.timed:
+        how.note("the numbers are rates: a CTMC is taken as the chain of its jumps")
     try:
         found = _read_labels(labels, count, own_labels=how.prism_labels)
         model = Explicit(
@@ -88,114 +100,18 @@ def read_prism(  # noqa: PLR0913
             nondeterministic=read.nondeterministic,
             propositions=found.propositions,
             own=found.own,
-            variables=variables,
+            variables={**variables, **(seen if read.partial else {}), **given},
+            valued=tuple(
+                name for name in given if name == RATE or name[len(REWARD) + 1 :] in how.observe_rewards
+            ),
             initial=found.initial,
+            around=read.around,
         )
         return observed(model, how, rationaliser)
     except ModelError as error:
         if error.line is not None or error.message.startswith("different sets of labels"):
             raise error.with_source(f"{stem}.lab") from None
         raise with_line(error, read.places(names)).with_source(source) from None
-
-
-def _content(text: str) -> Iterator[tuple[int, str]]:
-    """Iterate over the lines that say something, with their numbers."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        stripped = line.strip()
-        if stripped and not stripped.startswith("#"):
-            yield number, stripped
-
-
-class _Transitions:
-    """The transitions of a `.tra` file by state and choice; a chain has one choice of each state."""
-
-    def __init__(self, text: str, rationaliser: Rationaliser | None) -> None:
-        content = _content(text)
-        number, header = next(content, (1, ""))
-        sizes = header.split()
-        if len(sizes) not in (2, 3) or not all(_INDEX.fullmatch(size) for size in sizes):
-            raise ModelError(
-                f"the first line is {header[:60]!r}; expected the numbers of states and of transitions, with "
-                "that of choices between them for an MDP",
-                line=number,
-            )
-        self.nondeterministic = len(sizes) == 3
-        self.count, announced = int(sizes[0]), int(sizes[-1])
-        lines = list(content)
-        if len(lines) != announced:
-            raise ModelError(
-                f"{announced} transitions are announced and {len(lines)} follow; expected as many of each",
-                line=number,
-            )
-        if self.count > announced:
-            raise ModelError(
-                f"{self.count} states have {announced} transitions; expected at least one for each state",
-                line=number,
-            )
-        self._rows: list[dict[int, dict[int, fmpq]]] = [{} for _ in range(self.count)]
-        self._actions: dict[tuple[int, int], str] = {}
-        self._first_lines = [number] * self.count
-        self._numbers = ProbabilityReader(rationaliser)
-        for number, line in lines:
-            self._take(line, number)
-        chosen = sum(len(rows) for rows in self._rows)
-        if self.nondeterministic and chosen != int(sizes[1]):
-            raise ModelError(
-                f"{sizes[1]} choices are announced and {chosen} follow; expected as many of each"
-            )
-
-    def _take(self, line: str, number: int) -> None:
-        fields = line.split()
-        if len(fields) not in ((4, 5) if self.nondeterministic else (3,)):
-            expected = "0 0 1 0.5 action" if self.nondeterministic else "0 1 0.5"
-            raise ModelError(f"found {line[:60]!r}; expected a transition such as {expected}", line=number)
-        state = _read_index(fields[0], self.count, number)
-        target = _read_index(fields[1 + self.nondeterministic], self.count, number)
-        choice = 0
-        if self.nondeterministic:
-            if not _INDEX.fullmatch(fields[1]):
-                raise ModelError(f"found {fields[1][:60]!r}; expected the number of a choice", line=number)
-            choice = int(fields[1])
-            action = fields[4] if len(fields) == 5 else ""
-            if self._actions.setdefault((state, choice), action) != action:
-                raise ModelError("the choice has another action before", place=f"state {state}", line=number)
-        place = f"transition {state} -> {target}"
-        if not self._rows[state]:
-            self._first_lines[state] = number
-        row = self._rows[state].setdefault(choice, {})
-        if target in row:
-            raise ModelError("the transition is given twice; expected it once", place=place, line=number)
-        written = fields[2 + self.nondeterministic]
-        # PRISM writes .5 for 0.5.
-        value = self._numbers.from_text(f"0{written}" if written.startswith(".") else written, place, number)
-        if value == 0:
-            raise ModelError("the probability is 0; expected a positive number", place=place, line=number)
-        row[target] = value
-
-    def choices(self) -> tuple[tuple[Choice, ...], ...]:
-        """Return the choices of each state, in the order of their numbers."""
-        return tuple(
-            tuple(
-                Choice(self._actions.get((state, number), ""), tuple(sorted(row.items())))
-                for number, row in sorted(rows.items())
-            )
-            for state, rows in enumerate(self._rows)
-        )
-
-    def places(self, names: Sequence[str]) -> Iterator[tuple[str, int]]:
-        """Return what errors of models name, and the line where it begins."""
-        place = 0
-        for name, line, rows in zip(names, self._first_lines, self._rows, strict=True):
-            yield f"state {name!r}", line
-            for _ in rows:
-                place += 1
-                yield transition_place(place, name), line
-
-
-def _read_index(text: str, count: int, line: int) -> int:
-    if not _INDEX.fullmatch(text) or int(text) >= count:
-        raise ModelError(f"found {text[:60]!r}; expected the number of a state in 0..{count - 1}", line=line)
-    return int(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,18 +124,18 @@ class _Labels:
 
 
 def _read_labels(text: str, count: int, *, own_labels: bool) -> _Labels:
-    content = _content(text)
-    number, header = next(content, (1, ""))
+    lines = content(text)
+    number, header = next(lines, (1, ""))
     declared = _declared_labels(header, number)
     carried: list[set[int]] = [set() for _ in declared]
     seen = set()
-    for number, line in content:
+    for number, line in lines:
         head, colon, tail = line.partition(":")
         if not colon:
             raise ModelError(
                 f"found {line[:60]!r}; expected a state and its labels, such as 0: 2", line=number
             )
-        state = _read_index(head.strip(), count, number)
+        state = read_index(head.strip(), count, number)
         place = f"state {state}"
         if state in seen:
             raise ModelError(
@@ -227,7 +143,7 @@ def _read_labels(text: str, count: int, *, own_labels: bool) -> _Labels:
             )
         seen.add(state)
         for field in tail.split():
-            if not _INDEX.fullmatch(field) or int(field) >= len(declared):
+            if not INDEX.fullmatch(field) or int(field) >= len(declared):
                 raise ModelError(
                     f"found {field[:60]!r}; expected the number of a label in 0..{len(declared) - 1}",
                     place=place,
@@ -260,8 +176,8 @@ def _declared_labels(header: str, line: int) -> list[str]:
 
 def _read_states(text: str, count: int) -> tuple[tuple[str, ...], dict[str, list[str]]]:
     """Return the names of the states, and the values of the variables in each of them."""
-    content = _content(text)
-    number, header = next(content, (1, ""))
+    lines = content(text)
+    number, header = next(lines, (1, ""))
     if not (header.startswith("(") and header.endswith(")")):
         raise ModelError(
             f"the first line is {header[:60]!r}; expected names of variables such as (s)", line=number
@@ -269,11 +185,11 @@ def _read_states(text: str, count: int) -> tuple[tuple[str, ...], dict[str, list
     variables = [name.strip() for name in header[1:-1].split(",")]
     names: list[str | None] = [None] * count
     values: dict[str, list[str]] = {name: [""] * count for name in variables}
-    for number, line in content:
+    for number, line in lines:
         match = _STATE_LINE.fullmatch(line)
         if match is None:
             raise ModelError(f"found {line[:60]!r}; expected a state such as 0:(0)", line=number)
-        state = _read_index(match[1], count, number)
+        state = read_index(match[1], count, number)
         if names[state] is not None:
             raise ModelError(
                 "the state is given twice; expected it once", place=f"state {state}", line=number

@@ -142,7 +142,7 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
     path, language = request["path"], request["language"]
     exact = stormpy.Rational
     if language == "drn":
-        return stormpy.build_model_from_drn[exact](path)
+        return _either(stormpy.build_model_from_drn, stormpy, "-interval'", path)
     if language == "jani":
         program, _ = stormpy.parse_jani_model(path)
     else:
@@ -172,12 +172,17 @@ def _built(stormpy: Any, request: dict[str, Any]) -> Any:
         options.set_build_all_reward_models()
     if undefined - constants.keys():
         return stormpy.build_model[stormpy.RationalFunction](program, options=options)
+    return _either(stormpy.build_model, stormpy, "interval updates", program, options=options)
+
+
+def _either(build: Any, stormpy: Any, said: str, *given: Any, **options: Any) -> Any:
+    """Return a model over rationals, or over intervals where Storm says that there are some."""
     try:
-        return stormpy.build_model[exact](program, options=options)
+        return build[stormpy.Rational](*given, **options)
     except Exception as error:
-        if "interval updates" not in str(error):
+        if said not in str(error):
             raise
-    return stormpy.build_model[stormpy.RationalInterval](program, options=options)
+    return build[stormpy.RationalInterval](*given, **options)
 
 
 def _listed(names: Any) -> str:

@@ -12,6 +12,7 @@ References
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import signal
@@ -50,6 +51,11 @@ _PRISM = re.compile(
 )
 _DECLARATION = re.compile(r"\b([A-Za-z_]\w*+)\s*+:\s*+(?:\[|bool\b|int\b)")
 _RENAMED = re.compile(r"=\s*+([A-Za-z_]\w*+)\s*+[,\]]")
+_TYPE = re.compile(
+    rb"\b(?:dtmc|mdp|ctmc|pomdp|pta|popta|smg|csg|tsg|idtmc|imdp"
+    rb"|probabilistic|nondeterministic|stochastic)\b"
+)
+_COMMENT = re.compile(rb"//[^\n]*")
 DRN = re.compile(rb"(?:\s|//[^\n]*(?:\n|$))*+@(?:type|value_type)\s*:")
 JANI = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{[^{}]{0,2000}"jani-version"')
 
@@ -82,6 +88,9 @@ def read_by_tool(
     package, extra = ("umbi", "umb") if language == "umb" else ("stormpy", "storm")
     if find_spec(package) is None:
         needed(package, extra)
+    if language == "prism" and not _TYPE.search(_COMMENT.sub(b"", content)):
+        reading.note("the model names no type: it is an mdp, as PRISM takes it")
+        content = b"mdp " + content.removeprefix(codecs.BOM_UTF8)  # lines keep their numbers
     request = {
         "language": language,
         "constants": {

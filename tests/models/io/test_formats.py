@@ -107,7 +107,9 @@ def test_relations_and_tables_of_any_name(tmp_path: Path) -> None:
 
 
 def test_files_beside() -> None:
-    beside = [Path(f"a.{kind}{packed}") for kind in ("lab", "sta") for packed in ("", ".gz", ".xz", ".bz2")]
+    beside = [
+        Path(f"a.{kind}{packed}") for kind in ("lab", "sta", "srew") for packed in ("", ".gz", ".xz", ".bz2")
+    ]
     assert files_beside(Path("a.json"), None) == files_beside(Path("a.tra"), "json") == []
     for name, format_name in (("a.tra", None), ("a.tra.xz", None), ("a.txt", None), ("a.json", "prism")):
         assert files_beside(Path(name), format_name) == beside
@@ -122,8 +124,8 @@ def test_compressed_files(suffix: str, pack: Callable[[bytes], bytes], tmp_path:
     assert parse_model(pack(TEXTS["yaml"].encode())) == CHAIN
     for kind, text in PRISM.items():
         (tmp_path / f"chain.{kind}{suffix}").write_bytes(pack(text.encode()))
-    again = load_model(tmp_path / f"chain.tra{suffix}", pairs=[(CHAIN.states[s], CHAIN.states[t]) for s, t in CHAIN.pairs])
-    assert again == CHAIN
+    pairs = [(CHAIN.states[s], CHAIN.states[t]) for s, t in CHAIN.pairs]
+    assert load_model(tmp_path / f"chain.tra{suffix}", pairs=pairs) == CHAIN
 
 
 @pytest.mark.parametrize(("suffix", "pack"), PACKERS.items())

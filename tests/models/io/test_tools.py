@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -160,6 +161,13 @@ class TestWithStorm:
         assert [step.action for step in model.transitions if step.source == 0] == ["left", "right"]
         assert model.pairs == ((1, 2),)
 
+    def test_a_missing_type_is_mdp(self) -> None:
+        said: list[str] = []
+        body = "module m\n s : [0..1];\n [a] s=0 -> (s'=1);\n [b] s=0 -> true;\n [] s=1 -> true;\nendmodule"
+        model = parse_model(f"// dtmc\n{body}", format="prism-language", note=said.append)
+        assert model == parse_model(f"mdp {body}")
+        assert said == ["the model names no type: it is an mdp, as PRISM takes it"]
+
     def test_a_ctmc_is_the_chain_of_its_jumps(self) -> None:
         said: list[str] = []
         model = parse_model(CTMC, observe_variables=["s"], note=said.append)
@@ -175,6 +183,13 @@ class TestWithStorm:
         with pytest.raises(ModelError, match="sum to"):
             parse_model(third)
         assert parse_model(third, rationalise=True) == model
+
+    def test_drn_in_intervals(self) -> None:
+        text = re.sub("@type: DTMC", "@type: DTMC\n@value_type: rational-interval", DRN)
+        text = text.replace("1/3\n", "[1/4, 1/3]\n").replace("2/3\n", "[2/3, 3/4]\n")
+        model = parse_model(text.replace("1 : 1\n", "1 : [1, 1]\n"))
+        assert isinstance(model, IntervalChain)
+        assert model.rows[0] == ((0, fmpq(1, 4), fmpq(1, 3)), (1, fmpq(2, 3), fmpq(3, 4)))
 
     def test_jani(self, tmp_path: Path) -> None:
         path = tmp_path / "coin.jani"

@@ -1,0 +1,91 @@
+"""The columns of PRISM's explicit files: actions, rates, intervals, observations; rewards beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flint import fmpq
+from hypothesis import given
+
+from bisimdist.errors import ModelError, UsageError
+from bisimdist.models.intervals import IntervalChain
+from bisimdist.models.io import load_model, read_prism
+from bisimdist.models.io.reading import Reading
+from bisimdist.models.lmc import LMC
+from bisimdist.models.pa import PA
+from tests.strategies import lmcs
+
+LABELS = '0="init" 1="end"\n0: 0\n1: 1\n'
+
+
+@given(lmcs())
+def test_rates_become_jumps(chain: LMC) -> None:
+    """Every row with a rate of its own: the jumps are the chain, and the rates what they were."""
+    lines = [f"{s} {t} {p * (s + 2)}" for s, row in enumerate(chain.rows) for t, p in row]
+    text = "\n".join([f"{len(chain)} {len(lines)}", *lines])
+    model = read_prism(text, '0="init"\n0: 0\n', reading=Reading(observe_time=True))
+    assert isinstance(model, LMC)
+    assert model.rows == chain.rows
+    assert list(model.labels) == [f"exit rate={s + 2}" for s in range(len(chain))]
+
+
+def test_a_rate_above_1_makes_a_ctmc() -> None:
+    said: list[str] = []
+    model = read_prism("2 3\n0 0 1\n0 1 3\n1 1 1/2\n", LABELS, reading=Reading(note=said.append))
+    assert isinstance(model, LMC)
+    assert model.rows == (((0, fmpq(1, 4)), (1, fmpq(3, 4))), ((1, fmpq(1)),))
+    assert said == ["the numbers are rates: a CTMC is taken as the chain of its jumps"]
+
+
+def test_actions_of_chains() -> None:
+    text = "2 3\n0 0 0.5 toss\n0 1 0.5 toss\n1 1 1\n"
+    plain, shown = (read_prism(text, LABELS, reading=Reading(observe_actions=see)) for see in (False, True))
+    assert isinstance(plain, LMC) and isinstance(shown, LMC)
+    assert (plain.labels, shown.labels) == (("", "end"), ("toss", "end"))
+
+
+def test_intervals() -> None:
+    text = "2 3\n0 0 [0.1,0.5]\n0 1 [ .5, 0.9 ]\n1 1 1\n"
+    model = read_prism(text, LABELS)
+    assert isinstance(model, IntervalChain)
+    assert model.rows[0] == ((0, fmpq(1, 10), fmpq(1, 2)), (1, fmpq(1, 2), fmpq(9, 10)))
+    assert model.rows[1] == ((1, fmpq(1), fmpq(1)),)
+    with pytest.raises(UsageError, match="intervals already"):
+        read_prism(text, LABELS, reading=Reading(enclose=True))
+
+
+def test_pomdps() -> None:
+    text = "3 4 6 2\n0 0 1 0.5 1\n0 0 2 0.5 1 go\n0 1 0 1 0\n1 0 0 1 0\n2 0 2 1/2 1\n2 0 0 1/2 0\n"
+    text = text.replace("0 0 1 0.5 1\n", "0 0 1 0.5 1 go\n")
+    model = read_prism(text, LABELS)
+    assert isinstance(model, PA)
+    assert {step.action for step in model.transitions} == {
+        "observation=0 [go]",
+        "observation=0",
+        "observation=1",
+    }
+    other = read_prism(text, LABELS, reading=Reading(observe_labels=("end",)))
+    assert isinstance(other, PA)
+    assert {step.action for step in other.transitions} == {"go", "", "end"}
+
+
+def test_rewards_beside(tmp_path: Path) -> None:
+    (tmp_path / "a.tra").write_text("2 3\n0 0 0.5\n0 1 0.5\n1 1 1\n")
+    (tmp_path / "a.lab").write_text(LABELS)
+    (tmp_path / "a.srew").write_text('# Reward structure "steps"\n# State rewards\n2 1\n1 2.5\n')
+    model = load_model(tmp_path / "a.tra", kind=LMC, observe_rewards=("steps",))
+    assert model.labels == ("reward steps=0", "end,reward steps=5/2")
+    with pytest.raises(UsageError, match="no rewards 'cost'"):
+        load_model(tmp_path / "a.tra", observe_rewards=("cost",))
+    for wrong, said in (
+        ("3 1\n1 2\n", "a.srew:1: the first line is"),
+        ("2 2\n1 2\n", "2 rewards are announced and 1 follow"),
+        ("2 1\n1 -2\n", "a.srew:2: state 1: "),
+        ("2 2\n1 2\n1 3\n", "given twice"),
+        ("2 1\n1 2 3\n", "a.srew:2: found"),
+    ):
+        (tmp_path / "a.srew").write_text(wrong)
+        with pytest.raises(ModelError) as caught:
+            load_model(tmp_path / "a.tra", observe_rewards=("steps", "reward"))
+        assert said in str(caught.value)
