@@ -71,7 +71,7 @@ def test_a_thousand_mechanisms() -> None:
 
 @pytest.mark.parametrize("kind", ["discrete-laplace", "discrete-gaussian"])
 def test_no_two_inputs_that_differ_in_one_record_tell_more_than_the_worst_pair(kind: str) -> None:
-    """Sums of Poisson samples by their definition: every record, every other record, every one in its place."""
+    """Sums of Poisson samples by their definition: every record, and every one in its place."""
     most, reach, rate = 2, 25, Fraction(1, 3)
     weights = [
         exponential(Fraction(-abs(k)) if kind == "discrete-laplace" else Fraction(-k * k * 25, 98))
@@ -106,7 +106,7 @@ def test_no_two_inputs_that_differ_in_one_record_tell_more_than_the_worst_pair(k
 
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(1, 2), Fraction(1), Fraction(3, 2)])
 def test_whatever_is_private_where_a_record_is_added_or_removed(epsilon: Fraction) -> None:
-    """Random mechanisms with three outputs, one input without the record and two with it, and the worst one."""
+    """Random mechanisms with three outputs on one input without the record and two with it; the worst."""
     cost, rate = Fraction(1), Fraction(1, 3)
     ratio, alpha = exponential(cost), exponential(epsilon)
     found = bisimdist.compose(
