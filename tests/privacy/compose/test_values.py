@@ -198,6 +198,16 @@ def test_the_truth_about_shuffling_lies_between_both_laws() -> None:
     assert worst <= bounds.upper + Fraction(1, 10**50)
 
 
+def test_an_epsilon_where_both_sides_are_about_different_laws() -> None:
+    shuffled = {"shuffled": {"n": 20, "of": {"randomised-response": {"truth": "3/4"}}}}
+    found = bisimdist.compose([shuffled, {"gaussian": {"sigma": 2}}]).epsilon("1e-3")
+    assert 1 < found.lower < found.upper < 3
+    for at, holds in ((found.lower, True), (found.upper, False)):
+        point = bisimdist.compose([shuffled, {"gaussian": {"sigma": 2}}]).delta(at)
+        assert (point.upper > Fraction(1, 1000)) or not holds
+        assert holds or point.lower <= Fraction(1, 1000)
+
+
 def answer(value: int, rng: random.Random) -> int:
     """Answer truthfully, or else by noise that doubles make."""
     if rng.random() < 0.1 + 0.2:
@@ -286,6 +296,21 @@ def test_events_of_dp_accounting_by_their_shape() -> None:
         "0.12693673750664394",
         *(getattr(bisimdist.compose(SelfComposedDpEvent()).delta(1), k) for k in ("lower", "upper")),
     )
+
+    class PoissonSampledDpEvent:
+        event, sampling_probability = GaussianDpEvent(), 0.5
+
+    # noise of an event is by what adding a record changes, and replacing it changes twice as much
+    replaced, same = (
+        bisimdist.compose(one, relation="replace").delta("1/10")
+        for one in (GaussianDpEvent(), {"gaussian": {"sigma": 10, "sensitivity": 2}})
+    )
+    assert replaced == same
+    sampled, same = (
+        bisimdist.compose(one, relation="replace").delta("1/10")
+        for one in (PoissonSampledDpEvent(), {"subsampled": {"q": "1/2", "of": {"gaussian": {"sigma": 10}}}})
+    )
+    assert sampled == same
 
 
 @pytest.mark.parametrize("mechanism", [{"gaussian": {"sigma": "1/10000"}}, {"pure": {"epsilon": 3_000_000}}])
