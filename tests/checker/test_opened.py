@@ -23,7 +23,7 @@ MORE = {
     "hmm-no-budget": 2426,
     "hmm-parametric": 2510,
     "hmm-several": 2799,
-    "composition": 3001,  # with what makes laws, and integers of exponentials
+    "composition": 3229,  # with what makes laws, and integers of exponentials
     "delta": 2933,  # with a ceiling, which is a distance
     "leakage": 2859,
     "metric": 2308,

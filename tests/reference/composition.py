@@ -42,3 +42,21 @@ def delta(mechanisms: Sequence[tuple[Masses, int]], epsilon: Fraction) -> Fracti
         sum((max(a - alpha * b, Fraction(0)) for a, b in side), Fraction(0))
         for side in (joint, [(q, p) for p, q in joint])
     )
+
+
+def sampled_sums(masses: Sequence[Fraction], rate: Fraction, values: Sequence[int]) -> dict[int, Fraction]:
+    """Return the law of the sum of a Poisson sample of some values, and noise on -n, ..., n."""
+    law = {0: Fraction(1)}
+    for value in values:
+        more: dict[int, Fraction] = {}
+        for at, mass in law.items():
+            for to, share in ((at, 1 - rate), (at + value, rate)):
+                more[to] = more.get(to, Fraction(0)) + mass * share
+        law = more
+    reach = len(masses) // 2
+    found: dict[int, Fraction] = {}
+    for at, mass in law.items():
+        for k, noise in enumerate(masses):
+            place = at + k - reach
+            found[place] = found.get(place, Fraction(0)) + mass * noise
+    return found

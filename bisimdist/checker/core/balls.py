@@ -11,7 +11,7 @@ from functools import cached_property
 from math import isqrt, log
 
 from bisimdist.checker.core.counting import counted
-from bisimdist.checker.core.reading import MalformedCertificate, spend
+from bisimdist.checker.core.reading import MalformedCertificate, hold, spend
 
 Enclosure = tuple[int, int]
 
@@ -35,6 +35,7 @@ class Fixed:
             raise MalformedCertificate(f"the masses need {bits} bits; at most {MOST_BITS} are taken")
         self.bits, self.one = bits, 1 << bits
         self.term = max(TERM, 100 + (bits // 30) ** 2 // 2)
+        self.powers: dict[int, int] = {}
 
     def of(self, value: Fraction) -> Enclosure:
         """Enclose a rational."""
@@ -76,24 +77,50 @@ class Fixed:
         return max(0, middle - DOUBT), middle + DOUBT + 2 * (((middle + DOUBT) * apart >> self.bits) + 1)
 
     def _exp(self, value: int) -> int:
+        """Return e^x for x at most 0, off by less than 2^34 units.
+
+        It is a product of what is at most 1: a power for the integer part, one for each of two digits to the
+        base of 32, all off by less than 2^32, and a series of what is left, which is below 2^-10.
+        """
+        above, bits = -value, self.bits
+        if above > min(bits, 1 << 13) << bits:  # e^-8192 is less than 2^-2900
+            return 0
+        found = self._series(-(above & (self.one >> 10) - 1))
+        whole, first, second = above >> bits << 10, above >> bits - 10 & 31 << 5, above >> bits - 10 & 31
+        for place in (whole, first, second):
+            if place:
+                found = found * self._power(place) >> bits
+        return found
+
+    def _power(self, place: int) -> int:
+        """Return e^-x for a multiple x of 1/1024, off by less than 2^32 units; made once."""
+        if place not in self.powers:
+            hold(self.bits)
+            self.powers[place] = self._halved(-(place << self.bits - 10))
+        return self.powers[place]
+
+    def _halved(self, value: int) -> int:
         """Return e^x for x at most 0, off by less than 2^32 units.
 
         The argument is halved at most 20 times, until it is below 2^-6, and the result squared as often. A
-        series of less than 2^9 terms is off by 2^10 units. A square of what is at most 1 is off by twice as
-        much, and one more.
+        square of what is at most 1 is off by twice as much, and one more.
         """
-        if -value > self.one << 13:  # e^-8192 is less than 2^-2900
-            return 0
         halvings = max(0, (-value >> self.bits).bit_length() + 6)
-        small = value >> halvings
+        total = self._series(value >> halvings)
+        for _ in counted(range(halvings), self.term):
+            total = total * total >> self.bits
+        return total
+
+    def _series(self, small: int) -> int:
+        """Return e^x for x from -2^-6 to 0, off by less than 2^10 units: it has less than 2^9 terms."""
         total = term = self.one
-        for number in counted(range(1, MOST_TERMS), self.term):
+        number = 1
+        for number in range(1, MOST_TERMS):
             term = (term * small >> self.bits) // number
             if -1 <= term <= 0:  # what is rounded down never comes to 0 from below
                 break
             total += term
-        for _ in counted(range(halvings), self.term):
-            total = total * total >> self.bits
+        spend(number * self.term)
         return total
 
     def log(self, value: Enclosure) -> Enclosure:
@@ -114,11 +141,12 @@ class Fixed:
         if abs(small) << 10 > self.one:
             raise MalformedCertificate("a logarithm is out of range")
         total, power, number = 0, small, 1
-        for number in counted(range(1, MOST_TERMS), self.term):
+        for number in range(1, MOST_TERMS):
             if power in {0, -1}:
                 break
             total += power // number if number % 2 else -(power // number)
             power = power * small >> self.bits
+        spend(number * self.term)
         doubt = 4 * number + 4
         return total - doubt if down else total + doubt
 
@@ -154,7 +182,7 @@ class Fixed:
         tails, densities = [self.one >> 1], []
         last = 8 * (isqrt(14 * self.bits // 10) + 3)
         for number in counted(range(last + 1), self.term):
-            densities.append((self._exp(-(number * number << self.bits) // 128) << self.bits) // whole)
+            densities.append((self._halved(-(number * number << self.bits) // 128) << self.bits) // whole)
         for number in counted(range(last), self.term):
             half = self.one >> 4
             # from each anchor half of the way, and back from the next one
@@ -173,11 +201,13 @@ class Fixed:
         """
         turn, square = anchor * apart >> 3, apart * apart >> self.bits
         before, now, total = 0, self.one, self.one
-        for number in counted(range(1, MOST_TERMS), self.term):
+        number = 1
+        for number in range(1, MOST_TERMS):
             before, now = now, -((turn * now + square * before) >> self.bits) // number
             total += now // (number + 1)
-            if -2 <= now <= 2 and -2 <= before <= 2 and number > 16:
+            if number > 16 and -2 <= now <= 2 and -2 <= before <= 2:
                 break
+        spend(number * self.term)
         return (total * apart >> self.bits) * density >> self.bits
 
     def tail(self, value: Enclosure) -> Enclosure:

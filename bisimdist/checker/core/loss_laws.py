@@ -17,6 +17,16 @@ from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.chain_losses import chain_losses
 from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.loss_atoms import NOTHING, Atom, Atoms, Loss, add, enclosed, mixed_loss, opposite
+from bisimdist.checker.core.loss_exchanged import (
+    Above,
+    Tails,
+    exchanged_atoms,
+    exchanged_gaussian,
+    exchanged_laplace,
+    exchanged_pure,
+    hull,
+    largest_loss,
+)
 from bisimdist.checker.core.reading import (
     MalformedCertificate,
     RuleViolation,
@@ -29,15 +39,6 @@ from bisimdist.checker.core.reading import (
     shown,
 )
 
-Tails = tuple[Enclosure, Enclosure]
-
-
-def _hull(tails: list[Tails]) -> Tails:
-    (p, q), *others = tails
-    for x, y in counted(others):
-        p, q = (min(p[0], x[0]), max(p[1], x[1])), (min(q[0], y[0]), max(q[1], y[1]))
-    return p, q
-
 
 @dataclass(frozen=True)
 class Law:
@@ -46,7 +47,7 @@ class Law:
     `finite` says of atoms that no mass is left out of them.
     """
 
-    above: Callable[[Enclosure, Fixed], Tails] | None = None
+    above: Above | None = None
     make: Callable[[Fixed], Atoms] | None = None
     cap: Callable[[Fixed], Loss] | None = None
     floor: Callable[[Fixed], Loss] | None = None
@@ -93,7 +94,7 @@ class Law:
             ratio = fixed.over((max(low, 1), high), share)
             p, q = smooth(fixed.log(ratio), fixed)
             p = add(fixed.times(rest, q), fixed.times(share, p))
-            return (p, q) if low > 0 else _hull([(whole, whole), (p, q)])
+            return (p, q) if low > 0 else hull([(whole, whole), (p, q)])
 
         def end(inner: Callable[[Fixed], Loss] | None) -> Callable[[Fixed], Loss]:
             def found(fixed: Fixed) -> Loss:
@@ -131,6 +132,9 @@ class Mechanism:
     symmetric: bool = True
     replaced: bool = False
     variance: Fraction | None = None
+    exchanged: Callable[[Fraction], Law] | None = (
+        None  # by the rate of sampling, where one record is replaced
+    )
 
     def laws(self, direction: str) -> tuple[Law, Law]:
         if self.symmetric or direction in {"remove", "replace"}:
@@ -139,8 +143,13 @@ class Mechanism:
         return upper, upper if self.lower is self.upper else self.lower.swapped()
 
 
-def gaussian(variance: Fraction) -> Law:
-    """Return the law of N(mu, 1) against N(0, 1), where the variance is mu squared."""
+def gaussian(variance: Fraction, rate: Fraction | None = None) -> Law:
+    """Return the law of N(mu, 1) against N(0, 1), where the variance is mu squared.
+
+    rate: where it is given, one record is replaced, and each is sampled at this rate.
+    """
+    if rate is not None:
+        return Law(above=exchanged_gaussian(variance, rate))
 
     def above(loss: Enclosure, fixed: Fixed) -> Tails:
         mu = fixed.root(variance)
@@ -150,8 +159,15 @@ def gaussian(variance: Fraction) -> Law:
     return Law(above=above)
 
 
-def laplace(largest: Fraction) -> Law:
-    """Return the law of Laplace noise, whose largest loss is the sensitivity by the scale."""
+def laplace(largest: Fraction, rate: Fraction | None = None) -> Law:
+    """Return the law of Laplace noise, whose largest loss is the sensitivity by the scale.
+
+    rate: where it is given, one record is replaced, and each is sampled at this rate.
+    """
+    if rate is not None:
+        return Law(
+            above=exchanged_laplace(largest, rate), cap=lambda fixed: largest_loss(largest, rate, fixed)
+        )
 
     def above(loss: Enclosure, fixed: Fixed) -> Tails:
         cap, one = fixed.of(largest), fixed.one
@@ -164,7 +180,7 @@ def laplace(largest: Fraction) -> Law:
             p = fixed.exp(((loss[0] - cap[1]) // 2, min(0, -((cap[0] - loss[1]) // 2))))
             q = fixed.exp((-((loss[1] + cap[1]) // 2 + 1), min(0, -((loss[0] + cap[0]) // 2))))
             found.append(((one - (p[1] + 1) // 2, one - p[0] // 2), (q[0] // 2, (q[1] + 1) // 2)))
-        return _hull(found)
+        return hull(found)
 
     return Law(above=above, cap=lambda _: largest, floor=lambda _: -largest)
 
@@ -208,44 +224,78 @@ def _approximate(epsilon: Fraction, delta: Fraction) -> Law:
     return Law(make=atoms)
 
 
-def _discrete_laplace(scale: Fraction, sensitivity: int) -> Law:
+def _pure(epsilon: Fraction, rate: Fraction) -> Law:
+    return Law(make=lambda fixed: exchanged_pure(epsilon, rate, fixed))
+
+
+def _discrete_laplace(scale: Fraction, sensitivity: int, rate: Fraction | None = None) -> Law:
     def atoms(fixed: Fixed) -> Atoms:
         one = (fixed.one, fixed.one)
         ratio = fixed.exp(fixed.of(-1 / scale))
         end = fixed.over(one, add(one, ratio))
         middle = fixed.times((fixed.one - ratio[1], fixed.one - ratio[0]), end)
-        powers = [fixed.exp(fixed.of(-k / scale)) for k in counted(range(sensitivity + 1))]
-        points: list[Atom] = [(-sensitivity / scale, fixed.times(end, powers[-1]), end)]
-        for k in counted(range(1, sensitivity)):
-            p, q = fixed.times(middle, powers[sensitivity - k]), fixed.times(middle, powers[k])
-            points.append(((2 * k - sensitivity) / scale, p, q))
-        points.append((sensitivity / scale, end, fixed.times(end, powers[-1])))
-        return Atoms(points)
+        far = sensitivity if rate is None else 2 * sensitivity
+        powers = [fixed.exp(fixed.of(-k / scale)) for k in counted(range(far + 1))]
+
+        def mass(place: int, centre: int, ends: tuple[int, int]) -> Enclosure:
+            # an end stands for all that is beyond it
+            return fixed.times(end if place in ends else middle, powers[abs(place - centre)])
+
+        if rate is None:
+            ends = 0, sensitivity
+            return Atoms(
+                [
+                    ((2 * k - sensitivity) / scale, mass(k, sensitivity, ends), mass(k, 0, ends))
+                    for k in counted(range(sensitivity + 1))
+                ]
+            )
+        ends = -sensitivity, sensitivity
+        places = [
+            (
+                (abs(k) - abs(k - sensitivity)) / scale,
+                (abs(k) - abs(k + sensitivity)) / scale,
+                mass(k, sensitivity, ends),
+                mass(k, 0, ends),
+                mass(k, -sensitivity, ends),
+            )
+            for k in counted(range(-sensitivity, sensitivity + 1))
+        ]
+        return exchanged_atoms(places, rate, 0, fixed)
 
     return Law(make=atoms)
 
 
-def _discrete_gaussian(variance: Fraction, sensitivity: int) -> Law:
+def _discrete_gaussian(variance: Fraction, sensitivity: int, rate: Fraction | None = None) -> Law:
     def atoms(fixed: Fixed) -> Atoms:
+        far = sensitivity if rate is None else 2 * sensitivity  # how far apart two centres are
         # e^-(k^2 / 2 variance) is less than a unit beyond the reach
-        reach = sensitivity + 2 + isqrt(int(2 * variance * fixed.bits * Fraction(70, 100)) + 1)
+        reach = far + 2 + isqrt(int(2 * variance * fixed.bits * Fraction(70, 100)) + 1)
         weights = [fixed.exp(fixed.of(-k * k / (2 * variance))) for k in counted(range(reach + 1))]
         ratio = fixed.exp(fixed.of(Fraction(-(2 * reach + 1)) / (2 * variance)))
         beyond = fixed.over(fixed.times((0, weights[reach][1]), ratio), (fixed.one - ratio[1], fixed.one))[1]
         whole = tuple(weights[0][k] + 2 * sum(all_of([w[k] for w in counted(weights[1:])])) for k in range(2))
         total = (whole[0], whole[1] + 2 * beyond)
         masses = [fixed.over(weight, total) for weight in counted(weights)]
-        points: list[Atom] = [
+        ends = sum(all_of([mass[1] for mass in counted(masses[reach + 1 - far :])]))
+        outside = 2 * fixed.over((0, beyond), total)[1] + ends
+        part = sensitivity / (2 * variance)
+        if rate is None:
+            points: list[Atom] = [
+                (part * (2 * k - sensitivity), masses[abs(k - sensitivity)], masses[abs(k)])
+                for k in counted(range(sensitivity - reach, reach + 1))
+            ]
+            return Atoms(points, lost=(outside, outside))
+        places = [
             (
-                sensitivity * (2 * k - sensitivity) / (2 * variance),
+                part * (2 * k - sensitivity),
+                -part * (2 * k + sensitivity),
                 masses[abs(k - sensitivity)],
                 masses[abs(k)],
+                masses[abs(k + sensitivity)],
             )
-            for k in counted(range(sensitivity - reach, reach + 1))
+            for k in counted(range(sensitivity - reach, reach - sensitivity + 1))
         ]
-        ends = sum(all_of([mass[1] for mass in counted(masses[reach + 1 - sensitivity :])]))
-        outside = 2 * fixed.over((0, beyond), total)[1] + ends
-        return Atoms(points, lost=(outside, outside))
+        return exchanged_atoms(places, rate, outside, fixed)
 
     return Law(make=atoms, finite=False)
 
@@ -329,8 +379,10 @@ def _shuffled(users: int, truth: Fraction) -> tuple[Law, Law]:
     return Law(make=above, finite=False), Law(make=below, finite=False)
 
 
-def _both(law: Law, *, symmetric: bool = True) -> Mechanism:
-    return Mechanism(law, law, symmetric)
+def _both(
+    law: Law, *, symmetric: bool = True, exchanged: Callable[[Fraction], Law] | None = None
+) -> Mechanism:
+    return Mechanism(law, law, symmetric, exchanged=exchanged)
 
 
 def _positive(value: Any, where: str) -> Fraction:
@@ -372,18 +424,19 @@ def read_mechanism(  # noqa: PLR0911
         name, say = fields("sigma" if kind == "gaussian" else "scale", "sensitivity")
         width, sensitivity = _positive(name, at), _positive(say, at)
         if kind == "laplace":
-            return _both(laplace(sensitivity / width))
+            return _both(laplace(sensitivity / width), exchanged=partial(laplace, sensitivity / width))
         variance = (sensitivity / width) ** 2
         law = gaussian(variance)
-        return Mechanism(law, law, variance=variance)
+        return Mechanism(law, law, variance=variance, exchanged=partial(gaussian, variance))
     if kind in {"discrete-gaussian", "discrete-laplace"}:
         name, say = fields("sigma" if kind == "discrete-gaussian" else "scale", "sensitivity")
         width, steps = _positive(name, at), _whole(say, at, 10**5)
-        return _both(
-            _discrete_gaussian(width**2, steps)
+        made = (
+            partial(_discrete_gaussian, width**2, steps)
             if kind == "discrete-gaussian"
-            else _discrete_laplace(width, steps)
+            else partial(_discrete_laplace, width, steps)
         )
+        return _both(made(), exchanged=made)
     if kind == "randomised-response":
         say, count = fields("truth", "options")
         options = _whole(count, at, 10**6, 2)
@@ -392,7 +445,8 @@ def read_mechanism(  # noqa: PLR0911
         epsilon = rational(fields("epsilon")[0] if kind == "pure" else fields("epsilon", "delta")[0], at)
         if epsilon < 0:
             raise RuleViolation(f"O1: {at} has a negative epsilon")
-        return _both(_approximate(epsilon, Fraction(0) if kind == "pure" else _chance(given["delta"], at)))
+        delta = Fraction(0) if kind == "pure" else _chance(given["delta"], at)
+        return _both(_approximate(epsilon, delta), exchanged=None if delta else partial(_pure, epsilon))
     if kind == "subsampled":
         return _subsampled(fields("q", "sampling", "of"), at, relation, depth)
     if kind == "shuffled":
@@ -421,7 +475,11 @@ def _subsampled(given: list[Any], at: str, relation: str, depth: int) -> Mechani
         raise RuleViolation(f"O1: {at} samples nothing")
     if sampling not in {"poisson", "without-replacement"}:
         raise MalformedCertificate(f"{at} has another sampling than poisson or without-replacement")
-    if (sampling == "poisson") == (relation == "replace"):
+    if sampling == "poisson" and relation == "replace":
+        if inner.exchanged is None:
+            raise RuleViolation(f"O1: {at} is of what nothing is known without a record")
+        return _both(inner.exchanged(rate))
+    if sampling != "poisson" and relation != "replace":
         raise RuleViolation(f"O1: {at} is sampled in a way that says nothing about neighbours by {relation}")
     below = inner.lower.mixed(rate)
     if relation == "replace":

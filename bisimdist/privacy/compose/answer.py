@@ -326,7 +326,7 @@ class Composition(Shown):
                 "A limit ended the work before the bounds were as close as asked; they are proved."
             )
         return Report(
-            heading=f"composition of {runs} mechanisms, neighbours: {self.relation}",
+            heading=f"composition of {runs} mechanism{'s' * (runs > 1)}, neighbours: {self.relation}",
             columns=("", "at least", "at most"),
             rows=tuple(rows),
             remarks=tuple(remarks),

@@ -125,7 +125,7 @@ def checked(
     """
     if relation not in RELATIONS:
         raise UsageError(f"the relation is {relation[:40]!r}; expected {', '.join(RELATIONS)}")
-    entries = listed(mechanisms)
+    entries = listed(mechanisms, relation)
     if not entries:
         raise UsageError("the list has no mechanisms; expected at least one")
     return [read_mechanism(entry, relation, k, read) for k, entry in enumerate(entries, start=1)]

@@ -11,41 +11,42 @@ from bisimdist.exact.rational import to_fmpq
 from bisimdist.privacy.compose.mechanisms import Mechanism
 
 
-def listed(mechanisms: Any) -> list[Any]:
+def listed(mechanisms: Any, relation: str) -> list[Any]:
     """Return the entries of a list; an event becomes the entries that it stands for.
 
-    Doubles in an event are read as the decimals that Python writes for them.
+    Doubles in an event are read as the decimals that Python writes for them. The noise of an event is by what
+    adding a record changes; replacing one changes twice as much.
     """
     if isinstance(mechanisms, Sequence) and not isinstance(mechanisms, str):
         return [
             part
             for entry in mechanisms
-            for part in ([entry] if isinstance(entry, Mapping) else listed(entry))
+            for part in ([entry] if isinstance(entry, Mapping) else listed(entry, relation))
         ]
     if isinstance(mechanisms, Mapping):
         return [mechanisms]
     if not type(mechanisms).__name__.endswith("DpEvent"):
         raise UsageError("expected a list of mechanisms, such as [{'gaussian': {'sigma': 1}}], or a DpEvent")
-    return list(_entries(mechanisms, 1))
+    return list(_entries(mechanisms, 1, 2 if relation == "replace" else 1))
 
 
-def _entries(event: Any, times: int) -> Iterator[dict[str, Any]]:
+def _entries(event: Any, times: int, moved: int = 1) -> Iterator[dict[str, Any]]:
     kind = type(event).__name__.removesuffix("DpEvent")
     if kind == "Composed":
         for part in event.events:
-            yield from _entries(part, times)
+            yield from _entries(part, times, moved)
     elif kind == "SelfComposed":
-        yield from _entries(event.event, times * int(event.count))
+        yield from _entries(event.event, times * int(event.count), moved)
     elif kind != "NoOp":
-        yield {**_entry(event, kind), "times": times}
+        yield {**_entry(event, kind, moved), "times": times}
 
 
-def _entry(event: Any, kind: str) -> dict[str, Any]:
-    """Return the entry of a single mechanism."""
+def _entry(event: Any, kind: str, moved: int) -> dict[str, Any]:
+    """Return the entry of a single mechanism; `moved` is the sensitivity of what is not sampled."""
     if kind == "Gaussian":
-        return {"gaussian": {"sigma": repr(event.noise_multiplier)}}
+        return {"gaussian": {"sigma": repr(event.noise_multiplier), "sensitivity": moved}}
     if kind == "Laplace":
-        return {"laplace": {"scale": repr(event.noise_multiplier)}}
+        return {"laplace": {"scale": repr(event.noise_multiplier), "sensitivity": moved}}
     if kind == "RandomizedResponse":
         buckets, noise = int(event.num_buckets), event.noise_parameter
         # with probability `noise` any bucket is answered, the true one among them

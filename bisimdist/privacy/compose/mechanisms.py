@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from flint import fmpq
@@ -14,6 +14,7 @@ from bisimdist.exact.rational import format_rational, to_fmpq
 from bisimdist.privacy.compose.engine import atoms
 from bisimdist.privacy.compose.engine.laws import (
     AtomsAt,
+    Exchanged,
     Gaussian,
     Laplace,
     Law,
@@ -45,6 +46,8 @@ class Mechanism:
     # what it dominates then: the same law, unless only an upper bound is known
     below: Law | None = field(compare=False)
     symmetric: bool = True  # whether the other direction is the same
+    # the law where one record is replaced and each is sampled at a rate, by Poisson's law
+    exchanged: Callable[[fmpq], Law] | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:
@@ -77,10 +80,7 @@ def merged(mechanisms: Sequence[Mechanism]) -> list[Mechanism]:
             continue
         runs[one.text] = runs.get(one.text, 0) + one.runs
         first.setdefault(one.text, one)
-    found = [
-        Mechanism(one.spec, runs[text], one.law, one.below, one.symmetric)
-        for text, one in sorted(first.items())
-    ]
+    found = [replace(one, runs=runs[text]) for text, one in sorted(first.items())]
     if variance:
         law = Gaussian(variance)
         found.insert(0, Mechanism({"gaussian": {"variance": format_rational(variance)}}, 1, law, law))
@@ -114,7 +114,7 @@ def read_mechanism(entry: Any, relation: str, number: int, read: Callable[[str],
     fields = _Fields(given, f"{place}: {kind}", relation, read)
     found = _KINDS[kind](fields, kind)
     runs = _Fields({"times": times}, place, relation, read).whole("times", most=MOST_RUNS)
-    return Mechanism(found.spec, runs * found.runs, found.law, found.below, found.symmetric)
+    return replace(found, runs=runs * found.runs)
 
 
 class _Fields:
@@ -171,36 +171,46 @@ class _Fields:
         return {kind: plain}
 
 
-def _one(
-    spec: Spec, law: Law, below: Law | None = None, *, symmetric: bool = True, runs: int = 1
-) -> Mechanism:
-    return Mechanism(spec, runs, law, below or law, symmetric)
+def _one(spec: Spec, law: Law, exchanged: Callable[[fmpq], Law] | None = None) -> Mechanism:
+    return Mechanism(spec, 1, law, law, exchanged=exchanged)
 
 
 def _gaussian(given: _Fields, kind: str) -> Mechanism:
     fields = given.under(kind)
     sigma, sensitivity = fields.positive("sigma"), fields.positive("sensitivity", 1)
-    return _one(fields.done(kind, sigma=sigma, sensitivity=sensitivity), Gaussian((sensitivity / sigma) ** 2))
+    law = Gaussian((sensitivity / sigma) ** 2)
+    spec = fields.done(kind, sigma=sigma, sensitivity=sensitivity)
+    return _one(spec, law, lambda rate: Exchanged(rate, law))
 
 
 def _laplace(given: _Fields, kind: str) -> Mechanism:
     fields = given.under(kind)
     scale, sensitivity = fields.positive("scale"), fields.positive("sensitivity", 1)
-    return _one(fields.done(kind, scale=scale, sensitivity=sensitivity), Laplace(sensitivity / scale))
+    law = Laplace(sensitivity / scale)
+    spec = fields.done(kind, scale=scale, sensitivity=sensitivity)
+    return _one(spec, law, lambda rate: Exchanged(rate, law))
 
 
 def _discrete_gaussian(given: _Fields, kind: str) -> Mechanism:
     fields = given.under(kind)
     sigma, sensitivity = fields.positive("sigma"), fields.whole("sensitivity", 1, most=MOST_SENSITIVITY)
-    law = AtomsAt(lambda digits: atoms.discrete_gaussian(sigma**2, sensitivity, digits), finite=False)
-    return _one(fields.done(kind, sigma=sigma, sensitivity=sensitivity), law)
+
+    def law(rate: fmpq | None = None) -> AtomsAt:
+        return AtomsAt(
+            lambda digits: atoms.discrete_gaussian(sigma**2, sensitivity, digits, rate), finite=False
+        )
+
+    return _one(fields.done(kind, sigma=sigma, sensitivity=sensitivity), law(), law)
 
 
 def _discrete_laplace(given: _Fields, kind: str) -> Mechanism:
     fields = given.under(kind)
     scale, sensitivity = fields.positive("scale"), fields.whole("sensitivity", 1, most=MOST_SENSITIVITY)
-    law = AtomsAt(lambda _: atoms.discrete_laplace(scale, sensitivity))
-    return _one(fields.done(kind, scale=scale, sensitivity=sensitivity), law)
+
+    def law(rate: fmpq | None = None) -> AtomsAt:
+        return AtomsAt(lambda _: atoms.discrete_laplace(scale, sensitivity, rate))
+
+    return _one(fields.done(kind, scale=scale, sensitivity=sensitivity), law(), law)
 
 
 def _truth(fields: _Fields, options: int = 2) -> fmpq:
@@ -223,7 +233,10 @@ def _pure(given: _Fields, kind: str) -> Mechanism:
     said = {"epsilon": epsilon}
     if kind == "approximate":
         delta = said["delta"] = fields.number("delta", lambda d: 0 <= d <= 1, "a number from 0 to 1")
-    return _one(fields.done(kind, **said), AtomsAt(lambda _: atoms.approximate(epsilon, delta)))
+    spec, law = fields.done(kind, **said), AtomsAt(lambda _: atoms.approximate(epsilon, delta))
+    if delta:
+        return _one(spec, law)
+    return _one(spec, law, lambda rate: AtomsAt(lambda _: atoms.exchanged_pure(epsilon, rate)))
 
 
 def _inner(fields: _Fields) -> Mechanism:
@@ -245,10 +258,12 @@ def _subsampled(given: _Fields, kind: str) -> Mechanism:
     if sampling not in {"poisson", "without-replacement"}:
         raise fields.fail(f"sampling is {sampling[:40]!r}; expected poisson or without-replacement")
     if replaced and sampling == "poisson":
-        raise fields.fail(
-            "sampled by Poisson's law: expected relation add, remove or add-remove; "
-            "for replace no worst case is known"
-        )
+        if inner.exchanged is None:
+            raise fields.fail(
+                "sampled by Poisson's law, where one record is replaced: expected of with gaussian, laplace,"
+                " discrete-gaussian, discrete-laplace or pure; what others do without the record is not known"
+            )
+        return _one(spec, inner.exchanged(rate))
     if not replaced and sampling == "without-replacement":
         raise fields.fail("sampled without replacement: expected relation replace, not add or remove")
     below = None if inner.below is None else _mixed(rate, inner.below)

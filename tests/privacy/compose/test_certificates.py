@@ -47,6 +47,16 @@ LISTS: dict[str, tuple[list[Any], str]] = {
         ],
         "replace",
     ),
+    "poisson, replaced": (
+        [
+            {"subsampled": {"q": "1/5", "of": {"gaussian": {"sigma": 2}}}},
+            {"subsampled": {"q": "1/4", "of": {"laplace": {"scale": 2}}}, "times": 2},
+            {"subsampled": {"q": "1/3", "of": {"discrete-laplace": {"scale": 3, "sensitivity": 2}}}},
+            {"subsampled": {"q": "1/2", "of": {"discrete-gaussian": {"sigma": 4, "sensitivity": 2}}}},
+            {"subsampled": {"q": "1/3", "of": {"pure": {"epsilon": "1/4"}}}, "times": 2},
+        ],
+        "replace",
+    ),
     "approximate": ([{"approximate": {"epsilon": "1/10", "delta": "1e-4"}, "times": 4}], "add-remove"),
     "shuffled": (
         [{"shuffled": {"n": 20, "of": {"randomised-response": {"truth": "3/4"}}}, "times": 2}],
@@ -110,6 +120,34 @@ def test_sampled_mechanisms_with_hardly_any_noise_are_proved(mechanism: Any, eps
         claim["upper"] = str(Fraction(claim["lower"]) * Fraction(99, 100))
         claim["lower"] = "0"
         assert not check_certificate(json.dumps(document)).valid
+
+
+@pytest.mark.parametrize("rate", ["1/3", "1"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        {"gaussian": {"sigma": "1/20"}},
+        {"gaussian": {"sigma": 1}},
+        {"laplace": {"scale": "1/30"}},
+        {"laplace": {"scale": 1}},
+        {"discrete-laplace": {"scale": 1, "sensitivity": 2}},
+        {"discrete-gaussian": {"sigma": 1, "sensitivity": 2}},
+        {"pure": {"epsilon": 1}},
+        {"pure": {"epsilon": 0}},
+    ],
+)
+def test_one_run_is_proved_where_a_record_is_replaced(mechanism: Any, rate: str) -> None:
+    answer = bisimdist.compose([{"subsampled": {"q": rate, "of": mechanism}}], relation="replace")
+    answer.deltas([0, "1/2", 2])
+    document: Any = answer.certificate()
+    report = check_certificate(json.dumps(document))
+    assert report.valid, report.reason
+    for claim in document["claims"]:
+        if Fraction(claim["lower"]):
+            forged = copy.deepcopy(document)
+            forged["claims"] = [claim | {"upper": str(Fraction(claim["lower"]) * Fraction(999, 1000))}]
+            forged["claims"][0]["lower"] = "0"
+            assert not check_certificate(json.dumps(forged)).valid
 
 
 @pytest.mark.parametrize(

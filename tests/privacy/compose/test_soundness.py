@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bisimdist
 from bisimdist.models.lmc import LMC
-from tests.reference.composition import Masses, delta
+from tests.reference.composition import Masses, delta, exponential, sampled_sums
 
 DOUBT = Fraction(1, 10**180)
 
@@ -67,3 +67,74 @@ def test_a_thousand_mechanisms() -> None:
     for seed in range(1000):
         generator = random.Random(seed)
         held_against([drawn(generator, 50)], Fraction(generator.randint(0, 100), 10))
+
+
+@pytest.mark.parametrize("kind", ["discrete-laplace", "discrete-gaussian"])
+def test_no_two_inputs_that_differ_in_one_record_tell_more_than_the_worst_pair(kind: str) -> None:
+    """Sums of Poisson samples by their definition: every record, and every one in its place."""
+    most, reach, rate = 2, 25, Fraction(1, 3)
+    weights = [
+        exponential(Fraction(-abs(k)) if kind == "discrete-laplace" else Fraction(-k * k * 25, 98))
+        for k in range(-reach, reach + 1)
+    ]
+    noise = [Fraction(int(weight / sum(weights) * 10**14), 10**14) for weight in weights]
+    parameters = {"scale": 1} if kind == "discrete-laplace" else {"sigma": "7/5"}
+    inner = {kind: {**parameters, "sensitivity": most}}
+    found = bisimdist.compose([{"subsampled": {"q": "1/3", "of": inner}}], relation="replace")
+    twice = found.repeated(2)
+    left_out = Fraction(1, 10**8)  # of the noise
+    for epsilon in (Fraction(0), Fraction(1, 2)):
+        worst = Fraction(0)
+        for mine in range(most + 1):  # the mirror image tells the same
+            for other in range(-most, mine):
+                for others in ((), (1,)):
+                    laws = [sampled_sums(noise, rate, (value, *others)) for value in (mine, other)]
+                    both = [(law_p, laws[1].get(k, Fraction(0))) for k, law_p in laws[0].items()]
+                    worst = max(worst, delta([(both, 1)], epsilon))
+        bounds = found.delta(epsilon)
+        assert bounds.lower <= worst + left_out
+        assert worst <= bounds.upper + left_out
+        ends = [sampled_sums(noise, rate, (value,)) for value in (most, -most)]
+        both = [(law_p, ends[1].get(k, Fraction(0))) for k, law_p in ends[0].items()]
+        pair = twice.delta(epsilon)
+        alpha = exponential(epsilon)
+        several = [(p * x, q * y) for p, q in both for x, y in both]
+        truth = sum((max(p - alpha * q, Fraction(0)) for p, q in several), Fraction(0))
+        assert pair.lower <= truth + left_out
+        assert truth <= pair.upper + left_out
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(1, 2), Fraction(1), Fraction(3, 2)])
+def test_whatever_is_private_where_a_record_is_added_or_removed(epsilon: Fraction) -> None:
+    """Random mechanisms with three outputs on one input without the record and two with it; the worst."""
+    cost, rate = Fraction(1), Fraction(1, 3)
+    ratio, alpha = exponential(cost), exponential(epsilon)
+    found = bisimdist.compose(
+        [{"subsampled": {"q": "1/3", "of": {"pure": {"epsilon": 1}}}}], relation="replace"
+    )
+    bounds = found.delta(epsilon)
+    low, middle = 1 / (1 + ratio), (ratio - 1) / (1 + ratio)
+    worst = Fraction(0)
+    generator = random.Random(3)
+    for trial in range(300):
+        share = low if not trial else Fraction(generator.randint(1, 60), 121)
+        without = [share, 1 - 2 * share, share] if trial else [low, middle, low]
+        laws = []
+        for side in (1, -1):
+            if not trial:
+                law = [low * ratio, middle / ratio, low / ratio][::side]
+            else:
+                law = [
+                    mass * (1 / ratio + (ratio - 1 / ratio) * Fraction(generator.randint(0, 20), 20))
+                    for mass in without
+                ]
+                law[1] = 1 - law[0] - law[2]
+                if not without[1] / ratio <= law[1] <= without[1] * ratio:
+                    break
+            laws.append(law)
+        if len(laws) == 2:
+            p, q = ([(1 - rate) * r + rate * x for r, x in zip(without, law, strict=True)] for law in laws)
+            gains = [max(a - alpha * b, Fraction(0)) for a, b in zip(p, q, strict=True)]
+            worst = max(worst, sum(gains, Fraction(0)))
+    assert worst <= bounds.upper + Fraction(1, 10**20)
+    assert bounds.lower <= worst + Fraction(1, 10**20)

@@ -66,6 +66,30 @@ def test_ten_thousand_steps() -> None:
     assert found.upper <= Fraction("0.067217")
 
 
+@pytest.mark.parametrize(
+    ("sigma", "rate", "epsilon", "delta"),
+    [
+        (1, "1/10", "1/2", "0.003341971791013805561194"),
+        (2, "1/100", "1/10", "4.021691464996862462499743e-9"),
+        (1, 1, 3, "0.183813076544472155970107"),
+    ],
+)
+def test_one_record_replaced_in_a_sampled_gaussian(sigma: int, rate: Any, epsilon: Any, delta: str) -> None:
+    # integrals of (1 - q) N(0) + q N(1) against (1 - q) N(0) + q N(-1), in 40 digits by quadrature
+    entry = {"subsampled": {"q": rate, "of": {"gaussian": {"sigma": sigma}}}}
+    found = bisimdist.compose([entry], relation="replace").delta(epsilon)
+    within(delta, found.lower, found.upper, "1e-20")
+    # alone, and so on a grid together with what costs nothing
+    grid = bisimdist.compose([entry, {"pure": {"epsilon": 0}}], relation="replace").delta(epsilon)
+    within(delta, grid.lower, grid.upper)
+
+
+def test_a_window_keeps_labels_that_lie_below_what_is_known_from_above() -> None:
+    entry = {"subsampled": {"q": "1/3", "of": {"gaussian": {"sigma": "1/20"}}}, "times": 5}
+    found = bisimdist.compose([entry], relation="replace").delta("1/2")
+    within("0.86831275720", found.lower, found.upper)
+
+
 @pytest.mark.slow
 def test_where_doubles_are_wrong() -> None:
     entry = {"dpsgd": {"sigma": 1, "q": "1/100", "steps": 1000}}
@@ -174,6 +198,16 @@ def test_the_truth_about_shuffling_lies_between_both_laws() -> None:
     assert worst <= bounds.upper + Fraction(1, 10**50)
 
 
+def test_an_epsilon_where_both_sides_are_about_different_laws() -> None:
+    shuffled = {"shuffled": {"n": 20, "of": {"randomised-response": {"truth": "3/4"}}}}
+    found = bisimdist.compose([shuffled, {"gaussian": {"sigma": 2}}]).epsilon("1e-3")
+    assert 1 < found.lower < found.upper < 3
+    for at, holds in ((found.lower, True), (found.upper, False)):
+        point = bisimdist.compose([shuffled, {"gaussian": {"sigma": 2}}]).delta(at)
+        assert (point.upper > Fraction(1, 1000)) or not holds
+        assert holds or point.lower <= Fraction(1, 1000)
+
+
 def answer(value: int, rng: random.Random) -> int:
     """Answer truthfully, or else by noise that doubles make."""
     if rng.random() < 0.1 + 0.2:
@@ -217,7 +251,11 @@ def test_fifty_factors_in_any_order() -> None:
         ({"gaussian": {"sigma": 1}, "times": "1/2"}, "add", "times is 1/2"),
         ({"gauss": {"sigma": 1}}, "add", "there is no mechanism 'gauss'"),
         ({"subsampled": {"q": "3/2", "of": {"gaussian": {"sigma": 1}}}}, "add", "q is 3/2"),
-        ({"subsampled": {"q": "1/2", "of": {"gaussian": {"sigma": 1}}}}, "replace", "expected relation add"),
+        (
+            {"subsampled": {"q": "1/2", "of": {"randomised-response": {"truth": "3/4"}}}},
+            "replace",
+            "expected of with gaussian, laplace",
+        ),
         ({"randomised-response": {"truth": "1/3"}}, "add", "truth is 1/3"),
         ({"discrete-laplace": {"scale": 1, "sensitivity": "1/2"}}, "add", "sensitivity is 1/2"),
         ({"shuffled": {"n": 10, "of": {"laplace": {"scale": 1}}}}, "add", "expected randomised-response"),
@@ -258,6 +296,21 @@ def test_events_of_dp_accounting_by_their_shape() -> None:
         "0.12693673750664394",
         *(getattr(bisimdist.compose(SelfComposedDpEvent()).delta(1), k) for k in ("lower", "upper")),
     )
+
+    class PoissonSampledDpEvent:
+        event, sampling_probability = GaussianDpEvent(), 0.5
+
+    # noise of an event is by what adding a record changes, and replacing it changes twice as much
+    replaced, same = (
+        bisimdist.compose(one, relation="replace").delta("1/10")
+        for one in (GaussianDpEvent(), {"gaussian": {"sigma": 10, "sensitivity": 2}})
+    )
+    assert replaced == same
+    sampled, same = (
+        bisimdist.compose(one, relation="replace").delta("1/10")
+        for one in (PoissonSampledDpEvent(), {"subsampled": {"q": "1/2", "of": {"gaussian": {"sigma": 10}}}})
+    )
+    assert sampled == same
 
 
 @pytest.mark.parametrize("mechanism", [{"gaussian": {"sigma": "1/10000"}}, {"pure": {"epsilon": 3_000_000}}])

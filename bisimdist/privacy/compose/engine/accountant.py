@@ -223,6 +223,7 @@ class Accountant:
                     one.refine([goals[e] for e in some], width, finer, smaller)
                 except ENDINGS:
                     self.stopped = True
+                    wanting()  # what is known by now is looked at once more
                     return
                 for epsilon in some:
                     low, high = self.bounds(epsilon)[0], one.upper(epsilon)
@@ -231,6 +232,7 @@ class Accountant:
                         least = _log10(low) + log10(self.width_float) - 1
                         goals[epsilon] = Goal(epsilon, least, one.guess(_float(epsilon), least).tilt)
             if gap == 0.0 or not all(one.two_sided for one in self.directions.values()):
+                wanting()
                 return
             if gap > 1:
                 finer, smaller = finer / 2, smaller + 10

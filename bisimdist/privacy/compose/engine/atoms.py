@@ -66,38 +66,99 @@ def approximate(epsilon: fmpq, delta: fmpq) -> Atoms:
     return Atoms(atoms if delta < 1 else (), (delta, delta))
 
 
-def discrete_laplace(scale: fmpq, sensitivity: int) -> Atoms:
-    """Return the law of P(k) ~ exp(-|k|/scale) around the sensitivity against the same around 0."""
+Place = tuple[fmpq, fmpq, arb, arb, arb]
+"""A place of noise: the losses against R of P and of P', then the masses of P, R and P' there."""
+
+
+def exchanged(places: Iterable[Place], rate: fmpq, lost: arb | None = None) -> Atoms:
+    """Return the law of (1 - q) R + q P against (1 - q) R + q P'.
+
+    That is sampling by Poisson's law where one record is replaced. R is the noise around 0, P and P' around
+    the sensitivity on both sides of it.
+    """
+    rest, atoms = arb(1 - rate), list[Atom]()
+    for one, other, first, middle, second in places:
+        loss: arb | fmpq = one - other
+        if loss and rate < 1:
+            loss = ((rest + rate * arb(one).exp()) / (rest + rate * arb(other).exp())).log()
+        atoms.append((loss, rest * middle + rate * first, rest * middle + rate * second))
+    return Atoms(tuple(atoms), lost=(lost or fmpq(0), lost or fmpq(0)))
+
+
+def exchanged_pure(epsilon: fmpq, rate: fmpq) -> Atoms:
+    """Return the law of `exchanged` of what is epsilon-private where a record is added or removed."""
+    if not epsilon:
+        return approximate(epsilon, epsilon)
+    more = arb(epsilon).exp()
+    end = 1 / (1 + more)
+    middle = 1 - 2 * end
+    return exchanged(
+        [
+            (-epsilon, epsilon, end / more, end, end * more),
+            (-epsilon, -epsilon, middle / more, middle, middle / more),
+            (epsilon, -epsilon, end * more, end, end / more),
+        ],
+        rate,
+    )
+
+
+def discrete_laplace(scale: fmpq, sensitivity: int, rate: fmpq | None = None) -> Atoms:
+    """Return the law of P(k) ~ exp(-|k|/scale) around the sensitivity against the same around 0.
+
+    rate: where it is given, the law of `exchanged`.
+    """
     ratio = (-1 / arb(scale)).exp()
     end, middle = 1 / (1 + ratio), (1 - ratio) / (1 + ratio)
-    powers = [ratio**k for k in range(sensitivity + 1)]
-    atoms: list[Atom] = [(-sensitivity / scale, end * powers[-1], end)]
+    powers = [ratio**k for k in range(2 * sensitivity + 1)]
+    if rate is not None:
+        places = []
+        for k in range(-sensitivity, sensitivity + 1):
+            part = middle if abs(k) < sensitivity else end
+            # an end stands for all that is beyond it; that around the near centre has its own centre in it
+            masses = [powers[abs(k - c)] * part for c in (sensitivity, 0, -sensitivity)]
+            losses = [fmpq(abs(k) - abs(k - c)) / scale for c in (sensitivity, -sensitivity)]
+            places.append((losses[0], losses[1], *masses))
+        return exchanged(places, rate)
+    atoms: list[Atom] = [(-sensitivity / scale, end * powers[sensitivity], end)]
     atoms += [
         ((2 * k - sensitivity) / scale, middle * powers[sensitivity - k], middle * powers[k])
         for k in range(1, sensitivity)
     ]
-    atoms.append((sensitivity / scale, end, end * powers[-1]))
+    atoms.append((sensitivity / scale, end, end * powers[sensitivity]))
     return Atoms(tuple(atoms))
 
 
-def discrete_gaussian(variance: fmpq, sensitivity: int, digits: int) -> Atoms:
-    """Return the law of P(k) ~ exp(-k^2 / 2 variance) around the sensitivity against the same around 0."""
-    reach = sensitivity + 3 + isqrt(int((2 * variance * ((digits + 4) * fmpq(2303, 1000))).ceil()))
+def discrete_gaussian(variance: fmpq, sensitivity: int, digits: int, rate: fmpq | None = None) -> Atoms:
+    """Return the law of P(k) ~ exp(-k^2 / 2 variance) around the sensitivity against the same around 0.
+
+    rate: where it is given, the law of `exchanged`.
+    """
+    shift = sensitivity if rate is None else 2 * sensitivity  # the farthest of two centres
+    reach = shift + 3 + isqrt(int((2 * variance * ((digits + 4) * fmpq(2303, 1000))).ceil()))
     weights = _bells(variance, reach)
     # beyond the reach the weights fall faster than a geometric series does
     ratio = (-arb(fmpq(2 * reach + 1) / (2 * variance))).exp()
     whole = weights[0] + 2 * sum(weights[1:], arb(0).union(weights[reach] * ratio / (1 - ratio)))
     masses = [weight / whole for weight in weights]
-    atoms: list[Atom] = [
-        (
-            fmpq(sensitivity * (2 * k - sensitivity)) / (2 * variance),
-            masses[abs(k - sensitivity)],
-            masses[abs(k)],
+    # one end of the range is nearer to the middle by that shift
+    outside = 2 * masses[reach] * ratio / (1 - ratio) + sum(masses[reach + 1 - shift :], arb(0))
+    part = fmpq(sensitivity) / (2 * variance)
+    if rate is not None:
+        places = (
+            (
+                part * (2 * k - sensitivity),
+                -part * (2 * k + sensitivity),
+                masses[abs(k - sensitivity)],
+                masses[abs(k)],
+                masses[abs(k + sensitivity)],
+            )
+            for k in range(sensitivity - reach, reach - sensitivity + 1)
         )
+        return exchanged(places, rate, outside)
+    atoms: list[Atom] = [
+        (part * (2 * k - sensitivity), masses[abs(k - sensitivity)], masses[abs(k)])
         for k in range(sensitivity - reach, reach + 1)
     ]
-    # one end of the range is nearer to the middle by the sensitivity
-    outside = 2 * masses[reach] * ratio / (1 - ratio) + sum(masses[reach + 1 - sensitivity :], arb(0))
     return Atoms(tuple(atoms), lost=(outside, outside))
 
 

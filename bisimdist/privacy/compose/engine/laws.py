@@ -132,7 +132,60 @@ class Replaced:
         return None if high is None else -high, high
 
 
-Smooth = Gaussian | Laplace | Mixed | Swapped | Replaced
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """The law of (1 - q) R + q P against (1 - q) R + q P': Poisson subsampling where one record is replaced.
+
+    R is the noise around 0, P around 1, P' around -1.
+    """
+
+    rate: fmpq  # the probability q that the record is sampled
+    inner: Gaussian | Laplace  # the law of P against R
+
+    def above(self, loss: arb) -> Tails:
+        """Return how much of P and of Q has a greater loss."""
+        found = []
+        if not loss < 0:
+            found.append(self._beyond(loss.max(arb(0))))
+        if not loss >= 0:  # the mirror image exchanges both sides
+            p, q = self._beyond((-loss).max(arb(0)))
+            found.append((1 - q, 1 - p))
+        return _either(found)
+
+    def _beyond(self, loss: arb) -> Tails:
+        """Return the same of a loss that is not negative: it grows with the place."""
+        rest, power = 1 - arb(self.rate), loss.exp()
+        bend = rest * (power - 1) / self.rate
+        if isinstance(self.inner, Gaussian):
+            # where x = e^(mu z): x^2 - 2 c x - power = 0
+            mu, root = arb(self.inner.variance).sqrt(), arb(2).sqrt()
+            c = bend * (arb(self.inner.variance) / 2).exp() / 2
+            place = (c + (c * c + power).sqrt()).log() / mu
+            masses = [((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu)]
+            return self._of(*masses)
+        least, largest = (-arb(self.inner.largest)).exp(), self.ends()[1]
+        found = []
+        if not loss < largest:
+            found.append((arb(0), arb(0)))
+        if not loss >= largest:
+            ratio = bend + least * power  # the likelihood ratio of P and R
+            middle = (least / ratio).sqrt() / 2
+            found.append(self._of(middle, 1 - (ratio * least).sqrt() / 2, middle * least))
+        return _either(found)
+
+    def _of(self, middle: arb, first: arb, second: arb) -> Tails:
+        return middle + (first - middle) * self.rate, middle + (second - middle) * self.rate
+
+    def ends(self) -> Ends:
+        """Return the least and the largest loss; None where there is none."""
+        if isinstance(self.inner, Gaussian):
+            return None, None
+        rest, rate, largest = arb(1 - self.rate), arb(self.rate), arb(self.inner.largest)
+        high = ((rest + rate * largest.exp()) / (rest + rate * (-largest).exp())).log()
+        return -high, high
+
+
+Smooth = Gaussian | Laplace | Mixed | Swapped | Replaced | Exchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +249,7 @@ Law = Smooth | AtomsAt
 
 def swapped(law: Law) -> Law:
     """Return the law of the other direction; symmetric ones are their own."""
-    if isinstance(law, Gaussian | Laplace):
+    if isinstance(law, Gaussian | Laplace | Exchanged):
         return law
     if isinstance(law, Swapped):
         return law.inner

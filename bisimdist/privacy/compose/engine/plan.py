@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from math import ceil, floor, inf, log10
 from typing import Any
 
@@ -140,11 +141,12 @@ class Work:
     def _kept(self, step: Step, made: Measure, copies: int) -> int:
         """Cut off tails that do not count."""
         parts = copies * self._count
-        entries = made.above.coeffs()
+        entries, labels = (part.coeffs() for part in (made.above, made.p))
         entries += [0] * (made.size - len(entries))
         left, low = made.above(1) * int(self.need.left * SCALE) // (SCALE * parts), made.low
-        for entry in entries[:-1]:
-            left -= entry
+        # what is known from above may lie at a greater loss than the labels do
+        for entry, seen in zip_longest(entries[:-1], labels[: made.size - 1], fillvalue=0):
+            left -= max(entry, seen)
             if left < 0:
                 break
             low += 1
