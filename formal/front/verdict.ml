@@ -5,7 +5,10 @@ open Json
 type verdict = Valid | Refused of string | Wrong of string | Not_covered | Too_large
 
 let given_model text =
-  try Chain.canonical (Chain.read (Json.parse ~numbers:true text))
+  try
+    let model = Chain.read ~bare:true (Json.parse ~numbers:true text) in
+    ignore (Quotient_document.whole_model model);
+    Chain.canonical model
   with Malformed why | Reading.Not_valid why -> malformed ("model file: " ^ why)
 
 (* Claims about an interactive model, about intervals that nature picks from, or that steps lead back to, whose rules

@@ -151,9 +151,7 @@ def _zipped_checker() -> bytes:
     """Return the checker as a zip: the same bytes for the same sources."""
     target = io.BytesIO()
     root = files("bisimdist") / "checker"
-    names = sorted(
-        path.relative_to(str(root)).as_posix() for path in Path(str(root)).rglob("*.py")
-    )
+    names = sorted(path.relative_to(str(root)).as_posix() for path in Path(str(root)).rglob("*.py"))
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr(zipfile.ZipInfo("bisimdist/__init__.py"), b"")
         for name in names:

@@ -306,7 +306,7 @@ def _proof(found: Decision) -> str:
             "delta --certificate writes it.</p>"
         )
     return (
-        f"{_carried(found)}<p>A checker that shares no code with the engine read the certificate below when this "
+        f"{carrying(found)}<p>A checker that shares no code with the engine read the certificate below when this "
         f"page was made:</p><pre>{escape(found.checked)}</pre>"
         f'<details class="long"><summary>The certificate, {len(found.proof)} characters: '
         "save it as proof.json and run <code>bisimdist check proof.json</code></summary>"
@@ -314,7 +314,7 @@ def _proof(found: Decision) -> str:
     )
 
 
-def _carried(found: Decision) -> str:
+def carrying(found: Decision) -> str:
     """Return the part of the page that checks the proof in the browser of its reader."""
     if not found.carry:
         return ""

@@ -2,7 +2,8 @@
 const part = id => document.getElementById(id);
 const encoded = text => new TextEncoder().encode(text);
 const packed = async id => {  // base64 of gzip, as the page holds it
-  const array = Uint8Array.from(atob(part(id).textContent), letter => letter.charCodeAt(0));
+  const letters = atob(part(id).textContent), array = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at++) array[at] = letters.charCodeAt(at);
   const stream = new Blob([array]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 };
@@ -66,38 +67,46 @@ const show = (place, {verdict, reason, claims: lines}, took) => {
   place.dataset.verdict = look == "open" && !VERDICTS[verdict] ? "not checked" : verdict;
 };
 
-let running = null, asked = 0;
+const workers = {};  // those that are there, by form
+let asked = 0;
 const check = async (form, certificate, model) => {
-  const place = part("said"), bar = part("under-way"), start = performance.now(), mine = ++asked;
-  running?.terminate();
+  const place = part("said"), bar = part("under-way"), start = performance.now(), ticket = ++asked;
+  const end = name => { workers[name]?.terminate(); delete workers[name]; };
+  for (const name of Object.keys(workers)) if (workers[name].busy) end(name);
   bar.hidden = false;
   delete place.dataset.verdict;
-  place.textContent = form == "python" ? "Python starts in this browser; that takes some seconds" : "Checking";
+  place.textContent = form == "python" && !workers.python ? "Python starts in this browser; that takes some seconds" : "Checking";
   const done = found => {
-    running?.terminate();
-    running = null;
+    if (ticket !== asked) return;
     bar.hidden = true;
     show(place, found, performance.now() - start);
   };
+  const failed = why => {
+    if (ticket === asked) end(form);
+    done({verdict: "not checked", reason: String(why), claims: []});
+  };
   try {
-    const {sources, files} = await FORMS[form]();
-    if (mine !== asked) return;
-    const address = URL.createObjectURL(new Blob(sources, {type: "text/javascript"}));
-    const worker = running = new Worker(address);
+    let files;
+    if (!workers[form]) {
+      const made = await FORMS[form]();
+      if (ticket !== asked) return;
+      workers[form] = new Worker(URL.createObjectURL(new Blob(made.sources, {type: "text/javascript"})));
+      files = made.files;
+    }
+    const worker = workers[form];
+    worker.busy = true;
     worker.onmessage = ({data}) => {
-      if (mine !== asked) return;
-      if (data.step) place.textContent = data.step;
-      else try {
-        const lines = data.claims || (data.verdict == "valid" || data.verdict == "not valid" ? claims(certificate) : []);
-        done({...data, claims: lines});
-      } catch (error) { done({verdict: "not checked", reason: String(error), claims: []}); }
+      if (data.ticket !== asked) return;
+      if (data.step) { place.textContent = data.step; return; }
+      worker.busy = false;
+      try {
+        const told = data.verdict == "valid" || data.verdict == "not valid";
+        done({...data, claims: told ? data.claims || claims(certificate) : []});
+      } catch (error) { failed(error); }
     };
-    worker.onerror = event => {
-      event.preventDefault();
-      if (mine === asked) done({verdict: "not checked", reason: event.message || "the checker ended", claims: []});
-    };
-    worker.postMessage({certificate, model, files});
-  } catch (error) { if (mine === asked) done({verdict: "not checked", reason: String(error), claims: []}); }
+    worker.onerror = event => { event.preventDefault(); failed(event.message || "the checker ended"); };
+    worker.postMessage({ticket, certificate, model, files});
+  } catch (error) { failed(error); }
 };
 
 const SMALL = 200000;  // characters of a proof that is checked at once

@@ -7,5 +7,5 @@ const bytes = array => {
 onmessage = ({data}) => {
   const said = bisimdistCheck(bytes(data.certificate), data.model ? bytes(data.model) : "");
   const [, verdict, reason] = /^([a-z ]+)(?:: ([^]*))?$/.exec(said);
-  postMessage({verdict, reason: reason || "", claims: null});
+  postMessage({ticket: data.ticket, verdict, reason: reason || "", claims: null});
 };

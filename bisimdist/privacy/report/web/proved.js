@@ -8,7 +8,7 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(e){"use strict";var
-hf="backward",gu="observe",gS="Invalid_argument",b$="reduced",de='"',ef="function",eg=1255,eD=192,ee=255,he=0x800,gR="bounds",ed="covers",gt="jsError",a2=0x8000,gQ="%ni",dd=256,gs="End_of_file",ec="Failure",bh=0xff,eC="stop",et="ENOENT",es="forward",an="0",hd="([^/]+)",cB="pair",er=0xf,ao="upper",ap=128,c3=-48,gr=0xdc00,gP="Sys_blocked_io",hF="fd ",ha=125,hb=" names no node",hc="ENOTEMPTY",K=248,ej="program",g$="bound",eb="the model",J="camlinternalFormat.ml",g_="Division_by_zero",hE=1027,gq="Sys_error",bI="claims",hD="probabilities",c$="common",gO=246,gN="%u",b8="moves",gp="EEXIST",g9="%d",aD="lower",hC="root",g8="buffer.ml",c2="int_of_string",gn="vector",go="\\n",c_=127,cy=1024,eq="delta",gM="ceiling",b7="from",hB=-49,eB="e",gl=120,gm=103,gL=" : flags Open_rdonly and Open_wronly are not compatible",g7=102,dc="transitions",gj=55296,gk=512,c8=240,c9="not UTF-8",bH="-",hA="witness",gi=0x7ff0,eA=": Not a directory",gK=" : file already exists",ep=101,g6="there is no claim",bg=0xffffff,ez="a claim",cw="0x",di="nodes",hz="Out_of_memory",gJ="reading.ml",db=254,ey="index out of bounds",eo=100,gI="event",dh="_bigarr02",gh="%Li",g5=" : flags Open_text and Open_binary are not compatible",bw="states",gH=244,gG="\\b",hy=" has no positive denominator",g4="\\\\",a4=0xffff,gE="the claims",gF=12520,ea="progress",hx="denominator",en="Unix.Unix_error",hw="infinity",g3="sources",d$="mkdir",cx=1000,hv="the digest",c7=224,m="",g2="Stack_overflow",hu="then",S="alpha",gD="^",c1=": No such file or directory",ht="\\t",g1="/static/",b5=0x3f,g0=-97,gZ="Not_found",hs="ratios",gC="Match_failure",dg="bd",ex=-10,ew=252,gY="pairs",b_=".",b4="+",bG="digest",em="rmdir",a3="kind",hr=0xf0,aK="model",hq=110,c6="distance",hp=116,gB="%li",gX=1026,da="classes",ev=56320,ho="direction",gV="lbd",gW="false",eu="rank",hn=" is no object",gg=-34,gA=65536,hl=-32,hm="complement",ge="Pervasives.do_at_exit",gf="utf8",gz="lmc",bf=" ",aJ=0x80,hk=1023,gd="Undefined_recursive_module",el="the certificate",hj="quantity",gU=":",hi="interactive",ei="nan",df="value",c5="stuck",gy=0xe0,gx=0xdfff,cz="version",b9="to",aR="/",ek="compare: functional value",hh="Assert_failure",hg="a state of a claim",gc="%i",b6="given_up",cA="format",eh="ENOTDIR",gw=1073741823,gT="true",gv="\\r",c4=250;function
+hg="backward",gv="observe",gT="Invalid_argument",b$="reduced",de='"',ef="function",eg=1255,eD=192,ee=255,hf=0x800,gS="bounds",ed="covers",gu="jsError",a2=0x8000,gR="%ni",dd=256,gt="End_of_file",ec="Failure",bh=0xff,eC="stop",et="ENOENT",es="forward",an="0",he="([^/]+)",cB="pair",er=0xf,ao="upper",ap=128,c3=-48,gs=0xdc00,gQ="Sys_blocked_io",hG="fd ",hb=125,hc=" names no node",hd="ENOTEMPTY",K=248,ej="program",ha="bound",eb="the model",J="camlinternalFormat.ml",g$="Division_by_zero",hF=1027,gr="Sys_error",bI="claims",hE="probabilities",c$="common",gP=246,gO="%u",b8="moves",gq="EEXIST",g_="%d",aD="lower",hD="root",g9="buffer.ml",c2="int_of_string",go="vector",gp="\\n",c_=127,cy=1024,eq="delta",gN="ceiling",b7="from",hC=-49,eB="e",gm=120,gn=103,gM=" : flags Open_rdonly and Open_wronly are not compatible",g8=102,dc="transitions",gk=55296,gl=512,c8=240,c9="not UTF-8",bH="-",hB="witness",gj=0x7ff0,eA=": Not a directory",gL=" : file already exists",ep=101,g7="there is no claim",bg=0xffffff,ez="a claim",cw="0x",di="nodes",hA="Out_of_memory",gK="reading.ml",db=254,ey="index out of bounds",eo=100,gJ="event",dh="_bigarr02",gi="%Li",g6=" : flags Open_text and Open_binary are not compatible",bw="states",gI=244,gH="\\b",hz=" has no positive denominator",g5="\\\\",a4=0xffff,gF="the claims",gG=12520,ea="progress",hy="denominator",en="Unix.Unix_error",hx="infinity",g4="sources",d$="mkdir",cx=1000,hw="the digest",c7=224,m="",g3="Stack_overflow",hv="then",S="alpha",gE="^",c1=": No such file or directory",hu="\\t",g2="/static/",b5=0x3f,g1=-97,g0="Not_found",ht="ratios",gD="Match_failure",dg="bd",ex=-10,ew=252,gZ="pairs",b_=".",b4="+",bG="digest",em="rmdir",a3="kind",hs=0xf0,aK="model",hr=110,c6="distance",hq=116,gC="%li",gY=1026,da="classes",ev=56320,hp="direction",gW="lbd",gX="false",eu="rank",ho=" is no object",gh=-34,gB=65536,hm=-32,hn="complement",gf="Pervasives.do_at_exit",gg="utf8",gA="lmc",bf=" ",aJ=0x80,hl=1023,ge="Undefined_recursive_module",el="the certificate",hk="quantity",gV=":",hj="interactive",ei="nan",df="value",c5="stuck",gz=0xe0,gy=0xdfff,cz="version",b9="to",aR="/",ek="compare: functional value",hi="Assert_failure",hh="a state of a claim",gd="%i",b6="given_up",cA="format",eh="ENOTDIR",gx=1073741823,gU="true",gw="\\r",c4=250;function
 cb(c,a){if(c.fun)return cb(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
@@ -27,29 +27,29 @@ e=m;for(;0<a;b+=cy,a-=cy)e+=d.apply(null,c.slice(b,b+Math.min(a,cy)));return e}f
 bM(a){if(a.t==2)a.c+=cg(a.l-a.c.length,"\0");else
 a.c=dt(a.c,0,a.c.length);a.t=0}function
 a_(a){a.t&6&&bM(a);return a.c}function
-h$(a){if(a.length<24){for(var
+ia(a){if(a.length<24){for(var
 b=0;b<a.length;b++)if(a.charCodeAt(b)>c_)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
 eX(e){for(var
 j=m,c=m,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aJ){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aJ;d++);if(d-b>gk){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(f<<6);if(f<gy){a=g-0x3080;if(a<aJ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(g<<6);if(f<hr){a=g-0xe2080;if(a<he||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a4)c+=String.fromCharCode(0xd7c0+(a>>10),gr+(a&0x3FF));else
+d=b+1;d<i&&(f=e.charCodeAt(d))<aJ;d++);if(d-b>gl){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(f<<6);if(f<gz){a=g-0x3080;if(a<aJ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(g<<6);if(f<hs){a=g-0xe2080;if(a<hf||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>a4)c+=String.fromCharCode(0xd7c0+(a>>10),gs+(a&0x3FF));else
 c+=String.fromCharCode(a);if(c.length>cy){c.substr(0,1);j+=c;c=m}}return j+c}function
 a5(c,a,b){this.t=c;this.c=a;this.l=b}a5.prototype.toString=function(){switch(this.t){case
 9:return this.c;default:bM(this);case
-0:if(h$(this.c)){this.t=9;return this.c}this.t=8;case
+0:if(ia(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};a5.prototype.toUtf16=function(){var
 a=this.toString();if(this.t==9)return a;return eX(a)};a5.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 a5(this.t,a,this.l)};function
-hQ(a){return new
+hR(a){return new
 a5(0,a,a.length)}function
-a(a){return hQ(a)}function
-pK(d){e.bisimdistCheck=function(c,b){return a_(cb(d,[a(c),a(b)]))}}function
-hH(a){this.big=a}hH.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+a(a){return hR(a)}function
+pM(d){e.bisimdistCheck=function(c,b){return a_(cb(d,[a(c),a(b)]))}}function
+hI(a){this.big=a}hI.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
 aS(a){return a>=-2147483648&&a<=2147483647?e.Number(a):new
-hH(a)}function
+hI(a)}function
 $(a){return typeof
 a=="number"?e.BigInt(a):a.big}function
 dj(b,c){if(typeof
@@ -60,8 +60,8 @@ bi(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
 d!="number"){a=$(c);b=$(d)}return a<b?-1:a>b?1:0}function
-qG(b,a){throw[0,b,a]}function
-eU(c,b){qG(c,a(b))}var
+qI(b,a){throw[0,b,a]}function
+eU(c,b){qI(c,a(b))}var
 C=[0];function
 ax(b){if(!C.Failure)C.Failure=[K,a(ec),-3];eU(C.Failure,b)}function
 cC(d,a){var
@@ -81,7 +81,7 @@ bJ(a){return aS(-$(a))}function
 eG(c){var
 a=$(c);if(a<0)a=-a;var
 b=a.toString(16);return 4*b.length-e.Math.clz32(e.parseInt(b.charAt(0),16))+28}function
-hI(a,c){var
+hJ(a,c){var
 b=a_(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))ax("digits");return aS(e.BigInt(a==16?cw+b:b))}function
 aT(a){return a}function
 eH(b,c){if(typeof
@@ -89,19 +89,19 @@ b=="number"&&c==1){var
 a=2*b;if(a===(a|0))return a}return aS($(b)<<e.BigInt(c))}function
 bK(b,a){if(typeof
 b=="number")return b>>(a>31?31:a);return aS(b.big>>e.BigInt(a))}function
-pL(c,a,b){return aS(e.BigInt.asIntN(b,$(c)>>e.BigInt(a)))}function
-pM(b,c){if(typeof
+pN(c,a,b){return aS(e.BigInt.asIntN(b,$(c)>>e.BigInt(a)))}function
+pO(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
 a=b-c;if(a===(a|0))return a|0}return aS($(b)-$(c))}function
-pN(a){if(typeof
+pP(a){if(typeof
 a!="number")ax("overflow");return a}function
 eI(b){return a($(b).toString())}function
-pO(d,b,e,c,f){if(c<=b)for(var
+pQ(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-pR(e,f,d){var
+pT(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
@@ -126,27 +126,27 @@ a8(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 4:return a.c[b]}}function
 N(a){eU(C.Invalid_argument,a)}function
 dk(){N(ey)}function
-pW(b,a){if(a>>>0>=b.l-3)dk();var
+pY(b,a){if(a>>>0>=b.l-3)dk();var
 c=a8(b,a),d=a8(b,a+1),e=a8(b,a+2),f=a8(b,a+3);return f<<24|e<<16|d<<8|c}function
 E(a,c,b){b&=bh;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dl(a)}a.c[c]=b;return 0}function
 by(b,a,c){if(a>>>0>=b.l)dk();return E(b,a,c)}function
 bN(a){return a.toArray()}function
-pZ(c,b,e){if(b>>>0>=c.l-7)dk();var
+p1(c,b,e){if(b>>>0>=c.l-7)dk();var
 d=bN(e);for(var
 a=0;a<8;a++)E(c,b+7-a,d[a]);return 0}function
 cD(){N(ey)}function
 t(a,b){if(b>>>0>=a.length-1)cD();return a}function
-p0(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-qS=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-qR(a){if(qS)return Math.floor(Math.log2(a));var
+p2(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+qU=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+qT(a){if(qU)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
 eO(c){var
 a=new(e.Float32Array)(1);a[0]=c;var
 b=new(e.Int32Array)(a.buffer);return b[0]|0}var
-hX=Math.pow(2,-24);function
-h5(a){throw a}function
-eV(){h5(C.Division_by_zero)}function
+hY=Math.pow(2,-24);function
+h6(a){throw a}function
+eV(){h6(C.Division_by_zero)}function
 n(b,c,a){this.lo=b&bg;this.mi=c&bg;this.hi=a&a4}n.prototype.caml_custom="_j";n.prototype.copy=function(){return new
 n(this.lo,this.mi,this.hi)};n.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};n.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};n.prototype.neg=function(){var
@@ -156,7 +156,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 n(b,c,d)};n.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 n(b,c,d)};n.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*hX|0)+this.mi*a.lo+this.lo*a.mi,d=(c*hX|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*hY|0)+this.mi*a.lo+this.lo*a.mi,d=(c*hY|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 n(b,c,d)};n.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};n.prototype.isNeg=function(){return this.hi<<16<0};n.prototype.and=function(a){return new
 n(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};n.prototype.or=function(a){return new
 n(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};n.prototype.xor=function(a){return new
@@ -182,13 +182,13 @@ d=a.hi;if(a.hi&a2)a=a.neg();if(b.hi&a2)b=b.neg();var
 c=a.udivmod(b).modulus;if(d&a2)c=c.neg();return c};n.prototype.toInt=function(){return this.lo|this.mi<<24};n.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};n.prototype.toArray=function(){return[this.hi>>8,this.hi&bh,this.mi>>16,this.mi>>8&bh,this.mi&bh,this.lo>>16,this.lo>>8&bh,this.lo&bh]};n.prototype.lo32=function(){return this.lo|(this.mi&bh)<<24};n.prototype.hi32=function(){return this.mi>>>8&a4|this.hi<<16};function
 dp(b,c,a){return new
 n(b,c,a)}function
-dn(a){if(!isFinite(a)){if(isNaN(a))return dp(1,0,gi);return a>0?dp(0,0,gi):dp(0,0,0xfff0)}var
+dn(a){if(!isFinite(a)){if(isNaN(a))return dp(1,0,gj);return a>0?dp(0,0,gj):dp(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?a2:a>=0?0:a2;if(f)a=-a;var
-b=qR(a)+hk;if(b<=0){b=0;a/=Math.pow(2,-gX)}else{a/=Math.pow(2,b-hE);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=qT(a)+hl;if(b<=0){b=0;a/=Math.pow(2,-gY)}else{a/=Math.pow(2,b-hF);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
 g=a|0;c=c&er|f|b<<4;return dp(g,e,c)}function
-hO(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dh)for(var
+hP(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dh)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<a4)c.write(16,b.dims[a]);else{c.write(16,a4);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -224,11 +224,11 @@ f=b.get(a),e=bN(dn(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
 e=bN(dn(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-hM(a){switch(a){case
+hN(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-pS(c,f){var
+pU(c,f){var
 b=e,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -244,7 +244,7 @@ b=e,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)N("Bigarray.create: unsupported kind");var
 d=new
-a(f*hM(c));return d}function
+a(f*hN(c));return d}function
 eP(c){var
 a=new(e.Int32Array)(1);a[0]=c;var
 b=new(e.Float32Array)(a.buffer);return b[0]}function
@@ -252,17 +252,17 @@ cd(a){return new
 n(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
 eQ(d){var
 f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&er)==0?b&a2?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&er);if(c>0){a+=16;a*=Math.pow(2,c-hE)}else
-a*=Math.pow(2,-gX);if(b&a2)a=-a;return a}function
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&er);if(c>0){a+=16;a*=Math.pow(2,c-hF)}else
+a*=Math.pow(2,-gY);if(b&a2)a=-a;return a}function
 eJ(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)N("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-qf(b,a){return new
+qh(b,a){return new
 n(b&bg,b>>>24&bh|(a&a4)<<8,a>>>16&a4)}function
 eR(a){return a.hi32()}function
 eS(a){return a.lo32()}var
-pT=dh;function
-bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=pT;bx.prototype.offset=function(b){var
+pV=dh;function
+bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=pV;bx.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
@@ -271,7 +271,7 @@ a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cD();c=c*this.dims[a]+
 for(var
 a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cD();c=c*this.dims[a]+(b[a]-1)}return c};bx.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return qf(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return qh(d,b);case
 10:case
 11:var
 e=this.data[a*2+0],c=this.data[a*2+1];return[db,e,c];default:return this.data[a]}};bx.prototype.set=function(a,b){switch(this.kind){case
@@ -312,11 +312,11 @@ a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
 N("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cD();return a};ca.prototype.get=function(a){return this.data[a]};ca.prototype.set=function(a,b){this.data[a]=b;return 0};ca.prototype.fill=function(a){this.data.fill(a);return 0};function
-hK(c,d,a,b){var
-e=hM(c);if(eJ(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+hL(c,d,a,b){var
+e=hN(c);if(eJ(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
 ca(c,d,a,b);return new
 bx(c,d,a,b)}function
-hL(b,v,r){var
+hM(b,v,r){var
 i=b.read32s();if(i<0||i>16)ax("input_value: wrong number of bigarray dimensions");var
 p=b.read32s(),j=p&bh,o=p>>8&1,h=[];if(r==dh)for(var
 a=0;a<i;a++){var
@@ -324,7 +324,7 @@ n=b.read16u();if(n==a4){var
 t=b.read32u(),u=b.read32u();if(t!=0)ax("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=eJ(h),f=pS(j,d),g=hK(j,o,h,f);switch(j){case
+d=eJ(h),f=pU(j,d),g=hL(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -365,13 +365,13 @@ a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
 m=eQ(cd(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=eQ(cd(e));g.set(a,[db,m,l])}break}v[0]=(4+i)*4;return hK(j,o,h,f)}function
-hJ(a,b,c){return a.compare(b,c)}function
+l=eQ(cd(e));g.set(a,[db,m,l])}break}v[0]=(4+i)*4;return hL(j,o,h,f)}function
+hK(a,b,c){return a.compare(b,c)}function
 dr(a,b){return Math.imul(a,b)}function
 ab(b,a){a=dr(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=dr(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-p_(a,b){a=ab(a,eS(b));a=ab(a,eR(b));return a}function
-eM(a,b){return p_(a,dn(b))}function
-hN(c){var
+qa(a,b){a=ab(a,eS(b));a=ab(a,eR(b));return a}function
+eM(a,b){return qa(a,dn(b))}function
+hO(c){var
 b=eJ(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
@@ -396,29 +396,29 @@ a=0;a<b;a++)d=eM(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
 a=0;a<b;a++)d=eM(d,c.data[a]);break}return d}function
-qc(a,b){b[0]=4;return a.read32s()}function
-qz(a,b){switch(a.read8u()){case
+qe(a,b){b[0]=4;return a.read32s()}function
+qB(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
 2:ax("input_value: native integer value too large");default:ax("input_value: ill-formed native integer")}}function
-qo(c,d){var
+qq(c,d){var
 b=new
 Array(8);for(var
 a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cd(b)}function
-qk(e,d,b){var
+qm(e,d,b){var
 c=bN(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-qe(a,b,c){return a.compare(b)}function
-qh(a){return a.lo32()^a.hi32()}var
-cF={"_j":{deserialize:qo,serialize:qk,fixed_length:8,compare:qe,hash:qh},"_i":{deserialize:qc,fixed_length:4},"_n":{deserialize:qz,fixed_length:4},"_bigarray":{deserialize:function(a,b){return hL(a,b,"_bigarray")},serialize:hO,compare:hJ,hash:hN},"_bigarr02":{deserialize:function(a,b){return hL(a,b,dh)},serialize:hO,compare:hJ,hash:hN}};function
+qg(a,b,c){return a.compare(b)}function
+qj(a){return a.lo32()^a.hi32()}var
+cF={"_j":{deserialize:qq,serialize:qm,fixed_length:8,compare:qg,hash:qj},"_i":{deserialize:qe,fixed_length:4},"_n":{deserialize:qB,fixed_length:4},"_bigarray":{deserialize:function(a,b){return hM(a,b,"_bigarray")},serialize:hP,compare:hK,hash:hO},"_bigarr02":{deserialize:function(a,b){return hM(a,b,dh)},serialize:hP,compare:hK,hash:hO}};function
 eK(a){return cF[a.caml_custom]&&cF[a.caml_custom].compare}function
-hR(f,c,d,e){var
+hS(f,c,d,e){var
 b=eK(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
 cH(a){return a
 instanceof
 a5}function
 dq(a){return cH(a)}function
-hS(a){if(typeof
+hT(a){if(typeof
 a==="number")return cx;else
 if(cH(a))return ew;else
 if(dq(a))return 1252;else
@@ -428,9 +428,9 @@ Array&&a[0]===a[0]>>>0&&a[0]<=ee){var
 b=a[0]|0;return b==db?0:b}else
 if(a
 instanceof
-String)return gF;else
+String)return gG;else
 if(typeof
-a=="string")return gF;else
+a=="string")return gG;else
 if(a
 instanceof
 Number)return cx;else
@@ -440,21 +440,21 @@ if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-qp(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-hP(a,b){a.t&6&&bM(a);b.t&6&&bM(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-qK(a,b){return hP(a,b)}function
+qr(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+hQ(a,b){a.t&6&&bM(a);b.t&6&&bM(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+qM(a,b){return hQ(a,b)}function
 cc(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=hS(a);if(f==c4){a=a[1];continue}var
-g=hS(b);if(g==c4){b=b[1];continue}if(f!==g){if(f==cx){if(g==eg)return hR(a,b,-1,d);return-1}if(g==cx){if(f==eg)return hR(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+f=hT(a);if(f==c4){a=a[1];continue}var
+g=hT(b);if(g==c4){b=b[1];continue}if(f!==g){if(f==cx){if(g==eg)return hS(a,b,-1,d);return-1}if(g==cx){if(f==eg)return hS(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
 247:N(ek);break;case
 248:var
-c=qp(a[2],b[2]);if(c!=0)return c|0;break;case
+c=qr(a[2],b[2]);if(c!=0)return c|0;break;case
 249:N(ek);break;case
 250:N("equal: got Forward_tag, should not happen");break;case
 251:N("equal: abstract value");break;case
 252:if(a!==b){var
-c=hP(a,b);if(c!=0)return c|0}break;case
+c=hQ(a,b);if(c!=0)return c|0}break;case
 253:N("equal: got Double_tag, should not happen");break;case
 254:N("equal: got Double_array_tag, should not happen");break;case
 255:N("equal: got Custom_tag, should not happen");break;case
@@ -478,7 +478,7 @@ aa(a,b){return cc(a,b,true)}function
 M(a){if(a<0)N("Bytes.create");return new
 a5(a?2:9,m,a)}function
 a9(a,b){return+(cc(a,b,false)==0)}function
-p2(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=cg(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dl(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+p4(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=cg(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dl(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
 eT(d){d=a_(d);var
 e=d.length;if(e>31)N("format_int: format too long");var
 a={justify:b4,signstyle:bH,filler:bf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
@@ -491,7 +491,7 @@ d=e;d<b.width;d++)c+=bf;if(b.signedconv)if(b.sign<0)c+=bH;else
 if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=an;if(b.alternate&&b.base==16)c+=cw;if(b.justify==b4&&b.filler==an)for(var
 d=e;d<b.width;d++)c+=an;c+=f;if(b.justify==bH)for(var
 d=e;d<b.width;d++)c+=bf;return a(c)}function
-hU(i,c){function
+hV(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
 c=parseInt(a.toString().split(b4)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
 Array(c+1).join(an);if(b>0)a=a+b_+new
@@ -506,122 +506,122 @@ b=h-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b_)b--;a=a.slice(0,b+1)+a.slice(
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
 b=a.length-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b_)b--;a=a.slice(0,b+1)}}break}return eL(e,a)}function
-dm(e,c){if(a_(e)==g9)return a(m+c);var
+dm(e,c){if(a_(e)==g_)return a(m+c);var
 b=eT(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
 d=c.toString(b.base);if(b.prec>=0){b.filler=bf;var
 f=b.prec-d.length;if(f>0)d=cg(f,an)+d}return eL(b,d)}var
-qC=0;function
-cG(){return qC++}function
-hZ(a){return a.toUtf16()}function
+qE=0;function
+cG(){return qE++}function
+h0(a){return a.toUtf16()}function
 cI(){return typeof
 e.process!=="undefined"&&typeof
 e.process.versions!=="undefined"&&typeof
 e.process.versions.node!=="undefined"}function
-qT(){function
+qV(){function
 a(a){if(a.charAt(0)===aR)return[m,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==gU);if(Boolean(a[2]||e)){var
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==gV);if(Boolean(a[2]||e)){var
 d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return cI()&&e.process&&e.process.platform?e.process.platform==="win32"?b:a:a}var
-eY=qT();function
-h9(a){return a.slice(-1)!==aR?a+aR:a}if(cI()&&e.process&&e.process.cwd)var
+eY=qV();function
+h_(a){return a.slice(-1)!==aR?a+aR:a}if(cI()&&e.process&&e.process.cwd)var
 cE=e.process.cwd().replace(/\\/g,aR);else
 var
-cE="/static";cE=h9(cE);function
-qt(a){a=hZ(a);if(!eY(a))a=cE+a;var
+cE="/static";cE=h_(cE);function
+qv(a){a=h0(a);if(!eY(a))a=cE+a;var
 e=eY(a),d=e[1].split(aR),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-qO(e){for(var
+qQ(e){for(var
 f=m,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aJ){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aJ;d++);if(d-c>gk){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<he){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aJ|a&b5)}else
-if(a<0xd800||a>=gx)b+=String.fromCharCode(gy|a>>12,aJ|a>>6&b5,aJ|a&b5);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<gr||h>gx)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(hr|a>>18,aJ|a>>12&b5,aJ|a>>6&b5,aJ|a&b5)}if(b.length>cy){b.substr(0,1);f+=b;b=m}}return f+b}function
-pY(a){var
-b=9;if(!h$(a))b=8,a=qO(a);return new
+d=c+1;d<g&&(a=e.charCodeAt(d))<aJ;d++);if(d-c>gl){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<hf){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aJ|a&b5)}else
+if(a<0xd800||a>=gy)b+=String.fromCharCode(gz|a>>12,aJ|a>>6&b5,aJ|a&b5);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<gs||h>gy)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(hs|a>>18,aJ|a>>12&b5,aJ|a>>6&b5,aJ|a&b5)}if(b.length>cy){b.substr(0,1);f+=b;b=m}}return f+b}function
+p0(a){var
+b=9;if(!ia(a))b=8,a=qQ(a);return new
 a5(b,a,a.length)}function
-aU(a){return pY(a)}var
-qU=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",gp,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",et,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eh,hc,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+aU(a){return p0(a)}var
+qW=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",gq,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",et,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eh,hd,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
 bQ(d,f,e,a){var
-b=qU.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+b=qW.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
 c=[b,aU(f||m),aU(e||m)];return c}var
-h3={};function
-bO(a){return h3[a]}function
+h4={};function
+bO(a){return h4[a]}function
 bP(b,a){throw[0,b].concat(a)}function
-pX(a){return new
+pZ(a){return new
 a5(4,a,a.length)}function
 x(a){eU(C.Sys_error,a)}function
-qE(a){x(a+c1)}function
-pV(b,a){if(a>>>0>=b.l)dk();return a8(b,a)}function
+qG(a){x(a+c1)}function
+pX(b,a){if(a>>>0>=b.l)dk();return a8(b,a)}function
 aE(a){return a.l}function
-hG(){}function
+hH(){}function
 T(a){this.data=a}T.prototype=new
-hG();T.prototype.truncate=function(a){var
+hH();T.prototype.truncate=function(a){var
 b=this.data;this.data=M(a|0);bL(b,0,this.data,0,a)};T.prototype.length=function(){return aE(this.data)};T.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
 e=M(b+a),f=this.data;this.data=e;bL(f,0,this.data,0,c)}a7(d,g,this.data,b,a);return 0};T.prototype.read=function(c,a,d,b){var
-e=this.length();bL(this.data,c,a,d,b);return 0};T.prototype.read_one=function(a){return pV(this.data,a)};T.prototype.close=function(){};T.prototype.constructor=T;function
+e=this.length();bL(this.data,c,a,d,b);return 0};T.prototype.read_one=function(a){return pX(this.data,a)};T.prototype.close=function(){};T.prototype.constructor=T;function
 ad(b,a){this.content={};this.root=b;this.lookupFun=a}ad.prototype.nm=function(a){return this.root+a};ad.prototype.create_dir_if_needed=function(d){var
 c=d.split(aR),b=m;for(var
 a=0;a<c.length-1;a++){b+=c[a]+aR;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ad.prototype.slash=function(a){return/\/$/.test(a)?a:a+aR};ad.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
 T(bj(c[1]))}}};ad.prototype.exists=function(a){if(a==m)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ad.prototype.mkdir=function(c,e,d){var
-b=d&&bO(en);if(this.exists(c))if(b)bP(b,bQ(gp,d$,this.nm(c)));else
+b=d&&bO(en);if(this.exists(c))if(b)bP(b,bQ(gq,d$,this.nm(c)));else
 x(c+": File exists");var
 a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)bP(b,bQ(et,d$,this.nm(a)));else
 x(a+c1);if(!this.is_dir(a))if(b)bP(b,bQ(eh,d$,this.nm(a)));else
 x(a+eA);this.create_dir_if_needed(this.slash(c))};ad.prototype.rmdir=function(a,f){var
 b=f&&bO(en),c=a==m?m:this.slash(a),e=new
-RegExp(gD+c+hd);if(!this.exists(a))if(b)bP(b,bQ(et,em,this.nm(a)));else
+RegExp(gE+c+he);if(!this.exists(a))if(b)bP(b,bQ(et,em,this.nm(a)));else
 x(a+c1);if(!this.is_dir(a))if(b)bP(b,bQ(eh,em,this.nm(a)));else
 x(a+eA);for(var
 d
 in
-this.content)if(d.match(e))if(b)bP(b,bQ(hc,em,this.nm(a)));else
+this.content)if(d.match(e))if(b)bP(b,bQ(hd,em,this.nm(a)));else
 x(this.nm(a)+": Directory not empty");delete
 this.content[c]};ad.prototype.readdir=function(a){var
 f=a==m?m:this.slash(a);if(!this.exists(a))x(a+c1);if(!this.is_dir(a))x(a+eA);var
 g=new
-RegExp(gD+f+hd),d={},c=[];for(var
+RegExp(gE+f+he),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ad.prototype.is_dir=function(a){if(a==m)return true;var
 b=this.slash(a);return this.content[b]?1:0};ad.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ad.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+gL);if(b.text&&b.binary)x(this.nm(a)+g5);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+gK);var
+this.content[a];return b};ad.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+gM);if(b.text&&b.binary)x(this.nm(a)+g6);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+gL);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 T(M(0));return this.content[a]}else
-qE(this.nm(a))};ad.prototype.register=function(c,a){var
-b;if(this.content[c])x(this.nm(c)+gK);if(cH(a))b=new
+qG(this.nm(a))};ad.prototype.register=function(c,a){var
+b;if(this.content[c])x(this.nm(c)+gL);if(cH(a))b=new
 T(a);if(dq(a))b=new
 T(bj(a));else
 if(a
 instanceof
 Array)b=new
-T(pX(a));else
+T(pZ(a));else
 if(typeof
 a==="string")b=new
-T(hQ(a));else
+T(hR(a));else
 if(a.toString){var
 d=bj(aU(a.toString()));b=new
 T(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 x(this.nm(c)+" : registering file with invalid content type")};ad.prototype.constructor=ad;function
 p(a){return aE(a)}function
 aq(b,a){return a8(b,a)}function
-pQ(d){var
+pS(d){var
 c=p(d),b=new
 Array(c),a=0;for(;a<c;a++)b[a]=aq(d,a);return b}function
-pP(a){if(a.t!=4)dl(a);return a.c}function
+pR(a){if(a.t!=4)dl(a);return a.c}function
 a6(a){this.fs=require("fs");this.fd=a}a6.prototype=new
-hG();a6.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};a6.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};a6.prototype.write=function(g,b,c,f){var
-a=pQ(b);if(!(a
+hH();a6.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};a6.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};a6.prototype.write=function(g,b,c,f){var
+a=pS(b);if(!(a
 instanceof
 e.Uint8Array))a=new(e.Uint8Array)(a);var
 d=e.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,f,g)}catch(a){x(a.toString())}return 0};a6.prototype.read=function(h,d,c,g){var
-a=pP(d);if(!(a
+a=pR(d);if(!(a
 instanceof
 e.Uint8Array))a=new(e.Uint8Array)(a);var
 f=e.Buffer.from(a);try{this.fs.readSync(this.fd,f,c,g,h)}catch(a){x(a.toString())}for(var
@@ -637,7 +637,7 @@ d=this.fs.openSync(this.nm(f),b);return new
 a6(d)}catch(a){this.raise_nodejs_error(a,g)}};U.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.stat=function(b,c){try{var
 a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.lstat=function(b,c){try{var
 a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),gf);return aU(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.raise_nodejs_error=function(a,d){var
+a=this.fs.readlinkSync(this.nm(b),gg);return aU(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.raise_nodejs_error=function(a,d){var
 b=bO(en);if(d&&b){var
 c=bQ(a.code,a.syscall,a.path,a.errno);bP(b,c)}else
 x(a.toString())};U.prototype.stats_from_js=function(a){var
@@ -648,47 +648,47 @@ if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
 if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};U.prototype.constructor=U;function
-hV(b){var
+hW(b){var
 a=eY(b);if(!a)return;return a[0]+aR}var
-ds=hV(cE)||ax("unable to compute caml_root"),ch=[];if(cI())ch.push({path:ds,device:new
+ds=hW(cE)||ax("unable to compute caml_root"),ch=[];if(cI())ch.push({path:ds,device:new
 U(ds)});else
 ch.push({path:ds,device:new
-ad(ds)});ch.push({path:g1,device:new
-ad(g1)});function
-ia(b){var
-g=qt(b),b=g.join(aR),f=h9(b),c;for(var
+ad(ds)});ch.push({path:g2,device:new
+ad(g2)});function
+ib(b){var
+g=qv(b),b=g.join(aR),f=h_(b),c;for(var
 e=0;e<ch.length;e++){var
 a=ch[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cI()){var
-d=hV(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+d=hW(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
 U(d)};ch.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;x("no device found for "+f)}function
-p1(c,b){var
-a=ia(c);if(!a.device.register)ax("cannot register file");a.device.register(a.rest,b);return 0}function
-h_(c,b){var
-c=a(c),b=a(b);return p1(c,b)}function
-p4(){var
+p3(c,b){var
+a=ib(c);if(!a.device.register)ax("cannot register file");a.device.register(a.rest,b);return 0}function
+h$(c,b){var
+c=a(c),b=a(b);return p3(c,b)}function
+p6(){var
 b=e.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)h_(b[a].name,b[a].content);e.jsoo_create_file=h_;e.caml_fs_tmp=[];return 0}function
-p5(a,b){return+(cc(a,b,false)>=0)}function
+a=0;a<b.length;a++)h$(b[a].name,b[a].content);e.jsoo_create_file=h$;e.caml_fs_tmp=[];return 0}function
+p7(a,b){return+(cc(a,b,false)>=0)}function
 eN(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ab(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=ab(d,c)}d^=e;return d}function
-p$(a,b){return eN(a,a_(b))}function
-p8(d,b){var
+qb(a,b){return eN(a,a_(b))}function
+p_(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ab(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=ab(d,c)}d^=e;return d}function
-h0(a){switch(a.t&6){default:bM(a);case
+h1(a){switch(a.t&6){default:bM(a);case
 0:return a.c;case
 4:return a.c}}function
-p7(b,c){var
-a=h0(c);return typeof
-a==="string"?eN(b,a):p8(b,a)}function
-p9(a){a^=a>>>16;a=dr(a,0x85ebca6b|0);a^=a>>>13;a=dr(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-p6(j,l,n,m){var
+p9(b,c){var
+a=h1(c);return typeof
+a==="string"?eN(b,a):p_(b,a)}function
+p$(a){a^=a>>>16;a=dr(a,0x85ebca6b|0);a^=a>>>13;a=dr(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+p8(j,l,n,m){var
 f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dd)d=dd;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cF[a.caml_custom]&&cF[a.caml_custom].hash){var
 k=cF[a.caml_custom].hash(a);b=ab(b,k);c--}}else
 if(a
@@ -697,13 +697,13 @@ Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=ab(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=ab(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cH(a)){b=p7(b,a);c--}else
-if(dq(a)){b=p$(b,a);c--}else
+if(cH(a)){b=p9(b,a);c--}else
+if(dq(a)){b=qb(b,a);c--}else
 if(typeof
 a==="string"){b=eN(b,a);c--}else
 if(a===(a|0)){b=ab(b,a+a+1);c--}else
-if(a===+a){b=eM(b,a);c--}}b=p9(b);return b&0x3FFFFFFF}function
-qa(a,c,k){if(!isFinite(a)){if(isNaN(a))return aU(ei);return aU(a>0?hw:"-infinity")}var
+if(a===+a){b=eM(b,a);c--}}b=p$(b);return b&0x3FFFFFFF}function
+qc(a,c,k){if(!isFinite(a)){if(isNaN(a))return aU(ei);return aU(a>0?hx:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
@@ -717,22 +717,22 @@ b=a.toString(16);if(c>=0){var
 h=b.indexOf(b_);if(h<0)b+=b_+cg(c,an);else{var
 f=h+1+c;if(b.length<f)b+=cg(f-b.length,an);else
 b=b.substr(0,f)}}return aU(e+cw+b+"p"+j+d.toString(10))}function
-qb(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-qd(b){var
+qd(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+qf(b){var
 a=bN(b);return cd([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-qj(a){return+a.isZero()}function
-hW(a){return new
+ql(a){return+a.isZero()}function
+hX(a){return new
 n(a&bg,a>>24&bg,a>>31&a4)}function
-qn(a){return a.toInt()}function
-qi(a){return+a.isNeg()}function
-ql(a){return a.neg()}function
-qg(g,c){var
-a=eT(g);if(a.signedconv&&qi(c)){a.sign=-1;c=ql(c)}var
-b=m,h=hW(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(qn(e.modulus))+b}while(!qj(c));if(a.prec>=0){a.filler=bf;var
+qp(a){return a.toInt()}function
+qk(a){return+a.isNeg()}function
+qn(a){return a.neg()}function
+qi(g,c){var
+a=eT(g);if(a.signedconv&&qk(c)){a.sign=-1;c=qn(c)}var
+b=m,h=hX(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(qp(e.modulus))+b}while(!ql(c));if(a.prec>=0){a.filler=bf;var
 d=a.prec-b.length;if(d>0)b=cg(d,an)+b}return eL(a,b)}function
-qm(b,a){return b.shift_left(a)}function
-qD(c){var
+qo(b,a){return b.shift_left(a)}function
+qF(c){var
 a=0,e=p(c),b=10,d=1;if(e>0)switch(aq(c,a)){case
 45:a++;d=-1;break;case
 43:a++;d=1;break}if(a+1<e&&aq(c,a)==48)switch(aq(c,a+1)){case
@@ -744,18 +744,18 @@ a=0,e=p(c),b=10,d=1;if(e>0)switch(aq(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-h4(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-hY(f){var
-h=qD(f),c=h[0],i=h[1],d=h[2],g=p(f),j=-1>>>0,e=c<g?aq(f,c):0,b=h4(e);if(b<0||b>=d)ax(c2);var
-a=b;for(c++;c<g;c++){e=aq(f,c);if(e==95)continue;b=h4(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)ax(c2)}if(c!=g)ax(c2);a=i*a;if(d==10&&(a|0)!=a)ax(c2);return a|0}function
-qr(a,b){return+(cc(a,b,false)<=0)}function
-qs(a,b){return+(cc(a,b,false)<0)}function
+h5(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+hZ(f){var
+h=qF(f),c=h[0],i=h[1],d=h[2],g=p(f),j=-1>>>0,e=c<g?aq(f,c):0,b=h5(e);if(b<0||b>=d)ax(c2);var
+a=b;for(c++;c<g;c++){e=aq(f,c);if(e==95)continue;b=h5(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)ax(c2)}if(c!=g)ax(c2);a=i*a;if(d==10&&(a|0)!=a)ax(c2);return a|0}function
+qt(a,b){return+(cc(a,b,false)<=0)}function
+qu(a,b){return+(cc(a,b,false)<0)}function
 ce(a,d){if(a<0)cD();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-qL(b){return a(dt(b,0,b.length))}var
-qu=function(){function
+qN(b){return a(dt(b,0,b.length))}var
+qw=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -770,33 +770,33 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=h0(i);if(typeof
+e=[],h=h1(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return qL(k(e,f))}}();function
-qv(c,b,a){return qu(bj(c),b,a)}var
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return qN(k(e,f))}}();function
+qx(c,b,a){return qw(bj(c),b,a)}var
 bk=new
 Array();function
-qw(c){var
+qy(c){var
 a=bk[c];if(!a.opened)x("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&C.fds[a.fd]&&C.fds[a.fd].output){var
 b=C.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=m;return 0}function
-h7(e,f){var
+h8(e,f){var
 b=bk[e],d=a(f),c=p(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-qP(a){var
+qR(a){var
 a=eX(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-qQ(a){var
+qS(a){var
 a=eX(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
 du(c,e,d,a){if(C.fds===undefined)C.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;C.fds[c]=b;if(!C.fd_last_idx||c>C.fd_last_idx)C.fd_last_idx=c;return c}function
-qV(c,b,g){var
+qX(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -806,26 +806,26 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(a_(c)+gL);if(a.text&&a.binary)x(a_(c)+g5);var
-d=ia(c),e=d.device.open(d.rest,a),f=C.fd_last_idx?C.fd_last_idx:0;return du(f+1,h7,e,a)}du(0,h7,new
-T(M(0)));du(1,qQ,new
-T(M(0)));du(2,qP,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(a_(c)+gM);if(a.text&&a.binary)x(a_(c)+g6);var
+d=ib(c),e=d.device.open(d.rest,a),f=C.fd_last_idx?C.fd_last_idx:0;return du(f+1,h8,e,a)}du(0,h8,new
+T(M(0)));du(1,qS,new
+T(M(0)));du(2,qR,new
 T(M(0)));function
-qx(a){var
-c=C.fds[a];if(c.flags.wronly)x(hF+a+" is writeonly");var
+qz(a){var
+c=C.fds[a];if(c.flags.wronly)x(hG+a+" is writeonly");var
 d=null;if(a==0&&cI()){var
-e=require("fs");d=function(){return aU(e.readFileSync(0,gf))}}var
+e=require("fs");d=function(){return aU(e.readFileSync(0,gg))}}var
 b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bk[b.fd]=b;return b.fd}function
-h1(c){var
-b=C.fds[c];if(b.flags.rdonly)x(hF+c+" is readonly");var
+h2(c){var
+b=C.fds[c];if(b.flags.rdonly)x(hG+c+" is readonly");var
 a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};bk[a.fd]=a;return a.fd}function
-qy(){var
+qA(){var
 b=0;for(var
 a=0;a<bk.length;a++)if(bk[a]&&bk[a].opened&&bk[a].out)b=[0,bk[a].fd,b];return b}function
-h2(b,a){if(a==0)eV();return b%a}function
+h3(b,a){if(a==0)eV();return b%a}function
 cf(a,b){return+(cc(a,b,false)!=0)}function
-qA(a,b){a[0]=c4;a[1]=b;return 0}function
-qB(a){if(a
+qC(a,b){a[0]=c4;a[1]=b;return 0}function
+qD(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
 if(cH(a))return ew;else
@@ -837,18 +837,18 @@ a=="function")return 247;else
 if(a&&a.caml_custom)return ee;else
 return cx}function
 aL(b,c,a){if(a&&e.toplevelReloc)b=e.toplevelReloc(a);C[b+1]=c;if(a)C[a]=c}function
-qH(a,b){h3[a_(a)]=b;return 0}function
-pU(a,b){if(a===b)return 1;a.t&6&&bM(a);b.t&6&&bM(b);return a.c==b.c?1:0}function
-a$(a,b){return pU(a,b)}function
-qJ(){N(ey)}function
-s(b,a){if(a>>>0>=p(b))qJ();return aq(b,a)}function
+qJ(a,b){h4[a_(a)]=b;return 0}function
+pW(a,b){if(a===b)return 1;a.t&6&&bM(a);b.t&6&&bM(b);return a.c==b.c?1:0}function
+a$(a,b){return pW(a,b)}function
+qL(){N(ey)}function
+s(b,a){if(a>>>0>=p(b))qL();return aq(b,a)}function
 G(a,b){return 1-a$(a,b)}function
 ae(a){return a}function
-qM(){return 0x7FFFFFFF/4|0}function
-qF(){h5(C.Not_found)}function
-h8(c){var
-a=e,b=hZ(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aU(a.process.env[b]);if(e.jsoo_static_env&&e.jsoo_static_env[b])return aU(e.jsoo_static_env[b]);qF()}function
-qN(){if(e.crypto)if(typeof
+qO(){return 0x7FFFFFFF/4|0}function
+qH(){h6(C.Not_found)}function
+h9(c){var
+a=e,b=h0(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aU(a.process.env[b]);if(e.jsoo_static_env&&e.jsoo_static_env[b])return aU(e.jsoo_static_env[b]);qH()}function
+qP(){if(e.crypto)if(typeof
 e.crypto.getRandomValues==="function"){var
 a=new(e.Uint32Array)(1);e.crypto.getRandomValues(a);return[0,a[0]]}else
 if(e.crypto.randomBytes===ef){var
@@ -858,19 +858,19 @@ Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
 eW(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 V(b,a){return{joo_tramp:b,joo_args:a}}function
-h6(a){return a}function
+h7(a){return a}function
 bl(a){if(a
 instanceof
 Array)return a;if(e.RangeError&&a
 instanceof
-e.RangeError&&a.message&&a.message.match(/maximum call stack/i))return h6(C.Stack_overflow);if(e.InternalError&&a
+e.RangeError&&a.message&&a.message.match(/maximum call stack/i))return h7(C.Stack_overflow);if(e.InternalError&&a
 instanceof
-e.InternalError&&a.message&&a.message.match(/too much recursion/i))return h6(C.Stack_overflow);if(a
+e.InternalError&&a.message&&a.message.match(/too much recursion/i))return h7(C.Stack_overflow);if(a
 instanceof
-e.Error&&bO(gt))return[0,bO(gt),a];return[0,C.Failure,aU(String(a))]}function
-qq(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-p3(b){var
-a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&qq(b[1]))var
+e.Error&&bO(gu))return[0,bO(gu),a];return[0,C.Failure,aU(String(a))]}function
+qs(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+p5(b){var
+a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&qs(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -884,19 +884,19 @@ if(typeof
 c=="string")a+=de+c.toString()+de;else
 a+="_"}a+=")"}else
 if(b[0]==K)a+=b[1];return a}function
-hT(a){if(a
+hU(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==K)){var
 c=bO("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=p3(a),b=bO(ge);if(b)b(0);e.console.error("Fatal error: exception "+d+"\n")}}else
+d=p5(a),b=bO(gf);if(b)b(0);e.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-qI(){var
-a=e;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){hT(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)hT(a.error)})}qI();function
+qK(){var
+a=e;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){hU(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)hU(a.error)})}qK();function
 b(a,b){return a.length==1?a(b):cb(a,[b])}function
-g(a,b,c){return a.length==2?a(b,c):cb(a,[b,c])}p4();var
-e2=[K,a(gq),-2],e0=[K,a(ec),-3],eZ=[K,a(gS),-4],aV=[K,a(gZ),-7],e1=[K,a(g2),-9],B=[K,a(hh),-11],ct=a("a probability"),R=a("the lower table"),cY=a("the upper table"),cu=a("the ceiling"),aw=a(ez),c0=a(ez);aL(11,[K,a(gd),-12],gd);aL(10,B,hh);aL(9,[K,a(gP),ex],gP);aL(8,e1,g2);aL(7,[K,a(gC),-8],gC);aL(6,aV,gZ);aL(5,[K,a(g_),-6],g_);aL(4,[K,a(gs),-5],gs);aL(3,eZ,gS);aL(2,e0,ec);aL(1,e2,gq);aL(0,[K,a(hz),-1],hz);var
-ic=a(gT),id=a(gW),ig=a(g4),ih=a("\\'"),ii=a(gG),ij=a(ht),ik=a(go),il=a(gv),ie=a("Char.chr"),io=a("List.combine"),im=a("List.init"),ir=a("String.blit / Bytes.blit_string"),iq=a("Bytes.blit"),ip=a("String.sub / Bytes.sub"),iw=a("String.contains_from / Bytes.contains_from"),it=a(m),is=a("String.concat"),iz=a("Array.blit"),iA=a("CamlinternalLazy.Undefined"),iG=a("Buffer.add: cannot grow buffer"),iF=[0,a(g8),93,2],iE=[0,a(g8),94,2],iP=a("%c"),iQ=a("%s"),iR=a(gc),iS=a(gB),iT=a(gQ),iU=a(gh),iV=a("%f"),iW=a("%B"),iX=a("%{"),iY=a("%}"),iZ=a("%("),i0=a("%)"),i1=a("%a"),i2=a("%t"),i3=a("%?"),i4=a("%r"),i5=a("%_r"),i6=[0,a(J),850,23],jf=[0,a(J),814,21],i9=[0,a(J),815,21],jg=[0,a(J),818,21],i_=[0,a(J),819,21],jh=[0,a(J),822,19],i$=[0,a(J),823,19],ji=[0,a(J),826,22],ja=[0,a(J),827,22],jj=[0,a(J),831,30],jb=[0,a(J),832,30],jd=[0,a(J),836,26],i7=[0,a(J),837,26],je=[0,a(J),846,28],i8=[0,a(J),847,28],jc=[0,a(J),851,23],km=a(gN),kk=[0,a(J),1558,4],kl=a("Printf: bad conversion %["),kn=[0,a(J),1626,39],ko=[0,a(J),1649,31],kp=[0,a(J),1650,31],kq=a("Printf: bad conversion %_"),kr=a("@{"),ks=a("@["),ki=a(ei),kg=a("neg_infinity"),kh=a(hw),kf=a(b_),ka=[0,gm],j0=a("%+nd"),j1=a("% nd"),j3=a("%+ni"),j4=a("% ni"),j5=a("%nx"),j6=a("%#nx"),j7=a("%nX"),j8=a("%#nX"),j9=a("%no"),j_=a("%#no"),jZ=a("%nd"),j2=a(gQ),j$=a("%nu"),jN=a("%+ld"),jO=a("% ld"),jQ=a("%+li"),jR=a("% li"),jS=a("%lx"),jT=a("%#lx"),jU=a("%lX"),jV=a("%#lX"),jW=a("%lo"),jX=a("%#lo"),jM=a("%ld"),jP=a(gB),jY=a("%lu"),jA=a("%+Ld"),jB=a("% Ld"),jD=a("%+Li"),jE=a("% Li"),jF=a("%Lx"),jG=a("%#Lx"),jH=a("%LX"),jI=a("%#LX"),jJ=a("%Lo"),jK=a("%#Lo"),jz=a("%Ld"),jC=a(gh),jL=a("%Lu"),jn=a("%+d"),jo=a("% d"),jq=a("%+i"),jr=a("% i"),js=a("%x"),jt=a("%#x"),ju=a("%X"),jv=a("%#X"),jw=a("%o"),jx=a("%#o"),jm=a(g9),jp=a(gc),jy=a(gN),iH=a("@]"),iI=a("@}"),iJ=a("@?"),iK=a("@\n"),iL=a("@."),iM=a("@@"),iN=a("@%"),iO=a("@"),jk=a("CamlinternalFormat.Type_mismatch"),kt=a("x"),kx=a("Hashtbl: unsupported hash table format"),pI=a("OCAMLRUNPARAM"),pG=a("CAMLRUNPARAM"),ku=a(m),kM=a(" occurs twice"),kN=a("the key "),kI=a("nested too deeply"),kL=[5,0],kJ=[0,1],kK=a(gT),kQ=a("null"),kO=[0,0],kP=a(gW),kR=[4,0],kS=a(" stands bare"),kT=a("the number "),kH=a(cw),kG=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],kF=a(c9),kE=a(c9),kD=a(c9),kC=a(c9),kB=a("Json.Malformed"),k0=[0,[4,6,[0,2,8],0,0],a("%08x")],k1=a(m),lm=a(" is no number of a model"),ln=a("0u"),lo=a(m),lq=a(m),lp=a(m),ll=a(m),lj=a(" is out of range"),lh=a(hy),ld=a(an),le=a(m),lf=a(cw),lg=a(" is no integer"),lc=a(" has too many decimal digits"),lb=a(m),la=a(m),k$=[0,a(gJ),32,90],k_=[0,a(gJ),31,82],k9=a(" has the wrong length"),k8=a(" is no string"),k7=a(" is no array"),k6=a(hn),k5=a(" has the unknown key "),k4=a(" has no "),k3=a(hn),k2=a("Reading.Not_valid"),lS=a("sha256:"),lL=a(gU),lK=a("}"),lM=a(","),lN=a("{"),lO=a(dc),lP=a(bw),lQ=a(gz),lR=a(a3),lJ=a(aR),lE=a(gG),lF=a(ht),lG=a(go),lH=a("\\f"),lI=a(gv),lD=a(g4),lC=a('\\"'),lB=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],lz=a("G1: a row of no state"),ly=a("a row"),lx=a("a label"),lu=a(" are no object"),lr=a(eb),ls=a(a3),lA=a(gz),lt=a("the model's kind is not 'lmc'"),lv=a(bw),lw=a(dc),mK=[0,a(cA),[0,a(cz),[0,a(aK),[0,a(bG),[0,a(c6),[0,a(S),[0,a(bI),[0,a(ao),0]]]]]]]],mL=[0,a(aD),0],mM=a(el),mN=a(dg),mO=[0,a(dg),[0,a(gV),0]],mP=a("the distance"),mQ=a(c6),mR=a(S),mS=a(S),mT=a(gE),mU=a(bI),mV=a(g6),mW=a(hv),mX=a(bG),mY=[0,a(a3),[0,a(bw),[0,a(dc),0]]],mZ=a(eb),m0=a(aK),m1=a(S),m2=a(S),m3=a(S),m4=a(ao),m5=a(aD),m6=a(aK),mB=a(cB),mC=a(hA),mD=a(ea),mE=a(eu),mF=a(": only one of rank and progress"),mG=a(eu),mH=a(ea),mI=[0,a(eu),[0,a(ea),0]],mJ=[0,a(cB),[0,a(df),[0,a(hA),0]]],mA=a(" has no rank of at least 1"),mz=a(" has a rank that is no integer"),mn=[0,a(c5),[0,a(c$),[0,a(da),[0,a(bw),0]]]],mo=a(da),my=a(bw),mp=a(c$),mq=a(c5),mr=a(" has not one form"),ms=a(c5),mt=a(c5),mu=a(c$),mv=a(c$),mw=a(bw),mx=a(da),mk=a("above"),ml=a("below"),mm=a(" has an unknown relation"),mg=a(cB),mh=a(es),mi=a(hf),mj=[0,0,0],me=[0,a(cB),[0,a(df),[0,a(es),[0,a(hf),0]]]],mf=[0,a(cB),[0,a(df),[0,a(es),0]]],md=a(" has no common denominator of a usable size"),l$=a(df),l9=[0,a(hx),0],l_=[0,a(gY),0],ma=a(gY),mb=a(hx),mc=a(hy),l5=[0,a(b8),[0,a(b6),0]],l6=a(b8),l7=a(b6),l4=a("a lower bound"),lU=[0,a(aD),0],lV=[0,a(b7),[0,a(b9),[0,a(ao),0]]],lW=a(ez),lX=a(hg),lY=a(b7),lZ=a(hg),l0=a(b9),l1=a("an upper bound"),l2=a(ao),l3=a(aD),lT=a(" is none that is known"),nS=[0,a(cA),[0,a(cz),[0,a(a3),[0,a(aK),[0,a(bG),[0,a(S),[0,a(bI),[0,a(di),0]]]]]]]],nT=[0,a(gM),[0,a(hs),0]],nU=a(el),nV=[0,a(aD),[0,a(ao),0]],nW=a(S),nX=a(S),nY=a(gE),nZ=a(bI),n0=a(g6),n1=a(S),n2=a(aD),n3=a(S),n4=a(ao),n5=a("the nodes"),n6=a(di),n7=[0,a(a3),[0,a(bw),[0,a(dc),0]]],n8=a(eb),n9=a(aK),n_=a(hv),n$=a(bG),oa=a(S),ob=a(S),oc=a(aD),od=a(S),oe=a(S),of=a(ao),og=a(gM),oh=a("the ratios"),oi=[4,0],oj=a(hs),ok=a(aK),nL=[0,a(S),[0,a(c6),[0,a(gR),[0,a(ao),0]]]],nM=a(dg),nN=[0,a(dg),[0,a(gV),0]],nO=a(c6),nP=a(S),nQ=a(gR),nR=a(ao),nK=a(" name a pair twice"),nx=[0,[11,a("node "),[4,0,0,0,0]],a("node %d")],ny=[0,a(hu),[0,a(ao),[0,a(g$),[0,a(aD),[0,a(eC),0]]]]],nz=[0,a(gn),0],nA=a(gn),nB=a(" has an empty vector"),nC=a(hu),nD=a(eC),nE=a(" is not true"),nF=a("'stop' of "),nG=a(ao),nH=a(g$),nI=a(aD),nJ=a(eC),nq=[4,0],nl=[0,a(hm),[0,a(b8),[0,a(b6),[0,a(ed),0]]]],nm=a(ed),nn=a(b8),nw=a(b6),no=a(" has both covers and a coupling"),np=a(hm),nr=a(b8),ns=a(b6),nt=a(b8),nu=a(b6),nv=a(ed),nc=[0,a(ho),[0,a(gI),[0,a(hD),0]]],nd=[0,a(b7),[0,a(b9),[0,a(aD),[0,a(ao),0]]]],ne=a(hD),nf=a(b7),ng=a(b9),nh=a(aD),ni=a(ao),nj=a(ho),nk=a(gI),m$=[0,a(hC),[0,a(di),0]],na=a(di),nb=a(hC),m9=a("accept"),m_=a("reject"),m8=a(hb),m7=a(hb),oT=a(bI),oU=a(b$),oQ=a("S1: another model before"),oR=a("Q1"),oS=a("S1: another model after"),oV=a("C1: a state that is merged"),oB=[0,a(cA),[0,a(cz),[0,a(a3),[0,a(aK),[0,a(bG),[0,a(bI),[0,a(b$),0]]]]]]],oC=a(el),oD=a(b$),oE=a("steps"),oW=a("quotient"),oX=a("name"),oF=a(da),oG=a("before"),oH=a("after"),oI=a("proof"),oJ=[0,a(aK),[0,a(bG),[0,a(a3),[0,a(cA),[0,a(cz),[0,a(b$),[0,a("fixed"),0]]]]]]],oK=a(bI),oL=a(bG),oM=[0,[3,a(hi)]],oN=a(a3),oO=a(aK),oP=a(aK),oz=a("S3: no claim of the proof says so much"),oy=a("Q2: states that are not alike"),ow=a("G1: a probability"),ox=a("G1: a sum"),ov=a("G1: there is no state"),on=[0,a(b7),[0,a(b9),[0,a(hj),[0,a(S),[0,a(aD),[0,a(ao),0]]]]]],oo=a(eq),op=a(hj),oq=a(S),or=a(aD),os=a(ao),ot=a(b9),ou=a(b7),ol=a("Quotient_document.Other"),pz=a("valid"),pA=a("not covered"),pB=a("malformed: too large for the stack (see ulimit -s)"),pC=a("not valid: "),pD=a("malformed: "),pw=a("G2: another model"),px=a("G3: another digest"),py=[0,a("a rule of the proved checker fails")],pj=a(cA),pt=a("bisimdist-certificate"),pk=a("no certificate"),pl=a(cz),ps=a("1"),pm=a("the version is not 1"),pn=a(a3),pq=a(eq),pr=a(b$),pp=a(eq),po=a("the kind is no string"),pi=a("the document is no object"),pf=a("a digest"),o8=a(ej),o9=[0,a(ef),[0,a(gu),[0,a(g3),0]]],o_=a("the program"),o$=a("the function"),pa=a(ef),pb=a("what is observed"),pc=a(gu),pd=a("the sources"),pe=a(g3),pg=a(ej),o7=[3,a("cut")],o4=a(ej),o5=a(aK),o6=a(bw),oZ=a(b$),o0=a("nature"),o1=a(aK),o2=[0,[3,a(hi)]],o3=a(a3),oY=a("model file: "),pu=a("bisimdist-certificate 2\n"),pE=a(m),pF=a("not checked: too large for the stack of this browser");function
+g(a,b,c){return a.length==2?a(b,c):cb(a,[b,c])}p6();var
+e2=[K,a(gr),-2],e0=[K,a(ec),-3],eZ=[K,a(gT),-4],aV=[K,a(g0),-7],e1=[K,a(g3),-9],B=[K,a(hi),-11],ct=a("a probability"),R=a("the lower table"),cY=a("the upper table"),cu=a("the ceiling"),aw=a(ez),c0=a(ez);aL(11,[K,a(ge),-12],ge);aL(10,B,hi);aL(9,[K,a(gQ),ex],gQ);aL(8,e1,g3);aL(7,[K,a(gD),-8],gD);aL(6,aV,g0);aL(5,[K,a(g$),-6],g$);aL(4,[K,a(gt),-5],gt);aL(3,eZ,gT);aL(2,e0,ec);aL(1,e2,gr);aL(0,[K,a(hA),-1],hA);var
+id=a(gU),ie=a(gX),ih=a(g5),ii=a("\\'"),ij=a(gH),ik=a(hu),il=a(gp),im=a(gw),ig=a("Char.chr"),ip=a("List.combine"),io=a("List.init"),is=a("String.blit / Bytes.blit_string"),ir=a("Bytes.blit"),iq=a("String.sub / Bytes.sub"),ix=a("String.contains_from / Bytes.contains_from"),iu=a(m),it=a("String.concat"),iA=a("Array.blit"),iB=a("CamlinternalLazy.Undefined"),iH=a("Buffer.add: cannot grow buffer"),iG=[0,a(g9),93,2],iF=[0,a(g9),94,2],iQ=a("%c"),iR=a("%s"),iS=a(gd),iT=a(gC),iU=a(gR),iV=a(gi),iW=a("%f"),iX=a("%B"),iY=a("%{"),iZ=a("%}"),i0=a("%("),i1=a("%)"),i2=a("%a"),i3=a("%t"),i4=a("%?"),i5=a("%r"),i6=a("%_r"),i7=[0,a(J),850,23],jg=[0,a(J),814,21],i_=[0,a(J),815,21],jh=[0,a(J),818,21],i$=[0,a(J),819,21],ji=[0,a(J),822,19],ja=[0,a(J),823,19],jj=[0,a(J),826,22],jb=[0,a(J),827,22],jk=[0,a(J),831,30],jc=[0,a(J),832,30],je=[0,a(J),836,26],i8=[0,a(J),837,26],jf=[0,a(J),846,28],i9=[0,a(J),847,28],jd=[0,a(J),851,23],kn=a(gO),kl=[0,a(J),1558,4],km=a("Printf: bad conversion %["),ko=[0,a(J),1626,39],kp=[0,a(J),1649,31],kq=[0,a(J),1650,31],kr=a("Printf: bad conversion %_"),ks=a("@{"),kt=a("@["),kj=a(ei),kh=a("neg_infinity"),ki=a(hx),kg=a(b_),kb=[0,gn],j1=a("%+nd"),j2=a("% nd"),j4=a("%+ni"),j5=a("% ni"),j6=a("%nx"),j7=a("%#nx"),j8=a("%nX"),j9=a("%#nX"),j_=a("%no"),j$=a("%#no"),j0=a("%nd"),j3=a(gR),ka=a("%nu"),jO=a("%+ld"),jP=a("% ld"),jR=a("%+li"),jS=a("% li"),jT=a("%lx"),jU=a("%#lx"),jV=a("%lX"),jW=a("%#lX"),jX=a("%lo"),jY=a("%#lo"),jN=a("%ld"),jQ=a(gC),jZ=a("%lu"),jB=a("%+Ld"),jC=a("% Ld"),jE=a("%+Li"),jF=a("% Li"),jG=a("%Lx"),jH=a("%#Lx"),jI=a("%LX"),jJ=a("%#LX"),jK=a("%Lo"),jL=a("%#Lo"),jA=a("%Ld"),jD=a(gi),jM=a("%Lu"),jo=a("%+d"),jp=a("% d"),jr=a("%+i"),js=a("% i"),jt=a("%x"),ju=a("%#x"),jv=a("%X"),jw=a("%#X"),jx=a("%o"),jy=a("%#o"),jn=a(g_),jq=a(gd),jz=a(gO),iI=a("@]"),iJ=a("@}"),iK=a("@?"),iL=a("@\n"),iM=a("@."),iN=a("@@"),iO=a("@%"),iP=a("@"),jl=a("CamlinternalFormat.Type_mismatch"),ku=a("x"),ky=a("Hashtbl: unsupported hash table format"),pK=a("OCAMLRUNPARAM"),pI=a("CAMLRUNPARAM"),kv=a(m),kN=a(" occurs twice"),kO=a("the key "),kJ=a("nested too deeply"),kM=[5,0],kK=[0,1],kL=a(gU),kR=a("null"),kP=[0,0],kQ=a(gX),kS=[4,0],kT=a(" stands bare"),kU=a("the number "),kI=a(cw),kH=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],kG=a(c9),kF=a(c9),kE=a(c9),kD=a(c9),kC=a("Json.Malformed"),k1=[0,[4,6,[0,2,8],0,0],a("%08x")],k2=a(m),ln=a(" is no number of a model"),lo=a("0u"),lp=a(m),lr=a(m),lq=a(m),lm=a(m),lk=a(" is out of range"),li=a(hz),le=a(an),lf=a(m),lg=a(cw),lh=a(" is no integer"),ld=a(" has too many decimal digits"),lc=a(m),lb=a(m),la=[0,a(gK),32,90],k$=[0,a(gK),31,82],k_=a(" has the wrong length"),k9=a(" is no string"),k8=a(" is no array"),k7=a(ho),k6=a(" has the unknown key "),k5=a(" has no "),k4=a(ho),k3=a("Reading.Not_valid"),lT=a("sha256:"),lM=a(gV),lL=a("}"),lN=a(","),lO=a("{"),lP=a(dc),lQ=a(bw),lR=a(gA),lS=a(a3),lK=a(aR),lF=a(gH),lG=a(hu),lH=a(gp),lI=a("\\f"),lJ=a(gw),lE=a(g5),lD=a('\\"'),lC=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],lA=a("G1: a row of no state"),lz=a("a row"),ly=a("a label"),lv=a(" are no object"),ls=a(eb),lt=a(a3),lB=a(gA),lu=a("the model's kind is not 'lmc'"),lw=a(bw),lx=a(dc),mL=[0,a(cA),[0,a(cz),[0,a(aK),[0,a(bG),[0,a(c6),[0,a(S),[0,a(bI),[0,a(ao),0]]]]]]]],mM=[0,a(aD),0],mN=a(el),mO=a(dg),mP=[0,a(dg),[0,a(gW),0]],mQ=a("the distance"),mR=a(c6),mS=a(S),mT=a(S),mU=a(gF),mV=a(bI),mW=a(g7),mX=a(hw),mY=a(bG),mZ=[0,a(a3),[0,a(bw),[0,a(dc),0]]],m0=a(eb),m1=a(aK),m2=a(S),m3=a(S),m4=a(S),m5=a(ao),m6=a(aD),m7=a(aK),mC=a(cB),mD=a(hB),mE=a(ea),mF=a(eu),mG=a(": only one of rank and progress"),mH=a(eu),mI=a(ea),mJ=[0,a(eu),[0,a(ea),0]],mK=[0,a(cB),[0,a(df),[0,a(hB),0]]],mB=a(" has no rank of at least 1"),mA=a(" has a rank that is no integer"),mo=[0,a(c5),[0,a(c$),[0,a(da),[0,a(bw),0]]]],mp=a(da),mz=a(bw),mq=a(c$),mr=a(c5),ms=a(" has not one form"),mt=a(c5),mu=a(c5),mv=a(c$),mw=a(c$),mx=a(bw),my=a(da),ml=a("above"),mm=a("below"),mn=a(" has an unknown relation"),mh=a(cB),mi=a(es),mj=a(hg),mk=[0,0,0],mf=[0,a(cB),[0,a(df),[0,a(es),[0,a(hg),0]]]],mg=[0,a(cB),[0,a(df),[0,a(es),0]]],me=a(" has no common denominator of a usable size"),ma=a(df),l_=[0,a(hy),0],l$=[0,a(gZ),0],mb=a(gZ),mc=a(hy),md=a(hz),l6=[0,a(b8),[0,a(b6),0]],l7=a(b8),l8=a(b6),l5=a("a lower bound"),lV=[0,a(aD),0],lW=[0,a(b7),[0,a(b9),[0,a(ao),0]]],lX=a(ez),lY=a(hh),lZ=a(b7),l0=a(hh),l1=a(b9),l2=a("an upper bound"),l3=a(ao),l4=a(aD),lU=a(" is none that is known"),nT=[0,a(cA),[0,a(cz),[0,a(a3),[0,a(aK),[0,a(bG),[0,a(S),[0,a(bI),[0,a(di),0]]]]]]]],nU=[0,a(gN),[0,a(ht),0]],nV=a(el),nW=[0,a(aD),[0,a(ao),0]],nX=a(S),nY=a(S),nZ=a(gF),n0=a(bI),n1=a(g7),n2=a(S),n3=a(aD),n4=a(S),n5=a(ao),n6=a("the nodes"),n7=a(di),n8=[0,a(a3),[0,a(bw),[0,a(dc),0]]],n9=a(eb),n_=a(aK),n$=a(hw),oa=a(bG),ob=a(S),oc=a(S),od=a(aD),oe=a(S),of=a(S),og=a(ao),oh=a(gN),oi=a("the ratios"),oj=[4,0],ok=a(ht),ol=a(aK),nM=[0,a(S),[0,a(c6),[0,a(gS),[0,a(ao),0]]]],nN=a(dg),nO=[0,a(dg),[0,a(gW),0]],nP=a(c6),nQ=a(S),nR=a(gS),nS=a(ao),nL=a(" name a pair twice"),ny=[0,[11,a("node "),[4,0,0,0,0]],a("node %d")],nz=[0,a(hv),[0,a(ao),[0,a(ha),[0,a(aD),[0,a(eC),0]]]]],nA=[0,a(go),0],nB=a(go),nC=a(" has an empty vector"),nD=a(hv),nE=a(eC),nF=a(" is not true"),nG=a("'stop' of "),nH=a(ao),nI=a(ha),nJ=a(aD),nK=a(eC),nr=[4,0],nm=[0,a(hn),[0,a(b8),[0,a(b6),[0,a(ed),0]]]],nn=a(ed),no=a(b8),nx=a(b6),np=a(" has both covers and a coupling"),nq=a(hn),ns=a(b8),nt=a(b6),nu=a(b8),nv=a(b6),nw=a(ed),nd=[0,a(hp),[0,a(gJ),[0,a(hE),0]]],ne=[0,a(b7),[0,a(b9),[0,a(aD),[0,a(ao),0]]]],nf=a(hE),ng=a(b7),nh=a(b9),ni=a(aD),nj=a(ao),nk=a(hp),nl=a(gJ),na=[0,a(hD),[0,a(di),0]],nb=a(di),nc=a(hD),m_=a("accept"),m$=a("reject"),m9=a(hc),m8=a(hc),oU=a(bI),oV=a(b$),oR=a("S1: another model before"),oS=a("Q1"),oT=a("S1: another model after"),oW=a("C1: a state that is merged"),oC=[0,a(cA),[0,a(cz),[0,a(a3),[0,a(aK),[0,a(bG),[0,a(bI),[0,a(b$),0]]]]]]],oD=a(el),oE=a(b$),oF=a("steps"),oX=a("quotient"),oY=a("name"),oG=a(da),oH=a("before"),oI=a("after"),oJ=a("proof"),oK=[0,a(aK),[0,a(bG),[0,a(a3),[0,a(cA),[0,a(cz),[0,a(b$),[0,a("fixed"),0]]]]]]],oL=a(bI),oM=a(bG),oN=[0,[3,a(hj)]],oO=a(a3),oP=a(aK),oQ=a(aK),oA=a("S3: no claim of the proof says so much"),oz=a("Q2: states that are not alike"),ox=a("G1: a probability"),oy=a("G1: a sum"),ow=a("G1: there is no state"),oo=[0,a(b7),[0,a(b9),[0,a(hk),[0,a(S),[0,a(aD),[0,a(ao),0]]]]]],op=a(eq),oq=a(hk),or=a(S),os=a(aD),ot=a(ao),ou=a(b9),ov=a(b7),om=a("Quotient_document.Other"),pB=a("valid"),pC=a("not covered"),pD=a("malformed: too large for the stack (see ulimit -s)"),pE=a("not valid: "),pF=a("malformed: "),py=a("G2: another model"),pz=a("G3: another digest"),pA=[0,a("a rule of the proved checker fails")],pl=a(cA),pv=a("bisimdist-certificate"),pm=a("no certificate"),pn=a(cz),pu=a("1"),po=a("the version is not 1"),pp=a(a3),ps=a(eq),pt=a(b$),pr=a(eq),pq=a("the kind is no string"),pk=a("the document is no object"),ph=a("a digest"),o_=a(ej),o$=[0,a(ef),[0,a(gv),[0,a(g4),0]]],pa=a("the program"),pb=a("the function"),pc=a(ef),pd=a("what is observed"),pe=a(gv),pf=a("the sources"),pg=a(g4),pi=a(ej),o9=[3,a("cut")],o6=a(ej),o7=a(aK),o8=a(bw),o1=a(b$),o2=a("nature"),o3=a(aK),o4=[0,[3,a(hj)]],o5=a(a3),o0=[0,1],oZ=a("model file: "),pw=a("bisimdist-certificate 2\n"),pG=a(m),pH=a("not checked: too large for the stack of this browser");function
 D(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -981,23 +981,23 @@ F=a[1];return[21,F,z(a[2],b)];case
 G=a[1];return[23,G,z(a[2],b)];default:var
 H=a[2],I=a[1];return[24,I,H,z(a[3],b)]}}function
 aM(a){throw[0,eZ,a]}function
-e3(b,a){return p5(b,a)?b:a}function
+e3(b,a){return p7(b,a)?b:a}function
 ci(a){return 0<=a?a:-a|0}function
 j(d,c){var
 a=p(d),e=p(c),b=M(a+e|0);a7(d,0,b,0,a);a7(c,0,b,a,e);return ae(b)}function
-ib(a){return a?ic:id}function
+ic(a){return a?id:ie}function
 dv(a,b){if(a){var
-c=a[1];return[0,c,dv(a[2],b)]}return b}qx(0);h1(1);h1(2);function
+c=a[1];return[0,c,dv(a[2],b)]}return b}qz(0);h2(1);h2(2);function
 e4(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{qw(d)}catch(a){a=bl(a);if(a[1]!==e2)throw a;var
+c=a[2],d=a[1];try{qy(d)}catch(a){a=bl(a);if(a[1]!==e2)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(qy(0))}qH(a(ge),e4);function
+a=c;continue}return 0}}return a(qA(0))}qJ(a(gf),e4);function
 aW(a,b){return a?a[1]:b}function
 af(c,a){return a?[0,b(c,a[1])]:0}function
-e5(a){if(0<=a&&!(ee<a))return a;return aM(ie)}var
-dw=qM(0),cj=(4*dw|0)-1|0;function
+e5(a){if(0<=a&&!(ee<a))return a;return aM(ig)}var
+dw=qO(0),cj=(4*dw|0)-1|0;function
 aX(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
@@ -1055,7 +1055,7 @@ c=[0,e[1],c],a=d;continue}var
 a=d;continue}return bz(c)}}}function
 e$(b,a){if(b){if(a){var
 c=a[1],d=b[1];return[0,[0,d,c],e$(b[2],a[2])]}}else
-if(!a)return 0;return aM(io)}function
+if(!a)return 0;return aM(ip)}function
 fa(a,b){function
 r(j,e){if(2===j){if(e){var
 l=e[2];if(l){var
@@ -1152,38 +1152,38 @@ C=ba(h,e);return[0,C,M]}}var
 c=aX(a);return 2<=c?m(c,a)[1]:a}function
 fc(b,a){return a<=b?b:a}function
 bm(a,c){var
-b=M(a);p2(b,0,a,c);return b}function
+b=M(a);p4(b,0,a,c);return b}function
 fd(c,b,a){if(0<=b&&0<=a&&!((aE(c)-a|0)<b)){var
-d=M(a);bL(c,b,d,0,a);return d}return aM(ip)}function
+d=M(a);bL(c,b,d,0,a);return d}return aM(iq)}function
 fe(c,b,a){return ae(fd(c,b,a))}function
-ff(e,c,d,b,a){if(0<=a&&0<=c&&!((aE(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return bL(e,c,d,b,a);return aM(iq)}function
-aY(e,c,d,b,a){if(0<=a&&0<=c&&!((p(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return a7(e,c,d,b,a);return aM(ir)}function
+ff(e,c,d,b,a){if(0<=a&&0<=c&&!((aE(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return bL(e,c,d,b,a);return aM(ir)}function
+aY(e,c,d,b,a){if(0<=a&&0<=c&&!((p(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return a7(e,c,d,b,a);return aM(is)}function
 aZ(c,b,a){return ae(fd(bj(c),b,a))}function
 fg(k,g){if(g){var
 h=p(k),c=0,b=g,q=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(p(i)+h|0)+c|0,m=b[2],n=c<=j?j:aM(is),c=n,b=m;continue}var
+j=(p(i)+h|0)+c|0,m=b[2],n=c<=j?j:aM(it),c=n,b=m;continue}var
 l=p(i)+c|0}else
 var
 l=c;var
 f=M(l),e=q,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
 o=d[2];a7(a,0,f,e,p(a));a7(k,0,f,e+p(a)|0,h);var
-e=(e+p(a)|0)+h|0,d=o;continue}a7(a,0,f,e,p(a))}return ae(f)}}}return it}function
+e=(e+p(a)|0)+h|0,d=o;continue}a7(a,0,f,e,p(a))}return ae(f)}}}return iu}function
 fh(f,e){var
 c=bj(e),a=0,d=aE(c);for(;;){if(a===d)return 1;if(b(f,a8(c,a))){var
 a=a+1|0;continue}return 0}}function
-iu(e,d,c,b){var
+iv(e,d,c,b){var
 a=c;for(;;){if(d<=a)throw aV;if(aq(e,a)===b)return a;var
 a=a+1|0;continue}}function
 ck(b,c){var
 a=0,d=p(b);for(;;){if(d<=a)return 0;if(aq(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-iv(b,a,d){var
-c=p(b);if(0<=a&&!(c<a))try{iu(b,c,a,d);var
-e=1;return e}catch(a){a=bl(a);if(a===aV)return 0;throw a}return aM(iw)}function
-ix(b,a){return iv(b,0,a)}function
-iy(c,b){var
+iw(b,a,d){var
+c=p(b);if(0<=a&&!(c<a))try{iv(b,c,a,d);var
+e=1;return e}catch(a){a=bl(a);if(a===aV)return 0;throw a}return aM(ix)}function
+iy(b,a){return iw(b,0,a)}function
+iz(c,b){var
 d=p(c),e=d<=p(b)?1:0;if(e){var
 a=0;for(;;){if(a===d)return 1;if(aq(b,a)!==aq(c,a))return 0;var
 a=a+1|0;continue}}return e}function
@@ -1193,17 +1193,17 @@ d=d+1|0,c=c[2];continue}var
 f=ce(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-iB=[K,iA,cG(0)];function
-iC(a){throw iB}function
-iD(a){var
-d=a[1];a[1]=iC;try{var
-c=b(d,0);qA(a,c);return c}catch(b){b=bl(b);a[1]=function(a){throw b};throw b}}function
+iC=[K,iB,cG(0)];function
+iD(a){throw iC}function
+iE(a){var
+d=a[1];a[1]=iD;try{var
+c=b(d,0);qC(a,c);return c}catch(b){b=bl(b);a[1]=function(a){throw b};throw b}}function
 dA(a){var
 b=1<=a?a:1,c=cj<b?cj:b,d=M(c);return[0,d,0,c,d]}function
 dB(a){return fe(a[1],0,a[2])}function
 fj(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cj<b[1]){if(!((d+c|0)<=cj))throw[0,e0,iG];b[1]=cj}var
-e=M(b[1]);ff(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,B,iE]}throw[0,B,iF]}}function
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cj<b[1]){if(!((d+c|0)<=cj))throw[0,e0,iH];b[1]=cj}var
+e=M(b[1]);ff(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,B,iF]}throw[0,B,iG]}}function
 aF(a,c){var
 b=a[2];if(a[3]<=b)fj(a,1);E(a[1],b,c);a[2]=b+1|0;return 0}function
 ay(a,c){var
@@ -1225,48 +1225,48 @@ a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];W(b,iP);var
+d=a[1];W(b,iQ);var
 a=d;continue;case
 1:var
-e=a[1];W(b,iQ);var
+e=a[1];W(b,iR);var
 a=e;continue;case
 2:var
-f=a[1];W(b,iR);var
+f=a[1];W(b,iS);var
 a=f;continue;case
 3:var
-g=a[1];W(b,iS);var
+g=a[1];W(b,iT);var
 a=g;continue;case
 4:var
-h=a[1];W(b,iT);var
+h=a[1];W(b,iU);var
 a=h;continue;case
 5:var
-i=a[1];W(b,iU);var
+i=a[1];W(b,iV);var
 a=i;continue;case
 6:var
-j=a[1];W(b,iV);var
+j=a[1];W(b,iW);var
 a=j;continue;case
 7:var
-k=a[1];W(b,iW);var
+k=a[1];W(b,iX);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];W(b,iX);dD(b,m);W(b,iY);var
+l=a[2],m=a[1];W(b,iY);dD(b,m);W(b,iZ);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];W(b,iZ);dD(b,o);W(b,i0);var
+n=a[3],o=a[1];W(b,i0);dD(b,o);W(b,i1);var
 a=n;continue;case
 10:var
-p=a[1];W(b,i1);var
+p=a[1];W(b,i2);var
 a=p;continue;case
 11:var
-q=a[1];W(b,i2);var
+q=a[1];W(b,i3);var
 a=q;continue;case
 12:var
-r=a[1];W(b,i3);var
+r=a[1];W(b,i4);var
 a=r;continue;case
 13:var
-s=a[1];W(b,i4);var
+s=a[1];W(b,i5);var
 a=s;continue;default:var
-t=a[1];W(b,i5);var
+t=a[1];W(b,i6);var
 a=t;continue}}function
 F(a){if(typeof
 a==="number")return 0;else
@@ -1331,7 +1331,7 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,B,i6]}else
+9:a=6;break;default:throw[0,B,i7]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
@@ -1437,7 +1437,7 @@ E=c[1],G=H(C,c[2]);return[8,H(D,E),G];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,B,jd];break;case
+14:a=4;break;default:m=1}if(m)throw[0,B,je];break;case
 9:var
 n=0,I=d[3],J=d[2],K=d[1];if(typeof
 c==="number")n=1;else
@@ -1449,23 +1449,23 @@ L=c[3],M=c[2],N=c[1],s=X(H(F(J),N)),O=s[4];b(s[2],0);b(O,0);return[9,K,M,H(I,L)]
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,B,je];break;case
+14:a=4;break;default:n=1}if(n)throw[0,B,jf];break;case
 10:var
 P=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,H(P,c[1])];throw[0,B,jf];case
+c!=="number"&&10===c[0])return[10,H(P,c[1])];throw[0,B,jg];case
 11:var
 o=0,Q=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,H(Q,c[1])];default:o=1}if(o)throw[0,B,jg];break;case
+11:return[11,H(Q,c[1])];default:o=1}if(o)throw[0,B,jh];break;case
 12:var
 p=0,R=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,H(R,c[1])];default:p=1}if(p)throw[0,B,jh];break;case
+12:return[12,H(R,c[1])];default:p=1}if(p)throw[0,B,ji];break;case
 13:var
 q=0,S=d[1];if(typeof
 c==="number")q=1;else
@@ -1473,7 +1473,7 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,H(S,c[1])];default:q=1}if(q)throw[0,B,ji];break;default:var
+13:return[13,H(S,c[1])];default:q=1}if(q)throw[0,B,jj];break;default:var
 r=0,T=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
@@ -1481,15 +1481,15 @@ switch(c[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,H(T,c[1])];default:r=1}if(r)throw[0,B,jj]}switch(a){case
-0:throw[0,B,i9];case
-1:throw[0,B,i_];case
-2:throw[0,B,i$];case
-3:throw[0,B,ja];case
-4:throw[0,B,jb];case
-5:throw[0,B,i7];case
-6:throw[0,B,i8];default:throw[0,B,jc]}}var
-O=[K,jk,cG(0)];function
+14:return[14,H(T,c[1])];default:r=1}if(r)throw[0,B,jk]}switch(a){case
+0:throw[0,B,i_];case
+1:throw[0,B,i$];case
+2:throw[0,B,ja];case
+3:throw[0,B,jb];case
+4:throw[0,B,jc];case
+5:throw[0,B,i8];case
+6:throw[0,B,i9];default:throw[0,B,jd]}}var
+O=[K,jl,cG(0)];function
 cJ(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw O}}function
@@ -1655,14 +1655,14 @@ e=0;if(0<b){var
 i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){by(c,0,s(a,0));aY(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===s(a,0)){var
-j=0;if(gl!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){by(c,1,s(a,1));aY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+j=0;if(gm!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){by(c,1,s(a,1));aY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
 f=1;if(f)aY(a,0,c,d-b|0,b)}}return ae(c)}function
 bV(k,b){var
-c=ci(k),a=p(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+g0>>>0))e=1}else
+c=ci(k),a=p(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+g1>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(gl===s(b,1)||88===s(b,1))j=1;if(j){var
+j=0;if(gm===s(b,1)||88===s(b,1))j=1;if(j){var
 h=bm(c+2|0,48);by(h,1,s(b,1));aY(b,2,h,(c-a|0)+4|0,a-2|0);return ae(h)}}e=1;f=1;break;case
 0:case
 2:break;case
@@ -1672,16 +1672,16 @@ h=bm(c+2|0,48);by(h,1,s(b,1));aY(b,2,h,(c-a|0)+4|0,a-2|0);return ae(h)}}e=1;f=1;
 f=1;if(!f&&a<(c+1|0)){var
 g=bm(c+1|0,48);by(g,0,d);aY(b,1,g,(c-a|0)+2|0,a-1|0);return ae(g)}}if(e&&a<c){var
 i=bm(c,48);aY(b,0,i,c-a|0,a);return ae(i)}return b}function
-jl(k){var
+jm(k){var
 j=0,D=p(k);for(;;){if(D<=j)var
 o=k;else{var
-n=aq(k,j)+hl|0,q=0;if(59<n>>>0){if(33<n-61>>>0)q=1}else
+n=aq(k,j)+hm|0,q=0;if(59<n>>>0){if(33<n-61>>>0)q=1}else
 if(2===n)q=1;if(!q){var
 j=j+1|0;continue}var
 e=bj(k),a=[0,0],u=aE(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
 f=a8(e,i),g=0;if(32<=f){var
-l=f+gg|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
+l=f+gh|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
 if(56<l-1>>>0){g=1;r=1}if(!r){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1705,8 +1705,8 @@ d=3;else
 if(14<=c)d=1;else
 switch(c){case
 8:E(b,a[1],92);a[1]++;E(b,a[1],98);break;case
-9:E(b,a[1],92);a[1]++;E(b,a[1],hp);break;case
-10:E(b,a[1],92);a[1]++;E(b,a[1],hq);break;case
+9:E(b,a[1],92);a[1]++;E(b,a[1],hq);break;case
+10:E(b,a[1],92);a[1]++;E(b,a[1],hr);break;case
 13:E(b,a[1],92);a[1]++;E(b,a[1],114);break;default:d=1}switch(d){case
 1:E(b,a[1],92);a[1]++;E(b,a[1],48+(c/eo|0)|0);a[1]++;E(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;E(b,a[1],48+(c%10|0)|0);break;case
 2:E(b,a[1],92);a[1]++;E(b,a[1],c);break;case
@@ -1717,15 +1717,15 @@ w=b}var
 o=ae(w)}var
 x=p(o),y=bm(x+2|0,34);a7(o,0,y,1,x);return ae(y)}}function
 fn(d,f){var
-g=ci(f),e=ka[1];switch(d[2]){case
+g=ci(f),e=kb[1];switch(d[2]){case
 0:var
-b=g7;break;case
+b=g8;break;case
 1:var
 b=ep;break;case
 2:var
 b=69;break;case
 3:var
-b=gm;break;case
+b=gn;break;case
 4:var
 b=71;break;case
 5:var
@@ -1748,146 +1748,146 @@ b=o;for(;;){var
 f=aq(a,b);if(9<f+c3>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 q=b+1|0;if(l!==b){var
 b=q;continue}break}}return ae(j)}return a}function
-kb(b,c){switch(b){case
-1:var
-a=jn;break;case
-2:var
-a=jo;break;case
-4:var
-a=jq;break;case
-5:var
-a=jr;break;case
-6:var
-a=js;break;case
-7:var
-a=jt;break;case
-8:var
-a=ju;break;case
-9:var
-a=jv;break;case
-10:var
-a=jw;break;case
-11:var
-a=jx;break;case
-0:case
-13:var
-a=jm;break;case
-3:case
-14:var
-a=jp;break;default:var
-a=jy}return cK(b,dm(a,c))}function
 kc(b,c){switch(b){case
 1:var
-a=jN;break;case
+a=jo;break;case
 2:var
-a=jO;break;case
+a=jp;break;case
 4:var
-a=jQ;break;case
+a=jr;break;case
 5:var
-a=jR;break;case
+a=js;break;case
 6:var
-a=jS;break;case
+a=jt;break;case
 7:var
-a=jT;break;case
+a=ju;break;case
 8:var
-a=jU;break;case
+a=jv;break;case
 9:var
-a=jV;break;case
+a=jw;break;case
 10:var
-a=jW;break;case
+a=jx;break;case
 11:var
-a=jX;break;case
+a=jy;break;case
 0:case
 13:var
-a=jM;break;case
+a=jn;break;case
 3:case
 14:var
-a=jP;break;default:var
-a=jY}return cK(b,dm(a,c))}function
+a=jq;break;default:var
+a=jz}return cK(b,dm(a,c))}function
 kd(b,c){switch(b){case
 1:var
-a=j0;break;case
+a=jO;break;case
 2:var
-a=j1;break;case
+a=jP;break;case
 4:var
-a=j3;break;case
+a=jR;break;case
 5:var
-a=j4;break;case
+a=jS;break;case
 6:var
-a=j5;break;case
+a=jT;break;case
 7:var
-a=j6;break;case
+a=jU;break;case
 8:var
-a=j7;break;case
+a=jV;break;case
 9:var
-a=j8;break;case
+a=jW;break;case
 10:var
-a=j9;break;case
+a=jX;break;case
 11:var
-a=j_;break;case
+a=jY;break;case
 0:case
 13:var
-a=jZ;break;case
+a=jN;break;case
 3:case
 14:var
-a=j2;break;default:var
-a=j$}return cK(b,dm(a,c))}function
+a=jQ;break;default:var
+a=jZ}return cK(b,dm(a,c))}function
 ke(b,c){switch(b){case
 1:var
-a=jA;break;case
+a=j1;break;case
 2:var
-a=jB;break;case
+a=j2;break;case
 4:var
-a=jD;break;case
+a=j4;break;case
 5:var
-a=jE;break;case
+a=j5;break;case
 6:var
-a=jF;break;case
+a=j6;break;case
 7:var
-a=jG;break;case
+a=j7;break;case
 8:var
-a=jH;break;case
+a=j8;break;case
 9:var
-a=jI;break;case
+a=j9;break;case
 10:var
-a=jJ;break;case
+a=j_;break;case
 11:var
-a=jK;break;case
+a=j$;break;case
 0:case
 13:var
-a=jz;break;case
+a=j0;break;case
 3:case
 14:var
-a=jC;break;default:var
-a=jL}return cK(b,qg(a,c))}function
+a=j3;break;default:var
+a=ka}return cK(b,dm(a,c))}function
+kf(b,c){switch(b){case
+1:var
+a=jB;break;case
+2:var
+a=jC;break;case
+4:var
+a=jE;break;case
+5:var
+a=jF;break;case
+6:var
+a=jG;break;case
+7:var
+a=jH;break;case
+8:var
+a=jI;break;case
+9:var
+a=jJ;break;case
+10:var
+a=jK;break;case
+11:var
+a=jL;break;case
+0:case
+13:var
+a=jA;break;case
+3:case
+14:var
+a=jD;break;default:var
+a=jM}return cK(b,qi(a,c))}function
 bb(c,i,b){function
 k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return qa(b,i,a)}function
+a=32}return qc(b,i,a)}function
 t(c){var
-a=p0(b);return 3===a?b<0.?kg:kh:4<=a?ki:c}switch(c[2]){case
+a=p2(b);return 3===a?b<0.?kh:ki:4<=a?kj:c}switch(c[2]){case
 5:var
-e=hU(fn(c,i),b),d=0,x=p(e);for(;;){if(d===x)var
+e=hV(fn(c,i),b),d=0,x=p(e);for(;;){if(d===x)var
 r=0;else{var
 l=s(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 r=1}var
-y=r?e:j(e,kf);return t(y)}case
+y=r?e:j(e,kg);return t(y)}case
 6:return k(0);case
 7:var
 h=bj(k(0)),f=aE(h);if(0===f)var
 q=h;else{var
 n=M(f),o=f-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-g=a8(h,a),v=25<g+g0>>>0?g:g+hl|0;E(n,a,v);var
+g=a8(h,a),v=25<g+g1>>>0?g:g+hm|0;E(n,a,v);var
 w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
 q=n}return ae(q);case
-8:return t(k(0));default:return hU(fn(c,i),b)}}function
+8:return t(k(0));default:return hV(fn(c,i),b)}}function
 cv(e,H,G,C){var
 c=H,a=G,d=C;for(;;)if(typeof
 d==="number")return b(c,a);else
@@ -1897,22 +1897,22 @@ I=d[1];return function(b){return u(c,[5,a,b],I)};case
 1:var
 J=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=ig;else
+d=ih;else
 if(c_<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=ih;else
+d=ii;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=ii;break;case
-9:var
 d=ij;break;case
-10:var
+9:var
 d=ik;break;case
+10:var
+d=il;break;case
 13:var
-d=il;break;default:e=1}switch(e){case
+d=im;break;default:e=1}switch(e){case
 1:var
 f=M(4);E(f,0,92);E(f,1,48+(b/eo|0)|0);E(f,2,48+((b/10|0)%10|0)|0);E(f,3,48+(b%10|0)|0);var
 d=ae(f);break;case
@@ -1922,11 +1922,11 @@ d=ae(g);break}var
 h=p(d),i=bm(h+2|0,39);a7(d,0,i,1,h);return u(c,[4,a,ae(i)],J)};case
 2:var
 K=d[2],L=d[1];return dE(c,a,K,L,function(a){return a});case
-3:return dE(c,a,d[2],d[1],jl);case
-4:return cL(c,a,d[4],d[2],d[3],kb,d[1]);case
-5:return cL(c,a,d[4],d[2],d[3],kc,d[1]);case
-6:return cL(c,a,d[4],d[2],d[3],kd,d[1]);case
-7:return cL(c,a,d[4],d[2],d[3],ke,d[1]);case
+3:return dE(c,a,d[2],d[1],jm);case
+4:return cL(c,a,d[4],d[2],d[3],kc,d[1]);case
+5:return cL(c,a,d[4],d[2],d[3],kd,d[1]);case
+6:return cL(c,a,d[4],d[2],d[3],ke,d[1]);case
+7:return cL(c,a,d[4],d[2],d[3],kf,d[1]);case
 8:var
 i=d[4],j=d[3],k=d[2],h=d[1];if(typeof
 k==="number"){if(typeof
@@ -1938,7 +1938,7 @@ af=j[1];return function(b){return u(c,[4,a,at(o,n,bb(h,af,b))],i)}}var
 q=k[1];if(typeof
 j==="number")return j?function(e,d,b){return u(c,[4,a,at(q,e,bb(h,d,b))],i)}:function(d,b){return u(c,[4,a,at(q,d,bb(h,dC(h),b))],i)};var
 ag=j[1];return function(d,b){return u(c,[4,a,at(q,d,bb(h,ag,b))],i)}}case
-9:return dE(c,a,d[2],d[1],ib);case
+9:return dE(c,a,d[2],d[1],ic);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1962,11 +1962,11 @@ a=[0,a,d[1]],d=d[2];continue;case
 m=d[1];if(0===m[0]){var
 U=d[2],W=m[1][1],X=0,c=function(b,c,d){return function(a){return u(c,[1,b,[0,a]],d)}}(a,c,U),a=X,d=W;continue}var
 Y=d[2],Z=m[1][1],_=0,c=function(b,c,d){return function(a){return u(c,[1,b,[1,a]],d)}}(a,c,Y),a=_,d=Z;continue;case
-19:throw[0,B,kk];case
+19:throw[0,B,kl];case
 20:var
-$=d[3],aa=[8,a,kl];return function(a){return u(c,aa,$)};case
+$=d[3],aa=[8,a,km];return function(a){return u(c,aa,$)};case
 21:var
-ab=d[2];return function(b){return u(c,[4,a,dm(km,b)],ab)};case
+ab=d[2];return function(b){return u(c,[4,a,dm(kn,b)],ab)};case
 22:var
 ac=d[1];return function(b){return u(c,[5,a,b],ac)};case
 23:var
@@ -1974,7 +1974,7 @@ f=d[2],l=d[1];if(typeof
 l==="number")switch(l){case
 0:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
 1:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-2:throw[0,B,kn];default:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f])}else
+2:throw[0,B,ko];default:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f])}else
 switch(l[0]){case
 0:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
 1:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
@@ -2018,15 +2018,15 @@ r=a[1];return function(e,a){return az(d,c,r,b)};case
 s=a[1];return function(a){return az(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return az(d,c,t,b)};case
-13:throw[0,B,ko];default:throw[0,B,kp]}}function
+13:throw[0,B,kp];default:throw[0,B,kq]}}function
 v(d,b,e,a){var
-c=[8,e,kq];return d<50?cv(d+1|0,b,c,a):V(cv,[0,b,c,a])}function
+c=[8,e,kr];return d<50?cv(d+1|0,b,c,a):V(cv,[0,b,c,a])}function
 d9(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return kj(c,f,a,i,b(d,e))}}var
+i=e[1];return function(e){return kk(c,f,a,i,b(d,e))}}var
 g=[4,f,d];return h<50?cv(h+1|0,c,g,a):V(cv,[0,c,g,a])}function
 u(a,b,c){return eW(cv(0,a,b,c))}function
 az(a,b,c,d){return eW(d_(0,a,b,c,d))}function
-kj(a,b,c,d,e){return eW(d9(0,a,b,c,d,e))}function
+kk(a,b,c,d,e){return eW(d9(0,a,b,c,d,e))}function
 dE(f,e,d,a,c){if(typeof
 a==="number")return function(a){return u(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
 g=a[2],h=a[1];return function(a){return u(f,[4,e,at(h,g,b(c,a))],d)}}var
@@ -2049,29 +2049,29 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=iH;break;case
-1:var
 d=iI;break;case
-2:var
+1:var
 d=iJ;break;case
-3:var
+2:var
 d=iK;break;case
-4:var
+3:var
 d=iL;break;case
+4:var
+d=iM;break;case
 5:var
-d=iM;break;default:var
-d=iN}else
+d=iN;break;default:var
+d=iO}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(iO,ae(bm(1,e[1])))}bn(c,i);return ay(c,d);case
+d=j(iP,ae(bm(1,e[1])))}bn(c,i);return ay(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];bn(c,g);ay(c,kr);var
+k=f[1];bn(c,g);ay(c,ks);var
 a=k;continue}var
-l=f[1];bn(c,g);ay(c,ks);var
+l=f[1];bn(c,g);ay(c,kt);var
 a=l;continue;case
 6:var
 o=a[2];bn(c,a[1]);return ay(c,b(o,0));case
@@ -2089,25 +2089,25 @@ a=dA(64);bn(a,b);return dB(a)},0,a)}function
 fo(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
 dF(a){a[4]=-a[4]|0;return 0}try{var
-pJ=h8(pI),fq=pJ}catch(a){a=bl(a);if(a!==aV)throw a;try{var
-pH=h8(pG),fp=pH}catch(a){a=bl(a);if(a!==aV)throw a;var
-fp=ku}var
+pL=h9(pK),fq=pL}catch(a){a=bl(a);if(a!==aV)throw a;try{var
+pJ=h9(pI),fp=pJ}catch(a){a=bl(a);if(a!==aV)throw a;var
+fp=kv}var
 fq=fp}var
-kv=ix(fq,82),cN=[gO,function(B){var
-o=qN(0),c=[0,ce(55,0),0],i=0===o.length-1?[0,0]:o,k=i.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
+kw=iy(fq,82),cN=[gP,function(B){var
+o=qP(0),c=[0,ce(55,0),0],i=0===o.length-1?[0,0]:o,k=i.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,kt],l=54+fc(55,k)|0,w=0;if(!(l<0)){var
+g=[0,ku],l=54+fc(55,k)|0,w=0;if(!(l<0)){var
 d=w;for(;;){var
-e=d%55|0,n=h2(d,k),x=t(i,n)[1+n],h=j(g[1],a(m+x));g[1]=qv(h,0,p(h));var
-f=g[1],q=s(f,3)<<24,r=s(f,2)<<16,u=s(f,1)<<8,v=((s(f,0)+u|0)+r|0)+q|0,y=(t(c[1],e)[1+e]^v)&gw;t(c[1],e)[1+e]=y;var
+e=d%55|0,n=h3(d,k),x=t(i,n)[1+n],h=j(g[1],a(m+x));g[1]=qx(h,0,p(h));var
+f=g[1],q=s(f,3)<<24,r=s(f,2)<<16,u=s(f,1)<<8,v=((s(f,0)+u|0)+r|0)+q|0,y=(t(c[1],e)[1+e]^v)&gx;t(c[1],e)[1+e]=y;var
 z=d+1|0;if(l!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
 au(h,k){var
-l=h?h[1]:kv,b=16;for(;;){if(!(k<=b)&&!(dw<(b*2|0))){var
+l=h?h[1]:kw,b=16;for(;;){if(!(k<=b)&&!(dw<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=qB(cN),a=c4===i?cN[1]:gO===i?iD(cN):cN;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&gw,g=a[2];t(a[1],g)[1+g]=f;var
+i=qD(cN),a=c4===i?cN[1]:gP===i?iE(cN):cN;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&gx,g=a[2];t(a[1],g)[1+g]=f;var
 j=f}else
 var
 j=0;return[0,0,ce(b,0),j,b]}}function
@@ -2130,7 +2130,7 @@ d=z;continue}break}}var
 q=0}else
 var
 q=k;return q}return u}function
-kw(h,a){function
+kx(h,a){function
 i(b){var
 a=b;for(;;){if(a){var
 c=a[3];g(h,a[1],a[2]);var
@@ -2141,7 +2141,7 @@ b=j;for(;;){i(t(d,b)[1+b]);var
 l=b+1|0;if(e!==b){var
 b=l;continue}break}}var
 f=1-c,k=f?dF(a):f;return k}catch(b){b=bl(b);if(c)throw b;dF(a);throw b}}function
-bB(a,b){return 4<=a.length-1?p6(10,eo,a[3],b)&(a[2].length-1-1|0):aM(kx)}function
+bB(a,b){return 4<=a.length-1?p8(10,eo,a[3],b)&(a[2].length-1-1|0):aM(ky)}function
 dG(a,c,e){var
 b=bB(a,c),f=[0,c,e,t(a[2],b)[1+b]];t(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
 d=a[2].length-1<<1<a[1]?1:0;return d?fr(bB,a):d}function
@@ -2280,12 +2280,12 @@ b=A(aj(b,f)),a=i;continue}return[0,[0,c,b],fv(d,h,f,i)]}return[0,[0,c,b],0]}}fun
 fw(c,a){if(a){var
 b=a[1];return fv(c,b[1],b[2],a[2])}return a}function
 fx(a){return bc(function(a){return ah(aP(a[2],[0,d,c]))},a)}var
-ky=fu([0,function(b,a){return bq(b[1],a[1])}]),kz=fu([0,function(c,b){var
+kz=fu([0,function(b,a){return bq(b[1],a[1])}]),kA=fu([0,function(c,b){var
 a=bi(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
 0:return bq(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bY(a){return fx(fw(f,b(ky[5],a)))}function
-kA(b,a){var
+bY(a){return fx(fw(f,b(kz[5],a)))}function
+kB(b,a){var
 c=f(b[1],a[1]);return c?f(b[2],a[2]):c}function
 cO(a,e){var
 f=[0,d,c];return aA(function(a,c){var
@@ -2435,7 +2435,7 @@ i=ai(function(a){var
 d=b(e[2],a[1][2]),c=g(f,a[1][1],d);if(typeof
 c==="number")return 0;var
 h=c[1],i=b(e[3],a[1][2]);return r(function(b){var
-c=A(ak(a[2],b[2]));return[0,[0,h,b[1]],c]},i)},a),k=fN(f,e,l,fx(fw(kA,b(kz[5],i)))),j=[0,d,c];return A(aj(aA(function(a,c){var
+c=A(ak(a[2],b[2]));return[0,[0,h,b[1]],c]},i)},a),k=fN(f,e,l,fx(fw(kB,b(kA[5],i)))),j=[0,d,c];return A(aj(aA(function(a,c){var
 h=b(e[2],a[1][2]),d=g(f,a[1][1],h);if(typeof
 d==="number"&&!d)return A(aj(a[2],c));return c},j,a),k))}return[0,d,c]}function
 fO(g,f,e,a,b){return typeof
@@ -2601,7 +2601,7 @@ u=cS(b[1]),v=r(bD,a),f=i(cR(function(a){return fQ(g,a)},v),u);else
 var
 f=e;if(f){var
 o=fR(g,b,a);if(!o)return aH(function(a){var
-b=T(x);return qs(T(a[2][2]),b)},a);var
+b=T(x);return qu(T(a[2][2]),b)},a);var
 p=o}else
 var
 p=f;return p}var
@@ -2662,17 +2662,17 @@ an=B;var
 ao=an}else
 var
 ao=$;return ao}var
-dX=[K,kB,cG(0)];function
+dX=[K,kC,cG(0)];function
 q(a){throw[0,dX,a]}function
 dY(c,a){function
-b(a){return aF(c,e5(a))}return ap<=a?2048<=a?gA<=a?(b(c8|a>>>18|0),b(ap|(a>>>12|0)&63),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(c7|a>>>12|0),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(eD|a>>>6|0),b(ap|a&63)):b(a)}function
+b(a){return aF(c,e5(a))}return ap<=a?2048<=a?gB<=a?(b(c8|a>>>18|0),b(ap|(a>>>12|0)&63),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(c7|a>>>12|0),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(eD|a>>>6|0),b(ap|a&63)):b(a)}function
 fX(O,c){var
 o=p(c);function
 k(a){return s(c,a)}function
 l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=o<=a?1:0,g=f||(ap!==(k(a)&eD)?1:0);if(g)q(kC);var
+f=o<=a?1:0,g=f||(ap!==(k(a)&eD)?1:0);if(g)q(kD);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<o){var
@@ -2682,27 +2682,27 @@ d=d+2|0;continue}if(c7<=h&&!(239<h)){l(d,2);var
 x=k(d+1|0),y=c7===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
-B=237===h?1:0,A=B?159<x?1:0:B;if(A)q(kF);var
-d=d+3|0;continue}if(c8<=h&&!(gH<h)){l(d,3);var
+B=237===h?1:0,A=B?159<x?1:0:B;if(A)q(kG);var
+d=d+3|0;continue}if(c8<=h&&!(gI<h)){l(d,3);var
 r=k(d+1|0),t=c8===h?1:0,u=t?r<144?1:0:t;if(u)var
 v=u;else
 var
-w=gH===h?1:0,v=w?143<r?1:0:w;if(v)q(kE);var
-d=d+4|0;continue}q(kD)}var
+w=gI===h?1:0,v=w?143<r?1:0:w;if(v)q(kF);var
+d=d+4|0;continue}q(kE)}var
 f=p(c),a=[0,0],e=function(d){var
-c=a[1];return q(b(cM(kG),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
+c=a[1];return q(b(cM(kH),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
 d=aZ(c,a[1],4),i=p(d)-1|0,k=0;if(!(i<0)){var
 b=k;for(;;){var
-g=aq(d,b)+c3|0,h=0;if(22<g>>>0){if(!(5<g+hB>>>0))h=1}else
+g=aq(d,b)+c3|0,h=0;if(22<g>>>0){if(!(5<g+hC>>>0))h=1}else
 if(6<g+ex>>>0)h=1;if(!h)e(0);var
 l=b+1|0;if(i!==b){var
-b=l;continue}break}}a[1]=a[1]+4|0;return hY(j(kH,d))},E=function(v){C(34);var
+b=l;continue}break}}a[1]=a[1]+4|0;return hZ(j(kI,d))},E=function(v){C(34);var
 b=dA(16);for(;;){if(f<=a[1])e(0);var
 g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
 m=s(c,a[1]);a[1]++;var
-j=m+gg|0,i=0;if(13<j>>>0){var
+j=m+gh|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
@@ -2712,7 +2712,7 @@ l=0;switch(n){case
 22:aF(b,13);break;case
 24:aF(b,9);break;case
 25:var
-d=D(0),o=gj<=d?1:0;if(o){var
+d=D(0),o=gk<=d?1:0;if(o){var
 p=d<ev?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
 r=92===s(c,a[1])?1:0,h=r?117===s(c,a[1]+1|0)?1:0:r;else
@@ -2723,29 +2723,29 @@ h=p}else
 var
 h=o;if(h){var
 u=a[1];a[1]=a[1]+2|0;var
-k=D(0),t=0;if(ev<=k&&!(57344<=k)){dY(b,(gA+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;dY(b,d)}}else
+k=D(0),t=0;if(ev<=k&&!(57344<=k)){dY(b,(gB+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;dY(b,d)}}else
 dY(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
 2:aF(b,m);break}continue}if(32<=g){aF(b,g);a[1]++;continue}e(0)}return dB(b)}},m=function(g){var
 d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},n=function(l){if(900<l)q(kI);i(0);if(f<=a[1])e(0);var
+b=a[1]===d?1:0;return b?e(0):b}},n=function(l){if(900<l)q(kJ);i(0);if(f<=a[1])e(0);var
 b=s(c,a[1]);if(92<=b){var
-k=0;if(111<=b){if(hp===b){var
-o=kJ,h=kK;k=1}else
-if(123===b){a[1]++;i(0);if(ha===g(0)){a[1]++;return kL}var
+k=0;if(111<=b){if(hq===b){var
+o=kK,h=kL;k=1}else
+if(123===b){a[1]++;i(0);if(hb===g(0)){a[1]++;return kM}var
 y=au(0,16),t=0;for(;;){i(0);var
 d=E(0);i(0);C(58);var
-z=n(l+1|0);if(bp(y,d))q(j(kN,j(d,kM)));dG(y,d,0);i(0);var
+z=n(l+1|0);if(bp(y,d))q(j(kO,j(d,kN)));dG(y,d,0);i(0);var
 A=g(0);if(44===A){a[1]++;var
 t=[0,[0,d,z],t];continue}var
-P=ha===A?(a[1]++,bz([0,[0,d,z],t])):e(0);return[5,P]}}}else
-if(g7===b){var
-o=kO,h=kP;k=1}else
-if(hq<=b){var
-o=0,h=kQ;k=1}if(k){var
+P=hb===A?(a[1]++,bz([0,[0,d,z],t])):e(0);return[5,P]}}}else
+if(g8===b){var
+o=kP,h=kQ;k=1}else
+if(hr<=b){var
+o=0,h=kR;k=1}if(k){var
 r=p(h);if((a[1]+r|0)<=f&&a$(aZ(c,a[1],r),h)){a[1]=a[1]+r|0;return o}return e(0)}}else{var
-x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return kR}var
+x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return kS}var
 u=0;for(;;){var
 B=n(l+1|0);i(0);var
 D=g(0);if(44===D){a[1]++;var
@@ -2765,60 +2765,60 @@ J=g(0),L=0;if(69!==J&&ep!==J)L=1;if(!L){var
 S=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
 N=0;if(48<=g(0)&&!(57<g(0))){m(0);N=1}if(!N)a[1]=S}var
-w=aZ(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:q(j(kT,j(w,kS)))}}return e(0)},F=n(0);i(0);if(a[1]<f)e(0);return F}}function
+w=aZ(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:q(j(kU,j(w,kT)))}}return e(0)},F=n(0);i(0);if(a[1]<f)e(0);return F}}function
 fY(c){var
-b=0,a=2;for(;;){if(aX(b)===c)return bz(b);if(bR(function(b){return function(a){return 0===h2(b,a)?1:0}}(a),b)){var
+b=0,a=2;for(;;){if(aX(b)===c)return bz(b);if(bR(function(b){return function(a){return 0===h3(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
 fZ(f,g){var
-h=eH(aT(g),32*f|0),a=d,b=eH(c,40);for(;;){if(bq(pM(b,a),c))return pN(pL(a,0,32))&-1;var
+h=eH(aT(g),32*f|0),a=d,b=eH(c,40);for(;;){if(bq(pO(b,a),c))return pP(pN(a,0,32))&-1;var
 e=bK(dj(a,b),1);if(bq(dH(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
-kU=fY(64),kV=3,kW=fi(o(function(a){return fZ(kV,a)},kU)),kX=fY(8),kY=2,kZ=o(function(a){return fZ(kY,a)},kX);function
+kV=fY(64),kW=3,kX=fi(o(function(a){return fZ(kW,a)},kV)),kY=fY(8),kZ=2,k0=o(function(a){return fZ(kZ,a)},kY);function
 a1(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
-dZ=[K,k2,cG(0)];function
+dZ=[K,k3,cG(0)];function
 aB(a){throw[0,dZ,a]}function
 _(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
 c=b[1];ar(function(b){var
-d=1-bS(b,c);return d?q(j(a,j(k4,b))):d},d);ar(function(f){var
-b=f[1],g=bA(b,d),h=g||bA(b,e),c=1-h;return c?q(j(a,j(k5,b))):c},c);return c}return q(j(a,k3))}function
+d=1-bS(b,c);return d?q(j(a,j(k5,b))):d},d);ar(function(f){var
+b=f[1],g=bA(b,d),h=g||bA(b,e),c=1-h;return c?q(j(a,j(k6,b))):c},c);return c}return q(j(a,k4))}function
 l(b,a){return dy(a,b)}function
 k(f,e){var
 a=f;for(;;){if(a){var
 b=a[1],c=a[2],d=b[2];if(0===aa(b[1],e))return[0,d];var
 a=c;continue}return 0}}function
 br(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return q(j(b,k6))}function
+a!=="number"&&5===a[0])return a[1];return q(j(b,k7))}function
 aC(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return q(j(b,k7))}function
+a!=="number"&&4===a[0])return a[1];return q(j(b,k8))}function
 I(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return q(j(b,k8))}function
+a!=="number"&&3===a[0])return a[1];return q(j(b,k9))}function
 f0(d,a,c){var
-b=aC(d,a);if(aX(b)!==c)q(j(a,k9));return o(function(b){return I(b,a)},b)}function
+b=aC(d,a);if(aX(b)!==c)q(j(a,k_));return o(function(b){return I(b,a)},b)}function
 bs(d,c){var
 a=f0(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,B,k_]}function
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,B,k$]}function
 f1(e,d){var
 a=f0(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,B,k$]}function
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,B,la]}function
 bt(a){var
-b=G(a,la);return b?fh(function(a){var
+b=G(a,lb);return b?fh(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
 be(b,a){return aZ(b,a,p(b)-a|0)}function
-cU(a,b){if(4000<p(a))q(j(b,lc));return hI(10,a)}function
-cq(b,f){if(a$(b,ld))return d;var
-g=G(b,le),h=g?45===s(b,0)?1:0:g,a=h?be(b,1):b,k=0;if(2<p(a)&&a$(aZ(a,0,2),lf)){var
-i=be(a,2),e=G(i,lb),m=e?fh(function(c){var
-a=c+c3|0,b=0;if(22<a>>>0){if(!(5<a+hB>>>0))b=1}else
+cU(a,b){if(4000<p(a))q(j(b,ld));return hJ(10,a)}function
+cq(b,f){if(a$(b,le))return d;var
+g=G(b,lf),h=g?45===s(b,0)?1:0:g,a=h?be(b,1):b,k=0;if(2<p(a)&&a$(aZ(a,0,2),lg)){var
+i=be(a,2),e=G(i,lc),m=e?fh(function(c){var
+a=c+c3|0,b=0;if(22<a>>>0){if(!(5<a+hC>>>0))b=1}else
 if(6<a+ex>>>0)b=1;return b?1:0},i):e;if(m){var
-c=hI(16,be(a,2));k=1}}if(!k){var
+c=hJ(16,be(a,2));k=1}}if(!k){var
 l=0;if(bt(a)&&!(48===s(a,0)))var
 c=cU(a,f);else
 l=1;if(l)var
-c=q(j(f,lg))}return h?bJ(c):c}function
+c=q(j(f,lh))}return h?bJ(c):c}function
 d0(b,a){return cq(I(b,a),a)}function
 b2(b,a){var
 c=eE(b,a),d=cC(a,c);return[0,cC(b,c),d]}function
@@ -2826,17 +2826,17 @@ bu(a,b){var
 e=ck(a,47);if(e)var
 f=e[1],h=cq(be(a,f+1|0),b),d=h,g=aZ(a,0,f);else
 var
-d=c,g=a;if(a0(d)<=0)q(j(b,lh));return b2(cq(g,b),d)}function
+d=c,g=a;if(a0(d)<=0)q(j(b,li));return b2(cq(g,b),d)}function
 aI(b,a){return bu(I(b,a),a)}function
 d1(b,a){var
 c=a[1],d=a[2];return bq(L(aT(b),d),c)}function
-li(a){return 0<a0(a[1])?1:0}function
+lj(a){return 0<a0(a[1])?1:0}function
 cV(e,d,a){var
-c=bu(d,a);return b(e,c)?c:aB(j(a,lj))}function
-cr(b,a){return cV(li,b,a)}function
+c=bu(d,a);return b(e,c)?c:aB(j(a,lk))}function
+cr(b,a){return cV(lj,b,a)}function
 cs(b,a){var
 c=1;return cV(function(a){return d1(c,a)},b,a)}function
-lk(b,a){return cV(function(a){var
+ll(b,a){return cV(function(a){var
 b=d1(0,a);return b?bq(a[1],a[2]):b},b,a)}function
 d2(c){function
 d(a){var
@@ -2850,58 +2850,64 @@ e=p(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
 a=a+1|0;continue}var
 b=e;for(;;){if(0<b&&d(s(c,b-1|0))){var
 b=b-1|0;continue}return aZ(c,a,e3(a,b)-a|0)}}}function
-d3(a){if(G(a,ll)){var
+d3(a){if(G(a,lm)){var
 b=0;if(45!==s(a,0)&&43!==s(a,0))b=1;if(!b){var
 c=be(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
 bF(a,b){var
 c=bC(a,b);if(c)return c[1];var
 d=aT(a[1]+1|0);dG(a,b,d);return d}function
-cW(r){var
-b=br(r,lr),e=k(b,ls),m=0;if(e){var
-a=e[1],n=0;if(typeof
-a!=="number"&&3===a[0])if(G(a[1],lA))n=1;else{m=1;n=1}}if(!m)q(lt);function
-g(c){var
-d=k(b,c);if(d){var
-a=d[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return q(j(c,lu))}var
-t=g(lv),u=g(lw),h=o(function(a){var
-b=I(a[2],lx);return[0,a[1],b]},t),i=o(function(a){var
-b=br(a[2],ly),e=o(function(U){var
-a=d2(I(U[2],ct));function
-b(a){return q(j(ct,lm))}var
-w=ck(a,47);if(w){var
-i=w[1],x=d3(d2(aZ(a,0,i))),k=x[2],l=d2(be(a,i+1|0)),y=0<i?1:0;if(y){var
-z=32===s(a,0)?1:0;if(z)var
-m=z;else
+cW(a,t){var
+ai=a?a[1]:a,e=br(t,ls),g=k(e,lt),n=0;if(g){var
+b=g[1],r=0;if(typeof
+b!=="number"&&3===b[0])if(G(b[1],lB))r=1;else{n=1;r=1}}if(!n)q(lu);function
+h(b){var
+c=k(e,b);if(c){var
+a=c[1];if(typeof
+a!=="number"&&5===a[0])return a[1]}return q(j(b,lv))}var
+u=h(lw),v=h(lx),i=o(function(a){var
+b=I(a[2],ly);return[0,a[1],b]},u),l=o(function(a){var
+b=br(a[2],lz),e=o(function(V){var
+i=V[2],Y=0;if(typeof
+i!=="number")switch(i[0]){case
+1:case
+2:if(ai){var
+W=[3,i[1]];Y=1}break}if(!Y)var
+W=i;var
+a=d2(I(W,ct));function
+b(a){return q(j(ct,ln))}var
+x=ck(a,47);if(x){var
+k=x[1],y=d3(d2(aZ(a,0,k))),l=y[2],m=d2(be(a,k+1|0)),z=0<k?1:0;if(z){var
+A=32===s(a,0)?1:0;if(A)var
+n=A;else
 var
-D=bt(k),Z=D?bt(l):D,m=1-Z}else
+E=bt(l),aa=E?bt(m):E,n=1-aa}else
 var
-m=y;if(m)b(0);var
-A=bt(k),X=A?bt(l):A;if(1-X)b(0);var
-B=cU(l,ct);if(f(B,d))b(0);var
-C=cU(k,ct),Y=x[1]?bJ(C):C,V=b2(Y,B)}else{var
-E=ck(a,ep),F=ck(a,69),W=0;if(E)var
-n=E[1];else
-if(F)var
-n=F[1];else{var
-h=0,G=a;W=1}if(!W)var
-_=[0,be(a,n+1|0)],h=_,G=aZ(a,0,n);if(h){var
-H=d3(h[1]),o=H[2],J=bt(o),$=J?p(o)<=6?1:0:J;if(1-$)b(0);var
-K=hY(j(ln,o)),aa=H[1]?-K|0:K,r=aa}else
+n=z;if(n)b(0);var
+B=bt(l),_=B?bt(m):B;if(1-_)b(0);var
+C=cU(m,ct);if(f(C,d))b(0);var
+D=cU(l,ct),$=y[1]?bJ(D):D,X=b2($,C)}else{var
+F=ck(a,ep),G=ck(a,69),Z=0;if(F)var
+o=F[1];else
+if(G)var
+o=G[1];else{var
+h=0,H=a;Z=1}if(!Z)var
+ab=[0,be(a,o+1|0)],h=ab,H=aZ(a,0,o);if(h){var
+J=d3(h[1]),r=J[2],K=bt(r),ac=K?p(r)<=6?1:0:K;if(1-ac)b(0);var
+M=hZ(j(lo,r)),ad=J[1]?-M|0:M,t=ad}else
 var
-r=h;var
-M=d3(G),e=M[2],N=ck(e,46);if(N){var
-t=N[1];if(a$(be(e,t+1|0),lo))b(0);var
-ab=be(e,t+1|0),g=ab,u=aZ(e,0,t)}else
+t=h;var
+N=d3(H),e=N[2],O=ck(e,46);if(O){var
+u=O[1];if(a$(be(e,u+1|0),lp))b(0);var
+ae=be(e,u+1|0),g=ae,v=aZ(e,0,u)}else
 var
-g=lq,u=e;var
-O=bt(u);if(O)var
-ac=a$(g,lp),P=ac||bt(g);else
+g=lr,v=e;var
+P=bt(v);if(P)var
+af=a$(g,lq),Q=af||bt(g);else
 var
-P=O;if(1-P)b(0);if(10000<ci(r))b(0);var
-Q=cU(j(u,g),ct),R=M[1]?bJ(Q):Q,S=r-p(g)|0,ad=ci(S),T=dH(aT(10),ad),v=0<=S?b2(L(R,T),c):b2(R,T),ae=eG(v[2]);if(13288<e3(eG(v[1]),ae))b(0);var
-V=v}return[0,U[1],V]},b);return[0,a[1],e]},u),l=au(0,64);ar(function(a){return bo(l,a[1],0)},h);ar(function(b){var
-a=1-bp(l,b[1]);return a?aB(lz):a},i);return[0,h,i]}function
+Q=P;if(1-Q)b(0);if(10000<ci(t))b(0);var
+R=cU(j(v,g),ct),S=N[1]?bJ(R):R,T=t-p(g)|0,ag=ci(T),U=dH(aT(10),ag),w=0<=T?b2(L(S,U),c):b2(S,U),ah=eG(w[2]);if(13288<e3(eG(w[1]),ah))b(0);var
+X=w}return[0,V[1],X]},b);return[0,a[1],e]},v),m=au(0,64);ar(function(a){return bo(m,a[1],0)},i);ar(function(b){var
+a=1-bp(m,b[1]);return a?aB(lA):a},l);return[0,i,l]}function
 f2(b,a,e){var
 d=b[1];ar(function(b){bF(a,b[1]);return 0},d);var
 c=au(0,64),f=b[2];ar(function(a){return bo(c,a[1],a[2])},f);var
@@ -2911,7 +2917,7 @@ c=b[2];return[0,bF(a,b[1]),c]},f),h=[0,bF(e,b[2]),g];return[0,bF(a,d),h]},g)}fun
 cX(g){var
 a=dA(p(g)+2|0),m=p(g);function
 j(a){return s(g,a)}function
-e(c){return ay(a,b(cM(lB),c))}aF(a,34);var
+e(c){return ay(a,b(cM(lC),c))}aF(a,34);var
 c=0;for(;;){if(c<m){var
 d=j(c),h=function(g){return function(b,e){function
 f(a){return a+1|0}if(0<=b)if(50<b){var
@@ -2921,49 +2927,49 @@ d=bz(c);break}}else
 var
 d=e6(0,b,f);else
 var
-d=aM(im);return dx(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(c8<=d){var
-k=h(3,d&7)-65536|0;e(gj|k>>>10|0);e(ev|k&hk);var
+d=aM(io);return dx(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(c8<=d){var
+k=h(3,d&7)-65536|0;e(gk|k>>>10|0);e(ev|k&hl);var
 c=c+4|0;continue}if(c7<=d){e(h(2,d&15));var
 c=c+3|0;continue}if(eD<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=e5(d);if(34===f)ay(a,lC);else
-if(92===f)ay(a,lD);else{var
+f=e5(d);if(34===f)ay(a,lD);else
+if(92===f)ay(a,lE);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:ay(a,lE);break;case
-9:ay(a,lF);break;case
-10:ay(a,lG);break;case
-12:ay(a,lH);break;case
-13:ay(a,lI);break;default:i=1}if(i){var
+8:ay(a,lF);break;case
+9:ay(a,lG);break;case
+10:ay(a,lH);break;case
+12:ay(a,lI);break;case
+13:ay(a,lJ);break;default:i=1}if(i){var
 l=0;if(32<=d&&!(c_===d))aF(a,f);else
 l=1;if(l)e(d)}}var
 c=c+1|0;continue}aF(a,34);return dB(a)}}function
 f3(a){if(f(a[2],c))return eI(a[1]);var
-b=j(lJ,eI(a[2]));return j(eI(a[1]),b)}function
+b=j(lK,eI(a[2]));return j(eI(a[1]),b)}function
 d4(c){function
 a(a){var
-b=fa(function(b,a){return aa(b[1],a[1])},a);return j(lN,j(fg(lM,o(function(a){var
-b=j(lL,a[2]);return j(cX(a[1]),b)},b)),lK))}var
+b=fa(function(b,a){return aa(b[1],a[1])},a);return j(lO,j(fg(lN,o(function(a){var
+b=j(lM,a[2]);return j(cX(a[1]),b)},b)),lL))}var
 d=au(0,64),e=c[2];ar(function(a){return bo(d,a[1],a[2])},e);var
-f=0,g=c[1],h=[0,[0,lO,a(o(function(e){var
+f=0,g=c[1],h=[0,[0,lP,a(o(function(e){var
 c=e[1],f=aW(bC(d,c),0);return[0,c,a(b(dz(function(a){var
 b=a[2];if(0===a0(b[1]))return 0;var
-c=cX(f3(b));return[0,[0,a[1],c]]}),f))]},g))],f],i=c[1],k=[0,[0,lP,a(o(function(a){var
-b=cX(a[2]);return[0,a[1],b]},i))],h];return a([0,[0,lR,cX(lQ)],k])}function
+c=cX(f3(b));return[0,[0,a[1],c]]}),f))]},g))],f],i=c[1],k=[0,[0,lQ,a(o(function(a){var
+b=cX(a[2]);return[0,a[1],b]},i))],h];return a([0,[0,lS,cX(lR)],k])}function
 d5(ag){var
-D=d4(ag),l=p(D),r=((l+9|0)+63|0)/64|0,m=bm(64*r|0,0);aY(D,0,m,0,l);by(m,l,ap);pZ(m,(64*r|0)-8|0,qd(qm(hW(l),3)));var
-f=fi(kZ),d=ce(64,0),x=r-1|0,J=0;if(!(x<0)){var
+D=d4(ag),l=p(D),r=((l+9|0)+63|0)/64|0,m=bm(64*r|0,0);aY(D,0,m,0,l);by(m,l,ap);p1(m,(64*r|0)-8|0,qf(qo(hX(l),3)));var
+f=fi(k0),d=ce(64,0),x=r-1|0,J=0;if(!(x<0)){var
 n=J;a:for(;;){var
 g=0;for(;;){var
-ae=qb(pW(m,(64*n|0)+(4*g|0)|0))&-1;t(d,g)[1+g]=ae;var
+ae=qd(pY(m,(64*n|0)+(4*g|0)|0))&-1;t(d,g)[1+g]=ae;var
 af=g+1|0;if(15!==g){var
 g=af;continue}var
 b=16;for(;;){var
 z=b-15|0,s=t(d,z)[1+z],A=b-2|0,u=t(d,A)[1+A],Z=a1(s,18),_=a1(s,7)^Z^(s>>>3|0),$=a1(u,19),B=b-7|0,aa=a1(u,17)^$^(u>>>10|0),C=b-16|0,ab=t(d,B)[1+B],ac=(((t(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;t(d,b)[1+b]=ac;var
 ad=b+1|0;if(63!==b){var
 b=ad;continue}var
-v=f.length-1,a=0===v?[0]:pR(f,0,v),e=0;for(;;){var
-h=t(a,0)[1],i=t(a,4)[5],L=a1(i,25),M=a1(i,11),N=a1(i,6)^M^L,O=(i^-1)&-1&t(a,6)[7],P=i&t(a,5)[6]^O,Q=t(d,e)[1+e],R=t(kW,e)[1+e],y=(((t(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=a1(h,22),T=a1(h,13),U=a1(h,2)^T^S,V=t(a,2)[3],W=t(a,1)[2]&V,E=0,X=h&a[2]^h&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){pO(a,0,a,1,7);E=1}if(!E)aM(iz);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
+v=f.length-1,a=0===v?[0]:pT(f,0,v),e=0;for(;;){var
+h=t(a,0)[1],i=t(a,4)[5],L=a1(i,25),M=a1(i,11),N=a1(i,6)^M^L,O=(i^-1)&-1&t(a,6)[7],P=i&t(a,5)[6]^O,Q=t(d,e)[1+e],R=t(kX,e)[1+e],y=(((t(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=a1(h,22),T=a1(h,13),U=a1(h,2)^T^S,V=t(a,2)[3],W=t(a,1)[2]&V,E=0,X=h&a[2]^h&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){pQ(a,0,a,1,7);E=1}if(!E)aM(iA);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
 Y=e+1|0;if(63!==e){var
 e=Y;continue}var
 w=a.length-1-1|0,F=0;if(!(w<0)){var
@@ -2974,40 +2980,40 @@ c=H;continue}break}}var
 K=n+1|0;if(x!==n){var
 n=K;continue a}break}break}break}break}}var
 k=f.length-1-1|0,q=0;for(;;){if(0<=k){var
-I=[0,f[1+k],q],k=k-1|0,q=I;continue}return j(lS,fg(k1,o(cM(k0),q)))}}function
+I=[0,f[1+k],q],k=k-1|0,q=I;continue}return j(lT,fg(k2,o(cM(k1),q)))}}function
 f4(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(bA(b,c))return b}return q(j(d,lT))}function
+b=a[1];if(bA(b,c))return b}return q(j(d,lU))}function
 f5(c,e,a){var
-d=_(e,a,l5,0),f=aC(l(d,l6),a),g=o(function(b){return f1(b,a)},f),h=o(function(b){var
-c=cr(b[3],a);return[0,[0,b[1],b[2]],c]},g),i=aC(l(d,l7),a),j=o(function(c){var
+d=_(e,a,l6,0),f=aC(l(d,l7),a),g=o(function(b){return f1(b,a)},f),h=o(function(b){var
+c=cr(b[3],a);return[0,[0,b[1],b[2]],c]},g),i=aC(l(d,l8),a),j=o(function(c){var
 b=bs(c,a),d=cr(b[2],a);return[0,b[1],d]},i),k=o(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},j);return[0,o(function(a){var
 d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},h),k]}var
-l8=eH(c,33);function
+l9=eH(c,33);function
 f6(s,a,r,p,n){var
-h=_(s,a,l_,l9);function
+h=_(s,a,l$,l_);function
 t(d){var
-c=_(d,a,r,p),e=b(n,c);return[0,l(c,l$),e]}var
-e=o(t,aC(l(h,ma),a)),i=k(h,mb);if(i){var
-m=d0(i[1],a);if(a0(m)<=0)q(j(a,mc));return o(function(b){var
+c=_(d,a,r,p),e=b(n,c);return[0,l(c,ma),e]}var
+e=o(t,aC(l(h,mb),a)),i=k(h,mc);if(i){var
+m=d0(i[1],a);if(a0(m)<=0)q(j(a,md));return o(function(b){var
 c=b2(d0(b[1],a),m);return[0,b[2],c]},e)}var
 g=o(function(b){return aI(b[1],a)},e),u=aX(g);dx(function(b,h){var
 c=h[2],g=0;if(!f(b,d)&&!f(c,d)){var
 e=fs(L(cC(b,eE(b,c)),c));g=1}if(!g)var
 e=d;var
-i=aT(u);if(0<bi(L(aT(eG(e)),i),l8))q(j(a,md));return e},c,g);return e$(o(bD,e),g)}function
+i=aT(u);if(0<bi(L(aT(eG(e)),i),l9))q(j(a,me));return e},c,g);return e$(o(bD,e),g)}function
 f7(a,d,c){function
 e(c){var
-e=bs(l(c,mg),cY),f=f5(a,l(c,mh),cY),g=d?f5(a,l(c,mi),cY):mj,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
-f=0,g=d?me:mf,h=f6(c,cY,g,f,e);return o(function(b){var
+e=bs(l(c,mh),cY),f=f5(a,l(c,mi),cY),g=d?f5(a,l(c,mj),cY):mk,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
+f=0,g=d?mf:mg,h=f6(c,cY,g,f,e);return o(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},h)}function
 f8(b,e,a){if(typeof
 b!=="number"&&1===b[0]){var
-d=cq(b[1],a),f=a0(d)<0?1:0,g=f||(0<=bi(d,aT(e))?1:0);if(g)q(j(a,m8));return dj(d,c)}return q(j(a,m7))}function
+d=cq(b[1],a),f=a0(d)<0?1:0,g=f||(0<=bi(d,aT(e))?1:0);if(g)q(j(a,m9));return dj(d,c)}return q(j(a,m8))}function
 f9(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=G(c,m9),b=0;if(d){if(!G(c,m_)){var
+c=a[1],d=G(c,m_),b=0;if(d){if(!G(c,m$)){var
 e=1;b=1}}else{var
 e=d;b=1}if(b)return e}return[0,f8(a,g,f)]}function
 d6(d,e,c,a){var
@@ -3015,39 +3021,39 @@ f=aC(c,a);return o(function(f){var
 c=f1(f,a),h=g(e,c[3],a),i=b(d,c[2]);return[0,[0,b(d,c[1]),i],h]},f)}function
 f_(f,e,d,a){var
 b=d6(f,e,d,a),c=au(0,16);ar(function(d){var
-b=d[1];return bp(c,b)?q(j(a,nK)):dG(c,b,0)},b);return b}function
+b=d[1];return bp(c,b)?q(j(a,nL)):dG(c,b,0)},b);return b}function
 f$(p){var
-a=_(p,nU,nS,nT),f=au(0,64),g=au(0,64);function
+a=_(p,nV,nT,nU),f=au(0,64),g=au(0,64);function
 d(a){return bF(f,a)}function
 m(a){return bF(g,a)}var
-e=_(l(a,nX),nW,nV,0),h=aC(l(a,nZ),nY);if(0===h)q(n0);aI(l(e,n2),n1);aI(l(e,n4),n3);var
+e=_(l(a,nY),nX,nW,0),h=aC(l(a,n0),nZ);if(0===h)q(n1);aI(l(e,n3),n2);aI(l(e,n5),n4);var
 r=o(function(s){var
-a=_(s,aw,nd,nc),b=k(a,ne),c=af(function(b){var
-a=bs(b,aw),c=bu(a[1],aw);return[0,c,bu(a[2],aw)]},b),e=I(l(a,nf),aw),f=I(l(a,ng),aw),g=aI(l(a,nh),aw),h=aI(l(a,ni),aw),i=k(a,nj),j=af(function(a){return bs(a,aw)},i),n=k(a,nk),p=af(function(e){var
-a=_(e,aw,m$,0),b=aC(l(a,na),aw),c=aX(b),d=f9(l(a,nb),c,aw);return[0,d,e8(function(b,a){var
+a=_(s,aw,ne,nd),b=k(a,nf),c=af(function(b){var
+a=bs(b,aw),c=bu(a[1],aw);return[0,c,bu(a[2],aw)]},b),e=I(l(a,ng),aw),f=I(l(a,nh),aw),g=aI(l(a,ni),aw),h=aI(l(a,nj),aw),i=k(a,nk),j=af(function(a){return bs(a,aw)},i),n=k(a,nl),p=af(function(e){var
+a=_(e,aw,na,0),b=aC(l(a,nb),aw),c=aX(b),d=f9(l(a,nc),c,aw);return[0,d,e8(function(b,a){var
 d=br(a,aw),e=o(function(a){var
 b=f9(a[2],c,aw);return[0,m(a[1]),b]},d);return[0,aT(b+1|0),e]},b)]},n),q=af(function(a){var
-b=d(a[2]);return[0,d(a[1]),b]},j),r=d(f);return[0,d(e),r,g,h,q,p,c]},h),i=aC(l(a,n6),n5);_(l(a,n9),n8,n7,0);var
-s=I(l(a,n$),n_),t=cs(I(l(e,oc),ob),oa),u=cs(I(l(e,of),oe),od),B=aX(i),v=e8(function(n,C){var
-a=b(cM(nx),n),e=_(C,a,nz,ny),r=br(l(e,nA),a),h=o(function(b){var
-e=[0,d0(b[2],a),c];return[0,d(b[1]),e]},r);if(0===h)q(j(a,nB));var
-s=k(e,nC),t=af(function(b){var
+b=d(a[2]);return[0,d(a[1]),b]},j),r=d(f);return[0,d(e),r,g,h,q,p,c]},h),i=aC(l(a,n7),n6);_(l(a,n_),n9,n8,0);var
+s=I(l(a,oa),n$),t=cs(I(l(e,od),oc),ob),u=cs(I(l(e,og),of),oe),B=aX(i),v=e8(function(n,C){var
+a=b(cM(ny),n),e=_(C,a,nA,nz),r=br(l(e,nB),a),h=o(function(b){var
+e=[0,d0(b[2],a),c];return[0,d(b[1]),e]},r);if(0===h)q(j(a,nC));var
+s=k(e,nD),t=af(function(b){var
 c=br(b,a);return o(function(b){var
-c=f8(b[2],B,a);return[0,m(b[1]),c]},c)},s),i=k(e,nD),D=0;if(i){var
+c=f8(b[2],B,a);return[0,m(b[1]),c]},c)},s),i=k(e,nE),D=0;if(i){var
 f=i[1],g=0;if(typeof
 f!=="number"&&0===f[0])if(f[1])g=2;else
 g=1;var
 p=0;switch(g){case
 2:p=1;break;case
-0:break}if(!p){q(j(nF,j(a,nE)));D=1}}var
-u=k(e,nG),v=af(function(b){return aI(b,a)},u),w=k(e,nH),x=af(function(u){var
-b=_(u,a,0,nl);function
+0:break}if(!p){q(j(nG,j(a,nF)));D=1}}var
+u=k(e,nH),v=af(function(b){return aI(b,a)},u),w=k(e,nI),x=af(function(u){var
+b=_(u,a,0,nm);function
 e(a){return bS(a,b)}var
-i=e(nm);if(i)var
-n=e(nn),l=n||e(nw);else
+i=e(nn);if(i)var
+n=e(no),l=n||e(nx);else
 var
-l=i;if(l)q(j(a,no));var
-f=k(b,np);if(f){var
+l=i;if(l)q(j(a,np));var
+f=k(b,nq);if(f){var
 g=f[1],m=0;if(typeof
 g==="number"||!(0===g[0]))m=1;else
 var
@@ -3055,11 +3061,11 @@ h=g[1];if(m)var
 h=q(a)}else
 var
 h=f;function
-c(a){return aW(k(b,a),nq)}aC(c(nr),a);aC(c(ns),a);var
-p=d6(d,cr,c(nt),a),r=aC(c(nu),a),s=o(function(c){var
-b=bs(c,a),e=cr(b[2],a);return[0,d(b[1]),e]},r),t=k(b,nv);return[0,h,[0,p,s],af(function(b){return d6(d,cr,b,a)},t)]},w),y=k(e,nI),z=af(function(b){return aI(b,a)},y),A=[0,h,t,v,x,z,bS(nJ,e)];return[0,aT(n+1|0),A]},i),w=k(a,og),x=af(function(f){var
-a=_(f,cu,nL,0),b=a$(f4(l(a,nO),cu,nN),nM),c=cs(I(l(a,nP),cu),cu),e=f_(d,lk,l(a,nQ),cu);return[0,c,b,e,f7(d,b,l(a,nR))]},w),y=f_(d,cs,aW(k(a,oj),oi),oh),n=cW(l(a,ok));return[0,[0,f2(n,f,g),0,t,u,v,x,y,r],n,s,d]}var
-am=[K,ol,cG(0)];function
+c(a){return aW(k(b,a),nr)}aC(c(ns),a);aC(c(nt),a);var
+p=d6(d,cr,c(nu),a),r=aC(c(nv),a),s=o(function(c){var
+b=bs(c,a),e=cr(b[2],a);return[0,d(b[1]),e]},r),t=k(b,nw);return[0,h,[0,p,s],af(function(b){return d6(d,cr,b,a)},t)]},w),y=k(e,nJ),z=af(function(b){return aI(b,a)},y),A=[0,h,t,v,x,z,bS(nK,e)];return[0,aT(n+1|0),A]},i),w=k(a,oh),x=af(function(f){var
+a=_(f,cu,nM,0),b=a$(f4(l(a,nP),cu,nO),nN),c=cs(I(l(a,nQ),cu),cu),e=f_(d,ll,l(a,nR),cu);return[0,c,b,e,f7(d,b,l(a,nS))]},w),y=f_(d,cs,aW(k(a,ok),oj),oi),n=cW(0,l(a,ol));return[0,[0,f2(n,f,g),0,t,u,v,x,y,r],n,s,d]}var
+am=[K,om,cG(0)];function
 b3(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&5===a[0])return a[1]}throw am}function
@@ -3072,9 +3078,9 @@ a!=="number"&&4===a[0])return a[1]}throw am}function
 cZ(b,a){var
 c=L(a[1],b[2]);return bi(L(b[1],a[2]),c)}var
 d8=[0,d,c],ga=[0,c,c];function
-om(t){var
-a=b3([0,t]);if(bR(function(a){return 1-bA(a[1],on)},a))throw am;if(G(bv(k(a,op)),oo))throw am;var
-j=k(a,oq);if(j){var
+on(t){var
+a=b3([0,t]);if(bR(function(a){return 1-bA(a[1],oo)},a))throw am;if(G(bv(k(a,oq)),op))throw am;var
+j=k(a,or);if(j){var
 c=j[1],b=0;if(typeof
 c==="number")b=1;else
 switch(c[0]){case
@@ -3093,143 +3099,146 @@ d=1}}break;default:b=1}switch(b){case
 1:break;case
 2:var
 n=function(b){var
-c=k(a,b);return af(function(a){return aI(a,c0)},c)},o=n(or),p=n(os),q=0===o?1:0,u=q?0===p?1:0:q;if(u)throw am;var
-v=bv(k(a,ot));return[0,bv(k(a,ou)),v,m,o,p]}}throw am}function
-oA(d){try{_([5,d],oC,oB,0);var
-e=d7(k(d,oD));if(e&&!e[2]){var
-f=b3([0,e[1]]),h=d7(k(f,oE));if(h&&!h[2]){var
-a=b3([0,h[1]]),i=4!==aX(a)?1:0;if(i)var
-j=i;else
+c=k(a,b);return af(function(a){return aI(a,c0)},c)},o=n(os),p=n(ot),q=0===o?1:0,u=q?0===p?1:0:q;if(u)throw am;var
+v=bv(k(a,ou));return[0,bv(k(a,ov)),v,m,o,p]}}throw am}function
+gb(a){var
+b=au(0,64),c=au(0,64),e=a[1];ar(function(a){return bo(b,a[1],0)},e);var
+f=a[2];ar(function(a){return bo(c,a[1],a[2])},f);function
+d(b,a){var
+c=L(b[2],a[2]),d=L(a[1],b[2]);return b2(dj(L(b[1],a[2]),d),c)}if(0===a[1])aB(ow);var
+g=a[1];ar(function(f){var
+a=aW(bC(c,f[1]),0);if(1-e9(function(a){var
+c=bp(b,a[1]),d=c?0<=a0(a[2][1])?1:0:c;return d},a))aB(ox);var
+e=0!==cZ(dx(function(b,a){return d(b,a[2])},d8,a),ga)?1:0;return e?aB(oy):e},g);return[0,b,d]}function
+oB(c){try{_([5,c],oD,oC,0);var
+e=d7(k(c,oE));if(e&&!e[2]){var
+f=b3([0,e[1]]),i=d7(k(f,oF));if(i&&!i[2]){var
+a=b3([0,i[1]]),j=4!==aX(a)?1:0;if(j)var
+m=j;else
 var
-s=2!==aX(f)?1:0,j=s||G(bv(k(a,oX)),oW);if(j)throw am;var
-m=b3(k(a,oF)),g=o(function(a){var
-b=bv([0,a[2]]);return[0,a[1],b]},m),C=bv(k(a,oG)),D=bv(k(a,oH)),p=b3(k(f,oI));if(bR(function(a){return bA(a[1],oJ)},p))throw am;var
-q=o(om,d7(k(d,oK)));if(0===q)throw am;var
-n=bv(k(d,oL));if(a9(k(b3(k(d,oO)),oN),oM))throw am;var
-c=cW(l(d,oP)),r=[0,[0,c,n,function(N){var
-h=au(0,64),i=au(0,64),v=c[1];ar(function(a){return bo(h,a[1],0)},v);var
-w=c[2];ar(function(a){return bo(i,a[1],a[2])},w);function
-j(b,a){var
-c=L(b[2],a[2]),d=L(a[1],b[2]);return b2(dj(L(b[1],a[2]),d),c)}if(0===c[1])aB(ov);var
-x=c[1];ar(function(c){var
-a=aW(bC(i,c[1]),0);if(1-e9(function(a){var
-b=bp(h,a[1]),c=b?0<=a0(a[2][1])?1:0:b;return c},a))aB(ow);var
-b=0!==cZ(dx(function(b,a){return j(b,a[2])},d8,a),ga)?1:0;return b?aB(ox):b},x);if(G(C,d5(c)))aB(oQ);var
-f=au(0,16);ar(function(a){return bo(f,a[1],a[2])},g);if(1-e9(function(a){var
-b=a[2],c=bp(h,a[1]);if(c)var
-d=bp(h,b),e=d?1-bp(f,b):d;else
+u=2!==aX(f)?1:0,m=u||G(bv(k(a,oY)),oX);if(m)throw am;var
+q=b3(k(a,oG)),h=o(function(a){var
+b=bv([0,a[2]]);return[0,a[1],b]},q),z=bv(k(a,oH)),A=bv(k(a,oI)),n=b3(k(f,oJ));if(bR(function(a){return bA(a[1],oK)},n))throw am;var
+p=o(on,d7(k(c,oL)));if(0===p)throw am;var
+r=bv(k(c,oM));if(a9(k(b3(k(c,oP)),oO),oN))throw am;var
+d=cW(0,l(c,oQ)),s=[0,[0,d,r,function(K){var
+m=gb(d),q=m[1];if(G(z,d5(d)))aB(oR);var
+f=au(0,16);ar(function(a){return bo(f,a[1],a[2])},h);if(1-e9(function(a){var
+b=a[2],c=bp(q,a[1]);if(c)var
+d=bp(q,b),e=d?1-bp(f,b):d;else
 var
-e=c;return e},g))aB(oR);function
-k(a){return aW(bC(f,a),a)}function
-l(a){return 1-bp(f,a[1])}function
-m(i){var
-a=au(0,16),l=i[2];ar(function(b){var
-c=b[1],d=aW(bC(a,k(c)),d8),e=j(d,b[2]);return bo(a,k(c),e)},l);var
+e=c;return e},h))aB(oS);var
+B=m[2];function
+i(a){return aW(bC(f,a),a)}function
+j(a){return 1-bp(f,a[1])}function
+k(k){var
+a=au(0,16),l=k[2];ar(function(b){var
+c=b[1],d=aW(bC(a,i(c)),d8),e=g(B,d,b[2]);return bo(a,i(c),e)},l);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
 g=b[1],h=b[2],i=b[3];return[0,[0,g,h],function(b){return d(a,i,b)}]}if(a===c.length-1)return 0;var
 j=t(c,a)[1+a],a=a+1|0,b=j;continue}}var
-e=0,g=0;function
-h(a){return d(g,e,a)}function
+e=0,h=0;function
+j(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
 a=[0,c[1],a],e=c[2];continue}return bz(a)}}var
 d=b(g,0);if(d){var
-i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,h)}function
-n(a){var
-d=m([0,a,dy(a,c[2])]),e=b(bT(function(a){return 0!==a0(a[2][1])?1:0}),d),f=fa(aa,o(function(a){var
-b=f3(a[2]);return[0,a[1],b]},e));return[0,dy(a,c[1]),f]}kw(function(c,b){var
-d=n(b),a=cf(n(c),d);return a?aB(oy):a},f);var
-y=c[2],z=b(bT(l),y),A=o(function(a){var
-b=a[1];return[0,b,m([0,b,a[2]])]},z),B=c[1];if(G(D,d5([0,b(bT(l),B),A])))aB(oS);var
+i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,j)}function
+l(a){var
+c=k([0,a,dy(a,d[2])]),e=b(bT(function(a){return 0!==a0(a[2][1])?1:0}),c),f=fa(aa,o(function(a){var
+b=f3(a[2]);return[0,a[1],b]},e));return[0,dy(a,d[1]),f]}kx(function(c,b){var
+d=l(b),a=cf(l(c),d);return a?aB(oz):a},f);var
+v=d[2],w=b(bT(j),v),x=o(function(a){var
+b=a[1];return[0,b,k([0,b,a[2]])]},w),y=d[1];if(G(A,d5([0,b(bT(j),y),x])))aB(oT);var
 r=f$([5,dv(b(bT(function(c){var
-a=c[1],b=G(a,oT),d=b?G(a,oU):b;return d}),d),p)]),e=r[4],a=r[1],s=o(function(a){return b(e,a[1])},g),E=a[8];if(bR(function(a){var
-b=bA(a[1],s);return b?b:bA(a[2],s)},E))aB(oV);function
+a=c[1],b=G(a,oU),d=b?G(a,oV):b;return d}),c),n)]),e=r[4],a=r[1],s=o(function(a){return b(e,a[1])},h),C=a[8];if(bR(function(a){var
+b=bA(a[1],s);return b?b:bA(a[2],s)},C))aB(oW);function
 u(a){return aW(bC(f,a),a)}var
-F=[0,a[4],a[3]],H=a[8],I=o(function(a){var
+D=[0,a[4],a[3]],E=a[8],F=o(function(a){var
 j=b(bT(function(c){var
 g=b(e,u(a[1])),d=a9(c[1],g);if(d)var
 h=b(e,u(a[2])),f=a9(c[2],h);else
 var
-f=d;return f}),H),c=j;for(;;){if(c){var
+f=d;return f}),E),c=j;for(;;){if(c){var
 i=c[1],k=a[4],l=c[2],m=k?cZ(k[1],i[3])<=0?1:0:1;if(!m){var
 c=l;continue}var
 f=[0,i]}else
 var
 f=0;var
 n=bR(function(c){var
-b=a[5];return b?cZ(c[4],b[1])<=0?1:0:1},j);if(f&&n&&a9(a[3],F)){var
-d=f[1],g=b(e,a[1]),h=b(e,a[2]),o=function(a){return a9(a[1],d[1])?[0,g,h]:[0,h,g]},p=d[7],q=d[6],r=af(o,d[5]),s=aW(a[5],ga);return[0,g,h,aW(a[4],d8),s,r,q,p]}return aB(oz)}},q),J=fb(qK,o(bD,g)),K=o(function(a){var
+b=a[5];return b?cZ(c[4],b[1])<=0?1:0:1},j);if(f&&n&&a9(a[3],D)){var
+d=f[1],g=b(e,a[1]),h=b(e,a[2]),o=function(a){return a9(a[1],d[1])?[0,g,h]:[0,h,g]},p=d[7],q=d[6],r=af(o,d[5]),s=aW(a[5],ga);return[0,g,h,aW(a[4],d8),s,r,q,p]}return aB(oA)}},p),H=fb(qM,o(bD,h)),I=o(function(a){var
 c=b(dz(function(c){var
-d=a$(c[2],a),f=d?[0,b(e,c[1])]:d;return f}),g);return[0,b(e,a),c]},J),M=dv(a[8],I);return fW([0,a[1],K,a[3],a[4],a[5],a[6],a[7],M])}]];return r}throw am}throw am}catch(a){a=bl(a);if(a===am)return 0;throw a}}function
-gb(c){var
-d=0!==k(c,o4)?1:0;if(d){var
-e=k(c,o5);if(e){var
+d=a$(c[2],a),f=d?[0,b(e,c[1])]:d;return f}),h);return[0,b(e,a),c]},H),J=dv(a[8],F);return fW([0,a[1],I,a[3],a[4],a[5],a[6],a[7],J])}]];return s}throw am}throw am}catch(a){a=bl(a);if(a===am)return 0;throw a}}function
+gc(c){var
+d=0!==k(c,o6)?1:0;if(d){var
+e=k(c,o7);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=k(a[1],o6);if(g){var
+g=k(a[1],o8);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return bR(function(a){return a9(a[2],o7)},h)}}return 0}}var
+h=b[1];return bR(function(a){return a9(a[2],o9)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-ph(F){if(typeof
+pj(F){if(typeof
 F!=="number"&&5===F[0]){var
-u=F[1],$=k(u,o8);if($){var
-E=_($[1],o_,o9,0);I(l(E,pa),o$);I(l(E,pc),pb);var
-aJ=br(l(E,pe),pd);ar(function(a){I(a[2],pf);return 0},aJ)}var
-m=e_(pg,u),ab=[5,m],ac=k(m,pj),ag=0;if(ac){var
+u=F[1],$=k(u,o_);if($){var
+E=_($[1],pa,o$,0);I(l(E,pc),pb);I(l(E,pe),pd);var
+aJ=br(l(E,pg),pf);ar(function(a){I(a[2],ph);return 0},aJ)}var
+m=e_(pi,u),ab=[5,m],ac=k(m,pl),ag=0;if(ac){var
 H=ac[1],am=0;if(typeof
-H!=="number"&&3===H[0])if(G(H[1],pt))am=1;else{ag=1;am=1}}if(!ag)q(pk);var
-ad=k(m,pl),an=0;if(ad){var
+H!=="number"&&3===H[0])if(G(H[1],pv))am=1;else{ag=1;am=1}}if(!ag)q(pm);var
+ad=k(m,pn),an=0;if(ad){var
 J=ad[1],ao=0;if(typeof
-J!=="number"&&1===J[0])if(G(J[1],ps))ao=1;else{an=1;ao=1}}if(!an)q(pm);var
-v=k(m,pn),M=0;if(v){var
+J!=="number"&&1===J[0])if(G(J[1],pu))ao=1;else{an=1;ao=1}}if(!an)q(po);var
+v=k(m,pp),M=0;if(v){var
 K=v[1],ap=0;if(typeof
-K!=="number"&&3===K[0])if(G(K[1],pq))ap=1;else{if(0!==k(m,pr)&&!gb(u))return oA(m);M=1;ap=1}}else
+K!=="number"&&3===K[0])if(G(K[1],ps))ap=1;else{if(0!==k(m,pt)&&!gc(u))return oB(m);M=1;ap=1}}else
 M=1;if(M){var
-W=0!==k(m,oZ)?1:0,aq=0;if(W)var
+W=0!==k(m,o1)?1:0,aq=0;if(W)var
 C=W;else{var
-X=0!==k(m,o0)?1:0;if(X)var
+X=0!==k(m,o2)?1:0;if(X)var
 C=X;else{var
-Z=k(m,o1),as=0;if(Z){var
+Z=k(m,o3),as=0;if(Z){var
 D=Z[1],aK=0;if(typeof
 D!=="number"&&5===D[0]){var
-ae=a9(k(D[1],o3),o2);aq=1;as=1;aK=1}}if(!as)var
+ae=a9(k(D[1],o5),o4);aq=1;as=1;aK=1}}if(!as)var
 C=0}}if(!aq)var
 ae=C;var
-at=0;if(!ae&&!gb(u))at=1;if(!at)return 0}if(v){var
+at=0;if(!ae&&!gc(u))at=1;if(!at)return 0}if(v){var
 L=v[1];if(typeof
-L!=="number"&&3===L[0]){if(G(L[1],pp))return 0;var
-B=f$(ab),aF=B[1],aG=function(a){return fW(aF)};return[0,[0,B[2],B[3],aG]]}return q(po)}var
-e=_(ab,mM,mK,mL),p=a$(f4(l(e,mQ),mP,mO),mN);aI(l(e,mS),mR);var
-O=au(0,64),az=au(0,64),a=function(a){return bF(O,a)},aA=aC(l(e,mU),mT),S=o(function(h){var
-b=_(h,lW,lV,lU),c=I(l(b,lY),lX),d=I(l(b,l0),lZ),e=aI(l(b,l2),l1),f=k(b,l3),g=af(function(a){return aI(a,l4)},f);return function(f){var
-b=a(d);return[0,a(c),b,e,g]}},aA);if(0===S)q(mV);var
-aB=I(l(e,mX),mW);_(l(e,m0),mZ,mY,0);var
-g=cs(I(l(e,m3),m2),m1),T=f7(a,p,l(e,m4)),z=k(e,m5);if(z){var
-aD=z[1],ay=f6(aD,R,mJ,mI,function(d){var
-p=bs(l(d,mB),R),C=br(l(d,mC),R),D=o(function(e){var
+L!=="number"&&3===L[0]){if(G(L[1],pr))return 0;var
+B=f$(ab),aF=B[1],aG=function(a){return fW(aF)};return[0,[0,B[2],B[3],aG]]}return q(pq)}var
+e=_(ab,mN,mL,mM),p=a$(f4(l(e,mR),mQ,mP),mO);aI(l(e,mT),mS);var
+O=au(0,64),az=au(0,64),a=function(a){return bF(O,a)},aA=aC(l(e,mV),mU),S=o(function(h){var
+b=_(h,lX,lW,lV),c=I(l(b,lZ),lY),d=I(l(b,l1),l0),e=aI(l(b,l3),l2),f=k(b,l4),g=af(function(a){return aI(a,l5)},f);return function(f){var
+b=a(d);return[0,a(c),b,e,g]}},aA);if(0===S)q(mW);var
+aB=I(l(e,mY),mX);_(l(e,m1),m0,mZ,0);var
+g=cs(I(l(e,m4),m3),m2),T=f7(a,p,l(e,m5)),z=k(e,m6);if(z){var
+aD=z[1],ay=f6(aD,R,mK,mJ,function(d){var
+p=bs(l(d,mC),R),C=br(l(d,mD),R),D=o(function(e){var
 b=e[2],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else
 var
 f=[0,bu(b[1],R)];if(g)var
-c=bs(b,R),d=c[1],f=G(d,mk)?G(d,ml)?q(j(R,mm)):[2,a(c[2])]:[1,a(c[2])];return[0,a(e[1]),f]},C),E=bS(mD,d);if(bS(mE,d)!==E)q(j(R,mF));var
-h=k(d,mG);if(h){var
+c=bs(b,R),d=c[1],f=G(d,ml)?G(d,mm)?q(j(R,mn)):[2,a(c[2])]:[1,a(c[2])];return[0,a(e[1]),f]},C),E=bS(mE,d);if(bS(mF,d)!==E)q(j(R,mG));var
+h=k(d,mH);if(h){var
 i=h[1],t=0;if(typeof
 i!=="number"&&1===i[0]){var
-n=cq(i[1],R);if(a0(n)<1)q(j(R,mA));var
+n=cq(i[1],R);if(a0(n)<1)q(j(R,mB));var
 r=n;t=1}if(!t)var
-r=q(j(R,mz));var
-e=_(l(d,mH),R,0,mn),c=function(a){return bS(a,e)},v=c(mo),u=0,w=v||c(my),x=[0,c(mp),[0,w,u]],y=[0,c(mq),x];if(1!==aX(b(bT(function(a){return a}),y)))q(j(R,mr));if(c(ms))var
-m=[0,a(I(l(e,mt),R))];else
-if(c(mu))var
-m=[1,a(I(l(e,mv),R))];else
+r=q(j(R,mA));var
+e=_(l(d,mI),R,0,mo),c=function(a){return bS(a,e)},v=c(mp),u=0,w=v||c(mz),x=[0,c(mq),[0,w,u]],y=[0,c(mr),x];if(1!==aX(b(bT(function(a){return a}),y)))q(j(R,ms));if(c(mt))var
+m=[0,a(I(l(e,mu),R))];else
+if(c(mv))var
+m=[1,a(I(l(e,mw),R))];else
 var
-f=k(e,mw),z=f?br(f[1],R):f,g=k(e,mx),A=g?aC(g[1],R):g,B=o(function(e){var
+f=k(e,mx),z=f?br(f[1],R):f,g=k(e,my),A=g?aC(g[1],R):g,B=o(function(e){var
 b=bs(e,R),f=b[2],c=0,d=cV(function(a){return d1(c,a)},f,R);return[0,a(b[1]),d]},A),m=[2,B,o(function(b){var
 c=aI(b[2],R);return[0,a(b[1]),c]},z)];var
 s=[0,[0,r,m]]}else
@@ -3254,7 +3263,7 @@ a=j;continue}var
 f=i;break}}}}return[0,f,o]}throw aV},b);return[0,a[1],a[2],a[3],c]},N);break}}else
 var
 s=z;var
-U=cW(l(e,m6)),aE=o(function(a){return b(a,0)},S),V=f2(U,O,az);return[0,[0,U,aB,function(D){var
+U=cW(0,l(e,m7)),aE=o(function(a){return b(a,0)},S),V=f2(U,O,az);return[0,[0,U,aB,function(D){var
 k=fB(V),m=b0(k),o=i([0,c,c],g),q=o?fC(V,k):o;if(q){var
 a=fE(k),C=fF(p,T),t=function(b,c){return fG(a,C,b,c)},x=co(ai(function(a){var
 b=bZ(p,a[1]);return r(function(b){return[0,b,a[2]]},b)},s)),n=function(e,g){if(f(e,g))return[0,d,c];var
@@ -3339,7 +3348,7 @@ T=S;var
 L=T}if(L){var
 at=e[4];if(at){var
 au=at[1],o=au[2],a6=au[1],_=A(e[2]),aV=bc(function(b){var
-c=b[1],a=f(c[1],_[1]),d=a?f(c[2],_[2]):a;return d?qr(a6,b[2][1]):d},aU),$=r(function(a){return a[2][2]},aV),aw=e[1];switch(o[0]){case
+c=b[1],a=f(c[1],_[1]),d=a?f(c[2],_[2]):a;return d?qt(a6,b[2][1]):d},aU),$=r(function(a){return a[2][2]},aV),aw=e[1];switch(o[0]){case
 0:var
 u=o[1],ab=b(m,u),ac=ab?aH(function(a){return f(a[1],u)},j):ab,s=ac?ah(aH(function(a){var
 b=f(a[1],u);return b?b:f(a[2],u)},$)):ac;break;case
@@ -3405,22 +3414,23 @@ var
 o=h;return o},aE);var
 w=e}else
 var
-w=q;return w}]]}return q(pi)}function
-pv(e,d){try{var
-f=iy(pu,d)?0:ph(fX(0,d));if(f){var
-a=f[1],g=a[1],p=0;if(e){var
-l=d4(g),m=e[1];try{var
-k=d4(cW(fX(1,m))),h=k}catch(a){a=bl(a);if(a[1]===dX)var
+w=q;return w}]]}return q(pk)}function
+px(f,e){try{var
+g=iz(pw,e)?0:pj(fX(0,e));if(g){var
+a=g[1],h=a[1],r=0;if(f){var
+m=d4(h),n=f[1];try{var
+d=cW(o0,fX(1,n));gb(d);var
+l=d4(d),i=l}catch(a){a=bl(a);if(a[1]===dX)var
 c=a[2];else{if(a[1]!==dZ)throw a;var
 c=a[2]}var
-h=q(j(oY,c))}if(G(h,l)){aB(pw);p=1}}var
-n=d5(g);if(G(a[2],n))aB(px);var
-o=b(a[3],0)?0:py,i=o}else
+i=q(j(oZ,c))}if(G(i,m)){aB(py);r=1}}var
+o=d5(h);if(G(a[2],o))aB(pz);var
+p=b(a[3],0)?0:pA,k=p}else
 var
-i=1;return i}catch(a){a=bl(a);if(a[1]===dX)return[1,a[2]];if(a[1]===dZ)return[0,a[2]];if(a===e1)return 2;throw a}}pK(function(c,b){var
-d=a$(b,pE)?0:[0,b],a=pv(d,c);if(typeof
-a==="number"&&2<=a)return pF;if(typeof
+k=1;return k}catch(a){a=bl(a);if(a[1]===dX)return[1,a[2]];if(a[1]===dZ)return[0,a[2]];if(a===e1)return 2;throw a}}pM(function(c,b){var
+d=a$(b,pG)?0:[0,b],a=px(d,c);if(typeof
+a==="number"&&2<=a)return pH;if(typeof
 a==="number")switch(a){case
-0:return pz;case
-1:return pA;default:return pB}else
-return 0===a[0]?j(pC,a[1]):j(pD,a[1])});e4(0);return}(globalThis));
+0:return pB;case
+1:return pC;default:return pD}else
+return 0===a[0]?j(pE,a[1]):j(pF,a[1])});e4(0);return}(globalThis));

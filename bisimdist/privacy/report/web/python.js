@@ -24,8 +24,8 @@ def read(name):
         return file.read()
 `;
 const NOWHERE = "https://pyodide.invalid/";  // a name for what is sent: nothing is fetched
-onmessage = async ({data}) => {
-  const {files, certificate, model} = data;
+let python = null;
+const started = async files => {
   const address = name => URL.createObjectURL(new Blob([files[name]], {type: "text/javascript"}));
   globalThis.fetch = async asked => {
     const name = String(asked.url || asked).slice(NOWHERE.length);
@@ -33,20 +33,22 @@ onmessage = async ({data}) => {
     return new Response(files[name], {headers: {"Content-Type": "application/wasm"}});
   };
   globalThis.importScripts = undefined;  // Pyodide wants a worker of modules, which Chromium makes of no page that is a file
+  const {loadPyodide} = await import(address("pyodide.mjs"));
+  const {default: createPyodideModule} = await import(address("pyodide.asm.mjs"));
+  const {info} = JSON.parse(new TextDecoder().decode(files["pyodide-lock.json"]));
+  const lockFileContents = JSON.stringify({info, packages: {}});
+  python = await loadPyodide({indexURL: NOWHERE, packageBaseUrl: NOWHERE, createPyodideModule, lockFileContents});
+  python.FS.writeFile("/checker.zip", files["checker.zip"]);
+  python.runPython(JUDGE);
+};
+onmessage = async ({data: {ticket, files, certificate, model}}) => {
   try {
-    const {loadPyodide} = await import(address("pyodide.mjs"));
-    const {default: createPyodideModule} = await import(address("pyodide.asm.mjs"));
-    const {info} = JSON.parse(new TextDecoder().decode(files["pyodide-lock.json"]));
-    const lockFileContents = JSON.stringify({info, packages: {}});
-    const python = await loadPyodide({indexURL: NOWHERE, packageBaseUrl: NOWHERE, createPyodideModule, lockFileContents});
-    postMessage({step: "Python is there; checking"});
-    python.FS.writeFile("/checker.zip", files["checker.zip"]);
+    if (!python) await started(files);
+    postMessage({ticket, step: "Checking"});
     python.FS.writeFile("/certificate", certificate);
     if (model) python.FS.writeFile("/model", model);
-    python.runPython(JUDGE);
-    const said = python.runPython(`judge(read("/certificate"), ${model ? 'read("/model")' : "None"})`);
-    postMessage(JSON.parse(said));
+    postMessage({...JSON.parse(python.runPython(`judge(read("/certificate"), ${model ? 'read("/model")' : "None"})`)), ticket});
   } catch (error) {
-    postMessage({verdict: "not checked", reason: String(error).slice(-300), claims: []});
+    postMessage({ticket, verdict: "not checked", reason: String(error).slice(-300), claims: []});
   }
 };
