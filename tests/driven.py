@@ -35,8 +35,10 @@ class Driven(ABC):
 
     def run(self, script: str, *given: Any) -> Any:
         """Run a script in the page, which may wait; return what it returns."""
-        whole = f"const done = arguments[arguments.length - 1]; (async (...given) => {{ {script} }})(...arguments).then("
-        whole += "x => done([x]), e => done(String(e)));"
+        whole = (
+            f"const done = arguments[arguments.length - 1]; (async (...given) => {{ {script} }})"
+            "(...arguments).then(x => done([x]), e => done(String(e)));"
+        )
         found = self.ask(
             ("POST", "execute/async"), "WebDriver:ExecuteAsyncScript", script=whole, args=list(given)
         )

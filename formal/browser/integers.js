@@ -69,23 +69,80 @@ function bisimdist_z_divexact(x, y) {
   return bisimdist_of_big(above / below);
 }
 
-//Provides: bisimdist_z_gcd
-//Requires: bisimdist_of_big, bisimdist_big
-function bisimdist_z_gcd(x, y) {
-  var rest;
-  if (typeof x != "number" || typeof y != "number") {
-    var a = bisimdist_big(x), b = bisimdist_big(y);
-    if (a < 0) a = -a;
-    if (b < 0) b = -b;
-    while (b > 9007199254740991) { rest = a % b; a = b; b = rest; }
-    if (b == 0) return bisimdist_of_big(a);
-    x = globalThis.Number(b);
-    y = globalThis.Number(a % b);
+//Provides: bisimdist_limbs
+function bisimdist_limbs(big) { // 24 bits each, the lowest first
+  var digits = big.toString(16), limbs = [];
+  for (var end = digits.length; end > 0; end -= 6)
+    limbs.push(globalThis.parseInt(digits.slice(end > 6 ? end - 6 : 0, end), 16));
+  return limbs;
+}
+
+//Provides: bisimdist_of_limbs
+function bisimdist_of_limbs(limbs) {
+  var text = "0x0";
+  for (var at = limbs.length - 1; at >= 0; at--) text += (limbs[at] + 16777216).toString(16).slice(1);
+  return globalThis.BigInt(text);
+}
+
+//Provides: bisimdist_lehmer
+//Requires: bisimdist_limbs, bisimdist_of_limbs
+function bisimdist_lehmer(large, small) { // the last two of Euclid's numbers, the second below 2^48: Knuth 4.5.2, algorithm L
+  var a = bisimdist_limbs(large), b = bisimdist_limbs(small), floor = globalThis.Math.floor;
+  while (b.length > 2) {
+    var n = a.length, m = b.length, top = 1, A = 1, B = 0, C = 0, D = 1, q, E, F;
+    while (top <= a[n - 1]) top *= 2;
+    var x = (a[n - 1] * 16777216 + a[n - 2]) * (16777216 / top) + floor(a[n - 3] / top);
+    var y = m < n - 2 ? 0 : m < n - 1 ? floor(b[n - 3] / top)
+      : ((m < n ? 0 : b[n - 1] * 16777216) + b[n - 2]) * (16777216 / top) + floor(b[n - 3] / top);
+    while (y + C != 0 && y + D != 0) {
+      q = floor((x + A) / (y + C));
+      E = A - q * C;
+      F = B - q * D;
+      if (q != floor((x + B) / (y + D)) || E > 67108864 || E < -67108864 || F > 67108864 || F < -67108864) break;
+      A = C; C = E;
+      B = D; D = F;
+      E = x - q * y; x = y; y = E;
+    }
+    if (B == 0) {
+      var rest = bisimdist_of_limbs(a) % bisimdist_of_limbs(b);
+      a = b;
+      b = rest == 0 ? [] : bisimdist_limbs(rest);
+    } else { // a, b = A a + B b, C a + D b
+      var up = 0, down = 0, v, w;
+      for (var at = 0; at < n; at++) {
+        v = a[at];
+        w = at < m ? b[at] : 0;
+        E = A * v + B * w + up;
+        F = C * v + D * w + down;
+        up = floor(E / 16777216);
+        down = floor(F / 16777216);
+        a[at] = E - up * 16777216;
+        if (at < m) b[at] = F - down * 16777216;
+        else b.push(F - down * 16777216);
+      }
+      while (a.length && a[a.length - 1] == 0) a.pop();
+      while (b.length && b[b.length - 1] == 0) b.pop();
+    }
   }
-  x = x < 0 ? -x : x;
-  y = y < 0 ? -y : y;
-  while (y != 0) { rest = x % y; x = y; y = rest; }
-  return bisimdist_of_big(globalThis.BigInt(x));
+  return [bisimdist_of_limbs(a), bisimdist_of_limbs(b)];
+}
+
+//Provides: bisimdist_z_gcd
+//Requires: bisimdist_of_big, bisimdist_big, bisimdist_lehmer, caml_failwith
+function bisimdist_z_gcd(x, y) {
+  var a = bisimdist_big(x), b = bisimdist_big(y), rest;
+  if (a < 0) a = -a;
+  if (b < 0) b = -b;
+  var large = a < b ? b : a, small = a < b ? a : b, last = [large, small];
+  if (small > 281474976710655) last = bisimdist_lehmer(large, small);
+  var found = last[0];
+  if (last[1] != 0) {
+    var u = globalThis.Number(last[1]), v = globalThis.Number(last[0] % last[1]);
+    while (v != 0) { rest = u % v; u = v; v = rest; }
+    found = globalThis.BigInt(u);
+  }
+  if (found != 0 && (a % found != 0 || b % found != 0)) caml_failwith("no common divisor"); // all that soundness needs
+  return bisimdist_of_big(found);
 }
 
 //Provides: bisimdist_z_compare

@@ -1,4 +1,4 @@
-"""The proved checker as a script for browsers: the verdicts of the Python checker, and its integers, in Node.js."""
+"""The proved checker as a script for browsers, in Node.js: the verdicts of the Python checker; integers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_every_file_and_its_mutants(compare: Any) -> None:
 
 
 def test_integers(tmp_path: Path) -> None:
-    """Sums, products, divisors, shifts and sizes are those of Python, near every border between representations."""
+    """They are those of Python, near every border between representations."""
     chance = random.Random(0)
     borders = [0, 1, 2**15, 2**16, 2**30, 2**31, 2**32, 2**52, 2**53, 2**62, 2**63, 2**64, 10**40, 2**900]
     numbers = [sign * border + step for border in borders for sign in (1, -1) for step in (-2, -1, 0, 1)]

@@ -15,8 +15,8 @@ from bisimdist.errors import UsageError
 from bisimdist.faces.shown.page import page
 
 POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; connect-src blob:; "
-    "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; "
+    "connect-src blob:; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )
 """What a browser lets such a page do: run what stands in it, and load nothing."""
 
@@ -27,20 +27,23 @@ STYLE = """
 .checking { background: var(--box); padding: .2rem 1rem; margin: 1rem 0; overflow-wrap: anywhere; }
 .checking .verdict { border-left: 4px solid var(--gap); padding-left: 1rem; font-weight: 600; }
 .checking .valid { border-color: var(--same); } .checking .refused { border-color: var(--bad); }
-.checking button { font: inherit; padding: .45rem 1rem; margin-right: .6rem; color: var(--paper); background: var(--ink);
-  border: 1px solid var(--ink); border-radius: .3rem; cursor: pointer; min-height: 2.75rem; }
-.checking button:disabled { color: var(--soft); background: var(--box); border-color: var(--line); cursor: default; }
+.checking button { font: inherit; padding: .45rem 1rem; margin: 0 .6rem .4rem 0; min-height: 2.75rem;
+  cursor: pointer; color: var(--paper); background: var(--ink); border: 1px solid var(--ink); border-radius: .3rem; }
+.checking button:disabled { color: var(--soft); background: var(--box); border-color: var(--line); }
 .checking :focus-visible { outline: 3px solid var(--same); outline-offset: 2px; }
 .checking progress { width: 100%; } .took { color: var(--soft); }
 #drop { border: 2px dashed var(--line); padding: .3rem 1rem 1rem; } #drop.over { border-color: var(--same); }
-#drop label { display: block; margin: .8rem 0 .2rem; font-weight: 600; } #drop input { max-width: 100%; font: inherit; }
+#drop label { display: block; margin: .8rem 0 .2rem; font-weight: 600; }
+#drop input { max-width: 100%; font: inherit; }
 """
 
 PROVED = (
-    "The proved checker: extracted from machine-checked proofs, and compiled to JavaScript. It covers bd, lbd and delta "
-    "of Markov chains."
+    "The proved checker: extracted from machine-checked proofs, and compiled to JavaScript. It covers bd, lbd "
+    "and delta of Markov chains."
 )
-PYTHON = "The Python checker: the one of bisimdist check, in a Python that this page carries. It covers everything."
+PYTHON = (
+    "The Python checker: that of bisimdist check, in a Python that this page carries. It covers everything."
+)
 
 
 def proved_digest() -> str:
@@ -72,7 +75,7 @@ def carried(*, proved: bool, pyodide: str | None, before: str = "") -> str:
     """Return the part of a page that checks, with all that it needs.
 
     proved: whether the proved checker is there, in 144 kB.
-    pyodide: the directory of Pyodide, of which some 8.5 MB go into the page, for the Python checker; None for none.
+    pyodide: the directory of Pyodide for the Python checker, in 8.5 MB; None for none.
     before: what stands before the buttons.
 
     The page has to hold the certificate as the text of an element `certificate`, or the elements of
@@ -90,8 +93,8 @@ def carried(*, proved: bool, pyodide: str | None, before: str = "") -> str:
         parts = {name: _file_of(pyodide, name) for name in PYODIDE} | {"checker.zip": zipped}
         whole = sha256(b"".join(parts.values())).hexdigest()
         rows.append(
-            f"<p>{PYTHON} <code>sha256:{sha256(zipped).hexdigest()}</code> (checker), <code>sha256:{whole}</code> (with "
-            "Python)</p>"
+            f"<p>{PYTHON} <code>sha256:{sha256(zipped).hexdigest()}</code> (checker), "
+            f"<code>sha256:{whole}</code> (with Python)</p>"
         )
         buttons.append('<button type="button" data-form="python">Check with the Python checker</button>')
         scripts.append(_script("python.js", _web("python.js")))
@@ -100,9 +103,9 @@ def carried(*, proved: bool, pyodide: str | None, before: str = "") -> str:
         f'<section class="checking" aria-label="Check the proof">{before}<p>{"".join(buttons)}</p>'
         '<progress id="under-way" aria-label="The check is under way" hidden></progress>'
         '<div id="said" role="status" aria-live="polite"></div>'
-        "<noscript><p>This browser runs no scripts: save the certificate and run <code>bisimdist check</code>.</p></noscript>"
-        f"{''.join(rows)}<p>Nothing is fetched, and nothing leaves this browser. Whoever made a page may have made its checker, "
-        "too: compare the digest, or check the certificate elsewhere.</p></section>"
+        "<noscript><p>This browser runs no scripts: save the certificate and run <code>bisimdist check</code>."
+        f"</p></noscript>{''.join(rows)}<p>Nothing is fetched, and nothing leaves this browser. Whoever made a "
+        "page may have made its checker, too: compare the digest, or check the certificate elsewhere.</p></section>"
         f'{"".join(scripts)}<script type="module">{_web("check.js").decode()}</script>'
     )
 
@@ -110,7 +113,7 @@ def carried(*, proved: bool, pyodide: str | None, before: str = "") -> str:
 def checking_page(pyodide: str | None = None) -> str:
     """Return a page without an answer: whoever has a certificate drops it there, perhaps with a model.
 
-    pyodide: the directory of Pyodide, for certificates of all kinds; None for those that the proved checker covers.
+    pyodide: the directory of Pyodide, for certificates of all kinds; None for those that are covered.
     """
     before = (
         '<div id="drop"><label for="certificate-file">Certificate, or a report that holds one</label>'
@@ -120,8 +123,8 @@ def checking_page(pyodide: str | None = None) -> str:
         "<p>Or drop the files here.</p></div>"
     )
     body = (
-        "<h1>Is it proved?</h1><p>A certificate of bisimdist holds what somebody claims of a probabilistic system, "
-        "and a proof. Here your own browser checks it.</p>"
+        "<h1>Is it proved?</h1><p>A certificate of bisimdist holds what somebody claims of a probabilistic "
+        "system, and a proof. Here your own browser checks it.</p>"
     )
     body += carried(proved=True, pyodide=pyodide, before=before)
     return page("Is it proved?", body, STYLE, policy=POLICY)
@@ -142,8 +145,8 @@ def _file_of(folder: str, name: str) -> bytes:
         return (Path(folder) / name).read_bytes()
     except OSError as error:
         raise UsageError(
-            f"--pyodide {folder}: {name} cannot be read ({error.strerror}); expected the directory of the npm "
-            "package pyodide"
+            f"--pyodide {folder}: {name} cannot be read ({error.strerror}); expected the directory of the "
+            "npm package pyodide"
         ) from None
 
 

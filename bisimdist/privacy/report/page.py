@@ -306,8 +306,8 @@ def _proof(found: Decision) -> str:
             "delta --certificate writes it.</p>"
         )
     return (
-        f"{carrying(found)}<p>A checker that shares no code with the engine read the certificate below when this "
-        f"page was made:</p><pre>{escape(found.checked)}</pre>"
+        f"{carrying(found)}<p>A checker that shares no code with the engine read the certificate below when "
+        f"this page was made:</p><pre>{escape(found.checked)}</pre>"
         f'<details class="long"><summary>The certificate, {len(found.proof)} characters: '
         "save it as proof.json and run <code>bisimdist check proof.json</code></summary>"
         f'<pre id="certificate">{escape(found.proof)}</pre></details>{_graph(found)}'
@@ -321,8 +321,8 @@ def carrying(found: Decision) -> str:
     proved = carried.covered(json.loads(found.proof))
     if not proved and found.pyodide is None:
         return (
-            "<p>This page carries no checker: the proved one does not cover this proof. With --pyodide DIR it "
-            "carries the Python checker.</p>"
+            "<p>This page carries no checker: the proved one does not cover this proof. With --pyodide DIR "
+            "it carries the Python checker.</p>"
         )
     return carried.carried(proved=proved, pyodide=found.pyodide)
 

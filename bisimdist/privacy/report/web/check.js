@@ -17,11 +17,13 @@ const number = (text, up) => {  // short numbers as they stand; long ones as dec
   let scaled = above * scale / below;
   if (up && scaled * below < above * scale) scaled += 1n;
   const digits = scaled.toString().padStart(DIGITS + 1, "0");
-  return digits.slice(0, -DIGITS) + "." + digits.slice(-DIGITS) + (scaled * below == above * scale ? "" : "…");
+  return digits.slice(0, -DIGITS) + "." + digits.slice(-DIGITS)
+    + (scaled * below == above * scale ? "" : up ? " (rounded up)" : " (rounded down)");
 };
 const about = alpha => typeof alpha == "string" ? number(alpha)
   : (([low, high]) => low == high ? number(low) : `${number(low)} … ${number(high)}`)(
     Array.isArray(alpha) ? alpha : [alpha.lower, alpha.upper]);
+const ABOUT = "about";  // how lines begin that are no claims
 const claims = certificate => {  // of the kinds that the proved checker knows
   const whole = JSON.parse(new TextDecoder().decode(certificate)), quantity = whole.distance || whole.kind;
   const lines = whole.claims.map(({from, to, alpha, lower, upper}) => {
@@ -30,7 +32,7 @@ const claims = certificate => {  // of the kinds that the proved checker knows
     const said = lower === upper ? "exactly " + number(upper) : sides.join(" and ");
     return `${quantity}(${plain(from)}, ${plain(to)}) at alpha = ${about(alpha || whole.alpha)} is ${said}`;
   });
-  return [...lines, `about a model with the digest ${plain(whole.digest)}`];
+  return [...lines, `${ABOUT} a model with the digest ${plain(whole.digest)}`];
 };
 
 const FORMS = {
@@ -56,7 +58,7 @@ const show = (place, {verdict, reason, claims: lines}, took) => {
   const most = 200, shown = look == "open" || verdict == "malformed" ? [] : lines;
   for (const line of shown.slice(0, most)) {
     const item = document.createElement("li");
-    item.textContent = (look == "valid" ? "" : "not proved: ") + plain(line);
+    item.textContent = (look == "valid" || line.startsWith(ABOUT) ? "" : "not proved: ") + plain(line);
     list.append(item);
   }
   if (shown.length > most) list.append(`and ${shown.length - most} more`);
@@ -99,6 +101,7 @@ const check = async (form, certificate, model) => {
       if (data.ticket !== asked) return;
       if (data.step) { place.textContent = data.step; return; }
       worker.busy = false;
+      if (data.verdict == "not checked") end(form);  // whatever stopped it may have broken it
       try {
         const told = data.verdict == "valid" || data.verdict == "not valid";
         done({...data, claims: told ? data.claims || claims(certificate) : []});
@@ -137,17 +140,21 @@ if (drop) {
   };
   const put = async (name, file) => {
     given[name] = file ? await taken(file) : undefined;
-    part(name + "-name").textContent = file ? plain(file.name) : "";
     told();
   };
-  for (const name of ["certificate", "model"]) part(name + "-file").onchange = event => put(name, event.target.files[0]);
+  for (const name of ["certificate", "model"]) part(name + "-file").onchange = event => {
+    part(name + "-name").textContent = "";  // the browser shows it
+    return put(name, event.target.files[0]);
+  };
   drop.ondragover = event => { event.preventDefault(); drop.classList.add("over"); };
   drop.ondragleave = () => drop.classList.remove("over");
   drop.ondrop = event => {
     event.preventDefault();
     drop.classList.remove("over");
     const [one, other] = event.dataTransfer.files;
-    if (one) put("certificate", one);
-    if (other) put("model", other);
+    for (const [name, file] of [["model", other], ["certificate", one]]) if (file) {
+      put(name, file);
+      part(name + "-name").textContent = plain(file.name);
+    }
   };
 }

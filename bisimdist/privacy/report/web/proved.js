@@ -8,146 +8,160 @@ globalThis!=="object"&&(this?b():(a.defineProperty(a.prototype,"_T_",{configurab
 b(){var
 b=this||self;b.globalThis=b;delete
 a.prototype._T_}}(Object));(function(e){"use strict";var
-hg="backward",gv="observe",gT="Invalid_argument",b$="reduced",de='"',ef="function",eg=1255,eD=192,ee=255,hf=0x800,gS="bounds",ed="covers",gu="jsError",a2=0x8000,gR="%ni",dd=256,gt="End_of_file",ec="Failure",bh=0xff,eC="stop",et="ENOENT",es="forward",an="0",he="([^/]+)",cB="pair",er=0xf,ao="upper",ap=128,c3=-48,gs=0xdc00,gQ="Sys_blocked_io",hG="fd ",hb=125,hc=" names no node",hd="ENOTEMPTY",K=248,ej="program",ha="bound",eb="the model",J="camlinternalFormat.ml",g$="Division_by_zero",hF=1027,gr="Sys_error",bI="claims",hE="probabilities",c$="common",gP=246,gO="%u",b8="moves",gq="EEXIST",g_="%d",aD="lower",hD="root",g9="buffer.ml",c2="int_of_string",go="vector",gp="\\n",c_=127,cy=1024,eq="delta",gN="ceiling",b7="from",hC=-49,eB="e",gm=120,gn=103,gM=" : flags Open_rdonly and Open_wronly are not compatible",g8=102,dc="transitions",gk=55296,gl=512,c8=240,c9="not UTF-8",bH="-",hB="witness",gj=0x7ff0,eA=": Not a directory",gL=" : file already exists",ep=101,g7="there is no claim",bg=0xffffff,ez="a claim",cw="0x",di="nodes",hA="Out_of_memory",gK="reading.ml",db=254,ey="index out of bounds",eo=100,gJ="event",dh="_bigarr02",gi="%Li",g6=" : flags Open_text and Open_binary are not compatible",bw="states",gI=244,gH="\\b",hz=" has no positive denominator",g5="\\\\",a4=0xffff,gF="the claims",gG=12520,ea="progress",hy="denominator",en="Unix.Unix_error",hx="infinity",g4="sources",d$="mkdir",cx=1000,hw="the digest",c7=224,m="",g3="Stack_overflow",hv="then",S="alpha",gE="^",c1=": No such file or directory",hu="\\t",g2="/static/",b5=0x3f,g1=-97,g0="Not_found",ht="ratios",gD="Match_failure",dg="bd",ex=-10,ew=252,gZ="pairs",b_=".",b4="+",bG="digest",em="rmdir",a3="kind",hs=0xf0,aK="model",hr=110,c6="distance",hq=116,gC="%li",gY=1026,da="classes",ev=56320,hp="direction",gW="lbd",gX="false",eu="rank",ho=" is no object",gh=-34,gB=65536,hm=-32,hn="complement",gf="Pervasives.do_at_exit",gg="utf8",gA="lmc",bf=" ",aJ=0x80,hl=1023,ge="Undefined_recursive_module",el="the certificate",hk="quantity",gV=":",hj="interactive",ei="nan",df="value",c5="stuck",gz=0xe0,gy=0xdfff,cz="version",b9="to",aR="/",ek="compare: functional value",hi="Assert_failure",hh="a state of a claim",gd="%i",b6="given_up",cA="format",eh="ENOTDIR",gx=1073741823,gU="true",gw="\\r",c4=250;function
-cb(c,a){if(c.fun)return cb(c.fun,a);if(typeof
+hk="backward",gz="observe",gX="Invalid_argument",ca="reduced",dg='"',ei="function",ej=1255,eG=192,eh=255,hj=0x800,gW="bounds",eg="covers",gy="jsError",a2=0x8000,gV="%ni",df=256,gx="End_of_file",ef="Failure",bi=0xff,eF="stop",ew="ENOENT",ev="forward",an="0",hi="([^/]+)",cC="pair",eu=0xf,ao="upper",ap=128,c4=-48,gw=0xdc00,gU="Sys_blocked_io",hK="fd ",hf=125,hg=" names no node",hh="ENOTEMPTY",K=248,em="program",he="bound",ee="the model",J="camlinternalFormat.ml",hd="Division_by_zero",hJ=1027,gv="Sys_error",bJ="claims",hI="probabilities",da="common",gT=246,de=67108864,gS="%u",b9="moves",gu="EEXIST",hc="%d",aD="lower",hH="root",hb="buffer.ml",c3="int_of_string",gs="vector",gt="\\n",c$=127,cz=1024,et="delta",gR="ceiling",b8="from",hG=-49,eE="e",gq=120,gr=103,gQ=" : flags Open_rdonly and Open_wronly are not compatible",ha=102,dd="transitions",go=55296,gp=512,c9=240,c_="not UTF-8",bI="-",hF="witness",gn=0x7ff0,eD=": Not a directory",gP=" : file already exists",es=101,g$="there is no claim",bh=0xffffff,eC="a claim",cx="0x",dk="nodes",hE="Out_of_memory",gO="reading.ml",dc=254,eB="index out of bounds",er=100,gN="event",dj="_bigarr02",gm="%Li",g_=" : flags Open_text and Open_binary are not compatible",bx="states",gM=244,gL="\\b",hD=" has no positive denominator",g9="\\\\",a4=0xffff,gJ="the claims",gK=12520,a1=16777216,ed="progress",hC="denominator",eq="Unix.Unix_error",hB="infinity",g8="sources",ec="mkdir",cy=1000,hA="the digest",c8=224,m="",g7="Stack_overflow",hz="then",S="alpha",gI="^",c2=": No such file or directory",hy="\\t",g6="/static/",b6=0x3f,g5=-97,g4="Not_found",hx="ratios",gH="Match_failure",di="bd",eA=-10,ez=252,g3="pairs",b$=".",b5="+",bH="digest",ep="rmdir",a3="kind",hw=0xf0,aK="model",hv=110,c7="distance",hu=116,gG="%li",g2=1026,db="classes",ey=56320,ht="direction",g0="lbd",g1="false",ex="rank",hs=" is no object",gl=-34,gF=65536,hq=-32,hr="complement",gj="Pervasives.do_at_exit",gk="utf8",gE="lmc",bg=" ",aJ=0x80,hp=1023,gi="Undefined_recursive_module",eo="the certificate",ho="quantity",gZ=":",hn="interactive",el="nan",dh="value",c6="stuck",gD=0xe0,gC=0xdfff,cA="version",b_="to",aR="/",en="compare: functional value",hm="Assert_failure",hl="a state of a claim",gh="%i",b7="given_up",cB="format",ek="ENOTDIR",gB=1073741823,gY="true",gA="\\r",c5=250;function
+cc(c,a){if(c.fun)return cc(c.fun,a);if(typeof
 c!=="function")return c;var
 b=c.length|0;if(b===0)return c.apply(null,a);var
 e=a.length|0,d=b-e|0;if(d==0)return c.apply(null,a);else
-if(d<0)return cb(c.apply(null,a.slice(0,b)),a.slice(b));else
+if(d<0)return cc(c.apply(null,a.slice(0,b)),a.slice(b));else
 return function(){var
 e=arguments.length==0?1:arguments.length,d=new
 Array(a.length+e);for(var
 b=0;b<a.length;b++)d[b]=a[b];for(var
-b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cb(c,d)}}function
-cg(b,a){if(b==0)return m;if(a.repeat)return a.repeat(b);var
+b=0;b<arguments.length;b++)d[a.length+b]=arguments[b];return cc(c,d)}}function
+ch(b,a){if(b==0)return m;if(a.repeat)return a.repeat(b);var
 d=m,c=0;for(;;){if(b&1)d+=a;b>>=1;if(b==0)return d;a+=a;c++;if(c==9)a.slice(0,1)}}function
-dt(c,b,a){var
+dw(c,b,a){var
 d=String.fromCharCode;if(b==0&&a<=4096&&a==c.length)return d.apply(null,c);var
-e=m;for(;0<a;b+=cy,a-=cy)e+=d.apply(null,c.slice(b,b+Math.min(a,cy)));return e}function
-bM(a){if(a.t==2)a.c+=cg(a.l-a.c.length,"\0");else
-a.c=dt(a.c,0,a.c.length);a.t=0}function
-a_(a){a.t&6&&bM(a);return a.c}function
-ia(a){if(a.length<24){for(var
-b=0;b<a.length;b++)if(a.charCodeAt(b)>c_)return false;return true}else
+e=m;for(;0<a;b+=cz,a-=cz)e+=d.apply(null,c.slice(b,b+Math.min(a,cz)));return e}function
+bN(a){if(a.t==2)a.c+=ch(a.l-a.c.length,"\0");else
+a.c=dw(a.c,0,a.c.length);a.t=0}function
+a$(a){a.t&6&&bN(a);return a.c}function
+ie(a){if(a.length<24){for(var
+b=0;b<a.length;b++)if(a.charCodeAt(b)>c$)return false;return true}else
 return!/[^\x00-\x7f]/.test(a)}function
-eX(e){for(var
+e1(e){for(var
 j=m,c=m,g,f,h,a,b=0,i=e.length;b<i;b++){f=e.charCodeAt(b);if(f<aJ){for(var
-d=b+1;d<i&&(f=e.charCodeAt(d))<aJ;d++);if(d-b>gl){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
-c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(f<<6);if(f<gz){a=g-0x3080;if(a<aJ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(g<<6);if(f<hs){a=g-0xe2080;if(a<hf||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
-if(a>a4)c+=String.fromCharCode(0xd7c0+(a>>10),gs+(a&0x3FF));else
-c+=String.fromCharCode(a);if(c.length>cy){c.substr(0,1);j+=c;c=m}}return j+c}function
+d=b+1;d<i&&(f=e.charCodeAt(d))<aJ;d++);if(d-b>gp){c.substr(0,1);j+=c;c=m;j+=e.slice(b,d)}else
+c+=e.slice(b,d);if(d==i)break;b=d}a=1;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(f<<6);if(f<gD){a=g-0x3080;if(a<aJ)a=1}else{a=2;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap){g=h+(g<<6);if(f<hw){a=g-0xe2080;if(a<hj||a>=0xd7ff&&a<0xe000)a=2}else{a=3;if(++b<i&&((h=e.charCodeAt(b))&-64)==ap&&f<0xf5){a=h-0x3c82080+(g<<6);if(a<0x10000||a>0x10ffff)a=3}}}}}if(a<4){b-=a;c+="\ufffd"}else
+if(a>a4)c+=String.fromCharCode(0xd7c0+(a>>10),gw+(a&0x3FF));else
+c+=String.fromCharCode(a);if(c.length>cz){c.substr(0,1);j+=c;c=m}}return j+c}function
 a5(c,a,b){this.t=c;this.c=a;this.l=b}a5.prototype.toString=function(){switch(this.t){case
-9:return this.c;default:bM(this);case
-0:if(ia(this.c)){this.t=9;return this.c}this.t=8;case
+9:return this.c;default:bN(this);case
+0:if(ie(this.c)){this.t=9;return this.c}this.t=8;case
 8:return this.c}};a5.prototype.toUtf16=function(){var
-a=this.toString();if(this.t==9)return a;return eX(a)};a5.prototype.slice=function(){var
+a=this.toString();if(this.t==9)return a;return e1(a)};a5.prototype.slice=function(){var
 a=this.t==4?this.c.slice():this.c;return new
 a5(this.t,a,this.l)};function
-hR(a){return new
+hV(a){return new
 a5(0,a,a.length)}function
-a(a){return hR(a)}function
-pM(d){e.bisimdistCheck=function(c,b){return a_(cb(d,[a(c),a(b)]))}}function
-hI(a){this.big=a}hI.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
-aS(a){return a>=-2147483648&&a<=2147483647?e.Number(a):new
-hI(a)}function
+a(a){return hV(a)}function
+pQ(d){e.bisimdistCheck=function(c,b){return a$(cc(d,[a(c),a(b)]))}}function
+hM(a){this.big=a}hM.prototype.compare=function(a){return this.big<a.big?-1:this.big>a.big?1:0};function
+a7(a){return a>=-2147483648&&a<=2147483647?e.Number(a):new
+hM(a)}function
 $(a){return typeof
 a=="number"?e.BigInt(a):a.big}function
-dj(b,c){if(typeof
+dm(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b+c;if(a===(a|0))return a|0}return aS($(b)+$(c))}function
-bi(c,d){var
+a=b+c;if(a===(a|0))return a|0}return a7($(b)+$(c))}function
+bj(c,d){var
 a=c,b=d;if(typeof
 c!="number"||typeof
 d!="number"){a=$(c);b=$(d)}return a<b?-1:a>b?1:0}function
-qI(b,a){throw[0,b,a]}function
-eU(c,b){qI(c,a(b))}var
+qN(b,a){throw[0,b,a]}function
+eY(c,b){qN(c,a(b))}var
 C=[0];function
-ax(b){if(!C.Failure)C.Failure=[K,a(ec),-3];eU(C.Failure,b)}function
-cC(d,a){var
-b=$(d),c=$(a);if(a===0)ax("division by zero");return aS(b/c)}function
-eE(c,a){var
-f;if(typeof
-c!="number"||typeof
-a!="number"){var
-d=$(c),b=$(a);if(d<0)d=-d;if(b<0)b=-b;while(b>9007199254740991){f=d%b;d=b;b=f}if(b==0)return aS(d);c=e.Number(b);a=e.Number(d%b)}c=c<0?-c:c;a=a<0?-a:a;while(a!=0){f=c%a;c=a;a=f}return aS(e.BigInt(c))}function
-eF(a){return typeof
+aq(b){if(!C.Failure)C.Failure=[K,a(ef),-3];eY(C.Failure,b)}function
+cD(d,a){var
+b=$(d),c=$(a);if(a===0)aq("division by zero");return a7(b/c)}function
+eH(d){var
+b=d.toString(16),c=[];for(var
+a=b.length;a>0;a-=6)c.push(e.parseInt(b.slice(a>6?a-6:0,a),16));return c}function
+dl(b){var
+c="0x0";for(var
+a=b.length-1;a>=0;a--)c+=(b[a]+a1).toString(16).slice(1);return e.BigInt(c)}function
+pR(w,x){var
+b=eH(w),a=eH(x),h=e.Math.floor;while(a.length>2){var
+c=b.length,n=a.length,i=1,p=1,m=0,k=0,l=1,o,d,f;while(i<=b[c-1])i*=2;var
+r=(b[c-1]*a1+b[c-2])*(a1/i)+h(b[c-3]/i),j=n<c-2?0:n<c-1?h(a[c-3]/i):((n<c?0:a[c-1]*a1)+a[c-2])*(a1/i)+h(a[c-3]/i);while(j+k!=0&&j+l!=0){o=h((r+p)/(j+k));d=p-o*k;f=m-o*l;if(o!=h((r+m)/(j+l))||d>de||d<-de||f>de||f<-de)break;p=k;k=d;m=l;l=f;d=r-o*j;r=j;j=d}if(m==0){var
+v=dl(b)%dl(a);b=a;a=v==0?[]:eH(v)}else{var
+s=0,q=0,t,u;for(var
+g=0;g<c;g++){t=b[g];u=g<n?a[g]:0;d=p*t+m*u+s;f=k*t+l*u+q;s=h(d/a1);q=h(f/a1);b[g]=d-s*a1;if(g<n)a[g]=f-q*a1;else
+a.push(f-q*a1)}while(b.length&&b[b.length-1]==0)b.pop();while(a.length&&a[a.length-1]==0)a.pop()}}return[dl(b),dl(a)]}function
+eI(k,l){var
+a=$(k),b=$(l),j;if(a<0)a=-a;if(b<0)b=-b;var
+i=a<b?b:a,g=a<b?a:b,c=[i,g];if(g>281474976710655)c=pR(i,g);var
+d=c[0];if(c[1]!=0){var
+h=e.Number(c[1]),f=e.Number(c[0]%c[1]);while(f!=0){j=h%f;h=f;f=j}d=e.BigInt(h)}if(d!=0&&(a%d!=0||b%d!=0))aq("no common divisor");return a7(d)}function
+eJ(a){return typeof
 a=="number"?a&1:e.Number(e.BigInt.asUintN(1,a.big))}function
 L(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b*c;if(a===(a|0))return a|0}return aS($(b)*$(c))}function
-bJ(a){return aS(-$(a))}function
-eG(c){var
+a=b*c;if(a===(a|0))return a|0}return a7($(b)*$(c))}function
+bK(a){return a7(-$(a))}function
+eK(c){var
 a=$(c);if(a<0)a=-a;var
 b=a.toString(16);return 4*b.length-e.Math.clz32(e.parseInt(b.charAt(0),16))+28}function
-hJ(a,c){var
-b=a_(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))ax("digits");return aS(e.BigInt(a==16?cw+b:b))}function
-aT(a){return a}function
-eH(b,c){if(typeof
+hN(a,c){var
+b=a$(c),d=a==10?/^[0-9]+$/:/^[0-9a-fA-F]+$/;if(a!=10&&a!=16||!d.test(b))aq("digits");return a7(e.BigInt(a==16?cx+b:b))}function
+aS(a){return a}function
+eL(b,c){if(typeof
 b=="number"&&c==1){var
-a=2*b;if(a===(a|0))return a}return aS($(b)<<e.BigInt(c))}function
-bK(b,a){if(typeof
-b=="number")return b>>(a>31?31:a);return aS(b.big>>e.BigInt(a))}function
-pN(c,a,b){return aS(e.BigInt.asIntN(b,$(c)>>e.BigInt(a)))}function
-pO(b,c){if(typeof
+a=2*b;if(a===(a|0))return a}return a7($(b)<<e.BigInt(c))}function
+bL(b,a){if(typeof
+b=="number")return b>>(a>31?31:a);return a7(b.big>>e.BigInt(a))}function
+pS(c,a,b){return a7(e.BigInt.asIntN(b,$(c)>>e.BigInt(a)))}function
+pT(b,c){if(typeof
 b=="number"&&typeof
 c=="number"){var
-a=b-c;if(a===(a|0))return a|0}return aS($(b)-$(c))}function
-pP(a){if(typeof
-a!="number")ax("overflow");return a}function
-eI(b){return a($(b).toString())}function
-pQ(d,b,e,c,f){if(c<=b)for(var
+a=b-c;if(a===(a|0))return a|0}return a7($(b)-$(c))}function
+pU(a){if(typeof
+a!="number")aq("overflow");return a}function
+eM(b){return a($(b).toString())}function
+pV(d,b,e,c,f){if(c<=b)for(var
 a=1;a<=f;a++)e[c+a]=d[b+a];else
 for(var
 a=f;a>=1;a--)e[c+a]=d[b+a];return 0}function
-pT(e,f,d){var
+pY(e,f,d){var
 a=new
 Array(d+1);a[0]=0;for(var
 b=1,c=f+1;b<=d;b++,c++)a[b]=e[c];return a}function
-dl(b){if(e.Uint8Array)var
+dp(b){if(e.Uint8Array)var
 c=new(e.Uint8Array)(b.l);else
 var
 c=new
 Array(b.l);var
 f=b.c,d=f.length,a=0;for(;a<d;a++)c[a]=f.charCodeAt(a);for(d=b.l;a<d;a++)c[a]=0;b.c=c;b.t=4;return c}function
-bL(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dt(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
-if(b.t==2&&f==b.c.length){b.c+=d.t==4?dt(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)dl(b);var
+bM(d,e,b,f,c){if(c==0)return 0;if(f==0&&(c>=b.l||b.t==2&&c>=b.c.length)){b.c=d.t==4?dw(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else
+if(b.t==2&&f==b.c.length){b.c+=d.t==4?dw(d.c,e,c):e==0&&d.c.length==c?d.c:d.c.substr(e,c);b.t=b.c.length==b.l?0:2}else{if(b.t!=4)dp(b);var
 g=d.c,h=b.c;if(d.t==4)if(f<=e)for(var
 a=0;a<c;a++)h[f+a]=g[e+a];else
 for(var
 a=c-1;a>=0;a--)h[f+a]=g[e+a];else{var
 i=Math.min(c,g.length-e);for(var
 a=0;a<i;a++)h[f+a]=g.charCodeAt(e+a);for(;a<c;a++)h[f+a]=0}}return 0}function
-bj(a){return a}function
-a7(a,b,c,d,e){bL(bj(a),b,c,d,e);return 0}function
-a8(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
+bk(a){return a}function
+a8(a,b,c,d,e){bM(bk(a),b,c,d,e);return 0}function
+a9(a,b){switch(a.t&6){default:if(b>=a.c.length)return 0;case
 0:return a.c.charCodeAt(b);case
 4:return a.c[b]}}function
-N(a){eU(C.Invalid_argument,a)}function
-dk(){N(ey)}function
-pY(b,a){if(a>>>0>=b.l-3)dk();var
-c=a8(b,a),d=a8(b,a+1),e=a8(b,a+2),f=a8(b,a+3);return f<<24|e<<16|d<<8|c}function
-E(a,c,b){b&=bh;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dl(a)}a.c[c]=b;return 0}function
-by(b,a,c){if(a>>>0>=b.l)dk();return E(b,a,c)}function
-bN(a){return a.toArray()}function
-p1(c,b,e){if(b>>>0>=c.l-7)dk();var
-d=bN(e);for(var
+N(a){eY(C.Invalid_argument,a)}function
+dn(){N(eB)}function
+p3(b,a){if(a>>>0>=b.l-3)dn();var
+c=a9(b,a),d=a9(b,a+1),e=a9(b,a+2),f=a9(b,a+3);return f<<24|e<<16|d<<8|c}function
+E(a,c,b){b&=bi;if(a.t!=4){if(c==a.c.length){a.c+=String.fromCharCode(b);if(c+1==a.l)a.t=0;return 0}dp(a)}a.c[c]=b;return 0}function
+bz(b,a,c){if(a>>>0>=b.l)dn();return E(b,a,c)}function
+bO(a){return a.toArray()}function
+p6(c,b,e){if(b>>>0>=c.l-7)dn();var
+d=bO(e);for(var
 a=0;a<8;a++)E(c,b+7-a,d[a]);return 0}function
-cD(){N(ey)}function
-t(a,b){if(b>>>0>=a.length-1)cD();return a}function
-p2(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
-qU=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
-qT(a){if(qU)return Math.floor(Math.log2(a));var
+cE(){N(eB)}function
+t(a,b){if(b>>>0>=a.length-1)cE();return a}function
+p7(a){if(isFinite(a)){if(Math.abs(a)>=2.2250738585072014e-308)return 0;if(a!=0)return 1;return 2}return isNaN(a)?4:3}var
+qZ=Math.log2&&Math.log2(1.1235582092889474E+307)==1020;function
+qY(a){if(qZ)return Math.floor(Math.log2(a));var
 b=0;if(a==0)return-Infinity;if(a>=1)while(a>=2){a/=2;b++}else
 while(a<1){a*=2;b--}return b}function
-eO(c){var
+eS(c){var
 a=new(e.Float32Array)(1);a[0]=c;var
 b=new(e.Int32Array)(a.buffer);return b[0]|0}var
-hY=Math.pow(2,-24);function
-h6(a){throw a}function
-eV(){h6(C.Division_by_zero)}function
-n(b,c,a){this.lo=b&bg;this.mi=c&bg;this.hi=a&a4}n.prototype.caml_custom="_j";n.prototype.copy=function(){return new
+h2=Math.pow(2,-24);function
+h_(a){throw a}function
+eZ(){h_(C.Division_by_zero)}function
+n(b,c,a){this.lo=b&bh;this.mi=c&bh;this.hi=a&a4}n.prototype.caml_custom="_j";n.prototype.copy=function(){return new
 n(this.lo,this.mi,this.hi)};n.prototype.ucompare=function(a){if(this.hi>a.hi)return 1;if(this.hi<a.hi)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};n.prototype.compare=function(a){var
 b=this.hi<<16,c=a.hi<<16;if(b>c)return 1;if(b<c)return-1;if(this.mi>a.mi)return 1;if(this.mi<a.mi)return-1;if(this.lo>a.lo)return 1;if(this.lo<a.lo)return-1;return 0};n.prototype.neg=function(){var
 a=-this.lo,b=-this.mi+(a>>24),c=-this.hi+(b>>24);return new
@@ -156,7 +170,7 @@ b=this.lo+a.lo,c=this.mi+a.mi+(b>>24),d=this.hi+a.hi+(c>>24);return new
 n(b,c,d)};n.prototype.sub=function(a){var
 b=this.lo-a.lo,c=this.mi-a.mi+(b>>24),d=this.hi-a.hi+(c>>24);return new
 n(b,c,d)};n.prototype.mul=function(a){var
-b=this.lo*a.lo,c=(b*hY|0)+this.mi*a.lo+this.lo*a.mi,d=(c*hY|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
+b=this.lo*a.lo,c=(b*h2|0)+this.mi*a.lo+this.lo*a.mi,d=(c*h2|0)+this.hi*a.lo+this.mi*a.mi+this.lo*a.hi;return new
 n(b,c,d)};n.prototype.isZero=function(){return(this.lo|this.mi|this.hi)==0};n.prototype.isNeg=function(){return this.hi<<16<0};n.prototype.and=function(a){return new
 n(this.lo&a.lo,this.mi&a.mi,this.hi&a.hi)};n.prototype.or=function(a){return new
 n(this.lo|a.lo,this.mi|a.mi,this.hi|a.hi)};n.prototype.xor=function(a){return new
@@ -171,24 +185,24 @@ c=this.hi<<16>>16;if(a<24)return new
 n(this.lo>>a|this.mi<<24-a,this.mi>>a|c<<24-a,this.hi<<16>>a>>>16);var
 b=this.hi<<16>>31;if(a<48)return new
 n(this.mi>>a-24|this.hi<<48-a,this.hi<<16>>a-24>>16,b&a4);return new
-n(this.hi<<16>>a-32,b,b)};n.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bg;this.lo=this.lo<<1&bg};n.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bg;this.mi=(this.mi>>>1|this.hi<<23)&bg;this.hi=this.hi>>>1};n.prototype.udivmod=function(e){var
+n(this.hi<<16>>a-32,b,b)};n.prototype.lsl1=function(){this.hi=this.hi<<1|this.mi>>23;this.mi=(this.mi<<1|this.lo>>23)&bh;this.lo=this.lo<<1&bh};n.prototype.lsr1=function(){this.lo=(this.lo>>>1|this.mi<<23)&bh;this.mi=(this.mi>>>1|this.hi<<23)&bh;this.hi=this.hi>>>1};n.prototype.udivmod=function(e){var
 c=0,b=this.copy(),a=e.copy(),d=new
 n(0,0,0);while(b.ucompare(a)>0){c++;a.lsl1()}while(c>=0){c--;d.lsl1();if(b.ucompare(a)>=0){d.lo++;b=b.sub(a)}a.lsr1()}return{quotient:d,modulus:b}};n.prototype.div=function(a){var
-b=this;if(a.isZero())eV();var
+b=this;if(a.isZero())eZ();var
 d=b.hi^a.hi;if(b.hi&a2)b=b.neg();if(a.hi&a2)a=a.neg();var
 c=b.udivmod(a).quotient;if(d&a2)c=c.neg();return c};n.prototype.mod=function(b){var
-a=this;if(b.isZero())eV();var
+a=this;if(b.isZero())eZ();var
 d=a.hi;if(a.hi&a2)a=a.neg();if(b.hi&a2)b=b.neg();var
-c=a.udivmod(b).modulus;if(d&a2)c=c.neg();return c};n.prototype.toInt=function(){return this.lo|this.mi<<24};n.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};n.prototype.toArray=function(){return[this.hi>>8,this.hi&bh,this.mi>>16,this.mi>>8&bh,this.mi&bh,this.lo>>16,this.lo>>8&bh,this.lo&bh]};n.prototype.lo32=function(){return this.lo|(this.mi&bh)<<24};n.prototype.hi32=function(){return this.mi>>>8&a4|this.hi<<16};function
-dp(b,c,a){return new
+c=a.udivmod(b).modulus;if(d&a2)c=c.neg();return c};n.prototype.toInt=function(){return this.lo|this.mi<<24};n.prototype.toFloat=function(){return(this.hi<<16)*Math.pow(2,32)+this.mi*Math.pow(2,24)+this.lo};n.prototype.toArray=function(){return[this.hi>>8,this.hi&bi,this.mi>>16,this.mi>>8&bi,this.mi&bi,this.lo>>16,this.lo>>8&bi,this.lo&bi]};n.prototype.lo32=function(){return this.lo|(this.mi&bi)<<24};n.prototype.hi32=function(){return this.mi>>>8&a4|this.hi<<16};function
+ds(b,c,a){return new
 n(b,c,a)}function
-dn(a){if(!isFinite(a)){if(isNaN(a))return dp(1,0,gj);return a>0?dp(0,0,gj):dp(0,0,0xfff0)}var
+dr(a){if(!isFinite(a)){if(isNaN(a))return ds(1,0,gn);return a>0?ds(0,0,gn):ds(0,0,0xfff0)}var
 f=a==0&&1/a==-Infinity?a2:a>=0?0:a2;if(f)a=-a;var
-b=qT(a)+hl;if(b<=0){b=0;a/=Math.pow(2,-gY)}else{a/=Math.pow(2,b-hF);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
+b=qY(a)+hp;if(b<=0){b=0;a/=Math.pow(2,-g2)}else{a/=Math.pow(2,b-hJ);if(a<16){a*=2;b-=1}if(b==0)a/=2}var
 d=Math.pow(2,24),c=a|0;a=(a-c)*d;var
 e=a|0;a=(a-e)*d;var
-g=a|0;c=c&er|f|b<<4;return dp(g,e,c)}function
-hP(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dh)for(var
+g=a|0;c=c&eu|f|b<<4;return ds(g,e,c)}function
+hT(c,b,g){c.write(32,b.dims.length);c.write(32,b.kind|b.layout<<8);if(b.caml_custom==dj)for(var
 a=0;a<b.dims.length;a++)if(b.dims[a]<a4)c.write(16,b.dims[a]);else{c.write(16,a4);c.write(32,0);c.write(32,b.dims[a])}else
 for(var
 a=0;a<b.dims.length;a++)c.write(32,b.dims[a]);switch(b.kind){case
@@ -206,29 +220,29 @@ a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 a=0;a<b.data.length;a++)c.write(32,b.data[a]);break;case
 7:for(var
 a=0;a<b.data.length/2;a++){var
-e=bN(b.get(a));for(var
+e=bO(b.get(a));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 1:for(var
 a=0;a<b.data.length;a++){var
-e=bN(dn(b.get(a)));for(var
+e=bO(dr(b.get(a)));for(var
 d=0;d<8;d++)c.write(8,e[d])}break;case
 0:for(var
 a=0;a<b.data.length;a++){var
-e=eO(b.get(a));c.write(32,e)}break;case
+e=eS(b.get(a));c.write(32,e)}break;case
 10:for(var
 a=0;a<b.data.length/2;a++){var
-d=b.get(a);c.write(32,eO(d[1]));c.write(32,eO(d[2]))}break;case
+d=b.get(a);c.write(32,eS(d[1]));c.write(32,eS(d[2]))}break;case
 11:for(var
 a=0;a<b.data.length/2;a++){var
-f=b.get(a),e=bN(dn(f[1]));for(var
+f=b.get(a),e=bO(dr(f[1]));for(var
 d=0;d<8;d++)c.write(8,e[d]);var
-e=bN(dn(f[2]));for(var
+e=bO(dr(f[2]));for(var
 d=0;d<8;d++)c.write(8,e[d])}break}g[0]=(4+b.dims.length)*4;g[1]=(4+b.dims.length)*8}function
-hN(a){switch(a){case
+hR(a){switch(a){case
 7:case
 10:case
 11:return 2;default:return 1}}function
-pU(c,f){var
+pZ(c,f){var
 b=e,a;switch(c){case
 0:a=b.Float32Array;break;case
 1:a=b.Float64Array;break;case
@@ -244,49 +258,49 @@ b=e,a;switch(c){case
 11:a=b.Float64Array;break;case
 12:a=b.Uint8Array;break}if(!a)N("Bigarray.create: unsupported kind");var
 d=new
-a(f*hN(c));return d}function
-eP(c){var
+a(f*hR(c));return d}function
+eT(c){var
 a=new(e.Int32Array)(1);a[0]=c;var
 b=new(e.Float32Array)(a.buffer);return b[0]}function
-cd(a){return new
+ce(a){return new
 n(a[7]<<0|a[6]<<8|a[5]<<16,a[4]<<0|a[3]<<8|a[2]<<16,a[1]<<0|a[0]<<8)}function
-eQ(d){var
-f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&er)==0?b&a2?-Infinity:Infinity:NaN;var
-e=Math.pow(2,-24),a=(f*e+g)*e+(b&er);if(c>0){a+=16;a*=Math.pow(2,c-hF)}else
-a*=Math.pow(2,-gY);if(b&a2)a=-a;return a}function
-eJ(b){var
+eU(d){var
+f=d.lo,g=d.mi,b=d.hi,c=(b&0x7fff)>>4;if(c==2047)return(f|g|b&eu)==0?b&a2?-Infinity:Infinity:NaN;var
+e=Math.pow(2,-24),a=(f*e+g)*e+(b&eu);if(c>0){a+=16;a*=Math.pow(2,c-hJ)}else
+a*=Math.pow(2,-g2);if(b&a2)a=-a;return a}function
+eN(b){var
 d=b.length,c=1;for(var
 a=0;a<d;a++){if(b[a]<0)N("Bigarray.create: negative dimension");c=c*b[a]}return c}function
-qh(b,a){return new
-n(b&bg,b>>>24&bh|(a&a4)<<8,a>>>16&a4)}function
-eR(a){return a.hi32()}function
-eS(a){return a.lo32()}var
-pV=dh;function
-bx(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}bx.prototype.caml_custom=pV;bx.prototype.offset=function(b){var
+qm(b,a){return new
+n(b&bh,b>>>24&bi|(a&a4)<<8,a>>>16&a4)}function
+eV(a){return a.hi32()}function
+eW(a){return a.lo32()}var
+p0=dj;function
+by(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}by.prototype.caml_custom=p0;by.prototype.offset=function(b){var
 c=0;if(typeof
 b==="number")b=[b];if(!(b
 instanceof
 Array))N("bigarray.js: invalid offset");if(this.dims.length!=b.length)N("Bigarray.get/set: bad number of dimensions");if(this.layout==0)for(var
-a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cD();c=c*this.dims[a]+b[a]}else
+a=0;a<this.dims.length;a++){if(b[a]<0||b[a]>=this.dims[a])cE();c=c*this.dims[a]+b[a]}else
 for(var
-a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cD();c=c*this.dims[a]+(b[a]-1)}return c};bx.prototype.get=function(a){switch(this.kind){case
+a=this.dims.length-1;a>=0;a--){if(b[a]<1||b[a]>this.dims[a])cE();c=c*this.dims[a]+(b[a]-1)}return c};by.prototype.get=function(a){switch(this.kind){case
 7:var
-d=this.data[a*2+0],b=this.data[a*2+1];return qh(d,b);case
+d=this.data[a*2+0],b=this.data[a*2+1];return qm(d,b);case
 10:case
 11:var
-e=this.data[a*2+0],c=this.data[a*2+1];return[db,e,c];default:return this.data[a]}};bx.prototype.set=function(a,b){switch(this.kind){case
-7:this.data[a*2+0]=eS(b);this.data[a*2+1]=eR(b);break;case
+e=this.data[a*2+0],c=this.data[a*2+1];return[dc,e,c];default:return this.data[a]}};by.prototype.set=function(a,b){switch(this.kind){case
+7:this.data[a*2+0]=eW(b);this.data[a*2+1]=eV(b);break;case
 10:case
-11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};bx.prototype.fill=function(b){switch(this.kind){case
+11:this.data[a*2+0]=b[1];this.data[a*2+1]=b[2];break;default:this.data[a]=b;break}return 0};by.prototype.fill=function(b){switch(this.kind){case
 7:var
-c=eS(b),e=eR(b);if(c==e)this.data.fill(c);else
+c=eW(b),e=eV(b);if(c==e)this.data.fill(c);else
 for(var
 a=0;a<this.data.length;a++)this.data[a]=a%2==0?c:e;break;case
 10:case
 11:var
 d=b[1],f=b[2];if(d==f)this.data.fill(d);else
 for(var
-a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};bx.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
+a=0;a<this.data.length;a++)this.data[a]=a%2==0?d:f;break;default:this.data.fill(b);break}};by.prototype.compare=function(b,g){if(this.layout!=b.layout||this.kind!=b.kind){var
 e=this.kind|this.layout<<8,f=b.kind|b.layout<<8;return f-e}if(this.dims.length!=b.dims.length)return b.dims.length-this.dims.length;for(var
 a=0;a<this.dims.length;a++)if(this.dims[a]!=b.dims[a])return this.dims[a]<b.dims[a]?-1:1;switch(this.kind){case
 0:case
@@ -306,25 +320,25 @@ a=0;a<this.data.length;a+=2){if(this.data[a+1]<b.data[a+1])return-1;if(this.data
 9:case
 12:for(var
 a=0;a<this.data.length;a++){if(this.data[a]<b.data[a])return-1;if(this.data[a]>b.data[a])return 1}break}return 0};function
-ca(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}ca.prototype=new
-bx();ca.prototype.offset=function(a){if(typeof
+cb(c,d,b,a){this.kind=c;this.layout=d;this.dims=b;this.data=a}cb.prototype=new
+by();cb.prototype.offset=function(a){if(typeof
 a!=="number")if(a
 instanceof
 Array&&a.length==1)a=a[0];else
-N("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cD();return a};ca.prototype.get=function(a){return this.data[a]};ca.prototype.set=function(a,b){this.data[a]=b;return 0};ca.prototype.fill=function(a){this.data.fill(a);return 0};function
-hL(c,d,a,b){var
-e=hN(c);if(eJ(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
-ca(c,d,a,b);return new
-bx(c,d,a,b)}function
-hM(b,v,r){var
-i=b.read32s();if(i<0||i>16)ax("input_value: wrong number of bigarray dimensions");var
-p=b.read32s(),j=p&bh,o=p>>8&1,h=[];if(r==dh)for(var
+N("Ml_Bigarray_c_1_1.offset");if(a<0||a>=this.dims[0])cE();return a};cb.prototype.get=function(a){return this.data[a]};cb.prototype.set=function(a,b){this.data[a]=b;return 0};cb.prototype.fill=function(a){this.data.fill(a);return 0};function
+hP(c,d,a,b){var
+e=hR(c);if(eN(a)*e!=b.length)N("length doesn't match dims");if(d==0&&a.length==1&&e==1)return new
+cb(c,d,a,b);return new
+by(c,d,a,b)}function
+hQ(b,v,r){var
+i=b.read32s();if(i<0||i>16)aq("input_value: wrong number of bigarray dimensions");var
+p=b.read32s(),j=p&bi,o=p>>8&1,h=[];if(r==dj)for(var
 a=0;a<i;a++){var
 n=b.read16u();if(n==a4){var
-t=b.read32u(),u=b.read32u();if(t!=0)ax("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
+t=b.read32u(),u=b.read32u();if(t!=0)aq("input_value: bigarray dimension overflow in 32bit");n=u}h.push(n)}else
 for(var
 a=0;a<i;a++)h.push(b.read32u());var
-d=eJ(h),f=pU(j,d),g=hL(j,o,h,f);switch(j){case
+d=eN(h),f=pZ(j,d),g=hP(j,o,h,f);switch(j){case
 2:for(var
 a=0;a<d;a++)f[a]=b.read8s();break;case
 3:case
@@ -338,44 +352,44 @@ a=0;a<d;a++)f[a]=b.read16u();break;case
 a=0;a<d;a++)f[a]=b.read32s();break;case
 8:case
 9:var
-s=b.read8u();if(s)ax("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
+s=b.read8u();if(s)aq("input_value: cannot read bigarray with 64-bit OCaml ints");for(var
 a=0;a<d;a++)f[a]=b.read32s();break;case
 7:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-q=cd(e);g.set(a,q)}break;case
+q=ce(e);g.set(a,q)}break;case
 1:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-k=eQ(cd(e));g.set(a,k)}break;case
+k=eU(ce(e));g.set(a,k)}break;case
 0:for(var
 a=0;a<d;a++){var
-k=eP(b.read32s());g.set(a,k)}break;case
+k=eT(b.read32s());g.set(a,k)}break;case
 10:for(var
 a=0;a<d;a++){var
-m=eP(b.read32s()),l=eP(b.read32s());g.set(a,[db,m,l])}break;case
+m=eT(b.read32s()),l=eT(b.read32s());g.set(a,[dc,m,l])}break;case
 11:var
 e=new
 Array(8);for(var
 a=0;a<d;a++){for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-m=eQ(cd(e));for(var
+m=eU(ce(e));for(var
 c=0;c<8;c++)e[c]=b.read8u();var
-l=eQ(cd(e));g.set(a,[db,m,l])}break}v[0]=(4+i)*4;return hL(j,o,h,f)}function
-hK(a,b,c){return a.compare(b,c)}function
-dr(a,b){return Math.imul(a,b)}function
-ab(b,a){a=dr(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=dr(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
-qa(a,b){a=ab(a,eS(b));a=ab(a,eR(b));return a}function
-eM(a,b){return qa(a,dn(b))}function
-hO(c){var
-b=eJ(c.dims),d=0;switch(c.kind){case
+l=eU(ce(e));g.set(a,[dc,m,l])}break}v[0]=(4+i)*4;return hP(j,o,h,f)}function
+hO(a,b,c){return a.compare(b,c)}function
+du(a,b){return Math.imul(a,b)}function
+ab(b,a){a=du(a,0xcc9e2d51|0);a=a<<15|a>>>32-15;a=du(a,0x1b873593);b^=a;b=b<<13|b>>>32-13;return(b+(b<<2)|0)+(0xe6546b64|0)|0}function
+qf(a,b){a=ab(a,eW(b));a=ab(a,eV(b));return a}function
+eQ(a,b){return qf(a,dr(b))}function
+hS(c){var
+b=eN(c.dims),d=0;switch(c.kind){case
 2:case
 3:case
-12:if(b>dd)b=dd;var
+12:if(b>df)b=df;var
 e=0,a=0;for(a=0;a+4<=c.data.length;a+=4){e=c.data[a+0]|c.data[a+1]<<8|c.data[a+2]<<16|c.data[a+3]<<24;d=ab(d,e)}e=0;switch(b&3){case
 3:e=c.data[a+2]<<16;case
 2:e|=c.data[a+1]<<8;case
@@ -392,75 +406,75 @@ a=0;a<b;a++)d=ab(d,c.data[a]);break;case
 a=0;a<b;a++)d=ab(d,c.data[a]);break;case
 10:b*=2;case
 0:if(b>64)b=64;for(var
-a=0;a<b;a++)d=eM(d,c.data[a]);break;case
+a=0;a<b;a++)d=eQ(d,c.data[a]);break;case
 11:b*=2;case
 1:if(b>32)b=32;for(var
-a=0;a<b;a++)d=eM(d,c.data[a]);break}return d}function
-qe(a,b){b[0]=4;return a.read32s()}function
-qB(a,b){switch(a.read8u()){case
+a=0;a<b;a++)d=eQ(d,c.data[a]);break}return d}function
+qj(a,b){b[0]=4;return a.read32s()}function
+qG(a,b){switch(a.read8u()){case
 1:b[0]=4;return a.read32s();case
-2:ax("input_value: native integer value too large");default:ax("input_value: ill-formed native integer")}}function
-qq(c,d){var
+2:aq("input_value: native integer value too large");default:aq("input_value: ill-formed native integer")}}function
+qv(c,d){var
 b=new
 Array(8);for(var
-a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return cd(b)}function
-qm(e,d,b){var
-c=bN(d);for(var
+a=0;a<8;a++)b[a]=c.read8u();d[0]=8;return ce(b)}function
+qr(e,d,b){var
+c=bO(d);for(var
 a=0;a<8;a++)e.write(8,c[a]);b[0]=8;b[1]=8}function
-qg(a,b,c){return a.compare(b)}function
-qj(a){return a.lo32()^a.hi32()}var
-cF={"_j":{deserialize:qq,serialize:qm,fixed_length:8,compare:qg,hash:qj},"_i":{deserialize:qe,fixed_length:4},"_n":{deserialize:qB,fixed_length:4},"_bigarray":{deserialize:function(a,b){return hM(a,b,"_bigarray")},serialize:hP,compare:hK,hash:hO},"_bigarr02":{deserialize:function(a,b){return hM(a,b,dh)},serialize:hP,compare:hK,hash:hO}};function
-eK(a){return cF[a.caml_custom]&&cF[a.caml_custom].compare}function
-hS(f,c,d,e){var
-b=eK(c);if(b){var
+ql(a,b,c){return a.compare(b)}function
+qo(a){return a.lo32()^a.hi32()}var
+cG={"_j":{deserialize:qv,serialize:qr,fixed_length:8,compare:ql,hash:qo},"_i":{deserialize:qj,fixed_length:4},"_n":{deserialize:qG,fixed_length:4},"_bigarray":{deserialize:function(a,b){return hQ(a,b,"_bigarray")},serialize:hT,compare:hO,hash:hS},"_bigarr02":{deserialize:function(a,b){return hQ(a,b,dj)},serialize:hT,compare:hO,hash:hS}};function
+eO(a){return cG[a.caml_custom]&&cG[a.caml_custom].compare}function
+hW(f,c,d,e){var
+b=eO(c);if(b){var
 a=d>0?b(c,f,e):b(f,c,e);if(e&&a!=a)return d;if(+a!=+a)return+a;if((a|0)!=0)return a|0}return d}function
-cH(a){return a
+cI(a){return a
 instanceof
 a5}function
-dq(a){return cH(a)}function
-hT(a){if(typeof
-a==="number")return cx;else
-if(cH(a))return ew;else
-if(dq(a))return 1252;else
+dt(a){return cI(a)}function
+hX(a){if(typeof
+a==="number")return cy;else
+if(cI(a))return ez;else
+if(dt(a))return 1252;else
 if(a
 instanceof
-Array&&a[0]===a[0]>>>0&&a[0]<=ee){var
-b=a[0]|0;return b==db?0:b}else
+Array&&a[0]===a[0]>>>0&&a[0]<=eh){var
+b=a[0]|0;return b==dc?0:b}else
 if(a
 instanceof
-String)return gG;else
+String)return gK;else
 if(typeof
-a=="string")return gG;else
+a=="string")return gK;else
 if(a
 instanceof
-Number)return cx;else
-if(a&&a.caml_custom)return eg;else
+Number)return cy;else
+if(a&&a.caml_custom)return ej;else
 if(a&&a.compare)return 1256;else
 if(typeof
 a=="function")return 1247;else
 if(typeof
 a=="symbol")return 1251;return 1001}function
-qr(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
-hQ(a,b){a.t&6&&bM(a);b.t&6&&bM(b);return a.c<b.c?-1:a.c>b.c?1:0}function
-qM(a,b){return hQ(a,b)}function
-cc(a,b,d){var
+qw(a,b){if(a<b)return-1;if(a==b)return 0;return 1}function
+hU(a,b){a.t&6&&bN(a);b.t&6&&bN(b);return a.c<b.c?-1:a.c>b.c?1:0}function
+qR(a,b){return hU(a,b)}function
+cd(a,b,d){var
 e=[];for(;;){if(!(d&&a===b)){var
-f=hT(a);if(f==c4){a=a[1];continue}var
-g=hT(b);if(g==c4){b=b[1];continue}if(f!==g){if(f==cx){if(g==eg)return hS(a,b,-1,d);return-1}if(g==cx){if(f==eg)return hS(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
-247:N(ek);break;case
+f=hX(a);if(f==c5){a=a[1];continue}var
+g=hX(b);if(g==c5){b=b[1];continue}if(f!==g){if(f==cy){if(g==ej)return hW(a,b,-1,d);return-1}if(g==cy){if(f==ej)return hW(b,a,1,d);return 1}return f<g?-1:1}switch(f){case
+247:N(en);break;case
 248:var
-c=qr(a[2],b[2]);if(c!=0)return c|0;break;case
-249:N(ek);break;case
+c=qw(a[2],b[2]);if(c!=0)return c|0;break;case
+249:N(en);break;case
 250:N("equal: got Forward_tag, should not happen");break;case
 251:N("equal: abstract value");break;case
 252:if(a!==b){var
-c=hQ(a,b);if(c!=0)return c|0}break;case
+c=hU(a,b);if(c!=0)return c|0}break;case
 253:N("equal: got Double_tag, should not happen");break;case
 254:N("equal: got Double_array_tag, should not happen");break;case
 255:N("equal: got Custom_tag, should not happen");break;case
-1247:N(ek);break;case
+1247:N(en);break;case
 1255:var
-i=eK(a);if(i!=eK(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)N("compare: abstract value");var
+i=eO(a);if(i!=eO(b))return a.caml_custom<b.caml_custom?-1:1;if(!i)N("compare: abstract value");var
 c=i(a,b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
 1256:var
 c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;break;case
@@ -468,164 +482,164 @@ c=a.compare(b,d);if(c!=c)return d?-1:c;if(c!==(c|0))return-1;if(c!=0)return c|0;
 1001:if(a<b)return-1;if(a>b)return 1;if(a!=b){if(!d)return NaN;if(a==a)return 1;if(b==b)return-1}break;case
 1251:if(a!==b){if(!d)return NaN;return 1}break;case
 1252:var
-a=a_(a),b=a_(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
+a=a$(a),b=a$(b);if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 12520:var
 a=a.toString(),b=b.toString();if(a!==b){if(a<b)return-1;if(a>b)return 1}break;case
 246:case
 254:default:if(a.length!=b.length)return a.length<b.length?-1:1;if(a.length>1)e.push(a,b,1);break}}if(e.length==0)return 0;var
 h=e.pop();b=e.pop();a=e.pop();if(h+1<a.length)e.push(a,b,h+1);a=a[h];b=b[h]}}function
-aa(a,b){return cc(a,b,true)}function
+aa(a,b){return cd(a,b,true)}function
 M(a){if(a<0)N("Bytes.create");return new
 a5(a?2:9,m,a)}function
-a9(a,b){return+(cc(a,b,false)==0)}function
-p4(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=cg(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dl(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
-eT(d){d=a_(d);var
+a_(a,b){return+(cd(a,b,false)==0)}function
+p9(a,c,b,d){if(b>0)if(c==0&&(b>=a.l||a.t==2&&b>=a.c.length))if(d==0){a.c=m;a.t=2}else{a.c=ch(b,String.fromCharCode(d));a.t=b==a.l?0:2}else{if(a.t!=4)dp(a);for(b+=c;c<b;c++)a.c[c]=d}return 0}function
+eX(d){d=a$(d);var
 e=d.length;if(e>31)N("format_int: format too long");var
-a={justify:b4,signstyle:bH,filler:bf,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
+a={justify:b5,signstyle:bI,filler:bg,alternate:false,base:0,signedconv:false,width:0,uppercase:false,sign:1,prec:-1,conv:"f"};for(var
 c=0;c<e;c++){var
-b=d.charAt(c);switch(b){case"-":a.justify=bH;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=an;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
-eL(b,f){if(b.uppercase)f=f.toUpperCase();var
-e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bH))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
-c=m;if(b.justify==b4&&b.filler==bf)for(var
-d=e;d<b.width;d++)c+=bf;if(b.signedconv)if(b.sign<0)c+=bH;else
-if(b.signstyle!=bH)c+=b.signstyle;if(b.alternate&&b.base==8)c+=an;if(b.alternate&&b.base==16)c+=cw;if(b.justify==b4&&b.filler==an)for(var
-d=e;d<b.width;d++)c+=an;c+=f;if(b.justify==bH)for(var
-d=e;d<b.width;d++)c+=bf;return a(c)}function
-hV(i,c){function
+b=d.charAt(c);switch(b){case"-":a.justify=bI;break;case"+":case" ":a.signstyle=b;break;case"0":a.filler=an;break;case"#":a.alternate=true;break;case"1":case"2":case"3":case"4":case"5":case"6":case"7":case"8":case"9":a.width=0;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.width=a.width*10+b;c++}c--;break;case".":a.prec=0;c++;while(b=d.charCodeAt(c)-48,b>=0&&b<=9){a.prec=a.prec*10+b;c++}c--;case"d":case"i":a.signedconv=true;case"u":a.base=10;break;case"x":a.base=16;break;case"X":a.base=16;a.uppercase=true;break;case"o":a.base=8;break;case"e":case"f":case"g":a.signedconv=true;a.conv=b;break;case"E":case"F":case"G":a.signedconv=true;a.uppercase=true;a.conv=b.toLowerCase();break}}return a}function
+eP(b,f){if(b.uppercase)f=f.toUpperCase();var
+e=f.length;if(b.signedconv&&(b.sign<0||b.signstyle!=bI))e++;if(b.alternate){if(b.base==8)e+=1;if(b.base==16)e+=2}var
+c=m;if(b.justify==b5&&b.filler==bg)for(var
+d=e;d<b.width;d++)c+=bg;if(b.signedconv)if(b.sign<0)c+=bI;else
+if(b.signstyle!=bI)c+=b.signstyle;if(b.alternate&&b.base==8)c+=an;if(b.alternate&&b.base==16)c+=cx;if(b.justify==b5&&b.filler==an)for(var
+d=e;d<b.width;d++)c+=an;c+=f;if(b.justify==bI)for(var
+d=e;d<b.width;d++)c+=bg;return a(c)}function
+hZ(i,c){function
 j(a,b){if(Math.abs(a)<1.0)return a.toFixed(b);else{var
-c=parseInt(a.toString().split(b4)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
-Array(c+1).join(an);if(b>0)a=a+b_+new
+c=parseInt(a.toString().split(b5)[1]);if(c>20){c-=20;a/=Math.pow(10,c);a+=new
+Array(c+1).join(an);if(b>0)a=a+b$+new
 Array(b+1).join(an);return a}else
 return a.toFixed(b)}}var
-a,e=eT(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=ei;e.filler=bf}else
-if(!isFinite(c)){a="inf";e.filler=bf}else
+a,e=eX(i),d=e.prec<0?6:e.prec;if(c<0||c==0&&1/c==-Infinity){e.sign=-1;c=-c}if(isNaN(c)){a=el;e.filler=bg}else
+if(!isFinite(c)){a="inf";e.filler=bg}else
 switch(e.conv){case"e":var
-a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==eB)a=a.slice(0,b-1)+an+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
-h=a.indexOf(eB),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
-b=h-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b_)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==eB)a=a.slice(0,b-1)+an+a.slice(b-1);break}else{var
+a=c.toExponential(d),b=a.length;if(a.charAt(b-3)==eE)a=a.slice(0,b-1)+an+a.slice(b-1);break;case"f":a=j(c,d);break;case"g":d=d?d:1;a=c.toExponential(d-1);var
+h=a.indexOf(eE),g=+a.slice(h+1);if(g<-4||c>=1e21||c.toFixed(0).length>d){var
+b=h-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b$)b--;a=a.slice(0,b+1)+a.slice(h);b=a.length;if(a.charAt(b-3)==eE)a=a.slice(0,b-1)+an+a.slice(b-1);break}else{var
 f=d;if(g<0){f-=g+1;a=c.toFixed(f)}else
 while(a=c.toFixed(f),a.length>d+1)f--;if(f){var
-b=a.length-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b_)b--;a=a.slice(0,b+1)}}break}return eL(e,a)}function
-dm(e,c){if(a_(e)==g_)return a(m+c);var
-b=eT(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
+b=a.length-1;while(a.charAt(b)==an)b--;if(a.charAt(b)==b$)b--;a=a.slice(0,b+1)}}break}return eP(e,a)}function
+dq(e,c){if(a$(e)==hc)return a(m+c);var
+b=eX(e);if(c<0)if(b.signedconv){b.sign=-1;c=-c}else
 c>>>=0;var
-d=c.toString(b.base);if(b.prec>=0){b.filler=bf;var
-f=b.prec-d.length;if(f>0)d=cg(f,an)+d}return eL(b,d)}var
-qE=0;function
-cG(){return qE++}function
-h0(a){return a.toUtf16()}function
-cI(){return typeof
+d=c.toString(b.base);if(b.prec>=0){b.filler=bg;var
+f=b.prec-d.length;if(f>0)d=ch(f,an)+d}return eP(b,d)}var
+qJ=0;function
+cH(){return qJ++}function
+h4(a){return a.toUtf16()}function
+cJ(){return typeof
 e.process!=="undefined"&&typeof
 e.process.versions!=="undefined"&&typeof
 e.process.versions.node!=="undefined"}function
-qV(){function
+q0(){function
 a(a){if(a.charAt(0)===aR)return[m,a.substring(1)];return}function
 b(c){var
-g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==gV);if(Boolean(a[2]||e)){var
-d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return cI()&&e.process&&e.process.platform?e.process.platform==="win32"?b:a:a}var
-eY=qV();function
-h_(a){return a.slice(-1)!==aR?a+aR:a}if(cI()&&e.process&&e.process.cwd)var
-cE=e.process.cwd().replace(/\\/g,aR);else
+g=/^([a-zA-Z]:|[\\/]{2}[^\\/]+[\\/]+[^\\/]+)?([\\/])?([\s\S]*?)$/,a=g.exec(c),b=a[1]||m,e=Boolean(b&&b.charAt(1)!==gZ);if(Boolean(a[2]||e)){var
+d=a[1]||m,f=a[2]||m;return[d,c.substring(d.length+f.length)]}return}return cJ()&&e.process&&e.process.platform?e.process.platform==="win32"?b:a:a}var
+e2=q0();function
+ic(a){return a.slice(-1)!==aR?a+aR:a}if(cJ()&&e.process&&e.process.cwd)var
+cF=e.process.cwd().replace(/\\/g,aR);else
 var
-cE="/static";cE=h_(cE);function
-qv(a){a=h0(a);if(!eY(a))a=cE+a;var
-e=eY(a),d=e[1].split(aR),b=[];for(var
+cF="/static";cF=ic(cF);function
+qA(a){a=h4(a);if(!e2(a))a=cF+a;var
+e=e2(a),d=e[1].split(aR),b=[];for(var
 c=0;c<d.length;c++)switch(d[c]){case"..":if(b.length>1)b.pop();break;case".":break;default:b.push(d[c]);break}b.unshift(e[0]);b.orig=a;return b}function
-qQ(e){for(var
+qV(e){for(var
 f=m,b=f,a,h,c=0,g=e.length;c<g;c++){a=e.charCodeAt(c);if(a<aJ){for(var
-d=c+1;d<g&&(a=e.charCodeAt(d))<aJ;d++);if(d-c>gl){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
-b+=e.slice(c,d);if(d==g)break;c=d}if(a<hf){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aJ|a&b5)}else
-if(a<0xd800||a>=gy)b+=String.fromCharCode(gz|a>>12,aJ|a>>6&b5,aJ|a&b5);else
-if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<gs||h>gy)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(hs|a>>18,aJ|a>>12&b5,aJ|a>>6&b5,aJ|a&b5)}if(b.length>cy){b.substr(0,1);f+=b;b=m}}return f+b}function
-p0(a){var
-b=9;if(!ia(a))b=8,a=qQ(a);return new
+d=c+1;d<g&&(a=e.charCodeAt(d))<aJ;d++);if(d-c>gp){b.substr(0,1);f+=b;b=m;f+=e.slice(c,d)}else
+b+=e.slice(c,d);if(d==g)break;c=d}if(a<hj){b+=String.fromCharCode(0xc0|a>>6);b+=String.fromCharCode(aJ|a&b6)}else
+if(a<0xd800||a>=gC)b+=String.fromCharCode(gD|a>>12,aJ|a>>6&b6,aJ|a&b6);else
+if(a>=0xdbff||c+1==g||(h=e.charCodeAt(c+1))<gw||h>gC)b+="\xef\xbf\xbd";else{c++;a=(a<<10)+h-0x35fdc00;b+=String.fromCharCode(hw|a>>18,aJ|a>>12&b6,aJ|a>>6&b6,aJ|a&b6)}if(b.length>cz){b.substr(0,1);f+=b;b=m}}return f+b}function
+p5(a){var
+b=9;if(!ie(a))b=8,a=qV(a);return new
 a5(b,a,a.length)}function
-aU(a){return p0(a)}var
-qW=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",gq,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",et,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",eh,hd,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
-bQ(d,f,e,a){var
-b=qW.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
-c=[b,aU(f||m),aU(e||m)];return c}var
-h4={};function
-bO(a){return h4[a]}function
-bP(b,a){throw[0,b].concat(a)}function
-pZ(a){return new
+aT(a){return p5(a)}var
+q1=["E2BIG","EACCES","EAGAIN","EBADF","EBUSY","ECHILD","EDEADLK","EDOM",gu,"EFAULT","EFBIG","EINTR","EINVAL","EIO","EISDIR","EMFILE","EMLINK","ENAMETOOLONG","ENFILE","ENODEV",ew,"ENOEXEC","ENOLCK","ENOMEM","ENOSPC","ENOSYS",ek,hh,"ENOTTY","ENXIO","EPERM","EPIPE","ERANGE","EROFS","ESPIPE","ESRCH","EXDEV","EWOULDBLOCK","EINPROGRESS","EALREADY","ENOTSOCK","EDESTADDRREQ","EMSGSIZE","EPROTOTYPE","ENOPROTOOPT","EPROTONOSUPPORT","ESOCKTNOSUPPORT","EOPNOTSUPP","EPFNOSUPPORT","EAFNOSUPPORT","EADDRINUSE","EADDRNOTAVAIL","ENETDOWN","ENETUNREACH","ENETRESET","ECONNABORTED","ECONNRESET","ENOBUFS","EISCONN","ENOTCONN","ESHUTDOWN","ETOOMANYREFS","ETIMEDOUT","ECONNREFUSED","EHOSTDOWN","EHOSTUNREACH","ELOOP","EOVERFLOW"];function
+bR(d,f,e,a){var
+b=q1.indexOf(d);if(b<0){if(a==null)a=-9999;b=[0,a]}var
+c=[b,aT(f||m),aT(e||m)];return c}var
+h8={};function
+bP(a){return h8[a]}function
+bQ(b,a){throw[0,b].concat(a)}function
+p4(a){return new
 a5(4,a,a.length)}function
-x(a){eU(C.Sys_error,a)}function
-qG(a){x(a+c1)}function
-pX(b,a){if(a>>>0>=b.l)dk();return a8(b,a)}function
+x(a){eY(C.Sys_error,a)}function
+qL(a){x(a+c2)}function
+p2(b,a){if(a>>>0>=b.l)dn();return a9(b,a)}function
 aE(a){return a.l}function
-hH(){}function
+hL(){}function
 T(a){this.data=a}T.prototype=new
-hH();T.prototype.truncate=function(a){var
-b=this.data;this.data=M(a|0);bL(b,0,this.data,0,a)};T.prototype.length=function(){return aE(this.data)};T.prototype.write=function(b,d,g,a){var
+hL();T.prototype.truncate=function(a){var
+b=this.data;this.data=M(a|0);bM(b,0,this.data,0,a)};T.prototype.length=function(){return aE(this.data)};T.prototype.write=function(b,d,g,a){var
 c=this.length();if(b+a>=c){var
-e=M(b+a),f=this.data;this.data=e;bL(f,0,this.data,0,c)}a7(d,g,this.data,b,a);return 0};T.prototype.read=function(c,a,d,b){var
-e=this.length();bL(this.data,c,a,d,b);return 0};T.prototype.read_one=function(a){return pX(this.data,a)};T.prototype.close=function(){};T.prototype.constructor=T;function
+e=M(b+a),f=this.data;this.data=e;bM(f,0,this.data,0,c)}a8(d,g,this.data,b,a);return 0};T.prototype.read=function(c,a,d,b){var
+e=this.length();bM(this.data,c,a,d,b);return 0};T.prototype.read_one=function(a){return p2(this.data,a)};T.prototype.close=function(){};T.prototype.constructor=T;function
 ad(b,a){this.content={};this.root=b;this.lookupFun=a}ad.prototype.nm=function(a){return this.root+a};ad.prototype.create_dir_if_needed=function(d){var
 c=d.split(aR),b=m;for(var
 a=0;a<c.length-1;a++){b+=c[a]+aR;if(this.content[b])continue;this.content[b]=Symbol("directory")}};ad.prototype.slash=function(a){return/\/$/.test(a)?a:a+aR};ad.prototype.lookup=function(b){if(!this.content[b]&&this.lookupFun){var
 c=this.lookupFun(a(this.root),a(b));if(c!==0){this.create_dir_if_needed(b);this.content[b]=new
-T(bj(c[1]))}}};ad.prototype.exists=function(a){if(a==m)return 1;var
+T(bk(c[1]))}}};ad.prototype.exists=function(a){if(a==m)return 1;var
 b=this.slash(a);if(this.content[b])return 1;this.lookup(a);return this.content[a]?1:0};ad.prototype.mkdir=function(c,e,d){var
-b=d&&bO(en);if(this.exists(c))if(b)bP(b,bQ(gq,d$,this.nm(c)));else
+b=d&&bP(eq);if(this.exists(c))if(b)bQ(b,bR(gu,ec,this.nm(c)));else
 x(c+": File exists");var
-a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)bP(b,bQ(et,d$,this.nm(a)));else
-x(a+c1);if(!this.is_dir(a))if(b)bP(b,bQ(eh,d$,this.nm(a)));else
-x(a+eA);this.create_dir_if_needed(this.slash(c))};ad.prototype.rmdir=function(a,f){var
-b=f&&bO(en),c=a==m?m:this.slash(a),e=new
-RegExp(gE+c+he);if(!this.exists(a))if(b)bP(b,bQ(et,em,this.nm(a)));else
-x(a+c1);if(!this.is_dir(a))if(b)bP(b,bQ(eh,em,this.nm(a)));else
-x(a+eA);for(var
+a=/^(.*)\/[^/]+/.exec(c);a=a&&a[1]||m;if(!this.exists(a))if(b)bQ(b,bR(ew,ec,this.nm(a)));else
+x(a+c2);if(!this.is_dir(a))if(b)bQ(b,bR(ek,ec,this.nm(a)));else
+x(a+eD);this.create_dir_if_needed(this.slash(c))};ad.prototype.rmdir=function(a,f){var
+b=f&&bP(eq),c=a==m?m:this.slash(a),e=new
+RegExp(gI+c+hi);if(!this.exists(a))if(b)bQ(b,bR(ew,ep,this.nm(a)));else
+x(a+c2);if(!this.is_dir(a))if(b)bQ(b,bR(ek,ep,this.nm(a)));else
+x(a+eD);for(var
 d
 in
-this.content)if(d.match(e))if(b)bP(b,bQ(hd,em,this.nm(a)));else
+this.content)if(d.match(e))if(b)bQ(b,bR(hh,ep,this.nm(a)));else
 x(this.nm(a)+": Directory not empty");delete
 this.content[c]};ad.prototype.readdir=function(a){var
-f=a==m?m:this.slash(a);if(!this.exists(a))x(a+c1);if(!this.is_dir(a))x(a+eA);var
+f=a==m?m:this.slash(a);if(!this.exists(a))x(a+c2);if(!this.is_dir(a))x(a+eD);var
 g=new
-RegExp(gE+f+he),d={},c=[];for(var
+RegExp(gI+f+hi),d={},c=[];for(var
 e
 in
 this.content){var
 b=e.match(g);if(b&&!d[b[1]]){d[b[1]]=true;c.push(b[1])}}return c};ad.prototype.is_dir=function(a){if(a==m)return true;var
 b=this.slash(a);return this.content[b]?1:0};ad.prototype.unlink=function(a){var
 b=this.content[a]?true:false;delete
-this.content[a];return b};ad.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+gM);if(b.text&&b.binary)x(this.nm(a)+g6);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+gL);var
+this.content[a];return b};ad.prototype.open=function(a,b){if(b.rdonly&&b.wronly)x(this.nm(a)+gQ);if(b.text&&b.binary)x(this.nm(a)+g_);this.lookup(a);if(this.content[a]){if(this.is_dir(a))x(this.nm(a)+" : is a directory");if(b.create&&b.excl)x(this.nm(a)+gP);var
 c=this.content[a];if(b.truncate)c.truncate();return c}else
 if(b.create){this.create_dir_if_needed(a);this.content[a]=new
 T(M(0));return this.content[a]}else
-qG(this.nm(a))};ad.prototype.register=function(c,a){var
-b;if(this.content[c])x(this.nm(c)+gL);if(cH(a))b=new
-T(a);if(dq(a))b=new
-T(bj(a));else
+qL(this.nm(a))};ad.prototype.register=function(c,a){var
+b;if(this.content[c])x(this.nm(c)+gP);if(cI(a))b=new
+T(a);if(dt(a))b=new
+T(bk(a));else
 if(a
 instanceof
 Array)b=new
-T(pZ(a));else
+T(p4(a));else
 if(typeof
 a==="string")b=new
-T(hR(a));else
+T(hV(a));else
 if(a.toString){var
-d=bj(aU(a.toString()));b=new
+d=bk(aT(a.toString()));b=new
 T(d)}if(b){this.create_dir_if_needed(c);this.content[c]=b}else
 x(this.nm(c)+" : registering file with invalid content type")};ad.prototype.constructor=ad;function
 p(a){return aE(a)}function
-aq(b,a){return a8(b,a)}function
-pS(d){var
+ar(b,a){return a9(b,a)}function
+pX(d){var
 c=p(d),b=new
-Array(c),a=0;for(;a<c;a++)b[a]=aq(d,a);return b}function
-pR(a){if(a.t!=4)dl(a);return a.c}function
+Array(c),a=0;for(;a<c;a++)b[a]=ar(d,a);return b}function
+pW(a){if(a.t!=4)dp(a);return a.c}function
 a6(a){this.fs=require("fs");this.fd=a}a6.prototype=new
-hH();a6.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};a6.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};a6.prototype.write=function(g,b,c,f){var
-a=pS(b);if(!(a
+hL();a6.prototype.truncate=function(a){try{this.fs.ftruncateSync(this.fd,a|0)}catch(a){x(a.toString())}};a6.prototype.length=function(){try{return this.fs.fstatSync(this.fd).size}catch(a){x(a.toString())}};a6.prototype.write=function(g,b,c,f){var
+a=pX(b);if(!(a
 instanceof
 e.Uint8Array))a=new(e.Uint8Array)(a);var
 d=e.Buffer.from(a);try{this.fs.writeSync(this.fd,d,c,f,g)}catch(a){x(a.toString())}return 0};a6.prototype.read=function(h,d,c,g){var
-a=pR(d);if(!(a
+a=pW(d);if(!(a
 instanceof
 e.Uint8Array))a=new(e.Uint8Array)(a);var
 f=e.Buffer.from(a);try{this.fs.readSync(this.fd,f,c,g,h)}catch(a){x(a.toString())}for(var
-b=0;b<g;b++)by(d,c+b,f[c+b]);return 0};a6.prototype.read_one=function(c){var
+b=0;b<g;b++)bz(d,c+b,f[c+b]);return 0};a6.prototype.read_one=function(c){var
 b=new(e.Uint8Array)(1),a=e.Buffer.from(b);try{this.fs.readSync(this.fd,a,0,1,c)}catch(a){x(a.toString())}return a[0]};a6.prototype.close=function(){try{this.fs.closeSync(this.fd)}catch(a){x(a.toString())}};a6.prototype.constructor=a6;function
 U(a){this.fs=require("fs");this.root=a}U.prototype.nm=function(a){return this.root+a};U.prototype.exists=function(a){try{return this.fs.existsSync(this.nm(a))?1:0}catch(a){return 0}};U.prototype.mkdir=function(b,a,c){try{this.fs.mkdirSync(this.nm(b),{mode:a});return 0}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.rmdir=function(a,b){try{this.fs.rmdirSync(this.nm(a));return 0}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.readdir=function(a,b){try{return this.fs.readdirSync(this.nm(a))}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.is_dir=function(a){try{return this.fs.statSync(this.nm(a)).isDirectory()?1:0}catch(a){x(a.toString())}};U.prototype.unlink=function(a,c){try{var
 b=this.fs.existsSync(this.nm(a))?1:0;this.fs.unlinkSync(this.nm(a));return b}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.open=function(f,c,g){var
@@ -637,9 +651,9 @@ d=this.fs.openSync(this.nm(f),b);return new
 a6(d)}catch(a){this.raise_nodejs_error(a,g)}};U.prototype.rename=function(b,a,c){try{this.fs.renameSync(this.nm(b),this.nm(a))}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.stat=function(b,c){try{var
 a=this.fs.statSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.lstat=function(b,c){try{var
 a=this.fs.lstatSync(this.nm(b));return this.stats_from_js(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.symlink=function(d,c,a,b){try{this.fs.symlinkSync(this.nm(c),this.nm(a),d?"dir":"file");return 0}catch(a){this.raise_nodejs_error(a,b)}};U.prototype.readlink=function(b,c){try{var
-a=this.fs.readlinkSync(this.nm(b),gg);return aU(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.raise_nodejs_error=function(a,d){var
-b=bO(en);if(d&&b){var
-c=bQ(a.code,a.syscall,a.path,a.errno);bP(b,c)}else
+a=this.fs.readlinkSync(this.nm(b),gk);return aT(a)}catch(a){this.raise_nodejs_error(a,c)}};U.prototype.raise_nodejs_error=function(a,d){var
+b=bP(eq);if(d&&b){var
+c=bR(a.code,a.syscall,a.path,a.errno);bQ(b,c)}else
 x(a.toString())};U.prototype.stats_from_js=function(a){var
 b;if(a.isFile())b=0;else
 if(a.isDirectory())b=1;else
@@ -648,94 +662,94 @@ if(a.isBlockDevice())b=3;else
 if(a.isSymbolicLink())b=4;else
 if(a.isFIFO())b=5;else
 if(a.isSocket())b=6;return[0,a.dev,a.ino,b,a.mode,a.nlink,a.uid,a.gid,a.rdev,a.size,a.atimeMs,a.mtimeMs,a.ctimeMs]};U.prototype.constructor=U;function
-hW(b){var
-a=eY(b);if(!a)return;return a[0]+aR}var
-ds=hW(cE)||ax("unable to compute caml_root"),ch=[];if(cI())ch.push({path:ds,device:new
-U(ds)});else
-ch.push({path:ds,device:new
-ad(ds)});ch.push({path:g2,device:new
-ad(g2)});function
-ib(b){var
-g=qv(b),b=g.join(aR),f=h_(b),c;for(var
-e=0;e<ch.length;e++){var
-a=ch[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cI()){var
-d=hW(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
+h0(b){var
+a=e2(b);if(!a)return;return a[0]+aR}var
+dv=h0(cF)||aq("unable to compute caml_root"),ci=[];if(cJ())ci.push({path:dv,device:new
+U(dv)});else
+ci.push({path:dv,device:new
+ad(dv)});ci.push({path:g6,device:new
+ad(g6)});function
+ig(b){var
+g=qA(b),b=g.join(aR),f=ic(b),c;for(var
+e=0;e<ci.length;e++){var
+a=ci[e];if(f.search(a.path)==0&&(!c||c.path.length<a.path.length))c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}if(!c&&cJ()){var
+d=h0(b);if(d&&d.match(/^[a-zA-Z]:\/$/)){var
 a={path:d,device:new
-U(d)};ch.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;x("no device found for "+f)}function
-p3(c,b){var
-a=ib(c);if(!a.device.register)ax("cannot register file");a.device.register(a.rest,b);return 0}function
-h$(c,b){var
-c=a(c),b=a(b);return p3(c,b)}function
-p6(){var
+U(d)};ci.push(a);c={path:a.path,device:a.device,rest:b.substring(a.path.length,b.length)}}}if(c)return c;x("no device found for "+f)}function
+p8(c,b){var
+a=ig(c);if(!a.device.register)aq("cannot register file");a.device.register(a.rest,b);return 0}function
+id(c,b){var
+c=a(c),b=a(b);return p8(c,b)}function
+p$(){var
 b=e.caml_fs_tmp;if(b)for(var
-a=0;a<b.length;a++)h$(b[a].name,b[a].content);e.jsoo_create_file=h$;e.caml_fs_tmp=[];return 0}function
-p7(a,b){return+(cc(a,b,false)>=0)}function
-eN(d,b){var
+a=0;a<b.length;a++)id(b[a].name,b[a].content);e.jsoo_create_file=id;e.caml_fs_tmp=[];return 0}function
+qa(a,b){return+(cd(a,b,false)>=0)}function
+eR(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b.charCodeAt(a)|b.charCodeAt(a+1)<<8|b.charCodeAt(a+2)<<16|b.charCodeAt(a+3)<<24;d=ab(d,c)}c=0;switch(e&3){case
 3:c=b.charCodeAt(a+2)<<16;case
 2:c|=b.charCodeAt(a+1)<<8;case
 1:c|=b.charCodeAt(a);d=ab(d,c)}d^=e;return d}function
-qb(a,b){return eN(a,a_(b))}function
-p_(d,b){var
+qg(a,b){return eR(a,a$(b))}function
+qd(d,b){var
 e=b.length,a,c;for(a=0;a+4<=e;a+=4){c=b[a]|b[a+1]<<8|b[a+2]<<16|b[a+3]<<24;d=ab(d,c)}c=0;switch(e&3){case
 3:c=b[a+2]<<16;case
 2:c|=b[a+1]<<8;case
 1:c|=b[a];d=ab(d,c)}d^=e;return d}function
-h1(a){switch(a.t&6){default:bM(a);case
+h5(a){switch(a.t&6){default:bN(a);case
 0:return a.c;case
 4:return a.c}}function
-p9(b,c){var
-a=h1(c);return typeof
-a==="string"?eN(b,a):p_(b,a)}function
-p$(a){a^=a>>>16;a=dr(a,0x85ebca6b|0);a^=a>>>13;a=dr(a,0xc2b2ae35|0);a^=a>>>16;return a}function
-p8(j,l,n,m){var
-f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>dd)d=dd;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cF[a.caml_custom]&&cF[a.caml_custom].hash){var
-k=cF[a.caml_custom].hash(a);b=ab(b,k);c--}}else
+qc(b,c){var
+a=h5(c);return typeof
+a==="string"?eR(b,a):qd(b,a)}function
+qe(a){a^=a>>>16;a=du(a,0x85ebca6b|0);a^=a>>>13;a=du(a,0xc2b2ae35|0);a^=a>>>16;return a}function
+qb(j,l,n,m){var
+f,g,h,d,c,b,a,e,i;d=l;if(d<0||d>df)d=df;c=j;b=n;f=[m];g=0;h=1;while(g<h&&c>0){a=f[g++];if(a&&a.caml_custom){if(cG[a.caml_custom]&&cG[a.caml_custom].hash){var
+k=cG[a.caml_custom].hash(a);b=ab(b,k);c--}}else
 if(a
 instanceof
 Array&&a[0]===(a[0]|0))switch(a[0]){case
 248:b=ab(b,a[2]);c--;break;case
 250:f[--g]=a[1];break;default:var
 o=a.length-1<<10|a[0];b=ab(b,o);for(e=1,i=a.length;e<i;e++){if(h>=d)break;f[h++]=a[e]}break}else
-if(cH(a)){b=p9(b,a);c--}else
-if(dq(a)){b=qb(b,a);c--}else
+if(cI(a)){b=qc(b,a);c--}else
+if(dt(a)){b=qg(b,a);c--}else
 if(typeof
-a==="string"){b=eN(b,a);c--}else
+a==="string"){b=eR(b,a);c--}else
 if(a===(a|0)){b=ab(b,a+a+1);c--}else
-if(a===+a){b=eM(b,a);c--}}b=p$(b);return b&0x3FFFFFFF}function
-qc(a,c,k){if(!isFinite(a)){if(isNaN(a))return aU(ei);return aU(a>0?hx:"-infinity")}var
+if(a===+a){b=eQ(b,a);c--}}b=qe(b);return b&0x3FFFFFFF}function
+qh(a,c,k){if(!isFinite(a)){if(isNaN(a))return aT(el);return aT(a>0?hB:"-infinity")}var
 i=a==0&&1/a==-Infinity?1:a>=0?0:1;if(i)a=-a;var
 d=0;if(a==0);else
 if(a<1)while(a<1&&d>-1022){a*=2;d--}else
 while(a>=2){a/=2;d++}var
-j=d<0?m:b4,e=m;if(i)e=bH;else
+j=d<0?m:b5,e=m;if(i)e=bI;else
 switch(k){case
-43:e=b4;break;case
-32:e=bf;break;default:break}if(c>=0&&c<13){var
+43:e=b5;break;case
+32:e=bg;break;default:break}if(c>=0&&c<13){var
 g=Math.pow(2,c*4);a=Math.round(a*g)/g}var
 b=a.toString(16);if(c>=0){var
-h=b.indexOf(b_);if(h<0)b+=b_+cg(c,an);else{var
-f=h+1+c;if(b.length<f)b+=cg(f-b.length,an);else
-b=b.substr(0,f)}}return aU(e+cw+b+"p"+j+d.toString(10))}function
-qd(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
-qf(b){var
-a=bN(b);return cd([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
-ql(a){return+a.isZero()}function
-hX(a){return new
-n(a&bg,a>>24&bg,a>>31&a4)}function
-qp(a){return a.toInt()}function
-qk(a){return+a.isNeg()}function
-qn(a){return a.neg()}function
-qi(g,c){var
-a=eT(g);if(a.signedconv&&qk(c)){a.sign=-1;c=qn(c)}var
-b=m,h=hX(a.base),f="0123456789abcdef";do{var
-e=c.udivmod(h);c=e.quotient;b=f.charAt(qp(e.modulus))+b}while(!ql(c));if(a.prec>=0){a.filler=bf;var
-d=a.prec-b.length;if(d>0)b=cg(d,an)+b}return eL(a,b)}function
-qo(b,a){return b.shift_left(a)}function
-qF(c){var
-a=0,e=p(c),b=10,d=1;if(e>0)switch(aq(c,a)){case
+h=b.indexOf(b$);if(h<0)b+=b$+ch(c,an);else{var
+f=h+1+c;if(b.length<f)b+=ch(f-b.length,an);else
+b=b.substr(0,f)}}return aT(e+cx+b+"p"+j+d.toString(10))}function
+qi(a){return(a&0x000000FF)<<24|(a&0x0000FF00)<<8|(a&0x00FF0000)>>>8|(a&0xFF000000)>>>24}function
+qk(b){var
+a=bO(b);return ce([a[7],a[6],a[5],a[4],a[3],a[2],a[1],a[0]])}function
+qq(a){return+a.isZero()}function
+h1(a){return new
+n(a&bh,a>>24&bh,a>>31&a4)}function
+qu(a){return a.toInt()}function
+qp(a){return+a.isNeg()}function
+qs(a){return a.neg()}function
+qn(g,c){var
+a=eX(g);if(a.signedconv&&qp(c)){a.sign=-1;c=qs(c)}var
+b=m,h=h1(a.base),f="0123456789abcdef";do{var
+e=c.udivmod(h);c=e.quotient;b=f.charAt(qu(e.modulus))+b}while(!qq(c));if(a.prec>=0){a.filler=bg;var
+d=a.prec-b.length;if(d>0)b=ch(d,an)+b}return eP(a,b)}function
+qt(b,a){return b.shift_left(a)}function
+qK(c){var
+a=0,e=p(c),b=10,d=1;if(e>0)switch(ar(c,a)){case
 45:a++;d=-1;break;case
-43:a++;d=1;break}if(a+1<e&&aq(c,a)==48)switch(aq(c,a+1)){case
+43:a++;d=1;break}if(a+1<e&&ar(c,a)==48)switch(ar(c,a+1)){case
 120:case
 88:b=16;a+=2;break;case
 111:case
@@ -744,18 +758,18 @@ a=0,e=p(c),b=10,d=1;if(e>0)switch(aq(c,a)){case
 66:b=2;a+=2;break;case
 117:case
 85:a+=2;break}return[a,d,b]}function
-h5(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
-hZ(f){var
-h=qF(f),c=h[0],i=h[1],d=h[2],g=p(f),j=-1>>>0,e=c<g?aq(f,c):0,b=h5(e);if(b<0||b>=d)ax(c2);var
-a=b;for(c++;c<g;c++){e=aq(f,c);if(e==95)continue;b=h5(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)ax(c2)}if(c!=g)ax(c2);a=i*a;if(d==10&&(a|0)!=a)ax(c2);return a|0}function
-qt(a,b){return+(cc(a,b,false)<=0)}function
-qu(a,b){return+(cc(a,b,false)<0)}function
-ce(a,d){if(a<0)cD();var
+h9(a){if(a>=48&&a<=57)return a-48;if(a>=65&&a<=90)return a-55;if(a>=97&&a<=122)return a-87;return-1}function
+h3(f){var
+h=qK(f),c=h[0],i=h[1],d=h[2],g=p(f),j=-1>>>0,e=c<g?ar(f,c):0,b=h9(e);if(b<0||b>=d)aq(c3);var
+a=b;for(c++;c<g;c++){e=ar(f,c);if(e==95)continue;b=h9(e);if(b<0||b>=d)break;a=d*a+b;if(a>j)aq(c3)}if(c!=g)aq(c3);a=i*a;if(d==10&&(a|0)!=a)aq(c3);return a|0}function
+qy(a,b){return+(cd(a,b,false)<=0)}function
+qz(a,b){return+(cd(a,b,false)<0)}function
+cf(a,d){if(a<0)cE();var
 a=a+1|0,b=new
 Array(a);b[0]=0;for(var
 c=1;c<a;c++)b[c]=d;return b}function
-qN(b){return a(dt(b,0,b.length))}var
-qw=function(){function
+qS(b){return a(dw(b,0,b.length))}var
+qB=function(){function
 l(a,b){return a+b|0}function
 a(d,a,c,f,b,e){a=l(l(a,d),l(f,e));return l(a<<b|a>>>32-b,c)}function
 g(c,b,d,e,h,f,g){return a(b&d|~b&e,c,b,h,f,g)}function
@@ -770,33 +784,33 @@ o=new
 Array(16);for(var
 e=0;e<4;e++)for(var
 m=0;m<4;m++)o[e*4+m]=k[e]>>8*m&0xFF;return o}return function(i,g,f){var
-e=[],h=h1(i);if(typeof
+e=[],h=h5(i);if(typeof
 h==="string"){var
 d=h;for(var
 a=0;a<f;a+=4){var
 b=a+g;e[a>>2]=d.charCodeAt(b)|d.charCodeAt(b+1)<<8|d.charCodeAt(b+2)<<16|d.charCodeAt(b+3)<<24}for(;a<f;a++)e[a>>2]|=d.charCodeAt(a+g)<<8*(a&3)}else{var
 c=h;for(var
 a=0;a<f;a+=4){var
-b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return qN(k(e,f))}}();function
-qx(c,b,a){return qw(bj(c),b,a)}var
-bk=new
+b=a+g;e[a>>2]=c[b]|c[b+1]<<8|c[b+2]<<16|c[b+3]<<24}for(;a<f;a++)e[a>>2]|=c[a+g]<<8*(a&3)}return qS(k(e,f))}}();function
+qC(c,b,a){return qB(bk(c),b,a)}var
+bl=new
 Array();function
-qy(c){var
-a=bk[c];if(!a.opened)x("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&C.fds[a.fd]&&C.fds[a.fd].output){var
+qD(c){var
+a=bl[c];if(!a.opened)x("Cannot flush a closed channel");if(!a.buffer||a.buffer==m)return 0;if(a.fd&&C.fds[a.fd]&&C.fds[a.fd].output){var
 b=C.fds[a.fd].output;switch(b.length){case
 2:b(c,a.buffer);break;default:b(a.buffer)}}a.buffer=m;return 0}function
-h8(e,f){var
-b=bk[e],d=a(f),c=p(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
-qR(a){var
-a=eX(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+ia(e,f){var
+b=bl[e],d=a(f),c=p(d);b.file.write(b.offset,d,0,c);b.offset+=c;return 0}function
+qW(a){var
+a=e1(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stderr.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.error&&c.error(a)}}function
-qS(a){var
-a=eX(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
+qX(a){var
+a=e1(a),b=e;if(b.process&&b.process.stdout&&b.process.stdout.write)b.process.stdout.write(a);else{if(a.charCodeAt(a.length-1)==10)a=a.substr(0,a.length-1);var
 c=b.console;c&&c.log&&c.log(a)}}function
-du(c,e,d,a){if(C.fds===undefined)C.fds=new
+dx(c,e,d,a){if(C.fds===undefined)C.fds=new
 Array();a=a?a:{};var
 b={};b.file=d;b.offset=a.append?d.length():0;b.flags=a;b.output=e;C.fds[c]=b;if(!C.fd_last_idx||c>C.fd_last_idx)C.fd_last_idx=c;return c}function
-qX(c,b,g){var
+q2(c,b,g){var
 a={};while(b){switch(b[1]){case
 0:a.rdonly=1;break;case
 1:a.wronly=1;break;case
@@ -806,71 +820,71 @@ a={};while(b){switch(b[1]){case
 5:a.excl=1;break;case
 6:a.binary=1;break;case
 7:a.text=1;break;case
-8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(a_(c)+gM);if(a.text&&a.binary)x(a_(c)+g6);var
-d=ib(c),e=d.device.open(d.rest,a),f=C.fd_last_idx?C.fd_last_idx:0;return du(f+1,h8,e,a)}du(0,h8,new
-T(M(0)));du(1,qS,new
-T(M(0)));du(2,qR,new
+8:a.nonblock=1;break}b=b[2]}if(a.rdonly&&a.wronly)x(a$(c)+gQ);if(a.text&&a.binary)x(a$(c)+g_);var
+d=ig(c),e=d.device.open(d.rest,a),f=C.fd_last_idx?C.fd_last_idx:0;return dx(f+1,ia,e,a)}dx(0,ia,new
+T(M(0)));dx(1,qX,new
+T(M(0)));dx(2,qW,new
 T(M(0)));function
-qz(a){var
-c=C.fds[a];if(c.flags.wronly)x(hG+a+" is writeonly");var
-d=null;if(a==0&&cI()){var
-e=require("fs");d=function(){return aU(e.readFileSync(0,gg))}}var
-b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bk[b.fd]=b;return b.fd}function
-h2(c){var
-b=C.fds[c];if(b.flags.rdonly)x(hG+c+" is readonly");var
-a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};bk[a.fd]=a;return a.fd}function
-qA(){var
+qE(a){var
+c=C.fds[a];if(c.flags.wronly)x(hK+a+" is writeonly");var
+d=null;if(a==0&&cJ()){var
+e=require("fs");d=function(){return aT(e.readFileSync(0,gk))}}var
+b={file:c.file,offset:c.offset,fd:a,opened:true,out:false,refill:d};bl[b.fd]=b;return b.fd}function
+h6(c){var
+b=C.fds[c];if(b.flags.rdonly)x(hK+c+" is readonly");var
+a={file:b.file,offset:b.offset,fd:c,opened:true,out:true,buffer:m};bl[a.fd]=a;return a.fd}function
+qF(){var
 b=0;for(var
-a=0;a<bk.length;a++)if(bk[a]&&bk[a].opened&&bk[a].out)b=[0,bk[a].fd,b];return b}function
-h3(b,a){if(a==0)eV();return b%a}function
-cf(a,b){return+(cc(a,b,false)!=0)}function
-qC(a,b){a[0]=c4;a[1]=b;return 0}function
-qD(a){if(a
+a=0;a<bl.length;a++)if(bl[a]&&bl[a].opened&&bl[a].out)b=[0,bl[a].fd,b];return b}function
+h7(b,a){if(a==0)eZ();return b%a}function
+cg(a,b){return+(cd(a,b,false)!=0)}function
+qH(a,b){a[0]=c5;a[1]=b;return 0}function
+qI(a){if(a
 instanceof
 Array&&a[0]==a[0]>>>0)return a[0];else
-if(cH(a))return ew;else
-if(dq(a))return ew;else
+if(cI(a))return ez;else
+if(dt(a))return ez;else
 if(a
 instanceof
 Function||typeof
 a=="function")return 247;else
-if(a&&a.caml_custom)return ee;else
-return cx}function
+if(a&&a.caml_custom)return eh;else
+return cy}function
 aL(b,c,a){if(a&&e.toplevelReloc)b=e.toplevelReloc(a);C[b+1]=c;if(a)C[a]=c}function
-qJ(a,b){h4[a_(a)]=b;return 0}function
-pW(a,b){if(a===b)return 1;a.t&6&&bM(a);b.t&6&&bM(b);return a.c==b.c?1:0}function
-a$(a,b){return pW(a,b)}function
-qL(){N(ey)}function
-s(b,a){if(a>>>0>=p(b))qL();return aq(b,a)}function
-G(a,b){return 1-a$(a,b)}function
+qO(a,b){h8[a$(a)]=b;return 0}function
+p1(a,b){if(a===b)return 1;a.t&6&&bN(a);b.t&6&&bN(b);return a.c==b.c?1:0}function
+ba(a,b){return p1(a,b)}function
+qQ(){N(eB)}function
+s(b,a){if(a>>>0>=p(b))qQ();return ar(b,a)}function
+G(a,b){return 1-ba(a,b)}function
 ae(a){return a}function
-qO(){return 0x7FFFFFFF/4|0}function
-qH(){h6(C.Not_found)}function
-h9(c){var
-a=e,b=h0(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aU(a.process.env[b]);if(e.jsoo_static_env&&e.jsoo_static_env[b])return aU(e.jsoo_static_env[b]);qH()}function
-qP(){if(e.crypto)if(typeof
+qT(){return 0x7FFFFFFF/4|0}function
+qM(){h_(C.Not_found)}function
+ib(c){var
+a=e,b=h4(c);if(a.process&&a.process.env&&a.process.env[b]!=undefined)return aT(a.process.env[b]);if(e.jsoo_static_env&&e.jsoo_static_env[b])return aT(e.jsoo_static_env[b]);qM()}function
+qU(){if(e.crypto)if(typeof
 e.crypto.getRandomValues==="function"){var
 a=new(e.Uint32Array)(1);e.crypto.getRandomValues(a);return[0,a[0]]}else
-if(e.crypto.randomBytes===ef){var
+if(e.crypto.randomBytes===ei){var
 b=e.crypto.randomBytes(4),a=new(e.Uint32Array)(b);return[0,a[0]]}var
 c=new
 Date().getTime(),d=c^0xffffffff*Math.random();return[0,d]}function
-eW(a){var
+e0(a){var
 b=1;while(a&&a.joo_tramp){a=a.joo_tramp.apply(null,a.joo_args);b++}return a}function
 V(b,a){return{joo_tramp:b,joo_args:a}}function
-h7(a){return a}function
-bl(a){if(a
+h$(a){return a}function
+bm(a){if(a
 instanceof
 Array)return a;if(e.RangeError&&a
 instanceof
-e.RangeError&&a.message&&a.message.match(/maximum call stack/i))return h7(C.Stack_overflow);if(e.InternalError&&a
+e.RangeError&&a.message&&a.message.match(/maximum call stack/i))return h$(C.Stack_overflow);if(e.InternalError&&a
 instanceof
-e.InternalError&&a.message&&a.message.match(/too much recursion/i))return h7(C.Stack_overflow);if(a
+e.InternalError&&a.message&&a.message.match(/too much recursion/i))return h$(C.Stack_overflow);if(a
 instanceof
-e.Error&&bO(gu))return[0,bO(gu),a];return[0,C.Failure,aU(String(a))]}function
-qs(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
-p5(b){var
-a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&qs(b[1]))var
+e.Error&&bP(gy))return[0,bP(gy),a];return[0,C.Failure,aT(String(a))]}function
+qx(a){switch(a[2]){case-8:case-11:case-12:return 1;default:return 0}}function
+p_(b){var
+a=m;if(b[0]==0){a+=b[1][1];if(b.length==3&&b[2][0]==0&&qx(b[1]))var
 e=b[2],f=1;else
 var
 f=2,e=b;a+="(";for(var
@@ -879,24 +893,24 @@ c=e[d];if(typeof
 c=="number")a+=c.toString();else
 if(c
 instanceof
-a5)a+=de+c.toString()+de;else
+a5)a+=dg+c.toString()+dg;else
 if(typeof
-c=="string")a+=de+c.toString()+de;else
+c=="string")a+=dg+c.toString()+dg;else
 a+="_"}a+=")"}else
 if(b[0]==K)a+=b[1];return a}function
-hU(a){if(a
+hY(a){if(a
 instanceof
 Array&&(a[0]==0||a[0]==K)){var
-c=bO("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
-d=p5(a),b=bO(gf);if(b)b(0);e.console.error("Fatal error: exception "+d+"\n")}}else
+c=bP("Printexc.handle_uncaught_exception");if(c)c(a,false);else{var
+d=p_(a),b=bP(gj);if(b)b(0);e.console.error("Fatal error: exception "+d+"\n")}}else
 throw a}function
-qK(){var
-a=e;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){hU(b);a.process.exit(2)});else
-if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)hU(a.error)})}qK();function
-b(a,b){return a.length==1?a(b):cb(a,[b])}function
-g(a,b,c){return a.length==2?a(b,c):cb(a,[b,c])}p6();var
-e2=[K,a(gr),-2],e0=[K,a(ec),-3],eZ=[K,a(gT),-4],aV=[K,a(g0),-7],e1=[K,a(g3),-9],B=[K,a(hi),-11],ct=a("a probability"),R=a("the lower table"),cY=a("the upper table"),cu=a("the ceiling"),aw=a(ez),c0=a(ez);aL(11,[K,a(ge),-12],ge);aL(10,B,hi);aL(9,[K,a(gQ),ex],gQ);aL(8,e1,g3);aL(7,[K,a(gD),-8],gD);aL(6,aV,g0);aL(5,[K,a(g$),-6],g$);aL(4,[K,a(gt),-5],gt);aL(3,eZ,gT);aL(2,e0,ec);aL(1,e2,gr);aL(0,[K,a(hA),-1],hA);var
-id=a(gU),ie=a(gX),ih=a(g5),ii=a("\\'"),ij=a(gH),ik=a(hu),il=a(gp),im=a(gw),ig=a("Char.chr"),ip=a("List.combine"),io=a("List.init"),is=a("String.blit / Bytes.blit_string"),ir=a("Bytes.blit"),iq=a("String.sub / Bytes.sub"),ix=a("String.contains_from / Bytes.contains_from"),iu=a(m),it=a("String.concat"),iA=a("Array.blit"),iB=a("CamlinternalLazy.Undefined"),iH=a("Buffer.add: cannot grow buffer"),iG=[0,a(g9),93,2],iF=[0,a(g9),94,2],iQ=a("%c"),iR=a("%s"),iS=a(gd),iT=a(gC),iU=a(gR),iV=a(gi),iW=a("%f"),iX=a("%B"),iY=a("%{"),iZ=a("%}"),i0=a("%("),i1=a("%)"),i2=a("%a"),i3=a("%t"),i4=a("%?"),i5=a("%r"),i6=a("%_r"),i7=[0,a(J),850,23],jg=[0,a(J),814,21],i_=[0,a(J),815,21],jh=[0,a(J),818,21],i$=[0,a(J),819,21],ji=[0,a(J),822,19],ja=[0,a(J),823,19],jj=[0,a(J),826,22],jb=[0,a(J),827,22],jk=[0,a(J),831,30],jc=[0,a(J),832,30],je=[0,a(J),836,26],i8=[0,a(J),837,26],jf=[0,a(J),846,28],i9=[0,a(J),847,28],jd=[0,a(J),851,23],kn=a(gO),kl=[0,a(J),1558,4],km=a("Printf: bad conversion %["),ko=[0,a(J),1626,39],kp=[0,a(J),1649,31],kq=[0,a(J),1650,31],kr=a("Printf: bad conversion %_"),ks=a("@{"),kt=a("@["),kj=a(ei),kh=a("neg_infinity"),ki=a(hx),kg=a(b_),kb=[0,gn],j1=a("%+nd"),j2=a("% nd"),j4=a("%+ni"),j5=a("% ni"),j6=a("%nx"),j7=a("%#nx"),j8=a("%nX"),j9=a("%#nX"),j_=a("%no"),j$=a("%#no"),j0=a("%nd"),j3=a(gR),ka=a("%nu"),jO=a("%+ld"),jP=a("% ld"),jR=a("%+li"),jS=a("% li"),jT=a("%lx"),jU=a("%#lx"),jV=a("%lX"),jW=a("%#lX"),jX=a("%lo"),jY=a("%#lo"),jN=a("%ld"),jQ=a(gC),jZ=a("%lu"),jB=a("%+Ld"),jC=a("% Ld"),jE=a("%+Li"),jF=a("% Li"),jG=a("%Lx"),jH=a("%#Lx"),jI=a("%LX"),jJ=a("%#LX"),jK=a("%Lo"),jL=a("%#Lo"),jA=a("%Ld"),jD=a(gi),jM=a("%Lu"),jo=a("%+d"),jp=a("% d"),jr=a("%+i"),js=a("% i"),jt=a("%x"),ju=a("%#x"),jv=a("%X"),jw=a("%#X"),jx=a("%o"),jy=a("%#o"),jn=a(g_),jq=a(gd),jz=a(gO),iI=a("@]"),iJ=a("@}"),iK=a("@?"),iL=a("@\n"),iM=a("@."),iN=a("@@"),iO=a("@%"),iP=a("@"),jl=a("CamlinternalFormat.Type_mismatch"),ku=a("x"),ky=a("Hashtbl: unsupported hash table format"),pK=a("OCAMLRUNPARAM"),pI=a("CAMLRUNPARAM"),kv=a(m),kN=a(" occurs twice"),kO=a("the key "),kJ=a("nested too deeply"),kM=[5,0],kK=[0,1],kL=a(gU),kR=a("null"),kP=[0,0],kQ=a(gX),kS=[4,0],kT=a(" stands bare"),kU=a("the number "),kI=a(cw),kH=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],kG=a(c9),kF=a(c9),kE=a(c9),kD=a(c9),kC=a("Json.Malformed"),k1=[0,[4,6,[0,2,8],0,0],a("%08x")],k2=a(m),ln=a(" is no number of a model"),lo=a("0u"),lp=a(m),lr=a(m),lq=a(m),lm=a(m),lk=a(" is out of range"),li=a(hz),le=a(an),lf=a(m),lg=a(cw),lh=a(" is no integer"),ld=a(" has too many decimal digits"),lc=a(m),lb=a(m),la=[0,a(gK),32,90],k$=[0,a(gK),31,82],k_=a(" has the wrong length"),k9=a(" is no string"),k8=a(" is no array"),k7=a(ho),k6=a(" has the unknown key "),k5=a(" has no "),k4=a(ho),k3=a("Reading.Not_valid"),lT=a("sha256:"),lM=a(gV),lL=a("}"),lN=a(","),lO=a("{"),lP=a(dc),lQ=a(bw),lR=a(gA),lS=a(a3),lK=a(aR),lF=a(gH),lG=a(hu),lH=a(gp),lI=a("\\f"),lJ=a(gw),lE=a(g5),lD=a('\\"'),lC=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],lA=a("G1: a row of no state"),lz=a("a row"),ly=a("a label"),lv=a(" are no object"),ls=a(eb),lt=a(a3),lB=a(gA),lu=a("the model's kind is not 'lmc'"),lw=a(bw),lx=a(dc),mL=[0,a(cA),[0,a(cz),[0,a(aK),[0,a(bG),[0,a(c6),[0,a(S),[0,a(bI),[0,a(ao),0]]]]]]]],mM=[0,a(aD),0],mN=a(el),mO=a(dg),mP=[0,a(dg),[0,a(gW),0]],mQ=a("the distance"),mR=a(c6),mS=a(S),mT=a(S),mU=a(gF),mV=a(bI),mW=a(g7),mX=a(hw),mY=a(bG),mZ=[0,a(a3),[0,a(bw),[0,a(dc),0]]],m0=a(eb),m1=a(aK),m2=a(S),m3=a(S),m4=a(S),m5=a(ao),m6=a(aD),m7=a(aK),mC=a(cB),mD=a(hB),mE=a(ea),mF=a(eu),mG=a(": only one of rank and progress"),mH=a(eu),mI=a(ea),mJ=[0,a(eu),[0,a(ea),0]],mK=[0,a(cB),[0,a(df),[0,a(hB),0]]],mB=a(" has no rank of at least 1"),mA=a(" has a rank that is no integer"),mo=[0,a(c5),[0,a(c$),[0,a(da),[0,a(bw),0]]]],mp=a(da),mz=a(bw),mq=a(c$),mr=a(c5),ms=a(" has not one form"),mt=a(c5),mu=a(c5),mv=a(c$),mw=a(c$),mx=a(bw),my=a(da),ml=a("above"),mm=a("below"),mn=a(" has an unknown relation"),mh=a(cB),mi=a(es),mj=a(hg),mk=[0,0,0],mf=[0,a(cB),[0,a(df),[0,a(es),[0,a(hg),0]]]],mg=[0,a(cB),[0,a(df),[0,a(es),0]]],me=a(" has no common denominator of a usable size"),ma=a(df),l_=[0,a(hy),0],l$=[0,a(gZ),0],mb=a(gZ),mc=a(hy),md=a(hz),l6=[0,a(b8),[0,a(b6),0]],l7=a(b8),l8=a(b6),l5=a("a lower bound"),lV=[0,a(aD),0],lW=[0,a(b7),[0,a(b9),[0,a(ao),0]]],lX=a(ez),lY=a(hh),lZ=a(b7),l0=a(hh),l1=a(b9),l2=a("an upper bound"),l3=a(ao),l4=a(aD),lU=a(" is none that is known"),nT=[0,a(cA),[0,a(cz),[0,a(a3),[0,a(aK),[0,a(bG),[0,a(S),[0,a(bI),[0,a(di),0]]]]]]]],nU=[0,a(gN),[0,a(ht),0]],nV=a(el),nW=[0,a(aD),[0,a(ao),0]],nX=a(S),nY=a(S),nZ=a(gF),n0=a(bI),n1=a(g7),n2=a(S),n3=a(aD),n4=a(S),n5=a(ao),n6=a("the nodes"),n7=a(di),n8=[0,a(a3),[0,a(bw),[0,a(dc),0]]],n9=a(eb),n_=a(aK),n$=a(hw),oa=a(bG),ob=a(S),oc=a(S),od=a(aD),oe=a(S),of=a(S),og=a(ao),oh=a(gN),oi=a("the ratios"),oj=[4,0],ok=a(ht),ol=a(aK),nM=[0,a(S),[0,a(c6),[0,a(gS),[0,a(ao),0]]]],nN=a(dg),nO=[0,a(dg),[0,a(gW),0]],nP=a(c6),nQ=a(S),nR=a(gS),nS=a(ao),nL=a(" name a pair twice"),ny=[0,[11,a("node "),[4,0,0,0,0]],a("node %d")],nz=[0,a(hv),[0,a(ao),[0,a(ha),[0,a(aD),[0,a(eC),0]]]]],nA=[0,a(go),0],nB=a(go),nC=a(" has an empty vector"),nD=a(hv),nE=a(eC),nF=a(" is not true"),nG=a("'stop' of "),nH=a(ao),nI=a(ha),nJ=a(aD),nK=a(eC),nr=[4,0],nm=[0,a(hn),[0,a(b8),[0,a(b6),[0,a(ed),0]]]],nn=a(ed),no=a(b8),nx=a(b6),np=a(" has both covers and a coupling"),nq=a(hn),ns=a(b8),nt=a(b6),nu=a(b8),nv=a(b6),nw=a(ed),nd=[0,a(hp),[0,a(gJ),[0,a(hE),0]]],ne=[0,a(b7),[0,a(b9),[0,a(aD),[0,a(ao),0]]]],nf=a(hE),ng=a(b7),nh=a(b9),ni=a(aD),nj=a(ao),nk=a(hp),nl=a(gJ),na=[0,a(hD),[0,a(di),0]],nb=a(di),nc=a(hD),m_=a("accept"),m$=a("reject"),m9=a(hc),m8=a(hc),oU=a(bI),oV=a(b$),oR=a("S1: another model before"),oS=a("Q1"),oT=a("S1: another model after"),oW=a("C1: a state that is merged"),oC=[0,a(cA),[0,a(cz),[0,a(a3),[0,a(aK),[0,a(bG),[0,a(bI),[0,a(b$),0]]]]]]],oD=a(el),oE=a(b$),oF=a("steps"),oX=a("quotient"),oY=a("name"),oG=a(da),oH=a("before"),oI=a("after"),oJ=a("proof"),oK=[0,a(aK),[0,a(bG),[0,a(a3),[0,a(cA),[0,a(cz),[0,a(b$),[0,a("fixed"),0]]]]]]],oL=a(bI),oM=a(bG),oN=[0,[3,a(hj)]],oO=a(a3),oP=a(aK),oQ=a(aK),oA=a("S3: no claim of the proof says so much"),oz=a("Q2: states that are not alike"),ox=a("G1: a probability"),oy=a("G1: a sum"),ow=a("G1: there is no state"),oo=[0,a(b7),[0,a(b9),[0,a(hk),[0,a(S),[0,a(aD),[0,a(ao),0]]]]]],op=a(eq),oq=a(hk),or=a(S),os=a(aD),ot=a(ao),ou=a(b9),ov=a(b7),om=a("Quotient_document.Other"),pB=a("valid"),pC=a("not covered"),pD=a("malformed: too large for the stack (see ulimit -s)"),pE=a("not valid: "),pF=a("malformed: "),py=a("G2: another model"),pz=a("G3: another digest"),pA=[0,a("a rule of the proved checker fails")],pl=a(cA),pv=a("bisimdist-certificate"),pm=a("no certificate"),pn=a(cz),pu=a("1"),po=a("the version is not 1"),pp=a(a3),ps=a(eq),pt=a(b$),pr=a(eq),pq=a("the kind is no string"),pk=a("the document is no object"),ph=a("a digest"),o_=a(ej),o$=[0,a(ef),[0,a(gv),[0,a(g4),0]]],pa=a("the program"),pb=a("the function"),pc=a(ef),pd=a("what is observed"),pe=a(gv),pf=a("the sources"),pg=a(g4),pi=a(ej),o9=[3,a("cut")],o6=a(ej),o7=a(aK),o8=a(bw),o1=a(b$),o2=a("nature"),o3=a(aK),o4=[0,[3,a(hj)]],o5=a(a3),o0=[0,1],oZ=a("model file: "),pw=a("bisimdist-certificate 2\n"),pG=a(m),pH=a("not checked: too large for the stack of this browser");function
+qP(){var
+a=e;if(a.process&&a.process.on)a.process.on("uncaughtException",function(b,c){hY(b);a.process.exit(2)});else
+if(a.addEventListener)a.addEventListener("error",function(a){if(a.error)hY(a.error)})}qP();function
+b(a,b){return a.length==1?a(b):cc(a,[b])}function
+g(a,b,c){return a.length==2?a(b,c):cc(a,[b,c])}p$();var
+e6=[K,a(gv),-2],e4=[K,a(ef),-3],e3=[K,a(gX),-4],aU=[K,a(g4),-7],e5=[K,a(g7),-9],B=[K,a(hm),-11],cu=a("a probability"),R=a("the lower table"),cZ=a("the upper table"),cv=a("the ceiling"),ax=a(eC),c1=a(eC);aL(11,[K,a(gi),-12],gi);aL(10,B,hm);aL(9,[K,a(gU),eA],gU);aL(8,e5,g7);aL(7,[K,a(gH),-8],gH);aL(6,aU,g4);aL(5,[K,a(hd),-6],hd);aL(4,[K,a(gx),-5],gx);aL(3,e3,gX);aL(2,e4,ef);aL(1,e6,gv);aL(0,[K,a(hE),-1],hE);var
+ii=a(gY),ij=a(g1),il=a(g9),im=a("\\'"),io=a(gL),ip=a(hy),iq=a(gt),ir=a(gA),ik=a("Char.chr"),it=a("List.combine"),is=a("List.init"),iw=a("String.blit / Bytes.blit_string"),iv=a("Bytes.blit"),iu=a("String.sub / Bytes.sub"),iB=a("String.contains_from / Bytes.contains_from"),iy=a(m),ix=a("String.concat"),iE=a("Array.blit"),iF=a("CamlinternalLazy.Undefined"),iL=a("Buffer.add: cannot grow buffer"),iK=[0,a(hb),93,2],iJ=[0,a(hb),94,2],iU=a("%c"),iV=a("%s"),iW=a(gh),iX=a(gG),iY=a(gV),iZ=a(gm),i0=a("%f"),i1=a("%B"),i2=a("%{"),i3=a("%}"),i4=a("%("),i5=a("%)"),i6=a("%a"),i7=a("%t"),i8=a("%?"),i9=a("%r"),i_=a("%_r"),i$=[0,a(J),850,23],jk=[0,a(J),814,21],jc=[0,a(J),815,21],jl=[0,a(J),818,21],jd=[0,a(J),819,21],jm=[0,a(J),822,19],je=[0,a(J),823,19],jn=[0,a(J),826,22],jf=[0,a(J),827,22],jo=[0,a(J),831,30],jg=[0,a(J),832,30],ji=[0,a(J),836,26],ja=[0,a(J),837,26],jj=[0,a(J),846,28],jb=[0,a(J),847,28],jh=[0,a(J),851,23],kr=a(gS),kp=[0,a(J),1558,4],kq=a("Printf: bad conversion %["),ks=[0,a(J),1626,39],kt=[0,a(J),1649,31],ku=[0,a(J),1650,31],kv=a("Printf: bad conversion %_"),kw=a("@{"),kx=a("@["),kn=a(el),kl=a("neg_infinity"),km=a(hB),kk=a(b$),kf=[0,gr],j5=a("%+nd"),j6=a("% nd"),j8=a("%+ni"),j9=a("% ni"),j_=a("%nx"),j$=a("%#nx"),ka=a("%nX"),kb=a("%#nX"),kc=a("%no"),kd=a("%#no"),j4=a("%nd"),j7=a(gV),ke=a("%nu"),jS=a("%+ld"),jT=a("% ld"),jV=a("%+li"),jW=a("% li"),jX=a("%lx"),jY=a("%#lx"),jZ=a("%lX"),j0=a("%#lX"),j1=a("%lo"),j2=a("%#lo"),jR=a("%ld"),jU=a(gG),j3=a("%lu"),jF=a("%+Ld"),jG=a("% Ld"),jI=a("%+Li"),jJ=a("% Li"),jK=a("%Lx"),jL=a("%#Lx"),jM=a("%LX"),jN=a("%#LX"),jO=a("%Lo"),jP=a("%#Lo"),jE=a("%Ld"),jH=a(gm),jQ=a("%Lu"),js=a("%+d"),jt=a("% d"),jv=a("%+i"),jw=a("% i"),jx=a("%x"),jy=a("%#x"),jz=a("%X"),jA=a("%#X"),jB=a("%o"),jC=a("%#o"),jr=a(hc),ju=a(gh),jD=a(gS),iM=a("@]"),iN=a("@}"),iO=a("@?"),iP=a("@\n"),iQ=a("@."),iR=a("@@"),iS=a("@%"),iT=a("@"),jp=a("CamlinternalFormat.Type_mismatch"),ky=a("x"),kC=a("Hashtbl: unsupported hash table format"),pO=a("OCAMLRUNPARAM"),pM=a("CAMLRUNPARAM"),kz=a(m),kR=a(" occurs twice"),kS=a("the key "),kN=a("nested too deeply"),kQ=[5,0],kO=[0,1],kP=a(gY),kV=a("null"),kT=[0,0],kU=a(g1),kW=[4,0],kX=a(" stands bare"),kY=a("the number "),kM=a(cx),kL=[0,[11,a("byte "),[4,0,0,0,[11,a(": not JSON"),0]]],a("byte %d: not JSON")],kK=a(c_),kJ=a(c_),kI=a(c_),kH=a(c_),kG=a("Json.Malformed"),k5=[0,[4,6,[0,2,8],0,0],a("%08x")],k6=a(m),lr=a(" is no number of a model"),ls=a("0u"),lt=a(m),lv=a(m),lu=a(m),lq=a(m),lo=a(" is out of range"),lm=a(hD),li=a(an),lj=a(m),lk=a(cx),ll=a(" is no integer"),lh=a(" has too many decimal digits"),lg=a(m),lf=a(m),le=[0,a(gO),32,90],ld=[0,a(gO),31,82],lc=a(" has the wrong length"),lb=a(" is no string"),la=a(" is no array"),k$=a(hs),k_=a(" has the unknown key "),k9=a(" has no "),k8=a(hs),k7=a("Reading.Not_valid"),lX=a("sha256:"),lQ=a(gZ),lP=a("}"),lR=a(","),lS=a("{"),lT=a(dd),lU=a(bx),lV=a(gE),lW=a(a3),lO=a(aR),lJ=a(gL),lK=a(hy),lL=a(gt),lM=a("\\f"),lN=a(gA),lI=a(g9),lH=a('\\"'),lG=[0,[11,a("\\u"),[4,6,[0,2,4],0,0]],a("\\u%04x")],lE=a("G1: a row of no state"),lD=a("a row"),lC=a("a label"),lz=a(" are no object"),lw=a(ee),lx=a(a3),lF=a(gE),ly=a("the model's kind is not 'lmc'"),lA=a(bx),lB=a(dd),mP=[0,a(cB),[0,a(cA),[0,a(aK),[0,a(bH),[0,a(c7),[0,a(S),[0,a(bJ),[0,a(ao),0]]]]]]]],mQ=[0,a(aD),0],mR=a(eo),mS=a(di),mT=[0,a(di),[0,a(g0),0]],mU=a("the distance"),mV=a(c7),mW=a(S),mX=a(S),mY=a(gJ),mZ=a(bJ),m0=a(g$),m1=a(hA),m2=a(bH),m3=[0,a(a3),[0,a(bx),[0,a(dd),0]]],m4=a(ee),m5=a(aK),m6=a(S),m7=a(S),m8=a(S),m9=a(ao),m_=a(aD),m$=a(aK),mG=a(cC),mH=a(hF),mI=a(ed),mJ=a(ex),mK=a(": only one of rank and progress"),mL=a(ex),mM=a(ed),mN=[0,a(ex),[0,a(ed),0]],mO=[0,a(cC),[0,a(dh),[0,a(hF),0]]],mF=a(" has no rank of at least 1"),mE=a(" has a rank that is no integer"),ms=[0,a(c6),[0,a(da),[0,a(db),[0,a(bx),0]]]],mt=a(db),mD=a(bx),mu=a(da),mv=a(c6),mw=a(" has not one form"),mx=a(c6),my=a(c6),mz=a(da),mA=a(da),mB=a(bx),mC=a(db),mp=a("above"),mq=a("below"),mr=a(" has an unknown relation"),ml=a(cC),mm=a(ev),mn=a(hk),mo=[0,0,0],mj=[0,a(cC),[0,a(dh),[0,a(ev),[0,a(hk),0]]]],mk=[0,a(cC),[0,a(dh),[0,a(ev),0]]],mi=a(" has no common denominator of a usable size"),me=a(dh),mc=[0,a(hC),0],md=[0,a(g3),0],mf=a(g3),mg=a(hC),mh=a(hD),l_=[0,a(b9),[0,a(b7),0]],l$=a(b9),ma=a(b7),l9=a("a lower bound"),lZ=[0,a(aD),0],l0=[0,a(b8),[0,a(b_),[0,a(ao),0]]],l1=a(eC),l2=a(hl),l3=a(b8),l4=a(hl),l5=a(b_),l6=a("an upper bound"),l7=a(ao),l8=a(aD),lY=a(" is none that is known"),nX=[0,a(cB),[0,a(cA),[0,a(a3),[0,a(aK),[0,a(bH),[0,a(S),[0,a(bJ),[0,a(dk),0]]]]]]]],nY=[0,a(gR),[0,a(hx),0]],nZ=a(eo),n0=[0,a(aD),[0,a(ao),0]],n1=a(S),n2=a(S),n3=a(gJ),n4=a(bJ),n5=a(g$),n6=a(S),n7=a(aD),n8=a(S),n9=a(ao),n_=a("the nodes"),n$=a(dk),oa=[0,a(a3),[0,a(bx),[0,a(dd),0]]],ob=a(ee),oc=a(aK),od=a(hA),oe=a(bH),of=a(S),og=a(S),oh=a(aD),oi=a(S),oj=a(S),ok=a(ao),ol=a(gR),om=a("the ratios"),on=[4,0],oo=a(hx),op=a(aK),nQ=[0,a(S),[0,a(c7),[0,a(gW),[0,a(ao),0]]]],nR=a(di),nS=[0,a(di),[0,a(g0),0]],nT=a(c7),nU=a(S),nV=a(gW),nW=a(ao),nP=a(" name a pair twice"),nC=[0,[11,a("node "),[4,0,0,0,0]],a("node %d")],nD=[0,a(hz),[0,a(ao),[0,a(he),[0,a(aD),[0,a(eF),0]]]]],nE=[0,a(gs),0],nF=a(gs),nG=a(" has an empty vector"),nH=a(hz),nI=a(eF),nJ=a(" is not true"),nK=a("'stop' of "),nL=a(ao),nM=a(he),nN=a(aD),nO=a(eF),nv=[4,0],nq=[0,a(hr),[0,a(b9),[0,a(b7),[0,a(eg),0]]]],nr=a(eg),ns=a(b9),nB=a(b7),nt=a(" has both covers and a coupling"),nu=a(hr),nw=a(b9),nx=a(b7),ny=a(b9),nz=a(b7),nA=a(eg),nh=[0,a(ht),[0,a(gN),[0,a(hI),0]]],ni=[0,a(b8),[0,a(b_),[0,a(aD),[0,a(ao),0]]]],nj=a(hI),nk=a(b8),nl=a(b_),nm=a(aD),nn=a(ao),no=a(ht),np=a(gN),ne=[0,a(hH),[0,a(dk),0]],nf=a(dk),ng=a(hH),nc=a("accept"),nd=a("reject"),nb=a(hg),na=a(hg),oY=a(bJ),oZ=a(ca),oV=a("S1: another model before"),oW=a("Q1"),oX=a("S1: another model after"),o0=a("C1: a state that is merged"),oG=[0,a(cB),[0,a(cA),[0,a(a3),[0,a(aK),[0,a(bH),[0,a(bJ),[0,a(ca),0]]]]]]],oH=a(eo),oI=a(ca),oJ=a("steps"),o1=a("quotient"),o2=a("name"),oK=a(db),oL=a("before"),oM=a("after"),oN=a("proof"),oO=[0,a(aK),[0,a(bH),[0,a(a3),[0,a(cB),[0,a(cA),[0,a(ca),[0,a("fixed"),0]]]]]]],oP=a(bJ),oQ=a(bH),oR=[0,[3,a(hn)]],oS=a(a3),oT=a(aK),oU=a(aK),oE=a("S3: no claim of the proof says so much"),oD=a("Q2: states that are not alike"),oB=a("G1: a probability"),oC=a("G1: a sum"),oA=a("G1: there is no state"),os=[0,a(b8),[0,a(b_),[0,a(ho),[0,a(S),[0,a(aD),[0,a(ao),0]]]]]],ot=a(et),ou=a(ho),ov=a(S),ow=a(aD),ox=a(ao),oy=a(b_),oz=a(b8),oq=a("Quotient_document.Other"),pF=a("valid"),pG=a("not covered"),pH=a("malformed: too large for the stack (see ulimit -s)"),pI=a("not valid: "),pJ=a("malformed: "),pC=a("G2: another model"),pD=a("G3: another digest"),pE=[0,a("a rule of the proved checker fails")],pp=a(cB),pz=a("bisimdist-certificate"),pq=a("no certificate"),pr=a(cA),py=a("1"),ps=a("the version is not 1"),pt=a(a3),pw=a(et),px=a(ca),pv=a(et),pu=a("the kind is no string"),po=a("the document is no object"),pl=a("a digest"),pc=a(em),pd=[0,a(ei),[0,a(gz),[0,a(g8),0]]],pe=a("the program"),pf=a("the function"),pg=a(ei),ph=a("what is observed"),pi=a(gz),pj=a("the sources"),pk=a(g8),pm=a(em),pb=[3,a("cut")],o_=a(em),o$=a(aK),pa=a(bx),o5=a(ca),o6=a("nature"),o7=a(aK),o8=[0,[3,a(hn)]],o9=a(a3),o4=[0,1],o3=a("model file: "),pA=a("bisimdist-certificate 2\n"),pK=a(m),pL=a("not checked: too large for the stack of this browser");function
 D(a){if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -980,83 +994,83 @@ F=a[1];return[21,F,z(a[2],b)];case
 23:var
 G=a[1];return[23,G,z(a[2],b)];default:var
 H=a[2],I=a[1];return[24,I,H,z(a[3],b)]}}function
-aM(a){throw[0,eZ,a]}function
-e3(b,a){return p7(b,a)?b:a}function
-ci(a){return 0<=a?a:-a|0}function
+aM(a){throw[0,e3,a]}function
+e7(b,a){return qa(b,a)?b:a}function
+cj(a){return 0<=a?a:-a|0}function
 j(d,c){var
-a=p(d),e=p(c),b=M(a+e|0);a7(d,0,b,0,a);a7(c,0,b,a,e);return ae(b)}function
-ic(a){return a?id:ie}function
-dv(a,b){if(a){var
-c=a[1];return[0,c,dv(a[2],b)]}return b}qz(0);h2(1);h2(2);function
-e4(b){function
+a=p(d),e=p(c),b=M(a+e|0);a8(d,0,b,0,a);a8(c,0,b,a,e);return ae(b)}function
+ih(a){return a?ii:ij}function
+dy(a,b){if(a){var
+c=a[1];return[0,c,dy(a[2],b)]}return b}qE(0);h6(1);h6(2);function
+e8(b){function
 a(b){var
 a=b;for(;;){if(a){var
-c=a[2],d=a[1];try{qy(d)}catch(a){a=bl(a);if(a[1]!==e2)throw a;var
+c=a[2],d=a[1];try{qD(d)}catch(a){a=bm(a);if(a[1]!==e6)throw a;var
 e=a}var
-a=c;continue}return 0}}return a(qA(0))}qJ(a(gf),e4);function
-aW(a,b){return a?a[1]:b}function
+a=c;continue}return 0}}return a(qF(0))}qO(a(gj),e8);function
+aV(a,b){return a?a[1]:b}function
 af(c,a){return a?[0,b(c,a[1])]:0}function
-e5(a){if(0<=a&&!(ee<a))return a;return aM(ig)}var
-dw=qO(0),cj=(4*dw|0)-1|0;function
-aX(c){var
+e9(a){if(0<=a&&!(eh<a))return a;return aM(ik)}var
+dz=qT(0),ck=(4*dz|0)-1|0;function
+aW(c){var
 b=0,a=c;for(;;){if(a){var
 b=b+1|0,a=a[2];continue}return b}}function
-ba(d,c){var
+bb(d,c){var
 a=d,b=c;for(;;){if(a){var
 e=[0,a[1],b],a=a[2],b=e;continue}return b}}function
-bz(a){return ba(a,0)}function
-e6(a,d,c){if(d<=a)return 0;var
-e=b(c,a);return[0,e,e6(a+1|0,d,c)]}function
+bA(a){return bb(a,0)}function
+e_(a,d,c){if(d<=a)return 0;var
+e=b(c,a);return[0,e,e_(a+1|0,d,c)]}function
 o(c,a){if(a){var
 d=a[2],e=b(c,a[1]);return[0,e,o(c,d)]}return 0}function
-e7(c,b,a){if(a){var
-d=a[2],e=g(b,c,a[1]);return[0,e,e7(c+1|0,b,d)]}return 0}function
-e8(b,a){return e7(0,b,a)}function
-ar(d,c){var
+e$(c,b,a){if(a){var
+d=a[2],e=g(b,c,a[1]);return[0,e,e$(c+1|0,b,d)]}return 0}function
+fa(b,a){return e$(0,b,a)}function
+as(d,c){var
 a=c;for(;;){if(a){var
 e=a[2];b(d,a[1]);var
 a=e;continue}return 0}}function
-dx(e,d,c){var
+dA(e,d,c){var
 b=d,a=c;for(;;){if(a){var
 f=a[2],b=g(e,b,a[1]),a=f;continue}return b}}function
-e9(e,d){var
+fb(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c){var
 a=f;continue}return c}return 1}}function
-bR(e,d){var
+bS(e,d){var
 a=d;for(;;){if(a){var
 f=a[2],c=b(e,a[1]);if(c)return c;var
 a=f;continue}return 0}}function
-bA(d,c){var
+bB(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aa(a[1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-dy(d,c){var
+dB(d,c){var
 a=c;for(;;){if(a){var
 b=a[1],e=a[2],f=b[2];if(0===aa(b[1],d))return f;var
-a=e;continue}throw aV}}function
-bS(d,c){var
+a=e;continue}throw aU}}function
+bT(d,c){var
 a=c;for(;;){if(a){var
 e=a[2],b=0===aa(a[1][1],d)?1:0;if(b)return b;var
 a=e;continue}return 0}}function
-e_(b,a){if(a){var
-c=a[2],d=a[1];return 0===aa(d[1],b)?c:[0,d,e_(b,c)]}return 0}function
-bT(f){var
+fc(b,a){if(a){var
+c=a[2],d=a[1];return 0===aa(d[1],b)?c:[0,d,fc(b,c)]}return 0}function
+bU(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=a[1];if(b(f,e)){var
 c=[0,e,c],a=d;continue}var
-a=d;continue}return bz(c)}}}function
-dz(f){var
+a=d;continue}return bA(c)}}}function
+dC(f){var
 g=0;return function(h){var
 c=g,a=h;for(;;){if(a){var
 d=a[2],e=b(f,a[1]);if(e){var
 c=[0,e[1],c],a=d;continue}var
-a=d;continue}return bz(c)}}}function
-e$(b,a){if(b){if(a){var
-c=a[1],d=b[1];return[0,[0,d,c],e$(b[2],a[2])]}}else
-if(!a)return 0;return aM(ip)}function
-fa(a,b){function
+a=d;continue}return bA(c)}}}function
+fd(b,a){if(b){if(a){var
+c=a[1],d=b[1];return[0,[0,d,c],fd(b[2],a[2])]}}else
+if(!a)return 0;return aM(it)}function
+fe(a,b){function
 r(j,e){if(2===j){if(e){var
 l=e[2];if(l){var
 m=l[1],n=e[1],y=l[2],z=0<g(a,n,m)?[0,n,[0,m,0]]:[0,m,[0,n,0]];return[0,z,y]}}}else
@@ -1068,9 +1082,9 @@ s=j>>1,t=k(s,e),A=t[1],u=k(j-s|0,t[2]),i=A,h=u[1],f=0,B=u[2];for(;;){if(i){if(h)
 q=h[1],r=i[1],w=h[2],x=i[2];if(0<g(a,r,q)){var
 h=w,f=[0,q,f];continue}var
 i=x,f=[0,r,f];continue}var
-v=ba(i,f)}else
+v=bb(i,f)}else
 var
-v=ba(h,f);return[0,v,B]}}function
+v=bb(h,f);return[0,v,B]}}function
 k(j,e){if(2===j){if(e){var
 k=e[2];if(k){var
 l=k[1],m=e[1],y=k[2],z=0<g(a,m,l)?[0,l,[0,m,0]]:[0,m,[0,l,0]];return[0,z,y]}}}else
@@ -1082,11 +1096,11 @@ s=j>>1,t=r(s,e),A=t[1],u=r(j-s|0,t[2]),i=A,h=u[1],f=0,B=u[2];for(;;){if(i){if(h)
 p=h[1],q=i[1],w=h[2],x=i[2];if(0<g(a,q,p)){var
 i=x,f=[0,q,f];continue}var
 h=w,f=[0,p,f];continue}var
-v=ba(i,f)}else
+v=bb(i,f)}else
 var
-v=ba(h,f);return[0,v,B]}}var
-c=aX(b);return 2<=c?k(c,b)[1]:b}function
-fb(b,a){function
+v=bb(h,f);return[0,v,B]}}var
+c=aW(b);return 2<=c?k(c,b)[1]:b}function
+ff(b,a){function
 x(j,f){if(2===j){if(f){var
 n=f[2];if(n){var
 o=n[1],k=f[1],J=n[2],y=g(b,k,o),K=0===y?[0,k,0]:0<y?[0,k,[0,o,0]]:[0,o,[0,k,0]];return[0,K,J]}}}else
@@ -1115,9 +1129,9 @@ u=h[2],v=h[1],w=i[2],l=i[1],x=g(b,l,v);if(0===x){var
 i=w,h=u,e=[0,l,e];continue}if(0<=x){var
 h=u,e=[0,v,e];continue}var
 i=w,e=[0,l,e];continue}var
-C=ba(i,e)}else
+C=bb(i,e)}else
 var
-C=ba(h,e);return[0,C,M]}}function
+C=bb(h,e);return[0,C,M]}}function
 m(j,f){if(2===j){if(f){var
 m=f[2];if(m){var
 n=m[1],k=f[1],J=m[2],y=g(b,k,n),K=0===y?[0,k,0]:0<=y?[0,n,[0,k,0]]:[0,k,[0,n,0]];return[0,K,J]}}}else
@@ -1146,127 +1160,127 @@ t=h[2],u=h[1],v=i[2],l=i[1],w=g(b,l,u);if(0===w){var
 i=v,h=t,e=[0,l,e];continue}if(0<w){var
 i=v,e=[0,l,e];continue}var
 h=t,e=[0,u,e];continue}var
-C=ba(i,e)}else
+C=bb(i,e)}else
 var
-C=ba(h,e);return[0,C,M]}}var
-c=aX(a);return 2<=c?m(c,a)[1]:a}function
-fc(b,a){return a<=b?b:a}function
-bm(a,c){var
-b=M(a);p4(b,0,a,c);return b}function
-fd(c,b,a){if(0<=b&&0<=a&&!((aE(c)-a|0)<b)){var
-d=M(a);bL(c,b,d,0,a);return d}return aM(iq)}function
-fe(c,b,a){return ae(fd(c,b,a))}function
-ff(e,c,d,b,a){if(0<=a&&0<=c&&!((aE(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return bL(e,c,d,b,a);return aM(ir)}function
-aY(e,c,d,b,a){if(0<=a&&0<=c&&!((p(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return a7(e,c,d,b,a);return aM(is)}function
-aZ(c,b,a){return ae(fd(bj(c),b,a))}function
-fg(k,g){if(g){var
+C=bb(h,e);return[0,C,M]}}var
+c=aW(a);return 2<=c?m(c,a)[1]:a}function
+fg(b,a){return a<=b?b:a}function
+bn(a,c){var
+b=M(a);p9(b,0,a,c);return b}function
+fh(c,b,a){if(0<=b&&0<=a&&!((aE(c)-a|0)<b)){var
+d=M(a);bM(c,b,d,0,a);return d}return aM(iu)}function
+fi(c,b,a){return ae(fh(c,b,a))}function
+fj(e,c,d,b,a){if(0<=a&&0<=c&&!((aE(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return bM(e,c,d,b,a);return aM(iv)}function
+aX(e,c,d,b,a){if(0<=a&&0<=c&&!((p(e)-a|0)<c)&&0<=b&&!((aE(d)-a|0)<b))return a8(e,c,d,b,a);return aM(iw)}function
+aY(c,b,a){return ae(fh(bk(c),b,a))}function
+fk(k,g){if(g){var
 h=p(k),c=0,b=g,q=0;for(;;){if(b){var
 i=b[1];if(b[2]){var
-j=(p(i)+h|0)+c|0,m=b[2],n=c<=j?j:aM(it),c=n,b=m;continue}var
+j=(p(i)+h|0)+c|0,m=b[2],n=c<=j?j:aM(ix),c=n,b=m;continue}var
 l=p(i)+c|0}else
 var
 l=c;var
 f=M(l),e=q,d=g;for(;;){if(d){var
 a=d[1];if(d[2]){var
-o=d[2];a7(a,0,f,e,p(a));a7(k,0,f,e+p(a)|0,h);var
-e=(e+p(a)|0)+h|0,d=o;continue}a7(a,0,f,e,p(a))}return ae(f)}}}return iu}function
-fh(f,e){var
-c=bj(e),a=0,d=aE(c);for(;;){if(a===d)return 1;if(b(f,a8(c,a))){var
+o=d[2];a8(a,0,f,e,p(a));a8(k,0,f,e+p(a)|0,h);var
+e=(e+p(a)|0)+h|0,d=o;continue}a8(a,0,f,e,p(a))}return ae(f)}}}return iy}function
+fl(f,e){var
+c=bk(e),a=0,d=aE(c);for(;;){if(a===d)return 1;if(b(f,a9(c,a))){var
 a=a+1|0;continue}return 0}}function
-iv(e,d,c,b){var
-a=c;for(;;){if(d<=a)throw aV;if(aq(e,a)===b)return a;var
+iz(e,d,c,b){var
+a=c;for(;;){if(d<=a)throw aU;if(ar(e,a)===b)return a;var
 a=a+1|0;continue}}function
-ck(b,c){var
-a=0,d=p(b);for(;;){if(d<=a)return 0;if(aq(b,a)===c)return[0,a];var
+cl(b,c){var
+a=0,d=p(b);for(;;){if(d<=a)return 0;if(ar(b,a)===c)return[0,a];var
 a=a+1|0;continue}}function
-iw(b,a,d){var
-c=p(b);if(0<=a&&!(c<a))try{iv(b,c,a,d);var
-e=1;return e}catch(a){a=bl(a);if(a===aV)return 0;throw a}return aM(ix)}function
-iy(b,a){return iw(b,0,a)}function
-iz(c,b){var
+iA(b,a,d){var
+c=p(b);if(0<=a&&!(c<a))try{iz(b,c,a,d);var
+e=1;return e}catch(a){a=bm(a);if(a===aU)return 0;throw a}return aM(iB)}function
+iC(b,a){return iA(b,0,a)}function
+iD(c,b){var
 d=p(c),e=d<=p(b)?1:0;if(e){var
-a=0;for(;;){if(a===d)return 1;if(aq(b,a)!==aq(c,a))return 0;var
+a=0;for(;;){if(a===d)return 1;if(ar(b,a)!==ar(c,a))return 0;var
 a=a+1|0;continue}}return e}function
-fi(a){if(a){var
+fm(a){if(a){var
 d=0,c=a,g=a[2],h=a[1];for(;;){if(c){var
 d=d+1|0,c=c[2];continue}var
-f=ce(d,h),e=1,b=g;for(;;){if(b){var
+f=cf(d,h),e=1,b=g;for(;;){if(b){var
 i=b[2];f[1+e]=b[1];var
 e=e+1|0,b=i;continue}return f}}}return[0]}var
-iC=[K,iB,cG(0)];function
-iD(a){throw iC}function
-iE(a){var
-d=a[1];a[1]=iD;try{var
-c=b(d,0);qC(a,c);return c}catch(b){b=bl(b);a[1]=function(a){throw b};throw b}}function
-dA(a){var
-b=1<=a?a:1,c=cj<b?cj:b,d=M(c);return[0,d,0,c,d]}function
-dB(a){return fe(a[1],0,a[2])}function
-fj(a,c){var
-d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(cj<b[1]){if(!((d+c|0)<=cj))throw[0,e0,iH];b[1]=cj}var
-e=M(b[1]);ff(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,B,iF]}throw[0,B,iG]}}function
+iG=[K,iF,cH(0)];function
+iH(a){throw iG}function
+iI(a){var
+d=a[1];a[1]=iH;try{var
+c=b(d,0);qH(a,c);return c}catch(b){b=bm(b);a[1]=function(a){throw b};throw b}}function
+dD(a){var
+b=1<=a?a:1,c=ck<b?ck:b,d=M(c);return[0,d,0,c,d]}function
+dE(a){return fi(a[1],0,a[2])}function
+fn(a,c){var
+d=a[2],b=[0,a[3]];for(;;){if(b[1]<(d+c|0)){b[1]=2*b[1]|0;continue}if(ck<b[1]){if(!((d+c|0)<=ck))throw[0,e4,iL];b[1]=ck}var
+e=M(b[1]);fj(a[1],0,e,0,a[2]);a[1]=e;a[3]=b[1];if((a[2]+c|0)<=a[3]){if((d+c|0)<=a[3])return 0;throw[0,B,iJ]}throw[0,B,iK]}}function
 aF(a,c){var
-b=a[2];if(a[3]<=b)fj(a,1);E(a[1],b,c);a[2]=b+1|0;return 0}function
+b=a[2];if(a[3]<=b)fn(a,1);E(a[1],b,c);a[2]=b+1|0;return 0}function
 ay(a,c){var
-b=p(c),d=a[2]+b|0;if(a[3]<d)fj(a,b);a7(c,0,a[1],a[2],b);a[2]=d;return 0}function
-dC(a){return 5===a[2]?12:-6}function
-fk(a){return[0,0,M(a)]}function
-fl(a,g){var
+b=p(c),d=a[2]+b|0;if(a[3]<d)fn(a,b);a8(c,0,a[1],a[2],b);a[2]=d;return 0}function
+dF(a){return 5===a[2]?12:-6}function
+fo(a){return[0,0,M(a)]}function
+fp(a,g){var
 b=aE(a[2]),c=a[1]+g|0,d=b<c?1:0;if(d){var
-e=M(fc(b*2|0,c));ff(a[2],0,e,0,b);a[2]=e;var
+e=M(fg(b*2|0,c));fj(a[2],0,e,0,b);a[2]=e;var
 f=0}else
 var
 f=d;return f}function
-bU(a,b){fl(a,1);by(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
+bV(a,b){fp(a,1);bz(a[2],a[1],b);a[1]=a[1]+1|0;return 0}function
 W(a,c){var
-b=p(c);fl(a,b);aY(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
-fm(a){return fe(a[2],0,a[1])}function
-dD(b,c){var
+b=p(c);fp(a,b);aX(c,0,a[2],a[1],b);a[1]=a[1]+b|0;return 0}function
+fq(a){return fi(a[2],0,a[1])}function
+dG(b,c){var
 a=c;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
 0:var
-d=a[1];W(b,iQ);var
+d=a[1];W(b,iU);var
 a=d;continue;case
 1:var
-e=a[1];W(b,iR);var
+e=a[1];W(b,iV);var
 a=e;continue;case
 2:var
-f=a[1];W(b,iS);var
+f=a[1];W(b,iW);var
 a=f;continue;case
 3:var
-g=a[1];W(b,iT);var
+g=a[1];W(b,iX);var
 a=g;continue;case
 4:var
-h=a[1];W(b,iU);var
+h=a[1];W(b,iY);var
 a=h;continue;case
 5:var
-i=a[1];W(b,iV);var
+i=a[1];W(b,iZ);var
 a=i;continue;case
 6:var
-j=a[1];W(b,iW);var
+j=a[1];W(b,i0);var
 a=j;continue;case
 7:var
-k=a[1];W(b,iX);var
+k=a[1];W(b,i1);var
 a=k;continue;case
 8:var
-l=a[2],m=a[1];W(b,iY);dD(b,m);W(b,iZ);var
+l=a[2],m=a[1];W(b,i2);dG(b,m);W(b,i3);var
 a=l;continue;case
 9:var
-n=a[3],o=a[1];W(b,i0);dD(b,o);W(b,i1);var
+n=a[3],o=a[1];W(b,i4);dG(b,o);W(b,i5);var
 a=n;continue;case
 10:var
-p=a[1];W(b,i2);var
+p=a[1];W(b,i6);var
 a=p;continue;case
 11:var
-q=a[1];W(b,i3);var
+q=a[1];W(b,i7);var
 a=q;continue;case
 12:var
-r=a[1];W(b,i4);var
+r=a[1];W(b,i8);var
 a=r;continue;case
 13:var
-s=a[1];W(b,i5);var
+s=a[1];W(b,i9);var
 a=s;continue;default:var
-t=a[1];W(b,i6);var
+t=a[1];W(b,i_);var
 a=t;continue}}function
 F(a){if(typeof
 a==="number")return 0;else
@@ -1331,7 +1345,7 @@ switch(c[0]){case
 13:a=3;break;case
 14:a=4;break;case
 8:a=5;break;case
-9:a=6;break;default:throw[0,B,i7]}else
+9:a=6;break;default:throw[0,B,i$]}else
 switch(d[0]){case
 0:var
 e=0,t=d[1];if(typeof
@@ -1437,7 +1451,7 @@ E=c[1],G=H(C,c[2]);return[8,H(D,E),G];case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:m=1}if(m)throw[0,B,je];break;case
+14:a=4;break;default:m=1}if(m)throw[0,B,ji];break;case
 9:var
 n=0,I=d[3],J=d[2],K=d[1];if(typeof
 c==="number")n=1;else
@@ -1449,23 +1463,23 @@ L=c[3],M=c[2],N=c[1],s=X(H(F(J),N)),O=s[4];b(s[2],0);b(O,0);return[9,K,M,H(I,L)]
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:a=4;break;default:n=1}if(n)throw[0,B,jf];break;case
+14:a=4;break;default:n=1}if(n)throw[0,B,jj];break;case
 10:var
 P=d[1];if(typeof
-c!=="number"&&10===c[0])return[10,H(P,c[1])];throw[0,B,jg];case
+c!=="number"&&10===c[0])return[10,H(P,c[1])];throw[0,B,jk];case
 11:var
 o=0,Q=d[1];if(typeof
 c==="number")o=1;else
 switch(c[0]){case
 10:break;case
-11:return[11,H(Q,c[1])];default:o=1}if(o)throw[0,B,jh];break;case
+11:return[11,H(Q,c[1])];default:o=1}if(o)throw[0,B,jl];break;case
 12:var
 p=0,R=d[1];if(typeof
 c==="number")p=1;else
 switch(c[0]){case
 10:break;case
 11:a=1;break;case
-12:return[12,H(R,c[1])];default:p=1}if(p)throw[0,B,ji];break;case
+12:return[12,H(R,c[1])];default:p=1}if(p)throw[0,B,jm];break;case
 13:var
 q=0,S=d[1];if(typeof
 c==="number")q=1;else
@@ -1473,7 +1487,7 @@ switch(c[0]){case
 10:break;case
 11:a=1;break;case
 12:a=2;break;case
-13:return[13,H(S,c[1])];default:q=1}if(q)throw[0,B,jj];break;default:var
+13:return[13,H(S,c[1])];default:q=1}if(q)throw[0,B,jn];break;default:var
 r=0,T=d[1];if(typeof
 c==="number")r=1;else
 switch(c[0]){case
@@ -1481,20 +1495,20 @@ switch(c[0]){case
 11:a=1;break;case
 12:a=2;break;case
 13:a=3;break;case
-14:return[14,H(T,c[1])];default:r=1}if(r)throw[0,B,jk]}switch(a){case
-0:throw[0,B,i_];case
-1:throw[0,B,i$];case
-2:throw[0,B,ja];case
-3:throw[0,B,jb];case
-4:throw[0,B,jc];case
-5:throw[0,B,i8];case
-6:throw[0,B,i9];default:throw[0,B,jd]}}var
-O=[K,jl,cG(0)];function
-cJ(b,a){if(typeof
+14:return[14,H(T,c[1])];default:r=1}if(r)throw[0,B,jo]}switch(a){case
+0:throw[0,B,jc];case
+1:throw[0,B,jd];case
+2:throw[0,B,je];case
+3:throw[0,B,jf];case
+4:throw[0,B,jg];case
+5:throw[0,B,ja];case
+6:throw[0,B,jb];default:throw[0,B,jh]}}var
+O=[K,jp,cH(0)];function
+cK(b,a){if(typeof
 b==="number")return[0,0,a];else{if(0===b[0])return[0,[0,b[1],b[2]],a];if(typeof
 a!=="number"&&2===a[0])return[0,[1,b[1]],a[1]];throw O}}function
-cl(e,b,d){var
-a=cJ(e,d);if(typeof
+cm(e,b,d){var
+a=cK(e,d);if(typeof
 b==="number"){if(b){var
 c=a[2];if(typeof
 c!=="number"&&2===c[0])return[0,a[1],1,c[1]];throw O}return[0,a[1],0,a[2]]}return[0,a[1],[0,b[1]],a[2]]}function
@@ -1527,12 +1541,12 @@ a!=="number"&&7===a[0]){var
 n=ag(c[1],d,a[1]);return[0,[7,n[1]],n[2]]}break;case
 8:if(typeof
 a!=="number"&&8===a[0]){var
-o=a[1],x=a[2],y=c[2];if(cf([0,c[1]],[0,o]))throw O;var
+o=a[1],x=a[2],y=c[2];if(cg([0,c[1]],[0,o]))throw O;var
 p=ag(y,d,x);return[0,[8,o,p[1]],p[2]]}break;case
 9:if(typeof
 a!=="number"&&9===a[0]){var
-e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],E=[0,D(f)];if(cf([0,D(C)],E))throw O;var
-G=[0,D(e)];if(cf([0,D(B)],G))throw O;var
+e=a[2],f=a[1],z=a[3],A=c[3],B=c[2],C=c[1],E=[0,D(f)];if(cg([0,D(C)],E))throw O;var
+G=[0,D(e)];if(cg([0,D(B)],G))throw O;var
 q=X(H(F(f),e)),I=q[4];b(q[2],0);b(I,0);var
 r=ag(D(A),d,z),J=r[2];return[0,[9,f,e,F(r[1])],J]}break;case
 10:if(typeof
@@ -1557,35 +1571,35 @@ s=w(b[1],a[1]);return[0,[0,s[1]],s[2]]}break;case
 a!=="number"&&0===a[0]){var
 t=w(b[1],a[1]);return[0,[1,t[1]],t[2]]}break;case
 2:var
-ad=b[2],u=cJ(b[1],a),e=u[2],ae=u[1];if(typeof
+ad=b[2],u=cK(b[1],a),e=u[2],ae=u[1];if(typeof
 e!=="number"&&1===e[0]){var
 v=w(ad,e[1]);return[0,[2,ae,v[1]],v[2]]}throw O;case
 3:var
-af=b[2],x=cJ(b[1],a),f=x[2],ah=x[1];if(typeof
+af=b[2],x=cK(b[1],a),f=x[2],ah=x[1];if(typeof
 f!=="number"&&1===f[0]){var
 y=w(af,f[1]);return[0,[3,ah,y[1]],y[2]]}throw O;case
 4:var
-ai=b[4],aj=b[1],g=cl(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
+ai=b[4],aj=b[1],g=cm(b[2],b[3],a),h=g[3],ak=g[1];if(typeof
 h!=="number"&&2===h[0]){var
 al=g[2],z=w(ai,h[1]);return[0,[4,aj,ak,al,z[1]],z[2]]}throw O;case
 5:var
-am=b[4],an=b[1],i=cl(b[2],b[3],a),j=i[3],ao=i[1];if(typeof
+am=b[4],an=b[1],i=cm(b[2],b[3],a),j=i[3],ao=i[1];if(typeof
 j!=="number"&&3===j[0]){var
 ap=i[2],A=w(am,j[1]);return[0,[5,an,ao,ap,A[1]],A[2]]}throw O;case
 6:var
-aq=b[4],ar=b[1],k=cl(b[2],b[3],a),l=k[3],at=k[1];if(typeof
+aq=b[4],ar=b[1],k=cm(b[2],b[3],a),l=k[3],as=k[1];if(typeof
 l!=="number"&&4===l[0]){var
-au=k[2],B=w(aq,l[1]);return[0,[6,ar,at,au,B[1]],B[2]]}throw O;case
+au=k[2],B=w(aq,l[1]);return[0,[6,ar,as,au,B[1]],B[2]]}throw O;case
 7:var
-av=b[4],aw=b[1],m=cl(b[2],b[3],a),n=m[3],ax=m[1];if(typeof
+av=b[4],aw=b[1],m=cm(b[2],b[3],a),n=m[3],ax=m[1];if(typeof
 n!=="number"&&5===n[0]){var
 ay=m[2],C=w(av,n[1]);return[0,[7,aw,ax,ay,C[1]],C[2]]}throw O;case
 8:var
-az=b[4],aA=b[1],o=cl(b[2],b[3],a),p=o[3],aB=o[1];if(typeof
+az=b[4],aA=b[1],o=cm(b[2],b[3],a),p=o[3],aB=o[1];if(typeof
 p!=="number"&&6===p[0]){var
 aC=o[2],E=w(az,p[1]);return[0,[8,aA,aB,aC,E[1]],E[2]]}throw O;case
 9:var
-aD=b[2],F=cJ(b[1],a),q=F[2],aE=F[1];if(typeof
+aD=b[2],F=cK(b[1],a),q=F[2],aE=F[1];if(typeof
 q!=="number"&&7===q[0]){var
 G=w(aD,q[1]);return[0,[9,aE,G[1]],G[2]]}throw O;case
 10:var
@@ -1596,11 +1610,11 @@ aF=b[1],I=w(b[2],a);return[0,[11,aF,I[1]],I[2]];case
 aG=b[1],J=w(b[2],a);return[0,[12,aG,J[1]],J[2]];case
 13:if(typeof
 a!=="number"&&8===a[0]){var
-K=a[1],aH=a[2],aI=b[3],aJ=b[1];if(cf([0,b[2]],[0,K]))throw O;var
+K=a[1],aH=a[2],aI=b[3],aJ=b[1];if(cg([0,b[2]],[0,K]))throw O;var
 L=w(aI,aH);return[0,[13,aJ,K,L[1]],L[2]]}break;case
 14:if(typeof
 a!=="number"&&9===a[0]){var
-M=a[1],aK=a[3],aL=b[3],aM=b[2],aN=b[1],aO=[0,D(M)];if(cf([0,D(aM)],aO))throw O;var
+M=a[1],aK=a[3],aL=b[3],aM=b[2],aN=b[1],aO=[0,D(M)];if(cg([0,D(aM)],aO))throw O;var
 N=w(aL,D(aK));return[0,[14,aN,M,N[1]],N[2]]}break;case
 15:if(typeof
 a!=="number"&&10===a[0]){var
@@ -1626,62 +1640,62 @@ aS=b[1],V=w(b[2],a[1]);return[0,[21,aS,V[1]],V[2]]}break;case
 23:var
 d=b[2],c=b[1];if(typeof
 c==="number")switch(c){case
-0:return as(c,d,a);case
-1:return as(c,d,a);case
+0:return at(c,d,a);case
+1:return at(c,d,a);case
 2:if(typeof
 a!=="number"&&14===a[0]){var
-aa=w(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw O;default:return as(c,d,a)}else
+aa=w(d,a[1]);return[0,[23,2,aa[1]],aa[2]]}throw O;default:return at(c,d,a)}else
 switch(c[0]){case
-0:return as(c,d,a);case
-1:return as(c,d,a);case
-2:return as(c,d,a);case
-3:return as(c,d,a);case
-4:return as(c,d,a);case
-5:return as(c,d,a);case
-6:return as(c,d,a);case
-7:return as(c,d,a);case
-8:return as([8,c[1],c[2]],d,a);case
+0:return at(c,d,a);case
+1:return at(c,d,a);case
+2:return at(c,d,a);case
+3:return at(c,d,a);case
+4:return at(c,d,a);case
+5:return at(c,d,a);case
+6:return at(c,d,a);case
+7:return at(c,d,a);case
+8:return at([8,c[1],c[2]],d,a);case
 9:var
 aX=c[1],ab=ag(c[2],d,a),ac=ab[2];return[0,[23,[9,aX,ab[1]],ac[1]],ac[2]];case
-10:return as(c,d,a);default:return as(c,d,a)}}throw O}function
-as(d,c,b){var
+10:return at(c,d,a);default:return at(c,d,a)}}throw O}function
+at(d,c,b){var
 a=w(c,b);return[0,[23,d,a[1]],a[2]]}function
-at(k,g,a){var
-b=p(a),h=0<=g?k:0,d=ci(g);if(d<=b)return a;var
-l=2===h?48:32,c=bm(d,l);switch(h){case
-0:aY(a,0,c,0,b);break;case
-1:aY(a,0,c,d-b|0,b);break;default:var
+au(k,g,a){var
+b=p(a),h=0<=g?k:0,d=cj(g);if(d<=b)return a;var
+l=2===h?48:32,c=bn(d,l);switch(h){case
+0:aX(a,0,c,0,b);break;case
+1:aX(a,0,c,d-b|0,b);break;default:var
 e=0;if(0<b){var
-i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){by(c,0,s(a,0));aY(a,1,c,(d-b|0)+1|0,b-1|0)}}else
+i=0;if(43!==s(a,0)&&45!==s(a,0)&&32!==s(a,0)){e=1;i=1}if(!i){bz(c,0,s(a,0));aX(a,1,c,(d-b|0)+1|0,b-1|0)}}else
 e=1;if(e){var
 f=0;if(1<b&&48===s(a,0)){var
-j=0;if(gm!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){by(c,1,s(a,1));aY(a,2,c,(d-b|0)+2|0,b-2|0)}}else
-f=1;if(f)aY(a,0,c,d-b|0,b)}}return ae(c)}function
-bV(k,b){var
-c=ci(k),a=p(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+g1>>>0))e=1}else
+j=0;if(gq!==s(a,1)&&88!==s(a,1)){f=1;j=1}if(!j){bz(c,1,s(a,1));aX(a,2,c,(d-b|0)+2|0,b-2|0)}}else
+f=1;if(f)aX(a,0,c,d-b|0,b)}}return ae(c)}function
+bW(k,b){var
+c=cj(k),a=p(b),d=s(b,0),e=0;if(58<=d){if(71<=d){if(!(5<d+g5>>>0))e=1}else
 if(65<=d)e=1}else{var
 f=0;if(32!==d)if(43<=d)switch(d-43|0){case
 5:if(a<(c+2|0)&&1<a){var
-j=0;if(gm===s(b,1)||88===s(b,1))j=1;if(j){var
-h=bm(c+2|0,48);by(h,1,s(b,1));aY(b,2,h,(c-a|0)+4|0,a-2|0);return ae(h)}}e=1;f=1;break;case
+j=0;if(gq===s(b,1)||88===s(b,1))j=1;if(j){var
+h=bn(c+2|0,48);bz(h,1,s(b,1));aX(b,2,h,(c-a|0)+4|0,a-2|0);return ae(h)}}e=1;f=1;break;case
 0:case
 2:break;case
 1:case
 3:case
 4:f=1;break;default:e=1;f=1}else
 f=1;if(!f&&a<(c+1|0)){var
-g=bm(c+1|0,48);by(g,0,d);aY(b,1,g,(c-a|0)+2|0,a-1|0);return ae(g)}}if(e&&a<c){var
-i=bm(c,48);aY(b,0,i,c-a|0,a);return ae(i)}return b}function
-jm(k){var
+g=bn(c+1|0,48);bz(g,0,d);aX(b,1,g,(c-a|0)+2|0,a-1|0);return ae(g)}}if(e&&a<c){var
+i=bn(c,48);aX(b,0,i,c-a|0,a);return ae(i)}return b}function
+jq(k){var
 j=0,D=p(k);for(;;){if(D<=j)var
 o=k;else{var
-n=aq(k,j)+hm|0,q=0;if(59<n>>>0){if(33<n-61>>>0)q=1}else
+n=ar(k,j)+hq|0,q=0;if(59<n>>>0){if(33<n-61>>>0)q=1}else
 if(2===n)q=1;if(!q){var
 j=j+1|0;continue}var
-e=bj(k),a=[0,0],u=aE(e)-1|0,z=0;if(!(u<0)){var
+e=bk(k),a=[0,0],u=aE(e)-1|0,z=0;if(!(u<0)){var
 i=z;for(;;){var
-f=a8(e,i),g=0;if(32<=f){var
-l=f+gh|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
+f=a9(e,i),g=0;if(32<=f){var
+l=f+gl|0,r=0;if(58<l>>>0){if(93<=l)r=1}else
 if(56<l-1>>>0){g=1;r=1}if(!r){var
 m=1;g=2}}else
 if(11<=f){if(13===f)g=1}else
@@ -1692,40 +1706,40 @@ m=4;break;case
 m=2;break}a[1]=a[1]+m|0;var
 C=i+1|0;if(u!==i){var
 i=C;continue}break}}if(a[1]===aE(e)){var
-s=aE(e),t=M(s);bL(e,0,t,0,s);var
+s=aE(e),t=M(s);bM(e,0,t,0,s);var
 w=t}else{var
 b=M(a[1]);a[1]=0;var
 v=aE(e)-1|0,A=0;if(!(v<0)){var
 h=A;for(;;){var
-c=a8(e,h),d=0;if(35<=c)if(92===c)d=2;else
-if(c_<=c)d=1;else
+c=a9(e,h),d=0;if(35<=c)if(92===c)d=2;else
+if(c$<=c)d=1;else
 d=3;else
 if(32<=c)if(34<=c)d=2;else
 d=3;else
 if(14<=c)d=1;else
 switch(c){case
 8:E(b,a[1],92);a[1]++;E(b,a[1],98);break;case
-9:E(b,a[1],92);a[1]++;E(b,a[1],hq);break;case
-10:E(b,a[1],92);a[1]++;E(b,a[1],hr);break;case
+9:E(b,a[1],92);a[1]++;E(b,a[1],hu);break;case
+10:E(b,a[1],92);a[1]++;E(b,a[1],hv);break;case
 13:E(b,a[1],92);a[1]++;E(b,a[1],114);break;default:d=1}switch(d){case
-1:E(b,a[1],92);a[1]++;E(b,a[1],48+(c/eo|0)|0);a[1]++;E(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;E(b,a[1],48+(c%10|0)|0);break;case
+1:E(b,a[1],92);a[1]++;E(b,a[1],48+(c/er|0)|0);a[1]++;E(b,a[1],48+((c/10|0)%10|0)|0);a[1]++;E(b,a[1],48+(c%10|0)|0);break;case
 2:E(b,a[1],92);a[1]++;E(b,a[1],c);break;case
 3:E(b,a[1],c);break}a[1]++;var
 B=h+1|0;if(v!==h){var
 h=B;continue}break}}var
 w=b}var
 o=ae(w)}var
-x=p(o),y=bm(x+2|0,34);a7(o,0,y,1,x);return ae(y)}}function
-fn(d,f){var
-g=ci(f),e=kb[1];switch(d[2]){case
+x=p(o),y=bn(x+2|0,34);a8(o,0,y,1,x);return ae(y)}}function
+fr(d,f){var
+g=cj(f),e=kf[1];switch(d[2]){case
 0:var
-b=g8;break;case
+b=ha;break;case
 1:var
-b=ep;break;case
+b=es;break;case
 2:var
 b=69;break;case
 3:var
-b=gn;break;case
+b=gr;break;case
 4:var
 b=71;break;case
 5:var
@@ -1735,160 +1749,160 @@ b=104;break;case
 7:var
 b=72;break;default:var
 b=70}var
-c=fk(16);bU(c,37);switch(d[1]){case
+c=fo(16);bV(c,37);switch(d[1]){case
 0:break;case
-1:bU(c,43);break;default:bU(c,32)}if(8<=d[2])bU(c,35);bU(c,46);W(c,a(m+g));bU(c,b);return fm(c)}function
-cK(m,a){if(13<=m){var
+1:bV(c,43);break;default:bV(c,32)}if(8<=d[2])bV(c,35);bV(c,46);W(c,a(m+g));bV(c,b);return fq(c)}function
+cL(m,a){if(13<=m){var
 g=[0,0],h=p(a)-1|0,n=0;if(!(h<0)){var
-c=n;for(;;){if(!(9<aq(a,c)+c3>>>0))g[1]++;var
+c=n;for(;;){if(!(9<ar(a,c)+c4>>>0))g[1]++;var
 r=c+1|0;if(h!==c){var
 c=r;continue}break}}var
-i=g[1],j=M(p(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){by(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=p(a)-1|0,o=0;if(!(l<0)){var
+i=g[1],j=M(p(a)+((i-1|0)/3|0)|0),k=[0,0],d=function(a){bz(j,k[1],a);k[1]++;return 0},e=[0,((i-1|0)%3|0)+1|0],l=p(a)-1|0,o=0;if(!(l<0)){var
 b=o;for(;;){var
-f=aq(a,b);if(9<f+c3>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
+f=ar(a,b);if(9<f+c4>>>0)d(f);else{if(0===e[1]){d(95);e[1]=3}e[1]+=-1;d(f)}var
 q=b+1|0;if(l!==b){var
 b=q;continue}break}}return ae(j)}return a}function
-kc(b,c){switch(b){case
+kg(b,c){switch(b){case
 1:var
-a=jo;break;case
-2:var
-a=jp;break;case
-4:var
-a=jr;break;case
-5:var
 a=js;break;case
-6:var
+2:var
 a=jt;break;case
-7:var
-a=ju;break;case
-8:var
+4:var
 a=jv;break;case
-9:var
+5:var
 a=jw;break;case
-10:var
+6:var
 a=jx;break;case
-11:var
+7:var
 a=jy;break;case
-0:case
-13:var
-a=jn;break;case
-3:case
-14:var
-a=jq;break;default:var
-a=jz}return cK(b,dm(a,c))}function
-kd(b,c){switch(b){case
-1:var
-a=jO;break;case
-2:var
-a=jP;break;case
-4:var
-a=jR;break;case
-5:var
-a=jS;break;case
-6:var
-a=jT;break;case
-7:var
-a=jU;break;case
 8:var
-a=jV;break;case
+a=jz;break;case
 9:var
-a=jW;break;case
-10:var
-a=jX;break;case
-11:var
-a=jY;break;case
-0:case
-13:var
-a=jN;break;case
-3:case
-14:var
-a=jQ;break;default:var
-a=jZ}return cK(b,dm(a,c))}function
-ke(b,c){switch(b){case
-1:var
-a=j1;break;case
-2:var
-a=j2;break;case
-4:var
-a=j4;break;case
-5:var
-a=j5;break;case
-6:var
-a=j6;break;case
-7:var
-a=j7;break;case
-8:var
-a=j8;break;case
-9:var
-a=j9;break;case
-10:var
-a=j_;break;case
-11:var
-a=j$;break;case
-0:case
-13:var
-a=j0;break;case
-3:case
-14:var
-a=j3;break;default:var
-a=ka}return cK(b,dm(a,c))}function
-kf(b,c){switch(b){case
-1:var
-a=jB;break;case
-2:var
-a=jC;break;case
-4:var
-a=jE;break;case
-5:var
-a=jF;break;case
-6:var
-a=jG;break;case
-7:var
-a=jH;break;case
-8:var
-a=jI;break;case
-9:var
-a=jJ;break;case
-10:var
-a=jK;break;case
-11:var
-a=jL;break;case
-0:case
-13:var
 a=jA;break;case
+10:var
+a=jB;break;case
+11:var
+a=jC;break;case
+0:case
+13:var
+a=jr;break;case
 3:case
 14:var
-a=jD;break;default:var
-a=jM}return cK(b,qi(a,c))}function
-bb(c,i,b){function
+a=ju;break;default:var
+a=jD}return cL(b,dq(a,c))}function
+kh(b,c){switch(b){case
+1:var
+a=jS;break;case
+2:var
+a=jT;break;case
+4:var
+a=jV;break;case
+5:var
+a=jW;break;case
+6:var
+a=jX;break;case
+7:var
+a=jY;break;case
+8:var
+a=jZ;break;case
+9:var
+a=j0;break;case
+10:var
+a=j1;break;case
+11:var
+a=j2;break;case
+0:case
+13:var
+a=jR;break;case
+3:case
+14:var
+a=jU;break;default:var
+a=j3}return cL(b,dq(a,c))}function
+ki(b,c){switch(b){case
+1:var
+a=j5;break;case
+2:var
+a=j6;break;case
+4:var
+a=j8;break;case
+5:var
+a=j9;break;case
+6:var
+a=j_;break;case
+7:var
+a=j$;break;case
+8:var
+a=ka;break;case
+9:var
+a=kb;break;case
+10:var
+a=kc;break;case
+11:var
+a=kd;break;case
+0:case
+13:var
+a=j4;break;case
+3:case
+14:var
+a=j7;break;default:var
+a=ke}return cL(b,dq(a,c))}function
+kj(b,c){switch(b){case
+1:var
+a=jF;break;case
+2:var
+a=jG;break;case
+4:var
+a=jI;break;case
+5:var
+a=jJ;break;case
+6:var
+a=jK;break;case
+7:var
+a=jL;break;case
+8:var
+a=jM;break;case
+9:var
+a=jN;break;case
+10:var
+a=jO;break;case
+11:var
+a=jP;break;case
+0:case
+13:var
+a=jE;break;case
+3:case
+14:var
+a=jH;break;default:var
+a=jQ}return cL(b,qn(a,c))}function
+bc(c,i,b){function
 k(d){switch(c[1]){case
 0:var
 a=45;break;case
 1:var
 a=43;break;default:var
-a=32}return qc(b,i,a)}function
+a=32}return qh(b,i,a)}function
 t(c){var
-a=p2(b);return 3===a?b<0.?kh:ki:4<=a?kj:c}switch(c[2]){case
+a=p7(b);return 3===a?b<0.?kl:km:4<=a?kn:c}switch(c[2]){case
 5:var
-e=hV(fn(c,i),b),d=0,x=p(e);for(;;){if(d===x)var
+e=hZ(fr(c,i),b),d=0,x=p(e);for(;;){if(d===x)var
 r=0;else{var
 l=s(e,d)-46|0,m=0;if(23<l>>>0){if(55===l)m=1}else
 if(21<l-1>>>0)m=1;if(!m){var
 d=d+1|0;continue}var
 r=1}var
-y=r?e:j(e,kg);return t(y)}case
+y=r?e:j(e,kk);return t(y)}case
 6:return k(0);case
 7:var
-h=bj(k(0)),f=aE(h);if(0===f)var
+h=bk(k(0)),f=aE(h);if(0===f)var
 q=h;else{var
 n=M(f),o=f-1|0,u=0;if(!(o<0)){var
 a=u;for(;;){var
-g=a8(h,a),v=25<g+g1>>>0?g:g+hm|0;E(n,a,v);var
+g=a9(h,a),v=25<g+g5>>>0?g:g+hq|0;E(n,a,v);var
 w=a+1|0;if(o!==a){var
 a=w;continue}break}}var
 q=n}return ae(q);case
-8:return t(k(0));default:return hV(fn(c,i),b)}}function
-cv(e,H,G,C){var
+8:return t(k(0));default:return hZ(fr(c,i),b)}}function
+cw(e,H,G,C){var
 c=H,a=G,d=C;for(;;)if(typeof
 d==="number")return b(c,a);else
 switch(d[0]){case
@@ -1897,48 +1911,48 @@ I=d[1];return function(b){return u(c,[5,a,b],I)};case
 1:var
 J=d[1];return function(b){var
 e=0;if(40<=b)if(92===b)var
-d=ih;else
-if(c_<=b)e=1;else
+d=il;else
+if(c$<=b)e=1;else
 e=2;else
 if(32<=b)if(39<=b)var
-d=ii;else
+d=im;else
 e=2;else
 if(14<=b)e=1;else
 switch(b){case
 8:var
-d=ij;break;case
+d=io;break;case
 9:var
-d=ik;break;case
+d=ip;break;case
 10:var
-d=il;break;case
+d=iq;break;case
 13:var
-d=im;break;default:e=1}switch(e){case
+d=ir;break;default:e=1}switch(e){case
 1:var
-f=M(4);E(f,0,92);E(f,1,48+(b/eo|0)|0);E(f,2,48+((b/10|0)%10|0)|0);E(f,3,48+(b%10|0)|0);var
+f=M(4);E(f,0,92);E(f,1,48+(b/er|0)|0);E(f,2,48+((b/10|0)%10|0)|0);E(f,3,48+(b%10|0)|0);var
 d=ae(f);break;case
 2:var
 g=M(1);E(g,0,b);var
 d=ae(g);break}var
-h=p(d),i=bm(h+2|0,39);a7(d,0,i,1,h);return u(c,[4,a,ae(i)],J)};case
+h=p(d),i=bn(h+2|0,39);a8(d,0,i,1,h);return u(c,[4,a,ae(i)],J)};case
 2:var
-K=d[2],L=d[1];return dE(c,a,K,L,function(a){return a});case
-3:return dE(c,a,d[2],d[1],jm);case
-4:return cL(c,a,d[4],d[2],d[3],kc,d[1]);case
-5:return cL(c,a,d[4],d[2],d[3],kd,d[1]);case
-6:return cL(c,a,d[4],d[2],d[3],ke,d[1]);case
-7:return cL(c,a,d[4],d[2],d[3],kf,d[1]);case
+K=d[2],L=d[1];return dH(c,a,K,L,function(a){return a});case
+3:return dH(c,a,d[2],d[1],jq);case
+4:return cM(c,a,d[4],d[2],d[3],kg,d[1]);case
+5:return cM(c,a,d[4],d[2],d[3],kh,d[1]);case
+6:return cM(c,a,d[4],d[2],d[3],ki,d[1]);case
+7:return cM(c,a,d[4],d[2],d[3],kj,d[1]);case
 8:var
 i=d[4],j=d[3],k=d[2],h=d[1];if(typeof
 k==="number"){if(typeof
-j==="number")return j?function(d,b){return u(c,[4,a,bb(h,d,b)],i)}:function(b){return u(c,[4,a,bb(h,dC(h),b)],i)};var
-ad=j[1];return function(b){return u(c,[4,a,bb(h,ad,b)],i)}}else{if(0===k[0]){var
+j==="number")return j?function(d,b){return u(c,[4,a,bc(h,d,b)],i)}:function(b){return u(c,[4,a,bc(h,dF(h),b)],i)};var
+ad=j[1];return function(b){return u(c,[4,a,bc(h,ad,b)],i)}}else{if(0===k[0]){var
 n=k[2],o=k[1];if(typeof
-j==="number")return j?function(d,b){return u(c,[4,a,at(o,n,bb(h,d,b))],i)}:function(b){return u(c,[4,a,at(o,n,bb(h,dC(h),b))],i)};var
-af=j[1];return function(b){return u(c,[4,a,at(o,n,bb(h,af,b))],i)}}var
+j==="number")return j?function(d,b){return u(c,[4,a,au(o,n,bc(h,d,b))],i)}:function(b){return u(c,[4,a,au(o,n,bc(h,dF(h),b))],i)};var
+af=j[1];return function(b){return u(c,[4,a,au(o,n,bc(h,af,b))],i)}}var
 q=k[1];if(typeof
-j==="number")return j?function(e,d,b){return u(c,[4,a,at(q,e,bb(h,d,b))],i)}:function(d,b){return u(c,[4,a,at(q,d,bb(h,dC(h),b))],i)};var
-ag=j[1];return function(d,b){return u(c,[4,a,at(q,d,bb(h,ag,b))],i)}}case
-9:return dE(c,a,d[2],d[1],ic);case
+j==="number")return j?function(e,d,b){return u(c,[4,a,au(q,e,bc(h,d,b))],i)}:function(d,b){return u(c,[4,a,au(q,d,bc(h,dF(h),b))],i)};var
+ag=j[1];return function(d,b){return u(c,[4,a,au(q,d,bc(h,ag,b))],i)}}case
+9:return dH(c,a,d[2],d[1],ih);case
 10:var
 a=[7,a],d=d[1];continue;case
 11:var
@@ -1946,8 +1960,8 @@ a=[2,a,d[1]],d=d[2];continue;case
 12:var
 a=[3,a,d[1]],d=d[2];continue;case
 13:var
-N=d[3],P=d[2],r=fk(16);dD(r,P);var
-A=fm(r);return function(b){return u(c,[4,a,A],N)};case
+N=d[3],P=d[2],r=fo(16);dG(r,P);var
+A=fq(r);return function(b){return u(c,[4,a,A],N)};case
 14:var
 Q=d[3],R=d[2];return function(d){var
 e=d[1],b=w(e,D(F(R)));if(typeof
@@ -1962,11 +1976,11 @@ a=[0,a,d[1]],d=d[2];continue;case
 m=d[1];if(0===m[0]){var
 U=d[2],W=m[1][1],X=0,c=function(b,c,d){return function(a){return u(c,[1,b,[0,a]],d)}}(a,c,U),a=X,d=W;continue}var
 Y=d[2],Z=m[1][1],_=0,c=function(b,c,d){return function(a){return u(c,[1,b,[1,a]],d)}}(a,c,Y),a=_,d=Z;continue;case
-19:throw[0,B,kl];case
+19:throw[0,B,kp];case
 20:var
-$=d[3],aa=[8,a,km];return function(a){return u(c,aa,$)};case
+$=d[3],aa=[8,a,kq];return function(a){return u(c,aa,$)};case
 21:var
-ab=d[2];return function(b){return u(c,[4,a,dm(kn,b)],ab)};case
+ab=d[2];return function(b){return u(c,[4,a,dq(kr,b)],ab)};case
 22:var
 ac=d[1];return function(b){return u(c,[5,a,b],ac)};case
 23:var
@@ -1974,7 +1988,7 @@ f=d[2],l=d[1];if(typeof
 l==="number")switch(l){case
 0:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
 1:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
-2:throw[0,B,ko];default:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f])}else
+2:throw[0,B,ks];default:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f])}else
 switch(l[0]){case
 0:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
 1:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
@@ -1986,10 +2000,10 @@ switch(l[0]){case
 7:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
 8:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);case
 9:var
-y=l[2];return e<50?d_(e+1|0,c,a,y,f):V(d_,[0,c,a,y,f]);case
+y=l[2];return e<50?eb(e+1|0,c,a,y,f):V(eb,[0,c,a,y,f]);case
 10:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f]);default:return e<50?v(e+1|0,c,a,f):V(v,[0,c,a,f])}default:var
-s=d[3],t=d[1],x=b(d[2],0);return e<50?d9(e+1|0,c,a,s,t,x):V(d9,[0,c,a,s,t,x])}}function
-d_(e,d,c,a,b){if(typeof
+s=d[3],t=d[1],x=b(d[2],0);return e<50?ea(e+1|0,c,a,s,t,x):V(ea,[0,c,a,s,t,x])}}function
+eb(e,d,c,a,b){if(typeof
 a==="number")return e<50?v(e+1|0,d,c,b):V(v,[0,d,c,b]);else
 switch(a[0]){case
 0:var
@@ -2018,30 +2032,30 @@ r=a[1];return function(e,a){return az(d,c,r,b)};case
 s=a[1];return function(a){return az(d,c,s,b)};case
 12:var
 t=a[1];return function(a){return az(d,c,t,b)};case
-13:throw[0,B,kp];default:throw[0,B,kq]}}function
+13:throw[0,B,kt];default:throw[0,B,ku]}}function
 v(d,b,e,a){var
-c=[8,e,kr];return d<50?cv(d+1|0,b,c,a):V(cv,[0,b,c,a])}function
-d9(h,c,f,a,e,d){if(e){var
-i=e[1];return function(e){return kk(c,f,a,i,b(d,e))}}var
-g=[4,f,d];return h<50?cv(h+1|0,c,g,a):V(cv,[0,c,g,a])}function
-u(a,b,c){return eW(cv(0,a,b,c))}function
-az(a,b,c,d){return eW(d_(0,a,b,c,d))}function
-kk(a,b,c,d,e){return eW(d9(0,a,b,c,d,e))}function
-dE(f,e,d,a,c){if(typeof
+c=[8,e,kv];return d<50?cw(d+1|0,b,c,a):V(cw,[0,b,c,a])}function
+ea(h,c,f,a,e,d){if(e){var
+i=e[1];return function(e){return ko(c,f,a,i,b(d,e))}}var
+g=[4,f,d];return h<50?cw(h+1|0,c,g,a):V(cw,[0,c,g,a])}function
+u(a,b,c){return e0(cw(0,a,b,c))}function
+az(a,b,c,d){return e0(eb(0,a,b,c,d))}function
+ko(a,b,c,d,e){return e0(ea(0,a,b,c,d,e))}function
+dH(f,e,d,a,c){if(typeof
 a==="number")return function(a){return u(f,[4,e,b(c,a)],d)};else{if(0===a[0]){var
-g=a[2],h=a[1];return function(a){return u(f,[4,e,at(h,g,b(c,a))],d)}}var
-i=a[1];return function(g,a){return u(f,[4,e,at(i,g,b(c,a))],d)}}}function
-cL(f,e,d,h,c,b,a){if(typeof
+g=a[2],h=a[1];return function(a){return u(f,[4,e,au(h,g,b(c,a))],d)}}var
+i=a[1];return function(g,a){return u(f,[4,e,au(i,g,b(c,a))],d)}}}function
+cM(f,e,d,h,c,b,a){if(typeof
 h==="number"){if(typeof
-c==="number")return c?function(h,c){return u(f,[4,e,bV(h,g(b,a,c))],d)}:function(c){return u(f,[4,e,g(b,a,c)],d)};var
-l=c[1];return function(c){return u(f,[4,e,bV(l,g(b,a,c))],d)}}else{if(0===h[0]){var
+c==="number")return c?function(h,c){return u(f,[4,e,bW(h,g(b,a,c))],d)}:function(c){return u(f,[4,e,g(b,a,c)],d)};var
+l=c[1];return function(c){return u(f,[4,e,bW(l,g(b,a,c))],d)}}else{if(0===h[0]){var
 i=h[2],j=h[1];if(typeof
-c==="number")return c?function(h,c){return u(f,[4,e,at(j,i,bV(h,g(b,a,c)))],d)}:function(c){return u(f,[4,e,at(j,i,g(b,a,c))],d)};var
-m=c[1];return function(c){return u(f,[4,e,at(j,i,bV(m,g(b,a,c)))],d)}}var
+c==="number")return c?function(h,c){return u(f,[4,e,au(j,i,bW(h,g(b,a,c)))],d)}:function(c){return u(f,[4,e,au(j,i,g(b,a,c))],d)};var
+m=c[1];return function(c){return u(f,[4,e,au(j,i,bW(m,g(b,a,c)))],d)}}var
 k=h[1];if(typeof
-c==="number")return c?function(i,h,c){return u(f,[4,e,at(k,i,bV(h,g(b,a,c)))],d)}:function(h,c){return u(f,[4,e,at(k,h,g(b,a,c))],d)};var
-n=c[1];return function(h,c){return u(f,[4,e,at(k,h,bV(n,g(b,a,c)))],d)}}}function
-bn(c,h){var
+c==="number")return c?function(i,h,c){return u(f,[4,e,au(k,i,bW(h,g(b,a,c)))],d)}:function(h,c){return u(f,[4,e,au(k,h,g(b,a,c))],d)};var
+n=c[1];return function(h,c){return u(f,[4,e,au(k,h,bW(n,g(b,a,c)))],d)}}}function
+bo(c,h){var
 a=h;for(;;)if(typeof
 a==="number")return 0;else
 switch(a[0]){case
@@ -2049,72 +2063,72 @@ switch(a[0]){case
 e=a[2],i=a[1];if(typeof
 e==="number")switch(e){case
 0:var
-d=iI;break;case
-1:var
-d=iJ;break;case
-2:var
-d=iK;break;case
-3:var
-d=iL;break;case
-4:var
 d=iM;break;case
+1:var
+d=iN;break;case
+2:var
+d=iO;break;case
+3:var
+d=iP;break;case
+4:var
+d=iQ;break;case
 5:var
-d=iN;break;default:var
-d=iO}else
+d=iR;break;default:var
+d=iS}else
 switch(e[0]){case
 0:var
 d=e[1];break;case
 1:var
 d=e[1];break;default:var
-d=j(iP,ae(bm(1,e[1])))}bn(c,i);return ay(c,d);case
+d=j(iT,ae(bn(1,e[1])))}bo(c,i);return ay(c,d);case
 1:var
 f=a[2],g=a[1];if(0===f[0]){var
-k=f[1];bn(c,g);ay(c,ks);var
+k=f[1];bo(c,g);ay(c,kw);var
 a=k;continue}var
-l=f[1];bn(c,g);ay(c,kt);var
+l=f[1];bo(c,g);ay(c,kx);var
 a=l;continue;case
 6:var
-o=a[2];bn(c,a[1]);return ay(c,b(o,0));case
+o=a[2];bo(c,a[1]);return ay(c,b(o,0));case
 7:var
 a=a[1];continue;case
 8:var
-p=a[2];bn(c,a[1]);return aM(p);case
+p=a[2];bo(c,a[1]);return aM(p);case
 2:case
 4:var
-m=a[2];bn(c,a[1]);return ay(c,m);default:var
-n=a[2];bn(c,a[1]);return aF(c,n)}}function
-cM(b){var
+m=a[2];bo(c,a[1]);return ay(c,m);default:var
+n=a[2];bo(c,a[1]);return aF(c,n)}}function
+cN(b){var
 a=b[1];return u(function(b){var
-a=dA(64);bn(a,b);return dB(a)},0,a)}function
-fo(a){var
+a=dD(64);bo(a,b);return dE(a)},0,a)}function
+fs(a){var
 b=a.length-1<4?1:0,c=b||(a[4]<0?1:0);return c}function
-dF(a){a[4]=-a[4]|0;return 0}try{var
-pL=h9(pK),fq=pL}catch(a){a=bl(a);if(a!==aV)throw a;try{var
-pJ=h9(pI),fp=pJ}catch(a){a=bl(a);if(a!==aV)throw a;var
-fp=kv}var
-fq=fp}var
-kw=iy(fq,82),cN=[gP,function(B){var
-o=qP(0),c=[0,ce(55,0),0],i=0===o.length-1?[0,0]:o,k=i.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
+dI(a){a[4]=-a[4]|0;return 0}try{var
+pP=ib(pO),fu=pP}catch(a){a=bm(a);if(a!==aU)throw a;try{var
+pN=ib(pM),ft=pN}catch(a){a=bm(a);if(a!==aU)throw a;var
+ft=kz}var
+fu=ft}var
+kA=iC(fu,82),cO=[gT,function(B){var
+o=qU(0),c=[0,cf(55,0),0],i=0===o.length-1?[0,0]:o,k=i.length-1,b=0;for(;;){t(c[1],b)[1+b]=b;var
 A=b+1|0;if(54!==b){var
 b=A;continue}var
-g=[0,ku],l=54+fc(55,k)|0,w=0;if(!(l<0)){var
+g=[0,ky],l=54+fg(55,k)|0,w=0;if(!(l<0)){var
 d=w;for(;;){var
-e=d%55|0,n=h3(d,k),x=t(i,n)[1+n],h=j(g[1],a(m+x));g[1]=qx(h,0,p(h));var
-f=g[1],q=s(f,3)<<24,r=s(f,2)<<16,u=s(f,1)<<8,v=((s(f,0)+u|0)+r|0)+q|0,y=(t(c[1],e)[1+e]^v)&gx;t(c[1],e)[1+e]=y;var
+e=d%55|0,n=h7(d,k),x=t(i,n)[1+n],h=j(g[1],a(m+x));g[1]=qC(h,0,p(h));var
+f=g[1],q=s(f,3)<<24,r=s(f,2)<<16,u=s(f,1)<<8,v=((s(f,0)+u|0)+r|0)+q|0,y=(t(c[1],e)[1+e]^v)&gB;t(c[1],e)[1+e]=y;var
 z=d+1|0;if(l!==d){var
 d=z;continue}break}}c[2]=0;return c}}];function
-au(h,k){var
-l=h?h[1]:kw,b=16;for(;;){if(!(k<=b)&&!(dw<(b*2|0))){var
+av(h,k){var
+l=h?h[1]:kA,b=16;for(;;){if(!(k<=b)&&!(dz<(b*2|0))){var
 b=b*2|0;continue}if(l){var
-i=qD(cN),a=c4===i?cN[1]:gP===i?iE(cN):cN;a[2]=(a[2]+1|0)%55|0;var
-c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&gx,g=a[2];t(a[1],g)[1+g]=f;var
+i=qI(cO),a=c5===i?cO[1]:gT===i?iI(cO):cO;a[2]=(a[2]+1|0)%55|0;var
+c=a[2],d=t(a[1],c)[1+c],e=(a[2]+24|0)%55|0,f=(t(a[1],e)[1+e]+(d^(d>>>25|0)&31)|0)&gB,g=a[2];t(a[1],g)[1+g]=f;var
 j=f}else
 var
-j=0;return[0,0,ce(b,0),j,b]}}function
-fr(B,f){var
-i=f[2],s=(i.length-1)*2|0,u=s<dw?1:0;if(u){var
-j=ce(s,0),k=1-fo(f);f[2]=j;var
-l=j.length-1,g=ce(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
+j=0;return[0,0,cf(b,0),j,b]}}function
+fv(B,f){var
+i=f[2],s=(i.length-1)*2|0,u=s<dz?1:0;if(u){var
+j=cf(s,0),k=1-fs(f);f[2]=j;var
+l=j.length-1,g=cf(l,0),o=i.length-1-1|0,C=b(B,f),x=0;if(!(o<0)){var
 e=x;a:for(;;){var
 a=t(i,e)[1+e];for(;;){if(a){var
 m=a[1],v=a[2],w=a[3],h=k?a:[0,m,v,0],c=b(C,m),n=t(g,c)[1+c];if(n)n[3]=h;else
@@ -2130,61 +2144,61 @@ d=z;continue}break}}var
 q=0}else
 var
 q=k;return q}return u}function
-kx(h,a){function
+kB(h,a){function
 i(b){var
 a=b;for(;;){if(a){var
 c=a[3];g(h,a[1],a[2]);var
 a=c;continue}return 0}}var
-c=fo(a);if(1-c)dF(a);try{var
+c=fs(a);if(1-c)dI(a);try{var
 d=a[2],e=d.length-1-1|0,j=0;if(!(e<0)){var
 b=j;for(;;){i(t(d,b)[1+b]);var
 l=b+1|0;if(e!==b){var
 b=l;continue}break}}var
-f=1-c,k=f?dF(a):f;return k}catch(b){b=bl(b);if(c)throw b;dF(a);throw b}}function
-bB(a,b){return 4<=a.length-1?p8(10,eo,a[3],b)&(a[2].length-1-1|0):aM(ky)}function
-dG(a,c,e){var
-b=bB(a,c),f=[0,c,e,t(a[2],b)[1+b]];t(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
-d=a[2].length-1<<1<a[1]?1:0;return d?fr(bB,a):d}function
-bC(f,b){var
-g=bB(f,b),c=t(f[2],g)[1+g];if(c){var
+f=1-c,k=f?dI(a):f;return k}catch(b){b=bm(b);if(c)throw b;dI(a);throw b}}function
+bC(a,b){return 4<=a.length-1?qb(10,er,a[3],b)&(a[2].length-1-1|0):aM(kC)}function
+dJ(a,c,e){var
+b=bC(a,c),f=[0,c,e,t(a[2],b)[1+b]];t(a[2],b)[1+b]=f;a[1]=a[1]+1|0;var
+d=a[2].length-1<<1<a[1]?1:0;return d?fv(bC,a):d}function
+bD(f,b){var
+g=bC(f,b),c=t(f[2],g)[1+g];if(c){var
 d=c[3],j=c[2];if(0===aa(b,c[1]))return[0,j];if(d){var
 e=d[3],k=d[2];if(0===aa(b,d[1]))return[0,k];if(e){var
 l=e[2],m=e[3];if(0===aa(b,e[1]))return[0,l];var
 a=m;for(;;){if(a){var
 h=a[2],i=a[3];if(0===aa(b,a[1]))return[0,h];var
 a=i;continue}return 0}}return 0}return 0}return 0}function
-bo(a,c,f){var
-d=bB(a,c),g=t(a[2],d)[1+d],b=g;for(;;){if(b){var
+bp(a,c,f){var
+d=bC(a,c),g=t(a[2],d)[1+d],b=g;for(;;){if(b){var
 j=b[3];if(0!==aa(b[1],c)){var
 b=j;continue}b[1]=c;b[2]=f;var
 e=0}else
 var
 e=1;if(e){t(a[2],d)[1+d]=[0,c,f,g];a[1]=a[1]+1|0;var
-h=a[2].length-1<<1<a[1]?1:0;if(h)return fr(bB,a);var
+h=a[2].length-1<<1<a[1]?1:0;if(h)return fv(bC,a);var
 i=h}else
 var
 i=e;return i}}function
-bp(c,b){var
-e=bB(c,b),a=t(c[2],e)[1+e];for(;;){if(a){var
+bq(c,b){var
+e=bC(c,b),a=t(c[2],e)[1+e];for(;;){if(a){var
 f=a[3],d=0===aa(a[1],b)?1:0;if(d)return d;var
 a=f;continue}return 0}}var
-d=aT(0),c=aT(1);function
-a0(a){return bi(a,d)}function
-f(b,a){return 0===bi(b,a)?1:0}function
-bq(b,a){return bi(b,a)<=0?1:0}function
-fs(a){return bi(a,d)<0?bJ(a):a}function
-dH(b,a){if(0===a)return c;var
-d=dH(b,a/2|0),e=L(d,d);return 1===(a&1)?L(e,b):e}function
+d=aS(0),c=aS(1);function
+aZ(a){return bj(a,d)}function
+f(b,a){return 0===bj(b,a)?1:0}function
+br(b,a){return bj(b,a)<=0?1:0}function
+fw(a){return bj(a,d)<0?bK(a):a}function
+dK(b,a){if(0===a)return c;var
+d=dK(b,a/2|0),e=L(d,d);return 1===(a&1)?L(e,b):e}function
 ah(a){return a?0:1}function
-cm(a){return a[1]}function
-bD(a){return a[2]}function
+cn(a){return a[1]}function
+bE(a){return a[2]}function
 aN(a){var
 b=a?aN(a[2])+1|0:a;return b}function
 aG(a,b){if(a){var
 c=aG(a[2],b);return[0,a[1],c]}return b}function
-dI(b,a){return 0===b?a:dI(b-1|0,a)+1|0}function
-ft(a){if(a){var
-b=ft(a[2]);return aG(a[1],b)}return a}function
+dL(b,a){return 0===b?a:dL(b-1|0,a)+1|0}function
+fx(a){if(a){var
+b=fx(a[2]);return aG(a[1],b)}return a}function
 r(c,a){if(a)var
 e=r(c,a[2]),d=[0,b(c,a[1]),e];else
 var
@@ -2207,48 +2221,48 @@ h(e,d){var
 a=d;for(;;){if(a){var
 c=b(e,a[1]);if(c){var
 a=a[2];continue}return c}return 1}}function
-bc(c,f){var
+bd(c,f){var
 a=f;for(;;){if(a){var
-d=a[2],e=a[1];if(b(c,e))return[0,e,bc(c,d)];var
+d=a[2],e=a[1];if(b(c,e))return[0,e,bd(c,d)];var
 a=d;continue}return a}}function
-dJ(a){return[0,a,c]}function
+dM(a){return[0,a,c]}function
 aP(b,a){var
 c=L(a[1],b[2]);return f(L(b[1],a[2]),c)}function
 i(b,a){var
-c=L(a[1],b[2]);return bq(L(b[1],a[2]),c)}function
+c=L(a[1],b[2]);return br(L(b[1],a[2]),c)}function
 aj(b,a){var
-c=L(b[2],a[2]),d=L(a[1],b[2]);return[0,dj(L(b[1],a[2]),d),c]}function
+c=L(b[2],a[2]),d=L(a[1],b[2]);return[0,dm(L(b[1],a[2]),d),c]}function
 ak(b,a){var
 c=L(b[2],a[2]);return[0,L(b[1],a[1]),c]}function
 al(a){var
-b=a[2];return[0,bJ(a[1]),b]}function
-bd(b,a){return aj(b,al(a))}function
-bW(h,b){var
-a=b[1],f=a0(a);if(0===f)var
+b=a[2];return[0,bK(a[1]),b]}function
+be(b,a){return aj(b,al(a))}function
+bX(h,b){var
+a=b[1],f=aZ(a);if(0===f)var
 e=[0,d,c];else
 if(0<f)var
 e=[0,b[2],a];else
 var
-g=bJ(a),e=[0,bJ(b[2]),g];return ak(h,e)}function
+g=bK(a),e=[0,bK(b[2]),g];return ak(h,e)}function
 A(b){var
-e=b[2],g=b[1],a=eE(g,e);if(f(a,d))var
+e=b[2],g=b[1],a=eI(g,e);if(f(a,d))var
 h=[0,a,[0,d,d]];else
 var
-k=cC(e,a),h=[0,a,[0,cC(g,a),k]];var
-i=h[2],j=i[2],l=0<a0(j)?j:c;return[0,i[1],l]}var
-av=0;function
+k=cD(e,a),h=[0,a,[0,cD(g,a),k]];var
+i=h[2],j=i[2],l=0<aZ(j)?j:c;return[0,i[1],l]}var
+aw=0;function
 Y(e,d){var
 b=e,a=d;for(;;){if(a){var
-g=a[3],h=a[2],i=a[1];if(f(b,c))return h;if(eF(b)){var
-b=bK(b,1),a=g;continue}var
-b=bK(b,1),a=i;continue}return a}}function
+g=a[3],h=a[2],i=a[1];if(f(b,c))return h;if(eJ(b)){var
+b=bL(b,1),a=g;continue}var
+b=bL(b,1),a=i;continue}return a}}function
 Z(a,b,d){if(d){var
-e=d[3],h=d[2],g=d[1];return f(a,c)?[0,g,[0,b],e]:eF(a)?[0,g,h,Z(bK(a,1),b,e)]:[0,Z(bK(a,1),b,g),h,e]}return f(a,c)?[0,0,[0,b],0]:eF(a)?[0,0,0,Z(bK(a,1),b,0)]:[0,Z(bK(a,1),b,0),0,0]}function
-cn(a){if(a){var
+e=d[3],h=d[2],g=d[1];return f(a,c)?[0,g,[0,b],e]:eJ(a)?[0,g,h,Z(bL(a,1),b,e)]:[0,Z(bL(a,1),b,g),h,e]}return f(a,c)?[0,0,[0,b],0]:eJ(a)?[0,0,0,Z(bL(a,1),b,0)]:[0,Z(bL(a,1),b,0),0,0]}function
+co(a){if(a){var
 b=a[3],c=a[1];if(a[2]){var
-d=cn(b);return dI(cn(c),d)+1|0}var
-e=cn(b);return dI(cn(c),e)}return a}function
-fu(h){function
+d=co(b);return dL(co(c),d)+1|0}var
+e=co(b);return dL(co(c),e)}return a}function
+fy(h){function
 b(c,a){function
 d(a){if(c){if(a){var
 e=a[1],f=c[1];return g(h[1],f,e)?[0,f,b(c[2],a)]:[0,e,d(a[2])]}return c}return a}return d(a)}function
@@ -2271,58 +2285,58 @@ f=e(b);return aG(c[1],f)}var
 a=b;continue}return a}}return[0,b,c,d,a,i,e]}function
 aQ(b,a){return r(function(a){var
 c=A(ak(b,a[2]));return[0,a[1],c]},a)}function
-bX(a){var
+bY(a){var
 b=[0,d,c];return aA(function(b,a){return A(aj(b[2],a))},b,a)}function
-fv(d,c,k,j){var
+fz(d,c,k,j){var
 b=k,a=j;for(;;){if(a){var
 e=a[1],f=e[2],h=e[1],i=a[2];if(g(d,c,h)){var
-b=A(aj(b,f)),a=i;continue}return[0,[0,c,b],fv(d,h,f,i)]}return[0,[0,c,b],0]}}function
-fw(c,a){if(a){var
-b=a[1];return fv(c,b[1],b[2],a[2])}return a}function
-fx(a){return bc(function(a){return ah(aP(a[2],[0,d,c]))},a)}var
-kz=fu([0,function(b,a){return bq(b[1],a[1])}]),kA=fu([0,function(c,b){var
-a=bi(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
-0:return bq(c[1][2],b[1][2]);case
+b=A(aj(b,f)),a=i;continue}return[0,[0,c,b],fz(d,h,f,i)]}return[0,[0,c,b],0]}}function
+fA(c,a){if(a){var
+b=a[1];return fz(c,b[1],b[2],a[2])}return a}function
+fB(a){return bd(function(a){return ah(aP(a[2],[0,d,c]))},a)}var
+kD=fy([0,function(b,a){return br(b[1],a[1])}]),kE=fy([0,function(c,b){var
+a=bj(c[1][1],b[1][1]),d=0===a?0:0<=a?2:1;switch(d){case
+0:return br(c[1][2],b[1][2]);case
 1:return 1;default:return 0}}]);function
-bY(a){return fx(fw(f,b(kz[5],a)))}function
-kB(b,a){var
+bZ(a){return fB(fA(f,b(kD[5],a)))}function
+kF(b,a){var
 c=f(b[1],a[1]);return c?f(b[2],a[2]):c}function
-cO(a,e){var
+cP(a,e){var
 f=[0,d,c];return aA(function(a,c){var
 d=b(e,a[1]);return A(aj(ak(a[2],d),c))},f,a)}function
-dK(a){var
-b=bY(a);return h(function(a){return i([0,d,c],a[2])},b)}function
-dL(a){return bY(a)?0:1}function
-dM(a,e,d,c){var
+dN(a){var
+b=bZ(a);return h(function(a){return i([0,d,c],a[2])},b)}function
+dO(a){return bZ(a)?0:1}function
+dP(a,e,d,c){var
 f=b(a[3],c),g=aQ(al(e),f);return aG(b(a[3],d),g)}function
-fy(a){var
+fC(a){var
 b=[0,d,c];return aA(function(b,a){var
 e=i([0,d,c],b[2])?a:aj(b[2],a);return A(e)},b,a)}function
-P(a){return aA(function(a,b){return Z(a[1],a[2],b)},av,a)}function
+P(a){return aA(function(a,b){return Z(a[1],a[2],b)},aw,a)}function
 Q(d,c,b){var
 a=Y(b,c);return a?a[1]:d}function
-bE(d,c,b){var
+bF(d,c,b){var
 a=Y(c,d);return a?Y(b,a[1]):a}function
-dN(b,e,d,a){var
-c=Y(b,a),f=c?c[1]:av;return Z(b,Z(e,d,f),a)}function
-co(a){return aA(function(a,b){return dN(a[1][1],a[1][2],a[2],b)},av,a)}function
-fz(g,f){var
+dQ(b,e,d,a){var
+c=Y(b,a),f=c?c[1]:aw;return Z(b,Z(e,d,f),a)}function
+cp(a){return aA(function(a,b){return dQ(a[1][1],a[1][2],a[2],b)},aw,a)}function
+fD(g,f){var
 b=g,a=f;for(;;){if(a){var
-c=a[1],d=c[2],e=c[1];if(bE(b,e,d))return 0;var
-h=a[2],b=dN(e,d,0,b),a=h;continue}return 1}}function
-fA(e,d){var
+c=a[1],d=c[2],e=c[1];if(bF(b,e,d))return 0;var
+h=a[2],b=dQ(e,d,0,b),a=h;continue}return 1}}function
+fE(e,d){var
 b=e,a=d;for(;;){if(a){var
 c=a[1];if(Y(c,b))return 0;var
 f=a[2],b=Z(c,0,b),a=f;continue}return 1}}function
-cP(a){var
+cQ(a){var
 b=0;return aO(function(a,b){return aH(function(a){return f(b,a)},a)?a:[0,b,a]},a,b)}function
 y(b,a){return ah(i(a,b))}function
-fB(a){var
+fF(a){var
 b=P(r(function(a){return[0,a[1],a[2][1]]},a)),d=P(r(function(a){var
-b=bY(a[2][2]);return[0,a[1],b]},a)),e=0;function
+b=bZ(a[2][2]);return[0,a[1],b]},a)),e=0;function
 f(a){return Q(e,d,a)}function
-g(a){return Q(c,b,a)}return[0,r(cm,a),g,f]}function
-fC(e,a){var
+g(a){return Q(c,b,a)}return[0,r(cn,a),g,f]}function
+fG(e,a){var
 k=a[1],l=P(r(function(a){return[0,a,0]},k));function
 f(b){var
 a=Y(b,l),c=a?1:a;return c}var
@@ -2331,49 +2345,49 @@ b=a[2][2];return h(function(a){var
 b=f(a[1]);return b?i([0,d,c],a[2]):b},b)},e):g;if(j){var
 m=a[1];return h(function(e){var
 j=b(a[3],e),g=h(function(a){var
-b=f(a[1]);return b?i([0,d,c],a[2]):b},j);return g?aP(bX(b(a[3],e)),[0,c,c]):g},m)}return j}function
-dO(g,e,d){var
+b=f(a[1]);return b?i([0,d,c],a[2]):b},j);return g?aP(bY(b(a[3],e)),[0,c,c]):g},m)}return j}function
+dR(g,e,d){var
 b=g,a=d;for(;;){if(0===b)return a;var
 c=Q(a,e,a),h=b-1|0;if(f(c,a))return a;var
 b=h,a=c;continue}}function
-fD(c,a){var
-d=c[1];return cn(P(r(function(c){return[0,b(a,c),0]},d)))}function
-fE(a){var
+fH(c,a){var
+d=c[1];return co(P(r(function(c){return[0,b(a,c),0]},d)))}function
+fI(a){var
 g=aN(a[1])+1|0,i=g,d=a[2];for(;;){if(0===i)return d;var
-t=i-1|0,j=[0,av,av],k=a[1],l=aO(function(e){return function(d,c){var
+t=i-1|0,j=[0,aw,aw],k=a[1],l=aO(function(e){return function(d,c){var
 f=b(a[3],c);return aO(function(k,j){var
-i=k[2],d=k[1],n=b(e,j[1]),l=bE(i,b(e,c),n);if(l){var
-m=l[1],f=dO(g,d,c),h=dO(g,d,m),a=bq(f,h)?f:h;return[0,Z(c,a,Z(m,a,Z(f,a,Z(h,a,d)))),i]}var
-o=b(e,j[1]);return[0,d,dN(b(e,c),o,c,i)]},f,d)}}(d),k,j)[1],m=a[1],n=P(r(function(b){return function(a){return[0,a,dO(g,b,a)]}}(l),m)),e=function(b){return function(a){return Q(c,b,a)}}(n),o=a[1],p=co(ai(function(g,d){return function(c){var
+i=k[2],d=k[1],n=b(e,j[1]),l=bF(i,b(e,c),n);if(l){var
+m=l[1],f=dR(g,d,c),h=dR(g,d,m),a=br(f,h)?f:h;return[0,Z(c,a,Z(m,a,Z(f,a,Z(h,a,d)))),i]}var
+o=b(e,j[1]);return[0,d,dQ(b(e,c),o,c,i)]},f,d)}}(d),k,j)[1],m=a[1],n=P(r(function(b){return function(a){return[0,a,dR(g,b,a)]}}(l),m)),e=function(b){return function(a){return Q(c,b,a)}}(n),o=a[1],p=cp(ai(function(g,d){return function(c){var
 e=b(a[3],c);return r(function(a){var
 e=g(c),f=b(d,a[1]);return[0,[0,b(d,c),f],e]},e)}}(e,d),o)),q=a[1];if(h(function(i,j,d){return function(c){var
 e=b(a[3],c);return h(function(e){var
-g=b(d,e[1]),a=bE(j,b(d,c),g);if(a){var
+g=b(d,e[1]),a=bF(j,b(d,c),g);if(a){var
 h=i(c);return f(a[1],h)}return a},e)}}(e,p,d),q)){var
-s=fD(a,d);if(a9(fD(a,e),s))return e;var
+s=fH(a,d);if(a_(fH(a,e),s))return e;var
 i=t,d=e;continue}return d}}function
-bZ(b,a){var
+b0(b,a){var
 c=b?[0,[0,a[2],a[1]],0]:b;return[0,a,c]}function
-fF(b,a){return co(ai(function(a){var
-c=bZ(b,a[1]);return r(function(b){return[0,b,a[2]]},c)},a))}function
-fG(g,i,e,a){if(f(e,a))return[0,d,c];var
+fJ(b,a){return cp(ai(function(a){var
+c=b0(b,a[1]);return r(function(b){return[0,b,a[2]]},c)},a))}function
+fK(g,i,e,a){if(f(e,a))return[0,d,c];var
 j=b(g,a);if(f(b(g,e),j)){var
-h=bE(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
-cp(e,r,q,a,p,o){var
+h=bF(i,e,a);return h?h[1]:[0,c,c]}return[0,c,c]}function
+cq(e,r,q,a,p,o){var
 s=a[1],l=h(function(a){var
 g=b(e,a[1][1]),h=g?b(e,a[1][2]):g,i=h?ah(f(a[1][1],a[1][2])):h;return i?y([0,d,c],a[2]):i},s);if(l)var
 t=a[2],j=h(function(a){var
 f=b(e,a[1]);return f?y([0,d,c],a[2]):f},t);else
 var
 j=l;if(j)var
-u=a[2],v=a[1],m=aQ(al([0,c,c]),p),k=dK(aG(aG(ai(function(a){var
+u=a[2],v=a[1],m=aQ(al([0,c,c]),p),k=dN(aG(aG(ai(function(a){var
 b=a[2],c=A(ak(al(r),b));return[0,[0,a[1][1],a[2]],[0,[0,a[1][2],c],0]]},v),u),m));else
 var
 k=j;if(k){var
-w=a[1],n=bX(a[2]);return i(A(aA(function(a,b){var
+w=a[1],n=bY(a[2]);return i(A(aA(function(a,b){var
 c=g(q,a[1][1],a[1][2]);return A(aj(ak(a[2],c),b))},n,w)),o)}return k}function
-fH(l,k,y,x,j,a,w){var
-e=fz(av,ai(function(a){return bZ(y,a[1])},a));return e?h(function(a){var
+fL(l,k,y,x,j,a,w){var
+e=fD(aw,ai(function(a){return b0(y,a[1])},a));return e?h(function(a){var
 o=a[1],e=o[2],g=o[1],p=b(j,g),q=p?b(j,e):p,r=q?ah(f(g,e)):q;if(r)var
 z=b(x,e),h=f(b(x,g),z);else
 var
@@ -2382,117 +2396,117 @@ A=b(l[2],e),m=f(b(l[2],g),A);else
 var
 m=h;var
 s=m?i([0,d,c],a[2]):m,t=s?i(a[2],[0,c,c]):s;if(t)var
-B=a[2],C=dM(l,k,g,e),n=cp(j,k,w,a[3],C,B);else
+B=a[2],C=dP(l,k,g,e),n=cq(j,k,w,a[3],C,B);else
 var
 n=t;if(n){var
 u=ah(y);if(!u){var
-D=a[2],E=dM(l,k,e,g);return cp(j,k,w,a[4],E,D)}var
+D=a[2],E=dP(l,k,e,g);return cq(j,k,w,a[4],E,D)}var
 v=u}else
 var
 v=n;return v},a):e}function
-dP(d,c,a){var
-e=d[1];return bc(function(d){return f(b(c,d),a)},e)}function
-dQ(d,c,k,f,b,a){var
+dS(d,c,a){var
+e=d[1];return bd(function(d){return f(b(c,d),a)},e)}function
+dT(d,c,k,f,b,a){var
 l=Y(a,b);if(l)return[0,[0,l[1],b]];if(0===k)return 0;var
 v=k-1|0,h=Y(a,f);if(h){var
 e=h[1];switch(e[0]){case
 0:var
 m=e[1];return[0,[0,m,Z(a,m,b)]];case
 1:var
-n=e[1],i=dQ(d,c,v,f,b,n);if(i)var
+n=e[1],i=dT(d,c,v,f,b,n);if(i)var
 o=i[1],w=g(c,a,n),p=A(aj(ak(d,o[1]),w)),q=[0,[0,p,Z(a,p,o[2])]];else
 var
 q=i;return q;default:var
-r=e[1],j=dQ(d,c,v,f,b,r);if(j)var
-s=j[1],x=g(c,r,a),t=A(bW(bd(s[1],x),d)),u=[0,[0,t,Z(a,t,s[2])]];else
+r=e[1],j=dT(d,c,v,f,b,r);if(j)var
+s=j[1],x=g(c,r,a),t=A(bX(be(s[1],x),d)),u=[0,[0,t,Z(a,t,s[2])]];else
 var
 u=j;return u}}return h}function
-dR(a,e){return aH(function(a){var
+dU(a,e){return aH(function(a){var
 b=f(a[1],e);return b?y(a[2],[0,d,c]):b},a)}function
-fI(n,g,e,m,a,l){var
-o=[0,d,c],j=cO(g,function(a){return Q(o,e,a)}),k=h(function(a){if(y(a[2],[0,d,c])){var
+fM(n,g,e,m,a,l){var
+o=[0,d,c],j=cP(g,function(a){return Q(o,e,a)}),k=h(function(a){if(y(a[2],[0,d,c])){var
 h=b(n,a[1]);if(aH(function(a){return f(h,a)},m)){var
 g=Y(a[1],e),i=g?1:g;return i}}return 1},g);return k?l?y(a,j):i(a,j):k}function
-cQ(a){return r(cm,a[3])}function
-b0(a){var
+cR(a){return r(cn,a[3])}function
+b1(a){var
 b=a[1],c=P(r(function(a){return[0,a,0]},b));return function(b){var
 a=Y(b,c),d=a?1:a;return d}}function
-fJ(c,a){return r(function(a){var
+fN(c,a){return r(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},a)}function
-fK(c,a){return ai(function(a){var
+fO(c,a){return ai(function(a){var
 d=b(c[3],a[1]);return aQ(a[2],d)},a)}function
-cR(e,a){var
+cS(e,a){var
 f=[0,d,c];return aA(function(a,c){var
 d=b(e,a[2]);return A(aj(ak(a[1],d),c))},f,a)}function
-fL(i,a,b){var
+fP(i,a,b){var
 e=[0,d,c];return aA(function(d,b){var
-e=d[1],h=f(a,e)?[0,[0,c,c]]:g(i,a,e);return h?A(aj(bW(d[2],h[1]),b)):b},e,b)}function
-dS(d,c,a){return bc(function(a){return f(b(d[2],a[1]),c)},a)}function
-fM(d,c,a){return bc(function(a){return ah(f(b(d[2],a[1]),c))},a)}function
-fN(f,e,h,a){if(0===h)return[0,d,c];var
+e=d[1],h=f(a,e)?[0,[0,c,c]]:g(i,a,e);return h?A(aj(bX(d[2],h[1]),b)):b},e,b)}function
+dV(d,c,a){return bd(function(a){return f(b(d[2],a[1]),c)},a)}function
+fQ(d,c,a){return bd(function(a){return ah(f(b(d[2],a[1]),c))},a)}function
+fR(f,e,h,a){if(0===h)return[0,d,c];var
 l=h-1|0;if(a){var
 i=ai(function(a){var
 d=b(e[2],a[1][2]),c=g(f,a[1][1],d);if(typeof
 c==="number")return 0;var
 h=c[1],i=b(e[3],a[1][2]);return r(function(b){var
-c=A(ak(a[2],b[2]));return[0,[0,h,b[1]],c]},i)},a),k=fN(f,e,l,fx(fw(kB,b(kA[5],i)))),j=[0,d,c];return A(aj(aA(function(a,c){var
+c=A(ak(a[2],b[2]));return[0,[0,h,b[1]],c]},i)},a),k=fR(f,e,l,fB(fA(kF,b(kE[5],i)))),j=[0,d,c];return A(aj(aA(function(a,c){var
 h=b(e[2],a[1][2]),d=g(f,a[1][1],h);if(typeof
 d==="number"&&!d)return A(aj(a[2],c));return c},j,a),k))}return[0,d,c]}function
-fO(g,f,e,a,b){return typeof
-a==="number"?a?[0,d,c]:[0,c,c]:fN(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
-cS(a){var
+fS(g,f,e,a,b){return typeof
+a==="number"?a?[0,d,c]:[0,c,c]:fR(g,f,e,[0,[0,[0,a[1],b],[0,c,c]],0])}function
+cT(a){var
 b=[0,d,c];return aA(function(d,c){var
-a=d[2],b=a[2];return A(aj([0,fs(a[1]),b],c))},b,a)}function
-b1(c,b){var
+a=d[2],b=a[2];return A(aj([0,fw(a[1]),b],c))},b,a)}function
+b2(c,b){var
 a=Y(b,c),d=a?a[1][1]:a;return d}function
-dT(c,b){var
+dW(c,b){var
 a=Y(b,c),d=a?a[1][3]:a;return d}function
-dU(c,b){var
+dX(c,b){var
 a=Y(b,c),d=a?a[1][5]:a;return d}function
-fP(a){return a?a[1]:[0,d,c]}function
-fQ(b,a){return cS(b1(b,a))}function
-fR(c,b,a){var
-d=cS(b[1]),e=r(bD,a);return y(cR(function(a){return fQ(c,a)},e),d)}function
-fS(e,d,b,a){if(Y(a,b))return[0,b];if(0===e)return 0;var
+fT(a){return a?a[1]:[0,d,c]}function
+fU(b,a){return cT(b2(b,a))}function
+fV(c,b,a){var
+d=cT(b[1]),e=r(bE,a);return y(cS(function(a){return fU(c,a)},e),d)}function
+fW(e,d,b,a){if(Y(a,b))return[0,b];if(0===e)return 0;var
 i=e-1|0,f=[0,b],g=Q(0,d,a),c=aO(function(a,c){if(a){var
 b=c[2];return typeof
-b==="number"?a:fS(i,d,a[1],b[1])}return a},g,f),h=c?[0,Z(a,0,c[1])]:c;return h}function
-cT(a,c,b){var
-d=[0,[0,b,al(dJ(a[1]))],0];return[0,[0,c,dJ(a[2])],d]}function
-dV(b,a){var
-e=aN(a),d=a9(aN(b),e);return d?dL(aG(b,aQ(al([0,c,c]),a))):d}function
-fT(a,b){var
-c=0;return aO(function(c,a){return dV(a[2][1],b)?[0,a[1]]:c},a,c)}function
-dW(b,a){return A(bW(a,dJ(b[2])))}function
-fU(e,i,d,c,b){var
-a=fT(i,cT(d,c,b));if(a){var
-f=a[1],j=cT(d,c,b),g=dV(b1(e,f),j);if(g)return dT(e,f);var
+b==="number"?a:fW(i,d,a[1],b[1])}return a},g,f),h=c?[0,Z(a,0,c[1])]:c;return h}function
+cU(a,c,b){var
+d=[0,[0,b,al(dM(a[1]))],0];return[0,[0,c,dM(a[2])],d]}function
+dY(b,a){var
+e=aN(a),d=a_(aN(b),e);return d?dO(aG(b,aQ(al([0,c,c]),a))):d}function
+fX(a,b){var
+c=0;return aO(function(c,a){return dY(a[2][1],b)?[0,a[1]]:c},a,c)}function
+dZ(b,a){return A(bX(a,dM(b[2])))}function
+fY(e,i,d,c,b){var
+a=fX(i,cU(d,c,b));if(a){var
+f=a[1],j=cU(d,c,b),g=dY(b2(e,f),j);if(g)return dW(e,f);var
 h=g}else
 var
 h=a;return h}function
-fV(j,i,h,a,g,e){var
+fZ(j,i,h,a,g,e){var
 m=b(j[2],e);if(ah(f(b(j[2],g),m)))return[0,c,c];if(f(g,e))return[0,d,c];var
-k=fU(i,h,a,g,e);if(k)return dW(a,k[1]);if(aP(a,[0,c,c])){var
-l=fU(i,h,a,e,g);return l?dW(a,l[1]):[0,c,c]}return[0,c,c]}function
-fW(e){var
-l=fB(e[1]),t=A(e[4]),o=A(e[3]),X=i([0,c,c],t),_=X?i(t,o):X,$=_?fC(e[1],l):_;if($){var
+k=fY(i,h,a,g,e);if(k)return dZ(a,k[1]);if(aP(a,[0,c,c])){var
+l=fY(i,h,a,e,g);return l?dZ(a,l[1]):[0,c,c]}return[0,c,c]}function
+f0(e){var
+l=fF(e[1]),t=A(e[4]),o=A(e[3]),X=i([0,c,c],t),_=X?i(t,o):X,$=_?fG(e[1],l):_;if($){var
 aK=e[2],ap=P(ai(function(a){if(a){var
-b=a[1];return r(function(a){return[0,a,b]},a)}return a},aK)),j=function(a){return Q(a,ap,a)},aq=l[1],H=bc(function(a){return f(j(a),a)},aq),ar=P(r(function(a){return[0,a,bY(fJ(j,b(l[3],a)))]},H)),as=0,at=function(a){return Q(as,ar,a)},a=[0,H,l[2],at],aa=e[2],ax=b0(l),ay=b0(a),I=h(function(a){return h(ax,a)},aa),J=I?fA(av,ft(aa)):I;if(J)var
+b=a[1];return r(function(a){return[0,a,b]},a)}return a},aK)),j=function(a){return Q(a,ap,a)},aq=l[1],H=bd(function(a){return f(j(a),a)},aq),ar=P(r(function(a){return[0,a,bZ(fN(j,b(l[3],a)))]},H)),as=0,at=function(a){return Q(as,ar,a)},a=[0,H,l[2],at],aa=e[2],ax=b1(l),ay=b1(a),I=h(function(a){return h(ax,a)},aa),J=I?fE(aw,fx(aa)):I;if(J)var
 az=l[1],q=h(function(d){var
 g=b(ay,j(d));if(g)var
 h=j(d),i=b(a[2],h),e=f(b(l[2],d),i);else
 var
 e=g;if(e){var
-k=j(d),m=b(a[3],k),n=aQ(al([0,c,c]),m);return dL(aG(fJ(j,b(l[3],d)),n))}return e},az);else
+k=j(d),m=b(a[3],k),n=aQ(al([0,c,c]),m);return dO(aG(fN(j,b(l[3],d)),n))}return e},az);else
 var
 q=J;if(q)var
-au=b0(a),aw=a[1],B=h(function(e){var
+au=b1(a),av=a[1],B=h(function(e){var
 g=b(a[3],e),f=h(function(a){var
-e=b(au,a[1]);return e?i([0,d,c],a[2]):e},g);return f?aP(bX(b(a[3],e)),[0,c,c]):f},aw);else
+e=b(au,a[1]);return e?i([0,d,c],a[2]):e},g);return f?aP(bY(b(a[3],e)),[0,c,c]):f},av);else
 var
 B=q;if(B){var
-k=b0(a),aL=co(e[7]),p=function(a,b){return bE(aL,a,b)},ab=e[6];if(ab){var
-n=ab[1],K=fE(a),aB=fF(n[2],n[4]),L=function(a,b){return fG(K,aB,a,b)},M=i([0,c,c],n[1]),N=M?fH(a,n[1],n[2],K,k,n[4],L):M;if(N)var
+k=b1(a),aL=cp(e[7]),p=function(a,b){return bF(aL,a,b)},ab=e[6];if(ab){var
+n=ab[1],K=fI(a),aB=fJ(n[2],n[4]),L=function(a,b){return fK(K,aB,a,b)},M=i([0,c,c],n[1]),N=M?fL(a,n[1],n[2],K,k,n[4],L):M;if(N)var
 aC=n[3],ac=h(function(a){var
 c=b(k,a[1][1]),d=c?b(k,a[1][2]):c;if(d){var
 e=a[2];return i(L(a[1][1],a[1][2]),e)}return d},aC);else
@@ -2507,40 +2521,40 @@ K=b(a[2],m),u=f(b(a[2],e),K);else
 var
 u=B;var
 C=u?ah(f(e,m)):u,D=C?i([0,c,c],t):C;if(D){var
-L=b(a[3],m),M=b(a[3],e),N=b(a[3],e),j=cP(r(function(c){return b(a[2],c[1])},N)),g=M,n=L;for(;;){if(j){var
-l=j[1],o=dS(a,l,n),q=dS(a,l,g),H=aQ(al([0,c,c]),q),v=dK(aG(aQ(t,o),H)),F=0;if(v)var
+L=b(a[3],m),M=b(a[3],e),N=b(a[3],e),j=cQ(r(function(c){return b(a[2],c[1])},N)),g=M,n=L;for(;;){if(j){var
+l=j[1],o=dV(a,l,n),q=dV(a,l,g),H=aQ(al([0,c,c]),q),v=dN(aG(aQ(t,o),H)),F=0;if(v)var
 w=v;else{var
-x=h(function(b){return function(a){return ah(i(fL(p,a[1],b),[0,d,c]))}}(o),q);if(x){var
+x=h(function(b){return function(a){return ah(i(fP(p,a[1],b),[0,d,c]))}}(o),q);if(x){var
 G=[0,d,c],s=i(aA(function(d){return function(a,b){var
-c=fL(p,a[1],d);return A(aj(bW(a[2],c),b))}}(o),G,q),t);F=1}else
+c=fP(p,a[1],d);return A(aj(bX(a[2],c),b))}}(o),G,q),t);F=1}else
 var
 w=x}if(!F)var
 s=w;if(s){var
-I=fM(a,l,n),J=fM(a,l,g),j=j[2],g=J,n=I;continue}return s}return g?0:1}}return D},aM);else
+I=fQ(a,l,n),J=fQ(a,l,g),j=j[2],g=J,n=I;continue}return s}return g?0:1}}return D},aM);else
 var
 D=C;if(D){var
-g=P(e[5]),E=e[6],m=E?[0,E[1][1]]:E,ad=e[6],aR=ad?co(ad[1][3]):av,F=function(b,d){var
-a=bE(aR,b,d);return a?a[1]:[0,c,c]},ae=e[5],x=r(function(e){var
+g=P(e[5]),E=e[6],m=E?[0,E[1][1]]:E,ad=e[6],aR=ad?cp(ad[1][3]):aw,F=function(b,d){var
+a=bF(aR,b,d);return a?a[1]:[0,c,c]},ae=e[5],x=r(function(e){var
 i=e[2],b=i[2];if(b)var
-n=bY(fK(a,i[1])),j=b[1],h=[0,r(function(e){var
-o=e[2],k=b1(g,e[2]),p=dS(a,e[1],n);if(k){var
+n=bZ(fO(a,i[1])),j=b[1],h=[0,r(function(e){var
+o=e[2],k=b2(g,e[2]),p=dV(a,e[1],n);if(k){var
 j=k[1],b=p,m=j[1];for(;;){if(b){var
 i=b[1];if(!f(i[1],m)){var
 b=b[2];continue}var
 h=[0,i]}else
 var
 h=b;var
-l=h?A(bW(h[1][2],j[2])):[0,d,c];break}}else
+l=h?A(bX(h[1][2],j[2])):[0,d,c];break}}else
 var
 l=[0,d,c];return[0,e[1],[0,l,o]]},j)];else
 var
 h=b;return[0,e[1],[0,e[2],h]]},ae),z=r(function(a){var
-b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},x),R=bc(function(b){var
-a=b[2][1][5],c=a?1:a;return c},z),S=bc(function(a){var
-b=a[2][2];return b?fR(g,a[2][1],b[1]):1},R),aF=aO(function(b,a){var
+b=a[2][1][6]?0:a[2][2];return[0,a[1],[0,a[2][1],b]]},x),R=bd(function(b){var
+a=b[2][1][5],c=a?1:a;return c},z),S=bd(function(a){var
+b=a[2][2];return b?fV(g,a[2][1],b[1]):1},R),aF=aO(function(b,a){var
 c=a[2][2];if(c){var
 d=c[1];return aO(function(b,d){var
-c=d[2][2],e=Q(0,b,c);return Z(c,[0,a[1],e],b)},d,b)}return b},R,av),aI=P(r(function(a){return[0,a[1],0]},S)),aJ=r(cm,S),w=aN(z)+1|0,v=0,u=aJ,s=aI;for(;;){if(0!==w){var
+c=d[2][2],e=Q(0,b,c);return Z(c,[0,a[1],e],b)},d,b)}return b},R,aw),aI=P(r(function(a){return[0,a[1],0]},S)),aJ=r(cn,S),w=aN(z)+1|0,v=0,u=aJ,s=aI;for(;;){if(0!==w){var
 aE=w-1|0;if(u){var
 aD=[0,0,s],O=aO(function(e){return function(b,a){var
 c=Q(0,aF,a);return aO(function(b,a){var
@@ -2553,37 +2567,37 @@ e=i[1];if(e){var
 j=e[1][1],l=e[2];return h(function(c){var
 d=b(a[2],j);return f(b(a[2],c[1]),d)},l)}return 1}return g},ae),V=U?h(function(k){var
 l=k[2][2];if(l){var
-e=l[1],p=k[2][1],i=fA(av,r(cm,e)),j=i?h(function(e){var
+e=l[1],p=k[2][1],i=fE(aw,r(cn,e)),j=i?h(function(e){var
 i=y([0,d,c],e[2][1]);if(i){var
-j=b1(g,e[2][2]);return h(function(c){var
+j=b2(g,e[2][2]);return h(function(c){var
 d=e[1];return f(b(a[2],c[1]),d)},j)}return i},e):i;if(j){var
-n=r(bD,e),m=ai(function(a){var
-b=b1(g,a[2]);return aQ(a[1],b)},n),o=aQ(al([0,c,c]),m);return dL(aG(fK(a,p[1]),o))}return j}return 1},x):U,W=V?h(function(H){var
+n=r(bE,e),m=ai(function(a){var
+b=b2(g,a[2]);return aQ(a[1],b)},n),o=aQ(al([0,c,c]),m);return dO(aG(fO(a,p[1]),o))}return j}return 1},x):U,W=V?h(function(H){var
 s=H[2][2],o=H[2][1],w=o[3];if(w){var
-e=w[1],x=i([0,d,c],e),z=x?i(bX(o[1]),e):x;if(z){var
+e=w[1],x=i([0,d,c],e),z=x?i(bY(o[1]),e):x;if(z){var
 B=o[4];if(B){var
-a=B[1],j=o[1],l=a[1]?bX(j):[0,d,c],n=a[1]?aQ(al([0,c,c]),j):j,t=a[3];if(t){var
+a=B[1],j=o[1],l=a[1]?bY(j):[0,d,c],n=a[1]?aQ(al([0,c,c]),j):j,t=a[3];if(t){var
 u=t[1],v=h(function(a){var
 g=y([0,d,c],a[2]),h=g?b(k,a[1][1]):g,i=h?b(k,a[1][2]):h;if(i)var
 l=p(a[1][1],a[1][2]),n=l?1:l,e=n;else
 var
 e=i;var
 m=e?aH(function(b){return f(b[1],a[1][1])},j):e;return m?aH(function(b){return f(b[1],a[1][2])},j):m},u);if(v)var
-J=aQ(al([0,c,c]),n),q=dK(aG(ai(function(a){var
+J=aQ(al([0,c,c]),n),q=dN(aG(ai(function(a){var
 b=p(a[1][1],a[1][2]);if(b)var
 d=a[2],e=A(ak(al(b[1]),d)),c=[0,[0,a[1][1],a[2]],[0,[0,a[1][2],e],0]];else
 var
 c=b;return c},u),J));else
 var
 q=v;return q?i(l,e):q}if(a[2][1]){if(m){var
-K=bd(e,l);return cp(k,m[1],F,a[2],n,K)}return m}if(a[2][2]){if(m){var
-L=bd(e,l);return cp(k,m[1],F,a[2],n,L)}return m}if(a[1]){if(m){var
-M=bd(e,l);return cp(k,m[1],F,a[2],n,M)}return m}var
+K=be(e,l);return cq(k,m[1],F,a[2],n,K)}return m}if(a[2][2]){if(m){var
+L=be(e,l);return cq(k,m[1],F,a[2],n,L)}return m}if(a[1]){if(m){var
+M=be(e,l);return cq(k,m[1],F,a[2],n,M)}return m}var
 I=[0,d,c];return i(aA(function(b,a){var
 e=i(b[2],[0,d,c])?a:aj(b[2],a);return A(e)},I,j),e)}if(s){var
 C=s[1],D=h(function(b){var
-a=dT(g,b[2][2]),c=a?1:a;return c},C);if(D){var
-N=r(bD,C);return i(cR(function(a){return fP(dT(g,a))},N),e)}var
+a=dW(g,b[2][2]),c=a?1:a;return c},C);if(D){var
+N=r(bE,C);return i(cS(function(a){return fT(dW(g,a))},N),e)}var
 E=D}else
 var
 E=s;var
@@ -2591,25 +2605,25 @@ G=E}else
 var
 G=z;return G}return 1},x):V,af=W?h(function(j){var
 s=j[2][2],b=j[2][1],k=b[5],x=j[1];if(k){var
-l=k[1],m=y([0,d,c],cS(b[1]));if(m){if(s){var
+l=k[1],m=y([0,d,c],cT(b[1]));if(m){if(s){var
 a=s[1],n=h(function(b){var
-a=dU(g,b[2][2]),c=a?1:a;return c},a);if(n)var
-t=r(bD,a),e=i(l,cR(function(a){return fP(dU(g,a))},t));else
+a=dX(g,b[2][2]),c=a?1:a;return c},a);if(n)var
+t=r(bE,a),e=i(l,cS(function(a){return fT(dX(g,a))},t));else
 var
 e=n;if(e)var
-u=cS(b[1]),v=r(bD,a),f=i(cR(function(a){return fQ(g,a)},v),u);else
+u=cT(b[1]),v=r(bE,a),f=i(cS(function(a){return fU(g,a)},v),u);else
 var
 f=e;if(f){var
-o=fR(g,b,a);if(!o)return aH(function(a){var
-b=T(x);return qu(T(a[2][2]),b)},a);var
+o=fV(g,b,a);if(!o)return aH(function(a){var
+b=T(x);return qz(T(a[2][2]),b)},a);var
 p=o}else
 var
 p=f;return p}var
-q=bX(b[1]),w=i([0,d,c],q)?q:[0,d,c];return i(l,w)}return m}return 1},z):W;if(af){var
-ag=b0(l),G=e[5],aS=e[8];return h(function(e){var
+q=bY(b[1]),w=i([0,d,c],q)?q:[0,d,c];return i(l,w)}return m}return 1},z):W;if(af){var
+ag=b1(l),G=e[5],aS=e[8];return h(function(e){var
 R=j(e[1]),S=j(e[2]),T=b(ag,e[1]),U=T?b(ag,e[2]):T,V=U?i([0,d,c],e[3]):U,W=V?i(e[3],e[4]):V,X=W?i(e[4],[0,c,c]):W;if(X)if(y(e[4],[0,c,c])){var
-aq=e[4],Z=i(fV(a,g,G,t,R,S),aq);if(Z)var
-ar=e[4],l=i(fV(a,g,G,t,S,R),ar);else
+aq=e[4],Z=i(fZ(a,g,G,t,R,S),aq);if(Z)var
+ar=e[4],l=i(fZ(a,g,G,t,S,R),ar);else
 var
 l=Z}else
 var
@@ -2625,14 +2639,14 @@ L=e[6];if(L){var
 x=e[7];if(x){var
 p=x[1],am=j(m),an=j(n),h=L[1],$=h[2],aa=P(r(function(a){var
 b=P(a[2]);return[0,a[1],b]},$)),A=function(c,b){var
-a=Y(c,aa);return a?Q(1,a[1],b):1},H=aN(h[2])+1|0,ab=P(h[2]),ac=aN(h[2])+1|0,ad=[0,av],ae=h[2],B=aO(function(a,b){return a?fS(ac,ab,a[1],b[1]):a},ae,ad),C=B?1:B;if(C)var
-aj=p[1],u=aP(fO(A,a,H,h[1],an),aj);else
+a=Y(c,aa);return a?Q(1,a[1],b):1},H=aN(h[2])+1|0,ab=P(h[2]),ac=aN(h[2])+1|0,ad=[0,aw],ae=h[2],B=aO(function(a,b){return a?fW(ac,ab,a[1],b[1]):a},ae,ad),C=B?1:B;if(C)var
+aj=p[1],u=aP(fS(A,a,H,h[1],an),aj);else
 var
 u=C;if(u)var
-al=p[2],z=aP(fO(A,a,H,h[1],am),al);else
+al=p[2],z=aP(fS(A,a,H,h[1],am),al);else
 var
 z=u;if(z){var
-ao=ak(o,p[2]),ap=bd(p[1],ao);return i(e[3],ap)}var
+ao=ak(o,p[2]),ap=be(p[1],ao);return i(e[3],ap)}var
 M=z}else
 var
 M=x;return M}var
@@ -2640,9 +2654,9 @@ q=j(m),s=j(n),af=b(a[2],q);if(ah(f(b(a[2],s),af)))var
 k=[0,c,c];else
 if(f(s,q))var
 k=[0,d,c];else{var
-D=fT(G,cT(o,s,q));if(D){var
-E=D[1],ai=cT(o,s,q);if(dV(b1(g,E),ai))var
-F=dU(g,E),k=F?dW(o,F[1]):[0,d,c];else
+D=fX(G,cU(o,s,q));if(D){var
+E=D[1],ai=cU(o,s,q);if(dY(b2(g,E),ai))var
+F=dX(g,E),k=F?dZ(o,F[1]):[0,d,c];else
 var
 k=[0,d,c]}else
 var
@@ -2662,47 +2676,47 @@ an=B;var
 ao=an}else
 var
 ao=$;return ao}var
-dX=[K,kC,cG(0)];function
-q(a){throw[0,dX,a]}function
-dY(c,a){function
-b(a){return aF(c,e5(a))}return ap<=a?2048<=a?gB<=a?(b(c8|a>>>18|0),b(ap|(a>>>12|0)&63),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(c7|a>>>12|0),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(eD|a>>>6|0),b(ap|a&63)):b(a)}function
-fX(O,c){var
+d0=[K,kG,cH(0)];function
+q(a){throw[0,d0,a]}function
+d1(c,a){function
+b(a){return aF(c,e9(a))}return ap<=a?2048<=a?gF<=a?(b(c9|a>>>18|0),b(ap|(a>>>12|0)&63),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(c8|a>>>12|0),b(ap|(a>>>6|0)&63),b(ap|a&63)):(b(eG|a>>>6|0),b(ap|a&63)):b(a)}function
+f1(O,c){var
 o=p(c);function
 k(a){return s(c,a)}function
 l(b,e){var
 c=b+1|0,d=b+e|0;if(!(d<c)){var
 a=c;for(;;){var
-f=o<=a?1:0,g=f||(ap!==(k(a)&eD)?1:0);if(g)q(kD);var
+f=o<=a?1:0,g=f||(ap!==(k(a)&eG)?1:0);if(g)q(kH);var
 h=a+1|0;if(d!==a){var
 a=h;continue}break}}return 0}var
 d=0;for(;;){if(d<o){var
 h=k(d);if(!(ap<=h)){var
 d=d+1|0;continue}if(194<=h&&!(223<h)){l(d,1);var
-d=d+2|0;continue}if(c7<=h&&!(239<h)){l(d,2);var
-x=k(d+1|0),y=c7===h?1:0,z=y?x<160?1:0:y;if(z)var
+d=d+2|0;continue}if(c8<=h&&!(239<h)){l(d,2);var
+x=k(d+1|0),y=c8===h?1:0,z=y?x<160?1:0:y;if(z)var
 A=z;else
 var
-B=237===h?1:0,A=B?159<x?1:0:B;if(A)q(kG);var
-d=d+3|0;continue}if(c8<=h&&!(gI<h)){l(d,3);var
-r=k(d+1|0),t=c8===h?1:0,u=t?r<144?1:0:t;if(u)var
+B=237===h?1:0,A=B?159<x?1:0:B;if(A)q(kK);var
+d=d+3|0;continue}if(c9<=h&&!(gM<h)){l(d,3);var
+r=k(d+1|0),t=c9===h?1:0,u=t?r<144?1:0:t;if(u)var
 v=u;else
 var
-w=gI===h?1:0,v=w?143<r?1:0:w;if(v)q(kF);var
-d=d+4|0;continue}q(kE)}var
+w=gM===h?1:0,v=w?143<r?1:0:w;if(v)q(kJ);var
+d=d+4|0;continue}q(kI)}var
 f=p(c),a=[0,0],e=function(d){var
-c=a[1];return q(b(cM(kH),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
+c=a[1];return q(b(cN(kL),c))},g=function(b){return a[1]<f?s(c,a[1]):0},i=function(d){for(;;){var
 b=g(0)-9|0,c=0;if(4<b>>>0){if(23===b)c=1}else
 if(1<b-2>>>0)c=1;if(c&&a[1]<f){a[1]++;continue}return 0}},C=function(b){if(a[1]<f&&s(c,a[1])===b){a[1]++;return 0}return e(0)},D=function(m){if(f<(a[1]+4|0))e(0);var
-d=aZ(c,a[1],4),i=p(d)-1|0,k=0;if(!(i<0)){var
+d=aY(c,a[1],4),i=p(d)-1|0,k=0;if(!(i<0)){var
 b=k;for(;;){var
-g=aq(d,b)+c3|0,h=0;if(22<g>>>0){if(!(5<g+hC>>>0))h=1}else
-if(6<g+ex>>>0)h=1;if(!h)e(0);var
+g=ar(d,b)+c4|0,h=0;if(22<g>>>0){if(!(5<g+hG>>>0))h=1}else
+if(6<g+eA>>>0)h=1;if(!h)e(0);var
 l=b+1|0;if(i!==b){var
-b=l;continue}break}}a[1]=a[1]+4|0;return hZ(j(kI,d))},E=function(v){C(34);var
-b=dA(16);for(;;){if(f<=a[1])e(0);var
+b=l;continue}break}}a[1]=a[1]+4|0;return h3(j(kM,d))},E=function(v){C(34);var
+b=dD(16);for(;;){if(f<=a[1])e(0);var
 g=s(c,a[1]);if(34===g)a[1]++;else{if(92===g){a[1]++;if(f<=a[1])e(0);var
 m=s(c,a[1]);a[1]++;var
-j=m+gh|0,i=0;if(13<j>>>0){var
+j=m+gl|0,i=0;if(13<j>>>0){var
 n=j-58|0;if(!(25<n>>>0)){var
 l=0;switch(n){case
 0:i=2;l=1;break;case
@@ -2712,8 +2726,8 @@ l=0;switch(n){case
 22:aF(b,13);break;case
 24:aF(b,9);break;case
 25:var
-d=D(0),o=gk<=d?1:0;if(o){var
-p=d<ev?1:0;if(p){var
+d=D(0),o=go<=d?1:0;if(o){var
+p=d<ey?1:0;if(p){var
 q=(a[1]+1|0)<f?1:0;if(q)var
 r=92===s(c,a[1])?1:0,h=r?117===s(c,a[1]+1|0)?1:0:r;else
 var
@@ -2723,34 +2737,34 @@ h=p}else
 var
 h=o;if(h){var
 u=a[1];a[1]=a[1]+2|0;var
-k=D(0),t=0;if(ev<=k&&!(57344<=k)){dY(b,(gB+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;dY(b,d)}}else
-dY(b,d);break;default:l=1}if(!l)i=1}}else
+k=D(0),t=0;if(ey<=k&&!(57344<=k)){d1(b,(gF+((d-55296|0)<<10)|0)+(k-56320|0)|0);t=1}if(!t){a[1]=u;d1(b,d)}}else
+d1(b,d);break;default:l=1}if(!l)i=1}}else
 if(11<j-1>>>0)i=2;switch(i){case
 0:e(0);break;case
-2:aF(b,m);break}continue}if(32<=g){aF(b,g);a[1]++;continue}e(0)}return dB(b)}},m=function(g){var
+2:aF(b,m);break}continue}if(32<=g){aF(b,g);a[1]++;continue}e(0)}return dE(b)}},m=function(g){var
 d=a[1];for(;;){if(a[1]<f&&48<=s(c,a[1])&&!(57<s(c,a[1]))){a[1]++;continue}var
-b=a[1]===d?1:0;return b?e(0):b}},n=function(l){if(900<l)q(kJ);i(0);if(f<=a[1])e(0);var
+b=a[1]===d?1:0;return b?e(0):b}},n=function(l){if(900<l)q(kN);i(0);if(f<=a[1])e(0);var
 b=s(c,a[1]);if(92<=b){var
-k=0;if(111<=b){if(hq===b){var
-o=kK,h=kL;k=1}else
-if(123===b){a[1]++;i(0);if(hb===g(0)){a[1]++;return kM}var
-y=au(0,16),t=0;for(;;){i(0);var
+k=0;if(111<=b){if(hu===b){var
+o=kO,h=kP;k=1}else
+if(123===b){a[1]++;i(0);if(hf===g(0)){a[1]++;return kQ}var
+y=av(0,16),t=0;for(;;){i(0);var
 d=E(0);i(0);C(58);var
-z=n(l+1|0);if(bp(y,d))q(j(kO,j(d,kN)));dG(y,d,0);i(0);var
+z=n(l+1|0);if(bq(y,d))q(j(kS,j(d,kR)));dJ(y,d,0);i(0);var
 A=g(0);if(44===A){a[1]++;var
 t=[0,[0,d,z],t];continue}var
-P=hb===A?(a[1]++,bz([0,[0,d,z],t])):e(0);return[5,P]}}}else
-if(g8===b){var
-o=kP,h=kQ;k=1}else
-if(hr<=b){var
-o=0,h=kR;k=1}if(k){var
-r=p(h);if((a[1]+r|0)<=f&&a$(aZ(c,a[1],r),h)){a[1]=a[1]+r|0;return o}return e(0)}}else{var
-x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return kS}var
+P=hf===A?(a[1]++,bA([0,[0,d,z],t])):e(0);return[5,P]}}}else
+if(ha===b){var
+o=kT,h=kU;k=1}else
+if(hv<=b){var
+o=0,h=kV;k=1}if(k){var
+r=p(h);if((a[1]+r|0)<=f&&ba(aY(c,a[1],r),h)){a[1]=a[1]+r|0;return o}return e(0)}}else{var
+x=0;if(46<=b){if(58<=b){if(91<=b){a[1]++;i(0);if(93===g(0)){a[1]++;return kW}var
 u=0;for(;;){var
 B=n(l+1|0);i(0);var
 D=g(0);if(44===D){a[1]++;var
 u=[0,B,u];continue}var
-Q=93===D?(a[1]++,bz([0,B,u])):e(0);return[4,Q]}}}else
+Q=93===D?(a[1]++,bA([0,B,u])):e(0);return[4,Q]}}}else
 if(48<=b)x=1}else{if(34===b)return[3,E(0)];if(45<=b)x=1}if(x){var
 F=a[1];if(45===g(0))a[1]++;if(48===g(0))a[1]++;else
 m(0);var
@@ -2761,84 +2775,84 @@ var
 v=H}else
 var
 v=G;if(v){a[1]++;m(0)}var
-J=g(0),L=0;if(69!==J&&ep!==J)L=1;if(!L){var
+J=g(0),L=0;if(69!==J&&es!==J)L=1;if(!L){var
 S=a[1];a[1]++;var
 K=g(0),M=0;if(43!==K&&45!==K)M=1;if(!M)a[1]++;var
 N=0;if(48<=g(0)&&!(57<g(0))){m(0);N=1}if(!N)a[1]=S}var
-w=aZ(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:q(j(kU,j(w,kT)))}}return e(0)},F=n(0);i(0);if(a[1]<f)e(0);return F}}function
-fY(c){var
-b=0,a=2;for(;;){if(aX(b)===c)return bz(b);if(bR(function(b){return function(a){return 0===h3(b,a)?1:0}}(a),b)){var
+w=aY(c,F,a[1]-F|0);return a[1]===R?[1,w]:O?[2,w]:q(j(kY,j(w,kX)))}}return e(0)},F=n(0);i(0);if(a[1]<f)e(0);return F}}function
+f2(c){var
+b=0,a=2;for(;;){if(aW(b)===c)return bA(b);if(bS(function(b){return function(a){return 0===h7(b,a)?1:0}}(a),b)){var
 a=a+1|0;continue}var
 b=[0,a,b],a=a+1|0;continue}}function
-fZ(f,g){var
-h=eH(aT(g),32*f|0),a=d,b=eH(c,40);for(;;){if(bq(pO(b,a),c))return pP(pN(a,0,32))&-1;var
-e=bK(dj(a,b),1);if(bq(dH(e,f),h)){var
+f3(f,g){var
+h=eL(aS(g),32*f|0),a=d,b=eL(c,40);for(;;){if(br(pT(b,a),c))return pU(pS(a,0,32))&-1;var
+e=bL(dm(a,b),1);if(br(dK(e,f),h)){var
 a=e;continue}var
 b=e;continue}}var
-kV=fY(64),kW=3,kX=fi(o(function(a){return fZ(kW,a)},kV)),kY=fY(8),kZ=2,k0=o(function(a){return fZ(kZ,a)},kY);function
-a1(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
-dZ=[K,k3,cG(0)];function
-aB(a){throw[0,dZ,a]}function
+kZ=f2(64),k0=3,k1=fm(o(function(a){return f3(k0,a)},kZ)),k2=f2(8),k3=2,k4=o(function(a){return f3(k3,a)},k2);function
+a0(b,a){return(b>>>a|0|b<<(32-a|0))&-1}var
+d2=[K,k7,cH(0)];function
+aB(a){throw[0,d2,a]}function
 _(b,a,d,e){if(typeof
 b!=="number"&&5===b[0]){var
-c=b[1];ar(function(b){var
-d=1-bS(b,c);return d?q(j(a,j(k5,b))):d},d);ar(function(f){var
-b=f[1],g=bA(b,d),h=g||bA(b,e),c=1-h;return c?q(j(a,j(k6,b))):c},c);return c}return q(j(a,k4))}function
-l(b,a){return dy(a,b)}function
+c=b[1];as(function(b){var
+d=1-bT(b,c);return d?q(j(a,j(k9,b))):d},d);as(function(f){var
+b=f[1],g=bB(b,d),h=g||bB(b,e),c=1-h;return c?q(j(a,j(k_,b))):c},c);return c}return q(j(a,k8))}function
+l(b,a){return dB(a,b)}function
 k(f,e){var
 a=f;for(;;){if(a){var
 b=a[1],c=a[2],d=b[2];if(0===aa(b[1],e))return[0,d];var
 a=c;continue}return 0}}function
-br(a,b){if(typeof
-a!=="number"&&5===a[0])return a[1];return q(j(b,k7))}function
+bs(a,b){if(typeof
+a!=="number"&&5===a[0])return a[1];return q(j(b,k$))}function
 aC(a,b){if(typeof
-a!=="number"&&4===a[0])return a[1];return q(j(b,k8))}function
+a!=="number"&&4===a[0])return a[1];return q(j(b,la))}function
 I(a,b){if(typeof
-a!=="number"&&3===a[0])return a[1];return q(j(b,k9))}function
-f0(d,a,c){var
-b=aC(d,a);if(aX(b)!==c)q(j(a,k_));return o(function(b){return I(b,a)},b)}function
-bs(d,c){var
-a=f0(d,c,2);if(a){var
-b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,B,k$]}function
-f1(e,d){var
-a=f0(e,d,3);if(a){var
+a!=="number"&&3===a[0])return a[1];return q(j(b,lb))}function
+f4(d,a,c){var
+b=aC(d,a);if(aW(b)!==c)q(j(a,lc));return o(function(b){return I(b,a)},b)}function
+bt(d,c){var
+a=f4(d,c,2);if(a){var
+b=a[2];if(b&&!b[2])return[0,a[1],b[1]]}throw[0,B,ld]}function
+f5(e,d){var
+a=f4(e,d,3);if(a){var
 b=a[2];if(b){var
-c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,B,la]}function
-bt(a){var
-b=G(a,lb);return b?fh(function(a){var
+c=b[2];if(c&&!c[2])return[0,a[1],b[1],c[1]]}}throw[0,B,le]}function
+bu(a){var
+b=G(a,lf);return b?fl(function(a){var
 b=48<=a?1:0,c=b?a<=57?1:0:b;return c},a):b}function
-be(b,a){return aZ(b,a,p(b)-a|0)}function
-cU(a,b){if(4000<p(a))q(j(b,ld));return hJ(10,a)}function
-cq(b,f){if(a$(b,le))return d;var
-g=G(b,lf),h=g?45===s(b,0)?1:0:g,a=h?be(b,1):b,k=0;if(2<p(a)&&a$(aZ(a,0,2),lg)){var
-i=be(a,2),e=G(i,lc),m=e?fh(function(c){var
-a=c+c3|0,b=0;if(22<a>>>0){if(!(5<a+hC>>>0))b=1}else
-if(6<a+ex>>>0)b=1;return b?1:0},i):e;if(m){var
-c=hJ(16,be(a,2));k=1}}if(!k){var
-l=0;if(bt(a)&&!(48===s(a,0)))var
-c=cU(a,f);else
+bf(b,a){return aY(b,a,p(b)-a|0)}function
+cV(a,b){if(4000<p(a))q(j(b,lh));return hN(10,a)}function
+cr(b,f){if(ba(b,li))return d;var
+g=G(b,lj),h=g?45===s(b,0)?1:0:g,a=h?bf(b,1):b,k=0;if(2<p(a)&&ba(aY(a,0,2),lk)){var
+i=bf(a,2),e=G(i,lg),m=e?fl(function(c){var
+a=c+c4|0,b=0;if(22<a>>>0){if(!(5<a+hG>>>0))b=1}else
+if(6<a+eA>>>0)b=1;return b?1:0},i):e;if(m){var
+c=hN(16,bf(a,2));k=1}}if(!k){var
+l=0;if(bu(a)&&!(48===s(a,0)))var
+c=cV(a,f);else
 l=1;if(l)var
-c=q(j(f,lh))}return h?bJ(c):c}function
-d0(b,a){return cq(I(b,a),a)}function
-b2(b,a){var
-c=eE(b,a),d=cC(a,c);return[0,cC(b,c),d]}function
-bu(a,b){var
-e=ck(a,47);if(e)var
-f=e[1],h=cq(be(a,f+1|0),b),d=h,g=aZ(a,0,f);else
+c=q(j(f,ll))}return h?bK(c):c}function
+d3(b,a){return cr(I(b,a),a)}function
+b3(b,a){var
+c=eI(b,a),d=cD(a,c);return[0,cD(b,c),d]}function
+bv(a,b){var
+e=cl(a,47);if(e)var
+f=e[1],h=cr(bf(a,f+1|0),b),d=h,g=aY(a,0,f);else
 var
-d=c,g=a;if(a0(d)<=0)q(j(b,li));return b2(cq(g,b),d)}function
-aI(b,a){return bu(I(b,a),a)}function
-d1(b,a){var
-c=a[1],d=a[2];return bq(L(aT(b),d),c)}function
-lj(a){return 0<a0(a[1])?1:0}function
-cV(e,d,a){var
-c=bu(d,a);return b(e,c)?c:aB(j(a,lk))}function
-cr(b,a){return cV(lj,b,a)}function
-cs(b,a){var
-c=1;return cV(function(a){return d1(c,a)},b,a)}function
-ll(b,a){return cV(function(a){var
-b=d1(0,a);return b?bq(a[1],a[2]):b},b,a)}function
-d2(c){function
+d=c,g=a;if(aZ(d)<=0)q(j(b,lm));return b3(cr(g,b),d)}function
+aI(b,a){return bv(I(b,a),a)}function
+d4(b,a){var
+c=a[1],d=a[2];return br(L(aS(b),d),c)}function
+ln(a){return 0<aZ(a[1])?1:0}function
+cW(e,d,a){var
+c=bv(d,a);return b(e,c)?c:aB(j(a,lo))}function
+cs(b,a){return cW(ln,b,a)}function
+ct(b,a){var
+c=1;return cW(function(a){return d4(c,a)},b,a)}function
+lp(b,a){return cW(function(a){var
+b=d4(0,a);return b?br(a[1],a[2]):b},b,a)}function
+d5(c){function
 d(a){var
 c=32===a?1:0;if(c)var
 b=c;else{var
@@ -2849,127 +2863,127 @@ f=28<=a?1:0,b=f?a<=31?1:0:f}return b}var
 e=p(c),a=0;for(;;){if(a<e&&d(s(c,a))){var
 a=a+1|0;continue}var
 b=e;for(;;){if(0<b&&d(s(c,b-1|0))){var
-b=b-1|0;continue}return aZ(c,a,e3(a,b)-a|0)}}}function
-d3(a){if(G(a,lm)){var
+b=b-1|0;continue}return aY(c,a,e7(a,b)-a|0)}}}function
+d6(a){if(G(a,lq)){var
 b=0;if(45!==s(a,0)&&43!==s(a,0))b=1;if(!b){var
-c=be(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
-bF(a,b){var
-c=bC(a,b);if(c)return c[1];var
-d=aT(a[1]+1|0);dG(a,b,d);return d}function
-cW(a,t){var
-ai=a?a[1]:a,e=br(t,ls),g=k(e,lt),n=0;if(g){var
+c=bf(a,1);return[0,45===s(a,0)?1:0,c]}}return[0,0,a]}function
+bG(a,b){var
+c=bD(a,b);if(c)return c[1];var
+d=aS(a[1]+1|0);dJ(a,b,d);return d}function
+cX(a,t){var
+ai=a?a[1]:a,e=bs(t,lw),g=k(e,lx),n=0;if(g){var
 b=g[1],r=0;if(typeof
-b!=="number"&&3===b[0])if(G(b[1],lB))r=1;else{n=1;r=1}}if(!n)q(lu);function
+b!=="number"&&3===b[0])if(G(b[1],lF))r=1;else{n=1;r=1}}if(!n)q(ly);function
 h(b){var
 c=k(e,b);if(c){var
 a=c[1];if(typeof
-a!=="number"&&5===a[0])return a[1]}return q(j(b,lv))}var
-u=h(lw),v=h(lx),i=o(function(a){var
-b=I(a[2],ly);return[0,a[1],b]},u),l=o(function(a){var
-b=br(a[2],lz),e=o(function(V){var
+a!=="number"&&5===a[0])return a[1]}return q(j(b,lz))}var
+u=h(lA),v=h(lB),i=o(function(a){var
+b=I(a[2],lC);return[0,a[1],b]},u),l=o(function(a){var
+b=bs(a[2],lD),e=o(function(V){var
 i=V[2],Y=0;if(typeof
 i!=="number")switch(i[0]){case
 1:case
 2:if(ai){var
 W=[3,i[1]];Y=1}break}if(!Y)var
 W=i;var
-a=d2(I(W,ct));function
-b(a){return q(j(ct,ln))}var
-x=ck(a,47);if(x){var
-k=x[1],y=d3(d2(aZ(a,0,k))),l=y[2],m=d2(be(a,k+1|0)),z=0<k?1:0;if(z){var
+a=d5(I(W,cu));function
+b(a){return q(j(cu,lr))}var
+x=cl(a,47);if(x){var
+k=x[1],y=d6(d5(aY(a,0,k))),l=y[2],m=d5(bf(a,k+1|0)),z=0<k?1:0;if(z){var
 A=32===s(a,0)?1:0;if(A)var
 n=A;else
 var
-E=bt(l),aa=E?bt(m):E,n=1-aa}else
+E=bu(l),aa=E?bu(m):E,n=1-aa}else
 var
 n=z;if(n)b(0);var
-B=bt(l),_=B?bt(m):B;if(1-_)b(0);var
-C=cU(m,ct);if(f(C,d))b(0);var
-D=cU(l,ct),$=y[1]?bJ(D):D,X=b2($,C)}else{var
-F=ck(a,ep),G=ck(a,69),Z=0;if(F)var
+B=bu(l),_=B?bu(m):B;if(1-_)b(0);var
+C=cV(m,cu);if(f(C,d))b(0);var
+D=cV(l,cu),$=y[1]?bK(D):D,X=b3($,C)}else{var
+F=cl(a,es),G=cl(a,69),Z=0;if(F)var
 o=F[1];else
 if(G)var
 o=G[1];else{var
 h=0,H=a;Z=1}if(!Z)var
-ab=[0,be(a,o+1|0)],h=ab,H=aZ(a,0,o);if(h){var
-J=d3(h[1]),r=J[2],K=bt(r),ac=K?p(r)<=6?1:0:K;if(1-ac)b(0);var
-M=hZ(j(lo,r)),ad=J[1]?-M|0:M,t=ad}else
+ab=[0,bf(a,o+1|0)],h=ab,H=aY(a,0,o);if(h){var
+J=d6(h[1]),r=J[2],K=bu(r),ac=K?p(r)<=6?1:0:K;if(1-ac)b(0);var
+M=h3(j(ls,r)),ad=J[1]?-M|0:M,t=ad}else
 var
 t=h;var
-N=d3(H),e=N[2],O=ck(e,46);if(O){var
-u=O[1];if(a$(be(e,u+1|0),lp))b(0);var
-ae=be(e,u+1|0),g=ae,v=aZ(e,0,u)}else
+N=d6(H),e=N[2],O=cl(e,46);if(O){var
+u=O[1];if(ba(bf(e,u+1|0),lt))b(0);var
+ae=bf(e,u+1|0),g=ae,v=aY(e,0,u)}else
 var
-g=lr,v=e;var
-P=bt(v);if(P)var
-af=a$(g,lq),Q=af||bt(g);else
+g=lv,v=e;var
+P=bu(v);if(P)var
+af=ba(g,lu),Q=af||bu(g);else
 var
-Q=P;if(1-Q)b(0);if(10000<ci(t))b(0);var
-R=cU(j(v,g),ct),S=N[1]?bJ(R):R,T=t-p(g)|0,ag=ci(T),U=dH(aT(10),ag),w=0<=T?b2(L(S,U),c):b2(S,U),ah=eG(w[2]);if(13288<e3(eG(w[1]),ah))b(0);var
-X=w}return[0,V[1],X]},b);return[0,a[1],e]},v),m=au(0,64);ar(function(a){return bo(m,a[1],0)},i);ar(function(b){var
-a=1-bp(m,b[1]);return a?aB(lA):a},l);return[0,i,l]}function
-f2(b,a,e){var
-d=b[1];ar(function(b){bF(a,b[1]);return 0},d);var
-c=au(0,64),f=b[2];ar(function(a){return bo(c,a[1],a[2])},f);var
+Q=P;if(1-Q)b(0);if(10000<cj(t))b(0);var
+R=cV(j(v,g),cu),S=N[1]?bK(R):R,T=t-p(g)|0,ag=cj(T),U=dK(aS(10),ag),w=0<=T?b3(L(S,U),c):b3(S,U),ah=eK(w[2]);if(13288<e7(eK(w[1]),ah))b(0);var
+X=w}return[0,V[1],X]},b);return[0,a[1],e]},v),m=av(0,64);as(function(a){return bp(m,a[1],0)},i);as(function(b){var
+a=1-bq(m,b[1]);return a?aB(lE):a},l);return[0,i,l]}function
+f6(b,a,e){var
+d=b[1];as(function(b){bG(a,b[1]);return 0},d);var
+c=av(0,64),f=b[2];as(function(a){return bp(c,a[1],a[2])},f);var
 g=b[1];return o(function(b){var
-d=b[1],f=aW(bC(c,d),0),g=o(function(b){var
-c=b[2];return[0,bF(a,b[1]),c]},f),h=[0,bF(e,b[2]),g];return[0,bF(a,d),h]},g)}function
-cX(g){var
-a=dA(p(g)+2|0),m=p(g);function
+d=b[1],f=aV(bD(c,d),0),g=o(function(b){var
+c=b[2];return[0,bG(a,b[1]),c]},f),h=[0,bG(e,b[2]),g];return[0,bG(a,d),h]},g)}function
+cY(g){var
+a=dD(p(g)+2|0),m=p(g);function
 j(a){return s(g,a)}function
-e(c){return ay(a,b(cM(lC),c))}aF(a,34);var
+e(c){return ay(a,b(cN(lG),c))}aF(a,34);var
 c=0;for(;;){if(c<m){var
 d=j(c),h=function(g){return function(b,e){function
 f(a){return a+1|0}if(0<=b)if(50<b){var
 c=0,a=0;for(;;){if(!(b<=a)){var
 c=[0,a+1|0,c],a=a+1|0;continue}var
-d=bz(c);break}}else
+d=bA(c);break}}else
 var
-d=e6(0,b,f);else
+d=e_(0,b,f);else
 var
-d=aM(io);return dx(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(c8<=d){var
-k=h(3,d&7)-65536|0;e(gk|k>>>10|0);e(ev|k&hl);var
-c=c+4|0;continue}if(c7<=d){e(h(2,d&15));var
-c=c+3|0;continue}if(eD<=d){e(h(1,d&31));var
+d=aM(is);return dA(function(b,a){return b<<6|j(g+a|0)&63},e,d)}}(c);if(c9<=d){var
+k=h(3,d&7)-65536|0;e(go|k>>>10|0);e(ey|k&hp);var
+c=c+4|0;continue}if(c8<=d){e(h(2,d&15));var
+c=c+3|0;continue}if(eG<=d){e(h(1,d&31));var
 c=c+2|0;continue}var
-f=e5(d);if(34===f)ay(a,lD);else
-if(92===f)ay(a,lE);else{var
+f=e9(d);if(34===f)ay(a,lH);else
+if(92===f)ay(a,lI);else{var
 i=0;if(14<=f)i=1;else
 switch(f){case
-8:ay(a,lF);break;case
-9:ay(a,lG);break;case
-10:ay(a,lH);break;case
-12:ay(a,lI);break;case
-13:ay(a,lJ);break;default:i=1}if(i){var
-l=0;if(32<=d&&!(c_===d))aF(a,f);else
+8:ay(a,lJ);break;case
+9:ay(a,lK);break;case
+10:ay(a,lL);break;case
+12:ay(a,lM);break;case
+13:ay(a,lN);break;default:i=1}if(i){var
+l=0;if(32<=d&&!(c$===d))aF(a,f);else
 l=1;if(l)e(d)}}var
-c=c+1|0;continue}aF(a,34);return dB(a)}}function
-f3(a){if(f(a[2],c))return eI(a[1]);var
-b=j(lK,eI(a[2]));return j(eI(a[1]),b)}function
-d4(c){function
+c=c+1|0;continue}aF(a,34);return dE(a)}}function
+f7(a){if(f(a[2],c))return eM(a[1]);var
+b=j(lO,eM(a[2]));return j(eM(a[1]),b)}function
+d7(c){function
 a(a){var
-b=fa(function(b,a){return aa(b[1],a[1])},a);return j(lO,j(fg(lN,o(function(a){var
-b=j(lM,a[2]);return j(cX(a[1]),b)},b)),lL))}var
-d=au(0,64),e=c[2];ar(function(a){return bo(d,a[1],a[2])},e);var
-f=0,g=c[1],h=[0,[0,lP,a(o(function(e){var
-c=e[1],f=aW(bC(d,c),0);return[0,c,a(b(dz(function(a){var
-b=a[2];if(0===a0(b[1]))return 0;var
-c=cX(f3(b));return[0,[0,a[1],c]]}),f))]},g))],f],i=c[1],k=[0,[0,lQ,a(o(function(a){var
-b=cX(a[2]);return[0,a[1],b]},i))],h];return a([0,[0,lS,cX(lR)],k])}function
-d5(ag){var
-D=d4(ag),l=p(D),r=((l+9|0)+63|0)/64|0,m=bm(64*r|0,0);aY(D,0,m,0,l);by(m,l,ap);p1(m,(64*r|0)-8|0,qf(qo(hX(l),3)));var
-f=fi(k0),d=ce(64,0),x=r-1|0,J=0;if(!(x<0)){var
+b=fe(function(b,a){return aa(b[1],a[1])},a);return j(lS,j(fk(lR,o(function(a){var
+b=j(lQ,a[2]);return j(cY(a[1]),b)},b)),lP))}var
+d=av(0,64),e=c[2];as(function(a){return bp(d,a[1],a[2])},e);var
+f=0,g=c[1],h=[0,[0,lT,a(o(function(e){var
+c=e[1],f=aV(bD(d,c),0);return[0,c,a(b(dC(function(a){var
+b=a[2];if(0===aZ(b[1]))return 0;var
+c=cY(f7(b));return[0,[0,a[1],c]]}),f))]},g))],f],i=c[1],k=[0,[0,lU,a(o(function(a){var
+b=cY(a[2]);return[0,a[1],b]},i))],h];return a([0,[0,lW,cY(lV)],k])}function
+d8(ag){var
+D=d7(ag),l=p(D),r=((l+9|0)+63|0)/64|0,m=bn(64*r|0,0);aX(D,0,m,0,l);bz(m,l,ap);p6(m,(64*r|0)-8|0,qk(qt(h1(l),3)));var
+f=fm(k4),d=cf(64,0),x=r-1|0,J=0;if(!(x<0)){var
 n=J;a:for(;;){var
 g=0;for(;;){var
-ae=qd(pY(m,(64*n|0)+(4*g|0)|0))&-1;t(d,g)[1+g]=ae;var
+ae=qi(p3(m,(64*n|0)+(4*g|0)|0))&-1;t(d,g)[1+g]=ae;var
 af=g+1|0;if(15!==g){var
 g=af;continue}var
 b=16;for(;;){var
-z=b-15|0,s=t(d,z)[1+z],A=b-2|0,u=t(d,A)[1+A],Z=a1(s,18),_=a1(s,7)^Z^(s>>>3|0),$=a1(u,19),B=b-7|0,aa=a1(u,17)^$^(u>>>10|0),C=b-16|0,ab=t(d,B)[1+B],ac=(((t(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;t(d,b)[1+b]=ac;var
+z=b-15|0,s=t(d,z)[1+z],A=b-2|0,u=t(d,A)[1+A],Z=a0(s,18),_=a0(s,7)^Z^(s>>>3|0),$=a0(u,19),B=b-7|0,aa=a0(u,17)^$^(u>>>10|0),C=b-16|0,ab=t(d,B)[1+B],ac=(((t(d,C)[1+C]+_|0)+ab|0)+aa|0)&-1;t(d,b)[1+b]=ac;var
 ad=b+1|0;if(63!==b){var
 b=ad;continue}var
-v=f.length-1,a=0===v?[0]:pT(f,0,v),e=0;for(;;){var
-h=t(a,0)[1],i=t(a,4)[5],L=a1(i,25),M=a1(i,11),N=a1(i,6)^M^L,O=(i^-1)&-1&t(a,6)[7],P=i&t(a,5)[6]^O,Q=t(d,e)[1+e],R=t(kX,e)[1+e],y=(((t(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=a1(h,22),T=a1(h,13),U=a1(h,2)^T^S,V=t(a,2)[3],W=t(a,1)[2]&V,E=0,X=h&a[2]^h&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){pQ(a,0,a,1,7);E=1}if(!E)aM(iA);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
+v=f.length-1,a=0===v?[0]:pY(f,0,v),e=0;for(;;){var
+h=t(a,0)[1],i=t(a,4)[5],L=a0(i,25),M=a0(i,11),N=a0(i,6)^M^L,O=(i^-1)&-1&t(a,6)[7],P=i&t(a,5)[6]^O,Q=t(d,e)[1+e],R=t(k1,e)[1+e],y=(((t(a,7)[8]+N|0)+P|0)+R|0)+Q|0,S=a0(h,22),T=a0(h,13),U=a0(h,2)^T^S,V=t(a,2)[3],W=t(a,1)[2]&V,E=0,X=h&a[2]^h&a[3]^W;if(!((a.length-1-7|0)<0)&&!((a.length-1-7|0)<1)){pV(a,0,a,1,7);E=1}if(!E)aM(iE);a[5]=(a[5]+y|0)&-1;a[1]=((y+U|0)+X|0)&-1;var
 Y=e+1|0;if(63!==e){var
 e=Y;continue}var
 w=a.length-1-1|0,F=0;if(!(w<0)){var
@@ -2980,80 +2994,80 @@ c=H;continue}break}}var
 K=n+1|0;if(x!==n){var
 n=K;continue a}break}break}break}break}}var
 k=f.length-1-1|0,q=0;for(;;){if(0<=k){var
-I=[0,f[1+k],q],k=k-1|0,q=I;continue}return j(lT,fg(k2,o(cM(k1),q)))}}function
-f4(a,d,c){if(typeof
+I=[0,f[1+k],q],k=k-1|0,q=I;continue}return j(lX,fk(k6,o(cN(k5),q)))}}function
+f8(a,d,c){if(typeof
 a!=="number"&&3===a[0]){var
-b=a[1];if(bA(b,c))return b}return q(j(d,lU))}function
-f5(c,e,a){var
-d=_(e,a,l6,0),f=aC(l(d,l7),a),g=o(function(b){return f1(b,a)},f),h=o(function(b){var
-c=cr(b[3],a);return[0,[0,b[1],b[2]],c]},g),i=aC(l(d,l8),a),j=o(function(c){var
-b=bs(c,a),d=cr(b[2],a);return[0,b[1],d]},i),k=o(function(a){var
+b=a[1];if(bB(b,c))return b}return q(j(d,lY))}function
+f9(c,e,a){var
+d=_(e,a,l_,0),f=aC(l(d,l$),a),g=o(function(b){return f5(b,a)},f),h=o(function(b){var
+c=cs(b[3],a);return[0,[0,b[1],b[2]],c]},g),i=aC(l(d,ma),a),j=o(function(c){var
+b=bt(c,a),d=cs(b[2],a);return[0,b[1],d]},i),k=o(function(a){var
 d=a[2];return[0,b(c,a[1]),d]},j);return[0,o(function(a){var
 d=a[1],e=a[2],f=b(c,d[2]);return[0,[0,b(c,d[1]),f],e]},h),k]}var
-l9=eH(c,33);function
-f6(s,a,r,p,n){var
-h=_(s,a,l$,l_);function
+mb=eL(c,33);function
+f_(s,a,r,p,n){var
+h=_(s,a,md,mc);function
 t(d){var
-c=_(d,a,r,p),e=b(n,c);return[0,l(c,ma),e]}var
-e=o(t,aC(l(h,mb),a)),i=k(h,mc);if(i){var
-m=d0(i[1],a);if(a0(m)<=0)q(j(a,md));return o(function(b){var
-c=b2(d0(b[1],a),m);return[0,b[2],c]},e)}var
-g=o(function(b){return aI(b[1],a)},e),u=aX(g);dx(function(b,h){var
+c=_(d,a,r,p),e=b(n,c);return[0,l(c,me),e]}var
+e=o(t,aC(l(h,mf),a)),i=k(h,mg);if(i){var
+m=d3(i[1],a);if(aZ(m)<=0)q(j(a,mh));return o(function(b){var
+c=b3(d3(b[1],a),m);return[0,b[2],c]},e)}var
+g=o(function(b){return aI(b[1],a)},e),u=aW(g);dA(function(b,h){var
 c=h[2],g=0;if(!f(b,d)&&!f(c,d)){var
-e=fs(L(cC(b,eE(b,c)),c));g=1}if(!g)var
+e=fw(L(cD(b,eI(b,c)),c));g=1}if(!g)var
 e=d;var
-i=aT(u);if(0<bi(L(aT(eG(e)),i),l9))q(j(a,me));return e},c,g);return e$(o(bD,e),g)}function
-f7(a,d,c){function
+i=aS(u);if(0<bj(L(aS(eK(e)),i),mb))q(j(a,mi));return e},c,g);return fd(o(bE,e),g)}function
+f$(a,d,c){function
 e(c){var
-e=bs(l(c,mh),cY),f=f5(a,l(c,mi),cY),g=d?f5(a,l(c,mj),cY):mk,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
-f=0,g=d?mf:mg,h=f6(c,cY,g,f,e);return o(function(b){var
+e=bt(l(c,ml),cZ),f=f9(a,l(c,mm),cZ),g=d?f9(a,l(c,mn),cZ):mo,h=b(a,e[2]);return[0,[0,b(a,e[1]),h],f,g]}var
+f=0,g=d?mj:mk,h=f_(c,cZ,g,f,e);return o(function(b){var
 a=b[1];return[0,a[1],b[2],a[2],a[3]]},h)}function
-f8(b,e,a){if(typeof
+ga(b,e,a){if(typeof
 b!=="number"&&1===b[0]){var
-d=cq(b[1],a),f=a0(d)<0?1:0,g=f||(0<=bi(d,aT(e))?1:0);if(g)q(j(a,m9));return dj(d,c)}return q(j(a,m8))}function
-f9(a,g,f){if(typeof
+d=cr(b[1],a),f=aZ(d)<0?1:0,g=f||(0<=bj(d,aS(e))?1:0);if(g)q(j(a,nb));return dm(d,c)}return q(j(a,na))}function
+gb(a,g,f){if(typeof
 a!=="number"&&3===a[0]){var
-c=a[1],d=G(c,m_),b=0;if(d){if(!G(c,m$)){var
+c=a[1],d=G(c,nc),b=0;if(d){if(!G(c,nd)){var
 e=1;b=1}}else{var
-e=d;b=1}if(b)return e}return[0,f8(a,g,f)]}function
-d6(d,e,c,a){var
+e=d;b=1}if(b)return e}return[0,ga(a,g,f)]}function
+d9(d,e,c,a){var
 f=aC(c,a);return o(function(f){var
-c=f1(f,a),h=g(e,c[3],a),i=b(d,c[2]);return[0,[0,b(d,c[1]),i],h]},f)}function
-f_(f,e,d,a){var
-b=d6(f,e,d,a),c=au(0,16);ar(function(d){var
-b=d[1];return bp(c,b)?q(j(a,nL)):dG(c,b,0)},b);return b}function
-f$(p){var
-a=_(p,nV,nT,nU),f=au(0,64),g=au(0,64);function
-d(a){return bF(f,a)}function
-m(a){return bF(g,a)}var
-e=_(l(a,nY),nX,nW,0),h=aC(l(a,n0),nZ);if(0===h)q(n1);aI(l(e,n3),n2);aI(l(e,n5),n4);var
+c=f5(f,a),h=g(e,c[3],a),i=b(d,c[2]);return[0,[0,b(d,c[1]),i],h]},f)}function
+gc(f,e,d,a){var
+b=d9(f,e,d,a),c=av(0,16);as(function(d){var
+b=d[1];return bq(c,b)?q(j(a,nP)):dJ(c,b,0)},b);return b}function
+gd(p){var
+a=_(p,nZ,nX,nY),f=av(0,64),g=av(0,64);function
+d(a){return bG(f,a)}function
+m(a){return bG(g,a)}var
+e=_(l(a,n2),n1,n0,0),h=aC(l(a,n4),n3);if(0===h)q(n5);aI(l(e,n7),n6);aI(l(e,n9),n8);var
 r=o(function(s){var
-a=_(s,aw,ne,nd),b=k(a,nf),c=af(function(b){var
-a=bs(b,aw),c=bu(a[1],aw);return[0,c,bu(a[2],aw)]},b),e=I(l(a,ng),aw),f=I(l(a,nh),aw),g=aI(l(a,ni),aw),h=aI(l(a,nj),aw),i=k(a,nk),j=af(function(a){return bs(a,aw)},i),n=k(a,nl),p=af(function(e){var
-a=_(e,aw,na,0),b=aC(l(a,nb),aw),c=aX(b),d=f9(l(a,nc),c,aw);return[0,d,e8(function(b,a){var
-d=br(a,aw),e=o(function(a){var
-b=f9(a[2],c,aw);return[0,m(a[1]),b]},d);return[0,aT(b+1|0),e]},b)]},n),q=af(function(a){var
-b=d(a[2]);return[0,d(a[1]),b]},j),r=d(f);return[0,d(e),r,g,h,q,p,c]},h),i=aC(l(a,n7),n6);_(l(a,n_),n9,n8,0);var
-s=I(l(a,oa),n$),t=cs(I(l(e,od),oc),ob),u=cs(I(l(e,og),of),oe),B=aX(i),v=e8(function(n,C){var
-a=b(cM(ny),n),e=_(C,a,nA,nz),r=br(l(e,nB),a),h=o(function(b){var
-e=[0,d0(b[2],a),c];return[0,d(b[1]),e]},r);if(0===h)q(j(a,nC));var
-s=k(e,nD),t=af(function(b){var
-c=br(b,a);return o(function(b){var
-c=f8(b[2],B,a);return[0,m(b[1]),c]},c)},s),i=k(e,nE),D=0;if(i){var
+a=_(s,ax,ni,nh),b=k(a,nj),c=af(function(b){var
+a=bt(b,ax),c=bv(a[1],ax);return[0,c,bv(a[2],ax)]},b),e=I(l(a,nk),ax),f=I(l(a,nl),ax),g=aI(l(a,nm),ax),h=aI(l(a,nn),ax),i=k(a,no),j=af(function(a){return bt(a,ax)},i),n=k(a,np),p=af(function(e){var
+a=_(e,ax,ne,0),b=aC(l(a,nf),ax),c=aW(b),d=gb(l(a,ng),c,ax);return[0,d,fa(function(b,a){var
+d=bs(a,ax),e=o(function(a){var
+b=gb(a[2],c,ax);return[0,m(a[1]),b]},d);return[0,aS(b+1|0),e]},b)]},n),q=af(function(a){var
+b=d(a[2]);return[0,d(a[1]),b]},j),r=d(f);return[0,d(e),r,g,h,q,p,c]},h),i=aC(l(a,n$),n_);_(l(a,oc),ob,oa,0);var
+s=I(l(a,oe),od),t=ct(I(l(e,oh),og),of),u=ct(I(l(e,ok),oj),oi),B=aW(i),v=fa(function(n,C){var
+a=b(cN(nC),n),e=_(C,a,nE,nD),r=bs(l(e,nF),a),h=o(function(b){var
+e=[0,d3(b[2],a),c];return[0,d(b[1]),e]},r);if(0===h)q(j(a,nG));var
+s=k(e,nH),t=af(function(b){var
+c=bs(b,a);return o(function(b){var
+c=ga(b[2],B,a);return[0,m(b[1]),c]},c)},s),i=k(e,nI),D=0;if(i){var
 f=i[1],g=0;if(typeof
 f!=="number"&&0===f[0])if(f[1])g=2;else
 g=1;var
 p=0;switch(g){case
 2:p=1;break;case
-0:break}if(!p){q(j(nG,j(a,nF)));D=1}}var
-u=k(e,nH),v=af(function(b){return aI(b,a)},u),w=k(e,nI),x=af(function(u){var
-b=_(u,a,0,nm);function
-e(a){return bS(a,b)}var
-i=e(nn);if(i)var
-n=e(no),l=n||e(nx);else
+0:break}if(!p){q(j(nK,j(a,nJ)));D=1}}var
+u=k(e,nL),v=af(function(b){return aI(b,a)},u),w=k(e,nM),x=af(function(u){var
+b=_(u,a,0,nq);function
+e(a){return bT(a,b)}var
+i=e(nr);if(i)var
+n=e(ns),l=n||e(nB);else
 var
-l=i;if(l)q(j(a,np));var
-f=k(b,nq);if(f){var
+l=i;if(l)q(j(a,nt));var
+f=k(b,nu);if(f){var
 g=f[1],m=0;if(typeof
 g==="number"||!(0===g[0]))m=1;else
 var
@@ -3061,31 +3075,31 @@ h=g[1];if(m)var
 h=q(a)}else
 var
 h=f;function
-c(a){return aW(k(b,a),nr)}aC(c(ns),a);aC(c(nt),a);var
-p=d6(d,cr,c(nu),a),r=aC(c(nv),a),s=o(function(c){var
-b=bs(c,a),e=cr(b[2],a);return[0,d(b[1]),e]},r),t=k(b,nw);return[0,h,[0,p,s],af(function(b){return d6(d,cr,b,a)},t)]},w),y=k(e,nJ),z=af(function(b){return aI(b,a)},y),A=[0,h,t,v,x,z,bS(nK,e)];return[0,aT(n+1|0),A]},i),w=k(a,oh),x=af(function(f){var
-a=_(f,cu,nM,0),b=a$(f4(l(a,nP),cu,nO),nN),c=cs(I(l(a,nQ),cu),cu),e=f_(d,ll,l(a,nR),cu);return[0,c,b,e,f7(d,b,l(a,nS))]},w),y=f_(d,cs,aW(k(a,ok),oj),oi),n=cW(0,l(a,ol));return[0,[0,f2(n,f,g),0,t,u,v,x,y,r],n,s,d]}var
-am=[K,om,cG(0)];function
-b3(b){if(b){var
+c(a){return aV(k(b,a),nv)}aC(c(nw),a);aC(c(nx),a);var
+p=d9(d,cs,c(ny),a),r=aC(c(nz),a),s=o(function(c){var
+b=bt(c,a),e=cs(b[2],a);return[0,d(b[1]),e]},r),t=k(b,nA);return[0,h,[0,p,s],af(function(b){return d9(d,cs,b,a)},t)]},w),y=k(e,nN),z=af(function(b){return aI(b,a)},y),A=[0,h,t,v,x,z,bT(nO,e)];return[0,aS(n+1|0),A]},i),w=k(a,ol),x=af(function(f){var
+a=_(f,cv,nQ,0),b=ba(f8(l(a,nT),cv,nS),nR),c=ct(I(l(a,nU),cv),cv),e=gc(d,lp,l(a,nV),cv);return[0,c,b,e,f$(d,b,l(a,nW))]},w),y=gc(d,ct,aV(k(a,oo),on),om),n=cX(0,l(a,op));return[0,[0,f6(n,f,g),0,t,u,v,x,y,r],n,s,d]}var
+am=[K,oq,cH(0)];function
+b4(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&5===a[0])return a[1]}throw am}function
-bv(b){if(b){var
+bw(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&3===a[0])return a[1]}throw am}function
-d7(b){if(b){var
+d_(b){if(b){var
 a=b[1];if(typeof
 a!=="number"&&4===a[0])return a[1]}throw am}function
-cZ(b,a){var
-c=L(a[1],b[2]);return bi(L(b[1],a[2]),c)}var
-d8=[0,d,c],ga=[0,c,c];function
-on(t){var
-a=b3([0,t]);if(bR(function(a){return 1-bA(a[1],oo)},a))throw am;if(G(bv(k(a,oq)),op))throw am;var
-j=k(a,or);if(j){var
+c0(b,a){var
+c=L(a[1],b[2]);return bj(L(b[1],a[2]),c)}var
+d$=[0,d,c],ge=[0,c,c];function
+or(t){var
+a=b4([0,t]);if(bS(function(a){return 1-bB(a[1],os)},a))throw am;if(G(bw(k(a,ou)),ot))throw am;var
+j=k(a,ov);if(j){var
 c=j[1],b=0;if(typeof
 c==="number")b=1;else
 switch(c[0]){case
 3:var
-l=bu(c[1],c0),m=[0,l,l];b=2;break;case
+l=bv(c[1],c1),m=[0,l,l];b=2;break;case
 4:var
 e=c[1];if(e){var
 f=e[1],d=0;if(typeof
@@ -3093,47 +3107,47 @@ f!=="number"&&3===f[0]){var
 g=e[2];if(g){var
 h=g[1],i=0;if(typeof
 h!=="number"&&3===h[0])if(g[2]){d=1;i=1}else{var
-r=bu(f[1],c0),s=bu(h[1],c0);if(0===cZ(r,s))throw am;var
+r=bv(f[1],c1),s=bv(h[1],c1);if(0===c0(r,s))throw am;var
 m=[0,r,s];b=2;d=1;i=1}if(!i)d=1}else
 d=1}}break;default:b=1}switch(b){case
 1:break;case
 2:var
 n=function(b){var
-c=k(a,b);return af(function(a){return aI(a,c0)},c)},o=n(os),p=n(ot),q=0===o?1:0,u=q?0===p?1:0:q;if(u)throw am;var
-v=bv(k(a,ou));return[0,bv(k(a,ov)),v,m,o,p]}}throw am}function
-gb(a){var
-b=au(0,64),c=au(0,64),e=a[1];ar(function(a){return bo(b,a[1],0)},e);var
-f=a[2];ar(function(a){return bo(c,a[1],a[2])},f);function
+c=k(a,b);return af(function(a){return aI(a,c1)},c)},o=n(ow),p=n(ox),q=0===o?1:0,u=q?0===p?1:0:q;if(u)throw am;var
+v=bw(k(a,oy));return[0,bw(k(a,oz)),v,m,o,p]}}throw am}function
+gf(a){var
+b=av(0,64),c=av(0,64),e=a[1];as(function(a){return bp(b,a[1],0)},e);var
+f=a[2];as(function(a){return bp(c,a[1],a[2])},f);function
 d(b,a){var
-c=L(b[2],a[2]),d=L(a[1],b[2]);return b2(dj(L(b[1],a[2]),d),c)}if(0===a[1])aB(ow);var
-g=a[1];ar(function(f){var
-a=aW(bC(c,f[1]),0);if(1-e9(function(a){var
-c=bp(b,a[1]),d=c?0<=a0(a[2][1])?1:0:c;return d},a))aB(ox);var
-e=0!==cZ(dx(function(b,a){return d(b,a[2])},d8,a),ga)?1:0;return e?aB(oy):e},g);return[0,b,d]}function
-oB(c){try{_([5,c],oD,oC,0);var
-e=d7(k(c,oE));if(e&&!e[2]){var
-f=b3([0,e[1]]),i=d7(k(f,oF));if(i&&!i[2]){var
-a=b3([0,i[1]]),j=4!==aX(a)?1:0;if(j)var
+c=L(b[2],a[2]),d=L(a[1],b[2]);return b3(dm(L(b[1],a[2]),d),c)}if(0===a[1])aB(oA);var
+g=a[1];as(function(f){var
+a=aV(bD(c,f[1]),0);if(1-fb(function(a){var
+c=bq(b,a[1]),d=c?0<=aZ(a[2][1])?1:0:c;return d},a))aB(oB);var
+e=0!==c0(dA(function(b,a){return d(b,a[2])},d$,a),ge)?1:0;return e?aB(oC):e},g);return[0,b,d]}function
+oF(c){try{_([5,c],oH,oG,0);var
+e=d_(k(c,oI));if(e&&!e[2]){var
+f=b4([0,e[1]]),i=d_(k(f,oJ));if(i&&!i[2]){var
+a=b4([0,i[1]]),j=4!==aW(a)?1:0;if(j)var
 m=j;else
 var
-u=2!==aX(f)?1:0,m=u||G(bv(k(a,oY)),oX);if(m)throw am;var
-q=b3(k(a,oG)),h=o(function(a){var
-b=bv([0,a[2]]);return[0,a[1],b]},q),z=bv(k(a,oH)),A=bv(k(a,oI)),n=b3(k(f,oJ));if(bR(function(a){return bA(a[1],oK)},n))throw am;var
-p=o(on,d7(k(c,oL)));if(0===p)throw am;var
-r=bv(k(c,oM));if(a9(k(b3(k(c,oP)),oO),oN))throw am;var
-d=cW(0,l(c,oQ)),s=[0,[0,d,r,function(K){var
-m=gb(d),q=m[1];if(G(z,d5(d)))aB(oR);var
-f=au(0,16);ar(function(a){return bo(f,a[1],a[2])},h);if(1-e9(function(a){var
-b=a[2],c=bp(q,a[1]);if(c)var
-d=bp(q,b),e=d?1-bp(f,b):d;else
+u=2!==aW(f)?1:0,m=u||G(bw(k(a,o2)),o1);if(m)throw am;var
+q=b4(k(a,oK)),h=o(function(a){var
+b=bw([0,a[2]]);return[0,a[1],b]},q),z=bw(k(a,oL)),A=bw(k(a,oM)),n=b4(k(f,oN));if(bS(function(a){return bB(a[1],oO)},n))throw am;var
+p=o(or,d_(k(c,oP)));if(0===p)throw am;var
+r=bw(k(c,oQ));if(a_(k(b4(k(c,oT)),oS),oR))throw am;var
+d=cX(0,l(c,oU)),s=[0,[0,d,r,function(K){var
+m=gf(d),q=m[1];if(G(z,d8(d)))aB(oV);var
+f=av(0,16);as(function(a){return bp(f,a[1],a[2])},h);if(1-fb(function(a){var
+b=a[2],c=bq(q,a[1]);if(c)var
+d=bq(q,b),e=d?1-bq(f,b):d;else
 var
-e=c;return e},h))aB(oS);var
+e=c;return e},h))aB(oW);var
 B=m[2];function
-i(a){return aW(bC(f,a),a)}function
-j(a){return 1-bp(f,a[1])}function
+i(a){return aV(bD(f,a),a)}function
+j(a){return 1-bq(f,a[1])}function
 k(k){var
-a=au(0,16),l=k[2];ar(function(b){var
-c=b[1],d=aW(bC(a,i(c)),d8),e=g(B,d,b[2]);return bo(a,i(c),e)},l);var
+a=av(0,16),l=k[2];as(function(b){var
+c=b[1],d=aV(bD(a,i(c)),d$),e=g(B,d,b[2]);return bp(a,i(c),e)},l);var
 c=a[2];function
 d(f,e,k){var
 a=f,b=e;for(;;){if(b){var
@@ -3144,169 +3158,169 @@ j(a){return d(h,e,a)}function
 f(h,g){if(0===h){var
 a=0,e=g;for(;;){var
 c=b(e,0);if(c){var
-a=[0,c[1],a],e=c[2];continue}return bz(a)}}var
+a=[0,c[1],a],e=c[2];continue}return bA(a)}}var
 d=b(g,0);if(d){var
 i=d[1];return[0,i,f(h-1|0,d[2])]}return 0}return f(500,j)}function
 l(a){var
-c=k([0,a,dy(a,d[2])]),e=b(bT(function(a){return 0!==a0(a[2][1])?1:0}),c),f=fa(aa,o(function(a){var
-b=f3(a[2]);return[0,a[1],b]},e));return[0,dy(a,d[1]),f]}kx(function(c,b){var
-d=l(b),a=cf(l(c),d);return a?aB(oz):a},f);var
-v=d[2],w=b(bT(j),v),x=o(function(a){var
-b=a[1];return[0,b,k([0,b,a[2]])]},w),y=d[1];if(G(A,d5([0,b(bT(j),y),x])))aB(oT);var
-r=f$([5,dv(b(bT(function(c){var
-a=c[1],b=G(a,oU),d=b?G(a,oV):b;return d}),c),n)]),e=r[4],a=r[1],s=o(function(a){return b(e,a[1])},h),C=a[8];if(bR(function(a){var
-b=bA(a[1],s);return b?b:bA(a[2],s)},C))aB(oW);function
-u(a){return aW(bC(f,a),a)}var
+c=k([0,a,dB(a,d[2])]),e=b(bU(function(a){return 0!==aZ(a[2][1])?1:0}),c),f=fe(aa,o(function(a){var
+b=f7(a[2]);return[0,a[1],b]},e));return[0,dB(a,d[1]),f]}kB(function(c,b){var
+d=l(b),a=cg(l(c),d);return a?aB(oD):a},f);var
+v=d[2],w=b(bU(j),v),x=o(function(a){var
+b=a[1];return[0,b,k([0,b,a[2]])]},w),y=d[1];if(G(A,d8([0,b(bU(j),y),x])))aB(oX);var
+r=gd([5,dy(b(bU(function(c){var
+a=c[1],b=G(a,oY),d=b?G(a,oZ):b;return d}),c),n)]),e=r[4],a=r[1],s=o(function(a){return b(e,a[1])},h),C=a[8];if(bS(function(a){var
+b=bB(a[1],s);return b?b:bB(a[2],s)},C))aB(o0);function
+u(a){return aV(bD(f,a),a)}var
 D=[0,a[4],a[3]],E=a[8],F=o(function(a){var
-j=b(bT(function(c){var
-g=b(e,u(a[1])),d=a9(c[1],g);if(d)var
-h=b(e,u(a[2])),f=a9(c[2],h);else
+j=b(bU(function(c){var
+g=b(e,u(a[1])),d=a_(c[1],g);if(d)var
+h=b(e,u(a[2])),f=a_(c[2],h);else
 var
 f=d;return f}),E),c=j;for(;;){if(c){var
-i=c[1],k=a[4],l=c[2],m=k?cZ(k[1],i[3])<=0?1:0:1;if(!m){var
+i=c[1],k=a[4],l=c[2],m=k?c0(k[1],i[3])<=0?1:0:1;if(!m){var
 c=l;continue}var
 f=[0,i]}else
 var
 f=0;var
-n=bR(function(c){var
-b=a[5];return b?cZ(c[4],b[1])<=0?1:0:1},j);if(f&&n&&a9(a[3],D)){var
-d=f[1],g=b(e,a[1]),h=b(e,a[2]),o=function(a){return a9(a[1],d[1])?[0,g,h]:[0,h,g]},p=d[7],q=d[6],r=af(o,d[5]),s=aW(a[5],ga);return[0,g,h,aW(a[4],d8),s,r,q,p]}return aB(oA)}},p),H=fb(qM,o(bD,h)),I=o(function(a){var
-c=b(dz(function(c){var
-d=a$(c[2],a),f=d?[0,b(e,c[1])]:d;return f}),h);return[0,b(e,a),c]},H),J=dv(a[8],F);return fW([0,a[1],I,a[3],a[4],a[5],a[6],a[7],J])}]];return s}throw am}throw am}catch(a){a=bl(a);if(a===am)return 0;throw a}}function
-gc(c){var
-d=0!==k(c,o6)?1:0;if(d){var
-e=k(c,o7);if(e){var
+n=bS(function(c){var
+b=a[5];return b?c0(c[4],b[1])<=0?1:0:1},j);if(f&&n&&a_(a[3],D)){var
+d=f[1],g=b(e,a[1]),h=b(e,a[2]),o=function(a){return a_(a[1],d[1])?[0,g,h]:[0,h,g]},p=d[7],q=d[6],r=af(o,d[5]),s=aV(a[5],ge);return[0,g,h,aV(a[4],d$),s,r,q,p]}return aB(oE)}},p),H=ff(qR,o(bE,h)),I=o(function(a){var
+c=b(dC(function(c){var
+d=ba(c[2],a),f=d?[0,b(e,c[1])]:d;return f}),h);return[0,b(e,a),c]},H),J=dy(a[8],F);return f0([0,a[1],I,a[3],a[4],a[5],a[6],a[7],J])}]];return s}throw am}throw am}catch(a){a=bm(a);if(a===am)return 0;throw a}}function
+gg(c){var
+d=0!==k(c,o_)?1:0;if(d){var
+e=k(c,o$);if(e){var
 a=e[1];if(typeof
 a!=="number"&&5===a[0]){var
-g=k(a[1],o8);if(g){var
+g=k(a[1],pa);if(g){var
 b=g[1];if(typeof
 b!=="number"&&5===b[0]){var
-h=b[1];return bR(function(a){return a9(a[2],o9)},h)}}return 0}}var
+h=b[1];return bS(function(a){return a_(a[2],pb)},h)}}return 0}}var
 f=0}else
 var
 f=d;return f}function
-pj(F){if(typeof
+pn(F){if(typeof
 F!=="number"&&5===F[0]){var
-u=F[1],$=k(u,o_);if($){var
-E=_($[1],pa,o$,0);I(l(E,pc),pb);I(l(E,pe),pd);var
-aJ=br(l(E,pg),pf);ar(function(a){I(a[2],ph);return 0},aJ)}var
-m=e_(pi,u),ab=[5,m],ac=k(m,pl),ag=0;if(ac){var
+u=F[1],$=k(u,pc);if($){var
+E=_($[1],pe,pd,0);I(l(E,pg),pf);I(l(E,pi),ph);var
+aJ=bs(l(E,pk),pj);as(function(a){I(a[2],pl);return 0},aJ)}var
+m=fc(pm,u),ab=[5,m],ac=k(m,pp),ag=0;if(ac){var
 H=ac[1],am=0;if(typeof
-H!=="number"&&3===H[0])if(G(H[1],pv))am=1;else{ag=1;am=1}}if(!ag)q(pm);var
-ad=k(m,pn),an=0;if(ad){var
+H!=="number"&&3===H[0])if(G(H[1],pz))am=1;else{ag=1;am=1}}if(!ag)q(pq);var
+ad=k(m,pr),an=0;if(ad){var
 J=ad[1],ao=0;if(typeof
-J!=="number"&&1===J[0])if(G(J[1],pu))ao=1;else{an=1;ao=1}}if(!an)q(po);var
-v=k(m,pp),M=0;if(v){var
+J!=="number"&&1===J[0])if(G(J[1],py))ao=1;else{an=1;ao=1}}if(!an)q(ps);var
+v=k(m,pt),M=0;if(v){var
 K=v[1],ap=0;if(typeof
-K!=="number"&&3===K[0])if(G(K[1],ps))ap=1;else{if(0!==k(m,pt)&&!gc(u))return oB(m);M=1;ap=1}}else
+K!=="number"&&3===K[0])if(G(K[1],pw))ap=1;else{if(0!==k(m,px)&&!gg(u))return oF(m);M=1;ap=1}}else
 M=1;if(M){var
-W=0!==k(m,o1)?1:0,aq=0;if(W)var
+W=0!==k(m,o5)?1:0,aq=0;if(W)var
 C=W;else{var
-X=0!==k(m,o2)?1:0;if(X)var
+X=0!==k(m,o6)?1:0;if(X)var
 C=X;else{var
-Z=k(m,o3),as=0;if(Z){var
+Z=k(m,o7),ar=0;if(Z){var
 D=Z[1],aK=0;if(typeof
 D!=="number"&&5===D[0]){var
-ae=a9(k(D[1],o5),o4);aq=1;as=1;aK=1}}if(!as)var
+ae=a_(k(D[1],o9),o8);aq=1;ar=1;aK=1}}if(!ar)var
 C=0}}if(!aq)var
 ae=C;var
-at=0;if(!ae&&!gc(u))at=1;if(!at)return 0}if(v){var
+at=0;if(!ae&&!gg(u))at=1;if(!at)return 0}if(v){var
 L=v[1];if(typeof
-L!=="number"&&3===L[0]){if(G(L[1],pr))return 0;var
-B=f$(ab),aF=B[1],aG=function(a){return fW(aF)};return[0,[0,B[2],B[3],aG]]}return q(pq)}var
-e=_(ab,mN,mL,mM),p=a$(f4(l(e,mR),mQ,mP),mO);aI(l(e,mT),mS);var
-O=au(0,64),az=au(0,64),a=function(a){return bF(O,a)},aA=aC(l(e,mV),mU),S=o(function(h){var
-b=_(h,lX,lW,lV),c=I(l(b,lZ),lY),d=I(l(b,l1),l0),e=aI(l(b,l3),l2),f=k(b,l4),g=af(function(a){return aI(a,l5)},f);return function(f){var
-b=a(d);return[0,a(c),b,e,g]}},aA);if(0===S)q(mW);var
-aB=I(l(e,mY),mX);_(l(e,m1),m0,mZ,0);var
-g=cs(I(l(e,m4),m3),m2),T=f7(a,p,l(e,m5)),z=k(e,m6);if(z){var
-aD=z[1],ay=f6(aD,R,mK,mJ,function(d){var
-p=bs(l(d,mC),R),C=br(l(d,mD),R),D=o(function(e){var
+L!=="number"&&3===L[0]){if(G(L[1],pv))return 0;var
+B=gd(ab),aF=B[1],aG=function(a){return f0(aF)};return[0,[0,B[2],B[3],aG]]}return q(pu)}var
+e=_(ab,mR,mP,mQ),p=ba(f8(l(e,mV),mU,mT),mS);aI(l(e,mX),mW);var
+O=av(0,64),az=av(0,64),a=function(a){return bG(O,a)},aA=aC(l(e,mZ),mY),S=o(function(h){var
+b=_(h,l1,l0,lZ),c=I(l(b,l3),l2),d=I(l(b,l5),l4),e=aI(l(b,l7),l6),f=k(b,l8),g=af(function(a){return aI(a,l9)},f);return function(f){var
+b=a(d);return[0,a(c),b,e,g]}},aA);if(0===S)q(m0);var
+aB=I(l(e,m2),m1);_(l(e,m5),m4,m3,0);var
+g=ct(I(l(e,m8),m7),m6),T=f$(a,p,l(e,m9)),z=k(e,m_);if(z){var
+aD=z[1],ay=f_(aD,R,mO,mN,function(d){var
+p=bt(l(d,mG),R),C=bs(l(d,mH),R),D=o(function(e){var
 b=e[2],g=0;if(typeof
 b==="number"||!(3===b[0]))g=1;else
 var
-f=[0,bu(b[1],R)];if(g)var
-c=bs(b,R),d=c[1],f=G(d,ml)?G(d,mm)?q(j(R,mn)):[2,a(c[2])]:[1,a(c[2])];return[0,a(e[1]),f]},C),E=bS(mE,d);if(bS(mF,d)!==E)q(j(R,mG));var
-h=k(d,mH);if(h){var
+f=[0,bv(b[1],R)];if(g)var
+c=bt(b,R),d=c[1],f=G(d,mp)?G(d,mq)?q(j(R,mr)):[2,a(c[2])]:[1,a(c[2])];return[0,a(e[1]),f]},C),E=bT(mI,d);if(bT(mJ,d)!==E)q(j(R,mK));var
+h=k(d,mL);if(h){var
 i=h[1],t=0;if(typeof
 i!=="number"&&1===i[0]){var
-n=cq(i[1],R);if(a0(n)<1)q(j(R,mB));var
+n=cr(i[1],R);if(aZ(n)<1)q(j(R,mF));var
 r=n;t=1}if(!t)var
-r=q(j(R,mA));var
-e=_(l(d,mI),R,0,mo),c=function(a){return bS(a,e)},v=c(mp),u=0,w=v||c(mz),x=[0,c(mq),[0,w,u]],y=[0,c(mr),x];if(1!==aX(b(bT(function(a){return a}),y)))q(j(R,ms));if(c(mt))var
-m=[0,a(I(l(e,mu),R))];else
-if(c(mv))var
-m=[1,a(I(l(e,mw),R))];else
+r=q(j(R,mE));var
+e=_(l(d,mM),R,0,ms),c=function(a){return bT(a,e)},v=c(mt),u=0,w=v||c(mD),x=[0,c(mu),[0,w,u]],y=[0,c(mv),x];if(1!==aW(b(bU(function(a){return a}),y)))q(j(R,mw));if(c(mx))var
+m=[0,a(I(l(e,my),R))];else
+if(c(mz))var
+m=[1,a(I(l(e,mA),R))];else
 var
-f=k(e,mx),z=f?br(f[1],R):f,g=k(e,my),A=g?aC(g[1],R):g,B=o(function(e){var
-b=bs(e,R),f=b[2],c=0,d=cV(function(a){return d1(c,a)},f,R);return[0,a(b[1]),d]},A),m=[2,B,o(function(b){var
+f=k(e,mB),z=f?bs(f[1],R):f,g=k(e,mC),A=g?aC(g[1],R):g,B=o(function(e){var
+b=bt(e,R),f=b[2],c=0,d=cW(function(a){return d4(c,a)},f,R);return[0,a(b[1]),d]},A),m=[2,B,o(function(b){var
 c=aI(b[2],R);return[0,a(b[1]),c]},z)];var
 s=[0,[0,r,m]]}else
 var
 s=h;var
 F=a(p[2]);return[0,[0,a(p[1]),F],D,s]}),N=o(function(b){var
-a=b[1];return[0,a[1],b[2],a[2],a[3]]},ay),ax=fb(bi,b(dz(function(a){return af(cm,a[4])}),N)),x=au(0,16),w=0,n=ax;for(;;){if(n){var
-aw=n[2];bo(x,n[1],w+1|0);var
-w=w+1|0,n=aw;continue}var
+a=b[1];return[0,a[1],b[2],a[2],a[3]]},ay),ax=ff(bj,b(dC(function(a){return af(cn,a[4])}),N)),x=av(0,16),w=0,n=ax;for(;;){if(n){var
+au=n[2];bp(x,n[1],w+1|0);var
+w=w+1|0,n=au;continue}var
 s=o(function(a){var
 b=a[4],c=af(function(h){var
-b=h[1],o=h[2],g=bB(x,b),c=t(x[2],g)[1+g];if(c){var
+b=h[1],o=h[2],g=bC(x,b),c=t(x[2],g)[1+g];if(c){var
 d=c[3],k=c[2];if(0===aa(b,c[1]))var
-f=k;else{if(!d)throw aV;var
+f=k;else{if(!d)throw aU;var
 e=d[3],l=d[2];if(0===aa(b,d[1]))var
-f=l;else{if(!e)throw aV;var
+f=l;else{if(!e)throw aU;var
 m=e[2],n=e[3];if(0===aa(b,e[1]))var
 f=m;else{var
-a=n;for(;;){if(!a)throw aV;var
+a=n;for(;;){if(!a)throw aU;var
 i=a[2],j=a[3];if(0!==aa(b,a[1])){var
 a=j;continue}var
-f=i;break}}}}return[0,f,o]}throw aV},b);return[0,a[1],a[2],a[3],c]},N);break}}else
+f=i;break}}}}return[0,f,o]}throw aU},b);return[0,a[1],a[2],a[3],c]},N);break}}else
 var
 s=z;var
-U=cW(0,l(e,m7)),aE=o(function(a){return b(a,0)},S),V=f2(U,O,az);return[0,[0,U,aB,function(D){var
-k=fB(V),m=b0(k),o=i([0,c,c],g),q=o?fC(V,k):o;if(q){var
-a=fE(k),C=fF(p,T),t=function(b,c){return fG(a,C,b,c)},x=co(ai(function(a){var
-b=bZ(p,a[1]);return r(function(b){return[0,b,a[2]]},b)},s)),n=function(e,g){if(f(e,g))return[0,d,c];var
+U=cX(0,l(e,m$)),aE=o(function(a){return b(a,0)},S),V=f6(U,O,az);return[0,[0,U,aB,function(D){var
+k=fF(V),m=b1(k),o=i([0,c,c],g),q=o?fG(V,k):o;if(q){var
+a=fI(k),C=fJ(p,T),t=function(b,c){return fK(a,C,b,c)},x=cp(ai(function(a){var
+b=b0(p,a[1]);return r(function(b){return[0,b,a[2]]},b)},s)),n=function(e,g){if(f(e,g))return[0,d,c];var
 i=b(a,g);if(f(b(a,e),i)){var
-h=bE(x,e,g);return h?h[1]:[0,d,c]}return[0,c,c]},u=fH(k,g,p,a,m,T,t);if(u){var
-l=fz(av,ai(function(a){return bZ(p,a[1])},s));if(l){var
+h=bF(x,e,g);return h?h[1]:[0,d,c]}return[0,c,c]},u=fL(k,g,p,a,m,T,t);if(u){var
+l=fD(aw,ai(function(a){return b0(p,a[1])},s));if(l){var
 aU=ai(function(a){var
 b=a[4];if(b){var
-c=b[1][1],d=bZ(p,a[1]);return r(function(b){return[0,A(a[2]),[0,c,b]]},d)}return b},s);if(y([0,c,c],g))var
-z=cP(r(a,ai(cQ,s))),j=P(r(function(e){var
-b=dP(k,a,e);return[0,e,h(function(a){return h(function(e){var
+c=b[1][1],d=b0(p,a[1]);return r(function(b){return[0,A(a[2]),[0,c,b]]},d)}return b},s);if(y([0,c,c],g))var
+z=cQ(r(a,ai(cR,s))),j=P(r(function(e){var
+b=dS(k,a,e);return[0,e,h(function(a){return h(function(e){var
 f=n(a,e);return aP(f,[0,d,c])?1:h(function(b){var
 c=ak(g,n(b,e));return i(f,aj(n(a,b),c))},b)},b)},b)]},z));else
 var
-j=av;var
+j=aw;var
 B=0,a$=function(a){return Q(B,j,a)},v=h(function(e){var
 ag=e[1],v=ag[2],w=ag[1],aj=b(m,w),am=aj?b(m,v):aj,an=am?ah(f(w,v)):am;if(an)var
 a1=b(a,v),G=f(b(a,w),a1);else
 var
 G=an;var
 ao=G?y([0,d,c],e[2]):G,ap=ao?i(e[2],[0,c,c]):ao;if(ap)var
-a2=bZ(p,e[1]),H=h(function(a){var
+a2=b0(p,e[1]),H=h(function(a){var
 b=e[2];return aP(n(a[1],a[2]),b)},a2);else
 var
 H=ap;if(H)var
 a3=e[3],I=h(function(a){return b(m,a[1])},a3);else
 var
 I=H;if(I){var
-J=e[3],aD=P(J),aE=aN(J)+1|0,aF=[0,av],B=aO(function(a,d){if(a)var
-b=dQ(g,n,aE,aD,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
+J=e[3],aD=P(J),aE=aN(J)+1|0,aF=[0,aw],B=aO(function(a,d){if(a)var
+b=dT(g,n,aE,aD,a[1],d[1]),e=b?[0,b[1][2]]:b,c=e;else
 var
 c=a;return c},J,aF);if(B){var
-t=B[1],j=bY(dM(k,g,w,v)),q=cP(r(a,cQ(e))),K=e[4]?0:1,X=y([0,c,c],g),a4=X?h(a$,q):X;if(a4){var
-aT=cQ(e),Z=P(r(function(a){return[0,a,Q([0,d,c],t,a)]},aT)),aq=fI(a,j,Z,q,e[2],K);if(aq)var
-a5=[0,d,c],x=function(a){return Q(a5,Z,a)},ar=cQ(e),as=h(function(e){var
+t=B[1],j=bZ(dP(k,g,w,v)),q=cQ(r(a,cR(e))),K=e[4]?0:1,X=y([0,c,c],g),a4=X?h(a$,q):X;if(a4){var
+aT=cR(e),Z=P(r(function(a){return[0,a,Q([0,d,c],t,a)]},aT)),aq=fM(a,j,Z,q,e[2],K);if(aq)var
+a5=[0,d,c],x=function(a){return Q(a5,Z,a)},ar=cR(e),as=h(function(e){var
 j=i([0,d,c],x(e)),k=j?i(x(e),[0,c,c]):j,l=k?b(m,e):k;return l?h(function(c){var
 d=b(a,c);if(f(b(a,e),d)){var
-h=n(e,c),j=ak(g,x(c));return i(bd(x(e),j),h)}return 1},ar):l},ar);else
+h=n(e,c),j=ak(g,x(c));return i(be(x(e),j),h)}return 1},ar):l},ar);else
 var
 as=aq;var
 L=as}else{if(y([0,c,c],g))var
 aG=P(ai(function(z){var
-u=dP(k,a,z),B=0,C=r(function(a){return[0,a,Q([0,d,c],t,a)]},u),m=aN(u),j=C,i=B;a:for(;;){if(0===m)return i;var
+u=dS(k,a,z),B=0,C=r(function(a){return[0,a,Q([0,d,c],t,a)]},u),m=aN(u),j=C,i=B;a:for(;;){if(0===m)return i;var
 x=m-1|0;if(j){var
 s=j[1],h=s[1],f=s[2],e=0,b=j[2];for(;;){if(b){var
 o=b[1],l=o[2],p=o[1],q=b[2];if(y(f,l)){var
@@ -3314,53 +3328,53 @@ v=[0,[0,h,f],e],h=p,f=l,e=v,b=q;continue}var
 e=[0,[0,p,l],e],b=q;continue}var
 w=[0,[0,h,f],i],m=x,j=r(function(e,f){return function(a){var
 c=Y(a[1],t),d=c?1:c;if(d)return a;var
-b=A(bW(bd(e,n(f,a[1])),g));return y(a[2],b)?[0,a[1],b]:a}}(f,h),e),i=w;continue a}}return i}},q)),aI=[0,d,c],l=function(a){return Q(aI,aG,a)};else
+b=A(bX(be(e,n(f,a[1])),g));return y(a[2],b)?[0,a[1],b]:a}}(f,h),e),i=w;continue a}}return i}},q)),aI=[0,d,c],l=function(a){return Q(aI,aG,a)};else
 var
 aJ=[0,d,c],l=function(a){return Q(aJ,t,a)};var
-aB=fI(a,j,t,q,e[2],K);if(aB)var
+aB=fM(a,j,t,q,e[2],K);if(aB)var
 a7=k[1],N=h(function(a){var
 b=i([0,d,c],l(a));return b?i(l(a),[0,c,c]):b},a7);else
 var
 N=aB;if(N){if(y([0,c,c],g))var
 aK=k[1],U=h(function(e){if(aP(l(e),[0,d,c]))return 1;var
 g=b(a,e);return aH(function(a){return f(g,a)},q)},aK),aC=U?h(function(c){var
-b=dP(k,a,c);return h(function(a){return h(function(b){var
-c=n(a,b),d=ak(g,l(b));return i(bd(l(a),d),c)},b)},b)},q):U;else
+b=dS(k,a,c);return h(function(a){return h(function(b){var
+c=n(a,b),d=ak(g,l(b));return i(be(l(a),d),c)},b)},b)},q):U;else
 var
 aC=h(function(a){return y([0,d,c],a[2])?h(function(b){if(y(b[2],[0,d,c])){var
-e=n(a[1],b[1]),f=ak(g,l(b[1]));return i(bd(l(a[1]),f),e)}return 1},j):1},j);var
+e=n(a[1],b[1]),f=ak(g,l(b[1]));return i(be(l(a[1]),f),e)}return 1},j):1},j);var
 O=aC}else
 var
 O=N;if(O){if(y([0,c,c],g))var
 R=1;else{var
-V=h(function(a){return y([0,d,c],a[2])?ah(dR(j,a[1])):1},j);if(V)var
-aL=fy(j),R=i(al([0,c,c]),aL);else
+V=h(function(a){return y([0,d,c],a[2])?ah(dU(j,a[1])):1},j);if(V)var
+aL=fC(j),R=i(al([0,c,c]),aL);else
 var
 R=V}var
 S=R}else
 var
 S=O;if(S)if(K)var
-a8=cO(j,l),T=y(e[2],a8);else
+a8=cP(j,l),T=y(e[2],a8);else
 var
-a_=cO(j,l),T=i(e[2],a_);else
+a9=cP(j,l),T=i(e[2],a9);else
 var
 T=S;var
 L=T}if(L){var
 at=e[4];if(at){var
-au=at[1],o=au[2],a6=au[1],_=A(e[2]),aV=bc(function(b){var
-c=b[1],a=f(c[1],_[1]),d=a?f(c[2],_[2]):a;return d?qt(a6,b[2][1]):d},aU),$=r(function(a){return a[2][2]},aV),aw=e[1];switch(o[0]){case
+au=at[1],o=au[2],a6=au[1],_=A(e[2]),aV=bd(function(b){var
+c=b[1],a=f(c[1],_[1]),d=a?f(c[2],_[2]):a;return d?qy(a6,b[2][1]):d},aU),$=r(function(a){return a[2][2]},aV),av=e[1];switch(o[0]){case
 0:var
 u=o[1],ab=b(m,u),ac=ab?aH(function(a){return f(a[1],u)},j):ab,s=ac?ah(aH(function(a){var
 b=f(a[1],u);return b?b:f(a[2],u)},$)):ac;break;case
 1:var
 ad=o[1],ae=aP(g,[0,c,c]);if(ae)var
-aW=b(k[3],aw[1]),C=aH(function(a){return f(a[1],ad)},aW);else
+aW=b(k[3],av[1]),C=aH(function(a){return f(a[1],ad)},aW);else
 var
 C=ae;if(C)var
-aX=b(k[3],aw[2]),D=aH(function(a){return f(a[1],ad)},aX);else
+aX=b(k[3],av[2]),D=aH(function(a){return f(a[1],ad)},aX);else
 var
 D=C;if(D)var
-aY=fy(j),s=y(al([0,c,c]),aY);else
+aY=fC(j),s=y(al([0,c,c]),aY);else
 var
 s=D;break;default:var
 E=o[1],af=h(function(a){var
@@ -3368,23 +3382,23 @@ e=b(m,a[1]);return e?i([0,d,c],a[2]):e},E);if(af)var
 aZ=o[2],F=h(function(a){return b(m,a[1])},aZ);else
 var
 F=af;if(F)var
-a0=aN(E),s=a9(aN(cP(r(function(c){return b(a,c[1])},E))),a0);else
+a0=aN(E),s=a_(aN(cQ(r(function(c){return b(a,c[1])},E))),a0);else
 var
 s=F}if(s){switch(o[0]){case
 0:var
-W=o[1],z=[0,function(a){return f(a,W)?dR(j,W)?al([0,c,c]):[0,c,c]:[0,d,c]}];break;case
+W=o[1],z=[0,function(a){return f(a,W)?dU(j,W)?al([0,c,c]):[0,c,c]:[0,d,c]}];break;case
 1:var
 z=0;break;default:var
 aR=o[2],aS=o[1],aM=P(r(function(c){var
 d=c[2];return[0,b(a,c[1]),d]},aS)),aQ=P(aR),z=[0,function(e){var
 f=Y(e,aQ);return f?f[1]:Q([0,d,c],aM,b(a,e))}]}if(z){var
-M=z[1],aa=y([0,d,c],cO(j,M));return aa?h(function(a){var
+M=z[1],aa=y([0,d,c],cP(j,M));return aa?h(function(a){var
 k=ak(g,b(M,a[2]));if(i(b(M,a[1]),k))return 1;var
 l=a[2],m=a[1];if(y([0,c,c],g))var
 h=1;else
 var
 e=aH(function(a){var
-b=f(a[1],m);return b?y([0,d,c],a[2]):b},j),h=e?dR(j,l):e;return ah(h)},$):aa}var
+b=f(a[1],m);return b?y([0,d,c],a[2]):b},j),h=e?dU(j,l):e;return ah(h)},$):aa}var
 ax=1}else
 var
 ax=s;return ax}var
@@ -3414,23 +3428,23 @@ var
 o=h;return o},aE);var
 w=e}else
 var
-w=q;return w}]]}return q(pk)}function
-px(f,e){try{var
-g=iz(pw,e)?0:pj(fX(0,e));if(g){var
+w=q;return w}]]}return q(po)}function
+pB(f,e){try{var
+g=iD(pA,e)?0:pn(f1(0,e));if(g){var
 a=g[1],h=a[1],r=0;if(f){var
-m=d4(h),n=f[1];try{var
-d=cW(o0,fX(1,n));gb(d);var
-l=d4(d),i=l}catch(a){a=bl(a);if(a[1]===dX)var
-c=a[2];else{if(a[1]!==dZ)throw a;var
+m=d7(h),n=f[1];try{var
+d=cX(o4,f1(1,n));gf(d);var
+l=d7(d),i=l}catch(a){a=bm(a);if(a[1]===d0)var
+c=a[2];else{if(a[1]!==d2)throw a;var
 c=a[2]}var
-i=q(j(oZ,c))}if(G(i,m)){aB(py);r=1}}var
-o=d5(h);if(G(a[2],o))aB(pz);var
-p=b(a[3],0)?0:pA,k=p}else
+i=q(j(o3,c))}if(G(i,m)){aB(pC);r=1}}var
+o=d8(h);if(G(a[2],o))aB(pD);var
+p=b(a[3],0)?0:pE,k=p}else
 var
-k=1;return k}catch(a){a=bl(a);if(a[1]===dX)return[1,a[2]];if(a[1]===dZ)return[0,a[2]];if(a===e1)return 2;throw a}}pM(function(c,b){var
-d=a$(b,pG)?0:[0,b],a=px(d,c);if(typeof
-a==="number"&&2<=a)return pH;if(typeof
+k=1;return k}catch(a){a=bm(a);if(a[1]===d0)return[1,a[2]];if(a[1]===d2)return[0,a[2]];if(a===e5)return 2;throw a}}pQ(function(c,b){var
+d=ba(b,pK)?0:[0,b],a=pB(d,c);if(typeof
+a==="number"&&2<=a)return pL;if(typeof
 a==="number")switch(a){case
-0:return pB;case
-1:return pC;default:return pD}else
-return 0===a[0]?j(pE,a[1]):j(pF,a[1])});e4(0);return}(globalThis));
+0:return pF;case
+1:return pG;default:return pH}else
+return 0===a[0]?j(pI,a[1]):j(pJ,a[1])});e8(0);return}(globalThis));
