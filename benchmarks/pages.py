@@ -32,8 +32,7 @@ CHECK = """
 const [form, text] = given, said = document.getElementById("said"), array = Uint8Array.from(atob(text), x => x.charCodeAt(0));
 const button = document.querySelector(`button[data-form=${form}]`);
 document.getElementById("certificate-file").onchange({target: {files: [new File([array], "given")]}});
-await new Promise(go => setTimeout(go, 200));
-button.click();
+if (form != "proved") button.click();  // else it is the first button, which is clicked already
 while (!said.dataset.verdict) await new Promise(go => setTimeout(go, 5));
 return [said.dataset.verdict, said.querySelector(".took").textContent];
 """  # noqa: E501
@@ -48,8 +47,8 @@ def page_tables(size: Size) -> Iterator[Table]:
         "Certificates checked in browsers: seconds",
         ("certificate", "kB", "native proved, s", "native Python, s", *columns),
         (
-            f"The best of {TIMES} checks each, in a page that is open; a browser says its own time, from the click "
-            "to the verdict, the native proved checker its CPU time. "
+            f"The best of {TIMES} checks each, in a page that is open; a browser says its own time, from the "
+            "click to the verdict, the native proved checker its CPU time. "
             f"The page with the proved checker has {len(checking_page()) / 1000:.0f} kB.",
         ),
     )

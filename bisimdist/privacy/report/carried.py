@@ -28,7 +28,8 @@ STYLE = """
 .checking .verdict { border-left: 4px solid var(--gap); padding-left: 1rem; font-weight: 600; }
 .checking .valid { border-color: var(--same); } .checking .refused { border-color: var(--bad); }
 .checking button { font: inherit; padding: .45rem 1rem; margin: 0 .6rem .4rem 0; min-height: 2.75rem;
-  cursor: pointer; color: var(--paper); background: var(--ink); border: 1px solid var(--ink); border-radius: .3rem; }
+  cursor: pointer; color: var(--paper); background: var(--ink); border: 1px solid var(--ink);
+  border-radius: .3rem; }
 .checking button:disabled { color: var(--soft); background: var(--box); border-color: var(--line); }
 .checking :focus-visible { outline: 3px solid var(--same); outline-offset: 2px; }
 .checking progress { width: 100%; } .took { color: var(--soft); }
@@ -38,8 +39,8 @@ STYLE = """
 """
 
 PROVED = (
-    "The proved checker: extracted from machine-checked proofs, and compiled to JavaScript. It covers bd, lbd "
-    "and delta of Markov chains."
+    "The proved checker: extracted from machine-checked proofs, and compiled to JavaScript. It covers bd, "
+    "lbd and delta of Markov chains."
 )
 PYTHON = (
     "The Python checker: that of bisimdist check, in a Python that this page carries. It covers everything."
@@ -89,7 +90,7 @@ def carried(*, proved: bool, pyodide: str | None, before: str = "") -> str:
         buttons.append('<button type="button" data-form="proved">Check with the proved checker</button>')
         scripts += [_script("proved.js", _web("proved.js")), _script("native.js", _web("native.js"))]
     if pyodide is not None:
-        zipped = _zipped_checker()
+        zipped = zipped_checker()
         parts = {name: _file_of(pyodide, name) for name in PYODIDE} | {"checker.zip": zipped}
         whole = sha256(b"".join(parts.values())).hexdigest()
         rows.append(
@@ -103,9 +104,10 @@ def carried(*, proved: bool, pyodide: str | None, before: str = "") -> str:
         f'<section class="checking" aria-label="Check the proof">{before}<p>{"".join(buttons)}</p>'
         '<progress id="under-way" aria-label="The check is under way" hidden></progress>'
         '<div id="said" role="status" aria-live="polite"></div>'
-        "<noscript><p>This browser runs no scripts: save the certificate and run <code>bisimdist check</code>."
-        f"</p></noscript>{''.join(rows)}<p>Nothing is fetched, and nothing leaves this browser. Whoever made a "
-        "page may have made its checker, too: compare the digest, or check the certificate elsewhere.</p></section>"
+        "<noscript><p>This browser runs no scripts: save the certificate and run "
+        f"<code>bisimdist check</code>.</p></noscript>{''.join(rows)}<p>Nothing is fetched, and nothing "
+        "leaves this browser. Whoever made a page may have made its checker, too: compare the digest, or check "
+        "the certificate elsewhere.</p></section>"
         f'{"".join(scripts)}<script type="module">{_web("check.js").decode()}</script>'
     )
 
@@ -150,16 +152,16 @@ def _file_of(folder: str, name: str) -> bytes:
         ) from None
 
 
-def _zipped_checker() -> bytes:
-    """Return the checker as a zip: the same bytes for the same sources."""
+def zipped_checker() -> bytes:
+    """Return the checker as a zip: the same bytes for the same sources, as nothing is packed."""
     target = io.BytesIO()
     root = files("bisimdist") / "checker"
     names = sorted(path.relative_to(str(root)).as_posix() for path in Path(str(root)).rglob("*.py"))
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+    with zipfile.ZipFile(target, "w") as file:
         file.writestr(zipfile.ZipInfo("bisimdist/__init__.py"), b"")
         for name in names:
             info = zipfile.ZipInfo(f"bisimdist/checker/{name}")
-            file.writestr(info, root.joinpath(name).read_bytes(), zipfile.ZIP_DEFLATED)
+            file.writestr(info, root.joinpath(name).read_bytes())
     return target.getvalue()
 
 
