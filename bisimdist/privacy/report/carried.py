@@ -106,8 +106,8 @@ def carried(*, proved: bool, pyodide: str | None, before: str = "") -> str:
         '<div id="said" role="status" aria-live="polite"></div>'
         "<noscript><p>This browser runs no scripts: save the certificate and run "
         f"<code>bisimdist check</code>.</p></noscript>{''.join(rows)}<p>Nothing is fetched, and nothing "
-        "leaves this browser. Whoever made a page may have made its checker, too: compare the digest, or check "
-        "the certificate elsewhere.</p></section>"
+        "leaves this browser. Whoever made a page may have made its checker, too: compare the digest, or "
+        "check the certificate elsewhere.</p></section>"
         f'{"".join(scripts)}<script type="module">{_web("check.js").decode()}</script>'
     )
 

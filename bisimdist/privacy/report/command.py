@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.faces.asked.given import Given
-from bisimdist.faces.asked.option import Option, option, switch
+from bisimdist.faces.asked.option import Option, choice, option, switch
 from bisimdist.faces.asked.options import OUTPUT
 from bisimdist.faces.asked.question import Group, Plain, Question, Settled
 from bisimdist.privacy.delta.command import Delta
@@ -26,6 +26,16 @@ PYODIDE = option(
     "--pyodide",
     "DIR",
     "The directory of Pyodide (npm): the page carries Python and the whole checker, 8.5 MB.",
+)
+WHOM = choice(
+    "--for",
+    "WHOM",
+    "evaluation: also a table of hazards, what the page shows about each, and what it does not; or decision.",
+    "decision",
+    "evaluation",
+    what="the page is for nobody else",
+    default="decision",
+    name="whom",
 )
 LEFT_OUT = {"fixed", "certificate", "threshold"}
 """Options of delta: the page carries its proof, and is about bounds."""
@@ -48,6 +58,7 @@ class PageReport(Question["Decision"]):
         OUTPUT.but(help="The file of the page, such as report.html (standard output)."),
         WITH_PROOF,
         PYODIDE,
+        WHOM,
         *(option for option in Delta.options if option.name not in LEFT_OUT),
     )
 
@@ -58,6 +69,7 @@ class PageReport(Question["Decision"]):
     output: str | None
     with_proof: bool
     pyodide: str | None
+    whom: str
 
     @classmethod
     def read(cls, given: Given) -> PageReport:
@@ -67,7 +79,11 @@ class PageReport(Question["Decision"]):
             from bisimdist.privacy.report.carried import readable
 
             readable(pyodide)
-        carry = {"with_proof": given[WITH_PROOF] or pyodide is not None, "pyodide": pyodide}
+        carry = {
+            "with_proof": given[WITH_PROOF] or pyodide is not None,
+            "pyodide": pyodide,
+            "whom": given[WHOM],
+        }
         about = {"named": given.argument, "typed": given.typed(), "output": given[OUTPUT]}
         return cls(asked=asked, model=asked.model, **about, **carry)  # type: ignore[arg-type]
 
@@ -79,7 +95,7 @@ class PageReport(Question["Decision"]):
         asked = self.asked
         about = {"pairs": asked.pairs, "rounds": asked.rounds, "nature": asked.nature}
         found = decision(self.model, delta, limits=limits, **about)  # type: ignore[arg-type]
-        return replace(found, carry=self.with_proof, pyodide=self.pyodide)
+        return replace(found, carry=self.with_proof, pyodide=self.pyodide, whom=self.whom)
 
     def frame(self) -> dict[str, object]:
         return {**self.asked.frame(), "command": self.command}

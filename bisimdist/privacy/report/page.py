@@ -32,6 +32,7 @@ from bisimdist.privacy.delta.page import event_svg
 from bisimdist.privacy.engine.event import ACCEPT, REJECT, Event
 from bisimdist.privacy.profile.ask import ProfileAnswer, profile
 from bisimdist.privacy.report import carried
+from bisimdist.privacy.report.evaluation import evaluated
 from bisimdist.progress import Deadline, Limits
 
 POINTS = 9
@@ -100,6 +101,7 @@ class Decision:
     # carry: whether the page carries a checker; pyodide: the directory of Pyodide, for one of all kinds
     carry: bool = False
     pyodide: str | None = None
+    whom: str = "decision"  # or "evaluation"
 
 
 def decision(  # noqa: PLR0913
@@ -208,6 +210,8 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
         sections = "".join(pair_section(pair, found.distances) for pair in found.distances.pairs)
         summary = "<summary>Other measures of this pair</summary>"
         parts.append(f'<details>{summary}<div class="wide">{sections}</div></details>')
+    if found.whom == "evaluation":
+        parts.append(evaluated(found))
     parts += ["<h2>Proof</h2>", _proof(found), "<h2>Again</h2>", f"<pre>{_text(reproduce)}</pre>"]
     parts.append(f"<p>The model has the digest <code>{_text(delta.model.digest())}</code>.</p>")
     carries, body = found.carry and found.proof, "".join(parts) + f"<script>{SCRIPT}</script>"
