@@ -78,7 +78,7 @@ def test_openssl_verifies_it(command: Command, tmp_path: Path) -> None:  # noqa:
     signed, signature = tmp_path / "signed", tmp_path / "signature"
     signed.write_bytes(encoded(PAYLOAD, b64decode(envelope["payload"])))
     signature.write_bytes(b64decode(envelope["signatures"][0]["sig"]))
-    words = ["openssl", "pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", public]
+    words: list[str | Path] = ["openssl", "pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", public]
     subprocess.run([*words, "-in", signed, "-sigfile", signature], check=True, capture_output=True)
 
 
