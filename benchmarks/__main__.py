@@ -24,6 +24,7 @@ from benchmarks.linear_systems import linear_system_tables
 from benchmarks.lp import lp_tables
 from benchmarks.machine import described_machine
 from benchmarks.metric import metric_tables
+from benchmarks.pages import page_tables
 from benchmarks.peers import peer_tables
 from benchmarks.prism import prism_tables
 from benchmarks.problems import classical_tables, memory_tables, problem_tables
@@ -65,6 +66,7 @@ TABLES: dict[str, Callable[[Size], Iterable[Table]]] = {
     "trace-metric": trace_metric_tables,
     "formulae": formula_tables,
     "crosscheck": crosscheck_tables,
+    "pages": page_tables,
 }
 """What can be asked for; the first line of each docstring says what it measures."""
 

@@ -15,7 +15,7 @@ version = release = installed_version("bisimdist")
 
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "numpydoc", "sphinx_click", "sphinx_copybutton"),
-    *("api", "mathml", "notebooks", "pictures", "schemas"),
+    *("api", "check_page", "mathml", "notebooks", "pictures", "schemas"),
 ]
 exclude_patterns = ["_build"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}

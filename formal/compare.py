@@ -22,6 +22,9 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 BINARY = HERE / "build" / "bisimdist-formal"
+SCRIPT = HERE.parent / "bisimdist" / "privacy" / "report" / "web" / "proved.js"
+NATIVE: tuple[str | Path, ...] = (BINARY, "--batch")
+IN_NODE: tuple[str | Path, ...] = ("node", HERE / "browser" / "batch.js", SCRIPT)
 CORPUS = HERE.parent / "tests" / "certificates"
 COVERED = (None, "delta")
 sys.path.insert(0, str(HERE.parent))
@@ -176,7 +179,7 @@ def of_python(text: bytes) -> tuple[str, float]:
     return verdict, time.perf_counter() - start
 
 
-def of_proved(texts: Iterable[bytes]) -> list[tuple[str, float]]:
+def of_proved(texts: Iterable[bytes], words: tuple[str | Path, ...] = NATIVE) -> list[tuple[str, float]]:
     """Return the same of the proved checker, for many certificates at once."""
     with tempfile.TemporaryDirectory() as folder:
         names = []
@@ -185,7 +188,7 @@ def of_proved(texts: Iterable[bytes]) -> list[tuple[str, float]]:
             path.write_bytes(text)
             names.append(str(path))
         lines = subprocess.run(
-            [BINARY, "--batch"],
+            words,
             input="".join(f"{name}\n" for name in names),
             capture_output=True,
             text=True,
@@ -199,9 +202,9 @@ def of_proved(texts: Iterable[bytes]) -> list[tuple[str, float]]:
     ]
 
 
-def compare(cases: list[Case]) -> int:
+def compare(cases: list[Case], words: tuple[str | Path, ...] = NATIVE) -> int:
     """Print the table, and return how often the two differ."""
-    proved = of_proved(case.text for case in cases)
+    proved = of_proved((case.text for case in cases), words)
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     seconds: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     different = []
@@ -234,8 +237,9 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=10_000)
     parser.add_argument("--answers", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--script", action="store_true", help="the script for browsers, in Node.js")
     options = parser.parse_args()
-    if not BINARY.exists():
+    if not options.script and not BINARY.exists():
         raise SystemExit("formal/compare.py: the proved checker is not built; run formal/check")
     cases = [*corpus(), *answers(options.answers)] if options.answers else list(corpus())
     bases = []
@@ -243,7 +247,7 @@ def main() -> int:
         if "malformed" not in case.group and (document := json.loads(case.text)).get("kind") in COVERED:
             bases.append(document)
     cases.extend(mutants(bases, options.mutants, options.seed))
-    return min(compare(cases), 1)
+    return min(compare(cases, IN_NODE if options.script else NATIVE), 1)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ type model = {
   rows : (string * (string * Extracted.q) list) list;
 }
 
-let read value =
+(* bare: whether numbers may stand without quotes, as in model files. *)
+let read ?(bare = false) value =
   let whole = fields value "the model" in
+  let quoted = function Integer written | Number written when bare -> String written | other -> other in
   (match find whole "kind" with Some (String "lmc") -> () | _ -> malformed "the model's kind is not 'lmc'");
   let part key = match find whole key with Some (Object entries) -> entries | _ -> malformed (key ^ " are no object") in
   let states = part "states" and transitions = part "transitions" in
@@ -17,7 +19,7 @@ let read value =
   let rows =
     List.map
       (fun (state, row) ->
-        (state, List.map (fun (target, p) -> (target, model_number p "a probability")) (fields row "a row")))
+        (state, List.map (fun (target, p) -> (target, model_number (quoted p) "a probability")) (fields row "a row")))
       transitions
   in
   let known = Hashtbl.create 64 in

@@ -23,7 +23,7 @@ let coupling number value where =
   { moves = List.map (fun ((i, j), w) -> ((number i, number j), w)) moves;
     given_up = List.map (fun (i, w) -> (number i, w)) given }
 
-let max_table_bits = 1 lsl 33
+let max_table_bits = Integers.shift_left Integers.one 33  (* integers of a browser have 32 bits *)
 
 (* What is read of the entries of a table, one after the other, with their values. *)
 let table value where required optional read =
@@ -42,7 +42,7 @@ let table value where required optional read =
         (List.fold_left
            (fun common v ->
              let common = Integers.lcm common v.qden in
-             if Integers.numbits common * count > max_table_bits then malformed (where ^ " has no common denominator of a usable size");
+             if Integers.gt (Integers.mul (Integers.of_int (Integers.numbits common)) (Integers.of_int count)) max_table_bits then malformed (where ^ " has no common denominator of a usable size");
              common)
            Integers.one values);
       List.combine (List.map snd entries) values

@@ -3,9 +3,7 @@
    Exit codes: 0 valid, 1 not valid, 2 malformed, 3 a kind that is not covered. With --batch, names of certificates are
    read from standard input, and each is answered by a line with the verdict and the seconds that it took. *)
 
-open Json
-
-type verdict = Valid | Refused of string | Wrong of string | Not_covered
+open Verdict
 
 (* Part by part: a pipe has no length, and what comes through it is read once. *)
 let contents name =
@@ -21,99 +19,21 @@ let contents name =
   Fun.protect ~finally:(fun () -> close_in channel) go;
   Buffer.contents buffer
 
-let given_model name =
-  try Chain.canonical (Chain.read (Json.parse ~numbers:true (contents name)))
-  with Malformed why | Reading.Not_valid why -> malformed ("model file: " ^ why)
-
-(* Claims about an interactive model, about intervals that nature picks from, or that steps lead back to, whose rules
-   are not proved here. *)
-let chosen whole =
-  Reading.find whole "reduced" <> None
-  || Reading.find whole "nature" <> None
-  ||
-  match Reading.find whole "model" with
-  | Some (Object model) -> Reading.find model "kind" = Some (String "interactive")
-  | _ -> false
-
-(* Runs of a program that are cut off, which only a step allows for. *)
-let cut_off given =
-  Reading.find given "program" <> None
-  &&
-  match Reading.find given "model" with
-  | Some (Object model) -> (
-      match Reading.find model "states" with
-      | Some (Object states) -> List.exists (fun (_, label) -> label = String "cut") states
-      | _ -> false)
-  | _ -> false
-
-(* Which program a model was made of: information, from which nothing follows. *)
-let without_source whole =
-  (match Reading.find whole "program" with
-  | None -> ()
-  | Some value ->
-      let said = Reading.record value "the program" [ "function"; "observe"; "sources" ] [] in
-      ignore (Reading.item (Reading.get said "function") "the function");
-      ignore (Reading.item (Reading.get said "observe") "what is observed");
-      List.iter (fun (_, digest) -> ignore (Reading.item digest "a digest"))
-        (Reading.fields (Reading.get said "sources") "the sources"));
-  List.remove_assoc "program" whole
-
-let read document =
-  match document with
-  | Object given ->
-      let whole = without_source given in
-      let document = Object whole in
-      (match Reading.find whole "format" with Some (String "bisimdist-certificate") -> () | _ -> malformed "no certificate");
-      (match Reading.find whole "version" with Some (Integer "1") -> () | _ -> malformed "the version is not 1");
-      (match Reading.find whole "kind" with
-      | Some (String "delta") when Reading.find whole "reduced" <> None && not (cut_off given) -> Quotient_document.read whole
-      | (None | Some (String "delta")) when chosen whole || cut_off given -> None
-      | None -> Some (Distance_document.read document)
-      | Some (String "delta") -> Some (Delta_document.read document)
-      | Some (String _) -> None
-      | Some _ -> malformed "the kind is no string")
-  | _ -> malformed "the document is no object"
-
-(* Certificates in format 2 are bytes behind this line; their rules are not proved here. *)
-let compact = "bisimdist-certificate 2\n"
-
-let judge ?model name =
-  try
-    let text = contents name in
-    match if String.starts_with ~prefix:compact text then None else read (Json.parse ~numbers:false text) with
-    | None -> Not_covered
-    | Some (chain, digest, check) ->
-        (match model with
-        | Some file when given_model file <> Chain.canonical chain -> Reading.not_valid "G2: another model"
-        | _ -> ());
-        if digest <> Chain.digest chain then Reading.not_valid "G3: another digest";
-        if check () then Valid else Refused "a rule of the proved checker fails"
-  with
-  | Malformed why -> Wrong why
-  | Reading.Not_valid why -> Refused why
-  | Stack_overflow -> Wrong "too large for the stack (see ulimit -s)"
-
-let describe = function
-  | Valid -> "valid"
-  | Refused why -> "not valid: " ^ why
-  | Wrong why -> "malformed: " ^ why
-  | Not_covered -> "not covered"
-
 let batch () =
   try
     while true do
       let name = input_line stdin in
       let start = Sys.time () in
-      let verdict = judge name in
+      let verdict = judge (contents name) in
       Printf.printf "%.6f\t%s\n%!" (Sys.time () -. start) (String.map (function '\n' -> ' ' | c -> c) (describe verdict))
     done
   with End_of_file -> ()
 
 let () =
   let answer ?model name =
-    let verdict = try judge ?model name with Sys_error why -> prerr_endline why; exit 2 in
+    let verdict = try judge ?model:(Option.map contents model) (contents name) with Sys_error why -> prerr_endline why; exit 2 in
     print_endline (describe verdict);
-    exit (match verdict with Valid -> 0 | Refused _ -> 1 | Wrong _ -> 2 | Not_covered -> 3)
+    exit (match verdict with Valid -> 0 | Refused _ -> 1 | Wrong _ | Too_large -> 2 | Not_covered -> 3)
   in
   match Array.to_list Sys.argv with
   | [ _; "--batch" ] -> batch ()

@@ -1,4 +1,4 @@
-(* SHA-256, after FIPS 180-4, in 63-bit integers. *)
+(* SHA-256, after FIPS 180-4, in integers of 63 bits, or of 32 as in a browser, where the mask is -1. *)
 
 let primes count =
   let rec next found candidate =
@@ -8,23 +8,24 @@ let primes count =
   in
   next [] 2
 
-(* The first 32 bits of the fractional part of a root, exactly. *)
-let fraction root power p =
-  let scaled = Z.shift_left (Z.of_int p) (32 * power) in
-  Z.to_int (Z.logand (root scaled) (Z.of_int 0xffffffff))
+let mask = 0xffffffff
 
-let cube_root z =
+let root power z =
   let rec search low high =
     if Z.leq (Z.sub high low) Z.one then low
     else
       let middle = Z.shift_right (Z.add low high) 1 in
-      if Z.leq (Z.pow middle 3) z then search middle high else search low middle
+      if Z.leq (Z.pow middle power) z then search middle high else search low middle
   in
   search Z.zero (Z.shift_left Z.one 40)
 
-let constants = Array.of_list (List.map (fraction cube_root 3) (primes 64))
-let start = List.map (fraction Z.sqrt 2) (primes 8)
-let mask = 0xffffffff
+(* The first 32 bits of the fractional part of a root, exactly. *)
+let fraction power p =
+  let scaled = Z.shift_left (Z.of_int p) (32 * power) in
+  Z.to_int (Z.signed_extract (root power scaled) 0 32) land mask
+
+let constants = Array.of_list (List.map (fraction 3) (primes 64))
+let start = List.map (fraction 2) (primes 8)
 let rotate x k = ((x lsr k) lor (x lsl (32 - k))) land mask
 
 let hex text =
@@ -33,7 +34,7 @@ let hex text =
   let data = Bytes.make (64 * blocks) '\000' in
   Bytes.blit_string text 0 data 0 n;
   Bytes.set data n '\128';
-  Bytes.set_int64_be data ((64 * blocks) - 8) (Int64.of_int (8 * n));
+  Bytes.set_int64_be data ((64 * blocks) - 8) (Int64.shift_left (Int64.of_int n) 3);
   let state = Array.of_list start in
   let w = Array.make 64 0 in
   for block = 0 to blocks - 1 do

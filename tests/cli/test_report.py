@@ -6,13 +6,18 @@ import json
 import re
 import shlex
 from fractions import Fraction
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from bisimdist.checker import check_certificate
+from bisimdist.models.library.registry import build_example
+from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.report.evaluation import HAZARDS, evaluated, markdown
+from bisimdist.privacy.report.page import Decision
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
 
@@ -89,3 +94,31 @@ def test_its_first_numbers_are_rounded_in_the_safe_direction(command: Command, t
     rounded = facts("example:figure1", "--epsilon", "1/10")
     assert rounded[0][0] == "≤ 0.1580"
     assert rounded[2][0].endswith(" apart")
+
+
+def test_for_an_evaluation(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    """Every hazard has its row; what is shown and what not depends on where the model is from."""
+    asked = ("--alpha", "2", "--for", "evaluation")
+    assert "<h2>For an evaluation</h2>" in page_of(command, tmp_path, "example:figure1", *asked)
+
+    def told(program: dict[str, Any] | None) -> str:
+        found = delta(build_example("figure1"), 2)
+        proof = json.dumps({**found.certificate(), **({"program": program} if program else {})})
+        return evaluated(Decision(delta=found, profile=None, distances=None, proof=proof, checked="proved"))
+
+    plain = {"function": "told", "observe": "output", "sources": {"response.py": "sha256:0"}}
+    page = told(None)
+    assert all(f"<td>{escape(hazard.name)}</td>" in page for hazard in HAZARDS)
+    assert "audit tests it with samples" in page
+    assert "whether the implementation computes the exact numbers" in page
+    assert "the model was made of told in response.py" in told(plain)
+    assert "its compiler takes no floats" in told(plain)
+    assert "it is assumed: normal" in told({**plain, "replay": {"assumed": "normal"}})
+    assert "the code as it is" in told({**plain, "sources": {"response.wasm": "sha256:0"}})
+    assert "caches, power" in told({**plain, "observe": "branches"})
+    documented = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    assert markdown() in documented
+
+
+def test_it_is_for_nobody_else(command: Command) -> None:  # noqa: F811
+    command("report", "example:figure1", "--for", "me").assert_refused("--for me", "decision or evaluation")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bisimdist.privacy.report.carried import checking_page
 from tests.browser import CHROMIUM, faults, measured
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
 
@@ -20,8 +21,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_it_can_be_read(command: Command, made: Path, tmp_path: Path, dark: bool) -> None:  # noqa: F811
     if not made.exists():
-        command("report", "example:randomised-response,k=3", "--alpha", "2", "-o", made)
+        words = ("--alpha", "2", "--with-proof", "--for", "evaluation")
+        command("report", "example:randomised-response,k=3", *words, "-o", made)
     for found in measured(made, tmp_path, dark=dark):
+        assert not faults(found, dark=dark)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_page_without_an_answer(tmp_path: Path, dark: bool) -> None:
+    page = tmp_path / "check.html"
+    page.write_text(checking_page())
+    for found in measured(page, tmp_path, dark=dark):
         assert not faults(found, dark=dark)
 
 

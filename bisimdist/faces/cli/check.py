@@ -29,7 +29,7 @@ from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.numbers import seconds
 from bisimdist.faces.asked.options import INPUT_FORMAT
 from bisimdist.faces.cli.failure import ExitCode, note, note_with_answer
-from bisimdist.faces.cli.output import emit_data, emit_report
+from bisimdist.faces.cli.output import OutputFile, emit, emit_data, emit_report
 from bisimdist.faces.shown.numbers import at_least, at_most, short_rational
 from bisimdist.faces.shown.tables import Report, beginning, not_shown
 
@@ -53,6 +53,8 @@ def run_check(
     checker: str | None = None,
     timeout: str | None = None,
     memory: str | None = None,
+    attestation: str | None = None,
+    key: str | None = None,
     **options: Any,
 ) -> int:
     """Check a certificate, print the verdict, and return the exit code.
@@ -63,8 +65,12 @@ def run_check(
     ``checker``: ``"formal"`` for the verdict of the checker that is extracted from machine-checked proofs.
     ``timeout``, ``memory``: how many seconds the check may take, and how much memory, as they are written;
         None for what goes with the size of the files.
+    ``attestation``, ``key``: the files of an attestation that has to hold, and of the public key of whoever
+        signed it.
     ``options``: how the model is read: the values of `READING_OPTIONS`.
     """
+    if (attestation is None) != (key is None):
+        raise UsageError("--attestation FILE and --key KEY go together: the public key of whoever signed it")
     if certificate == STANDARD_INPUT and model == STANDARD_INPUT:
         raise UsageError("certificate and model cannot both come from standard input")
     limits = seconds("--timeout", timeout), _size(memory)
@@ -85,11 +91,51 @@ def run_check(
             raise UsageError(f"{certificate}: {error}") from error
         except LimitReached as error:
             raise LimitError(f"{certificate}: {error}; give --timeout or --memory for more") from None
+    shown, data = _report(report, certificate), _data(report)
+    holds = report.valid
+    if attestation is not None and key is not None:
+        from bisimdist.faces.cli.attest import verified  # noqa: PLC0415
+
+        whole = text if compact is None else read_file(certificate, expected="a certificate", most=MAX_BYTES)
+        found = verified(attestation, whole, data, key)
+        holds = holds and found.holds
+        shown, data = (
+            replace(shown, remarks=(*shown.remarks, found.remark())),
+            {**data, "attestation": found.data()},
+        )
     if as_json:
-        emit_data(_data(report))
+        emit_data(data)
     else:
-        emit_report(_report(report, certificate))
-    return ExitCode.ANSWERED if report.valid else ExitCode.VIOLATED
+        emit_report(shown)
+    return ExitCode.ANSWERED if holds else ExitCode.VIOLATED
+
+
+def run_attest(certificate: str, *, key: str, output: str | None = None) -> int:
+    """Check a certificate; if it is valid, write a signed statement that says so; return the exit code.
+
+    ``key``: the file of the private key.
+    ``output``: where the statement goes; None for standard output.
+    """
+    from bisimdist.faces.cli.attest import attested  # noqa: PLC0415
+
+    text = _certificate_text(certificate)
+    with OutputFile(output, option="--output") as file:
+        try:
+            with within(*allowed(len(text), None, None), _end):
+                report = check_certificate(text)
+        except MalformedCertificate as error:
+            raise UsageError(f"{certificate}: {error}") from error
+        except LimitReached as error:
+            raise LimitError(f"{certificate}: {error}") from None
+        if not report.valid:
+            note(f"{certificate}: not valid, and nothing is signed: {report.reason}")
+            return ExitCode.VIOLATED
+        said = attested(text, certificate, _data(report), key)
+        if output is None:
+            emit(said)
+        else:
+            file.write(said)
+    return ExitCode.ANSWERED
 
 
 def _size(text: str | None) -> int | None:

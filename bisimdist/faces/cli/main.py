@@ -170,6 +170,10 @@ def _logic() -> None:
 @click.option(
     "--memory", metavar="SIZE", help="Stop beyond so much memory: MiB, or 2G (1G, or more as with --timeout)."
 )
+@click.option(
+    "--attestation", metavar="FILE", help="Verify also that this statement of attest is about it, and signed."
+)
+@click.option("--key", metavar="KEY", help="With --attestation: the public key of who signed, in PEM.")
 @click.argument("certificate")
 @click.argument("model", required=False)
 def _check(certificate: str, model: str | None, **values: Any) -> int:
@@ -182,6 +186,21 @@ def _check(certificate: str, model: str | None, **values: Any) -> int:
     from bisimdist.faces.cli.check import run_check
 
     return run_check(certificate, model, **values)
+
+
+@command_line.command("attest", epilog=CODES)
+@click.option("--key", metavar="KEY", required=True, help="The private key: Ed25519 or ECDSA, in PEM.")
+@click.option("--output", "-o", metavar="FILE", help="Write to a file (standard output).")
+@click.argument("certificate")
+def _attest(certificate: str, **values: Any) -> int:
+    """Check a certificate, and sign a statement that it is valid.
+
+    The statement has the form of in-toto, in an envelope of DSSE. It names the certificate, its model and its
+    program by their digests, the claims, and the checker with its digest. 'check --attestation' verifies it.
+    """
+    from bisimdist.faces.cli.check import run_attest
+
+    return run_attest(certificate, **values)
 
 
 @command_line.command("schema", epilog=CODES)

@@ -19,10 +19,11 @@ th, td { text-align: left; padding: .25rem .7rem; border-bottom: 1px solid var(-
 """
 
 
-def page(title: str, body: str, style: str = "") -> str:
-    """Return a page."""
+def page(title: str, body: str, style: str = "", policy: str = "") -> str:
+    """Return a page; `policy` says what the browser lets it do, if that is not everything."""
+    secured = f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">' if policy else ""
     return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">{secured}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(visible(title))}</title><style>{STYLE}{style}</style></head><body>"
         f"<main>{body}</main></body></html>\n"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bisimdist.faces.asked.given import Given
-from bisimdist.faces.asked.option import Option
+from bisimdist.faces.asked.option import Option, choice, option, switch
 from bisimdist.faces.asked.options import OUTPUT
 from bisimdist.faces.asked.question import Group, Plain, Question, Settled
 from bisimdist.privacy.delta.command import Delta
@@ -19,6 +19,24 @@ if TYPE_CHECKING:
     from bisimdist.privacy.report.page import Decision
     from bisimdist.progress import Limits
 
+WITH_PROOF = switch(
+    "--with-proof", "The page carries a checker, which checks its proof in the browser of whoever opens it."
+)
+PYODIDE = option(
+    "--pyodide",
+    "DIR",
+    "The directory of Pyodide (npm): the page carries Python and the whole checker, 8.5 MB.",
+)
+WHOM = choice(
+    "--for",
+    "WHOM",
+    "evaluation: also a table of hazards, what the page shows about each, and what it does not; or decision.",
+    "decision",
+    "evaluation",
+    what="the page is for nobody else",
+    default="decision",
+    name="whom",
+)
 LEFT_OUT = {"fixed", "certificate", "threshold"}
 """Options of delta: the page carries its proof, and is about bounds."""
 
@@ -38,6 +56,9 @@ class PageReport(Question["Decision"]):
     example = "example:figure1 --alpha 11/10"
     options = (
         OUTPUT.but(help="The file of the page, such as report.html (standard output)."),
+        WITH_PROOF,
+        PYODIDE,
+        WHOM,
         *(option for option in Delta.options if option.name not in LEFT_OUT),
     )
 
@@ -46,12 +67,25 @@ class PageReport(Question["Decision"]):
     named: str
     typed: list[str]
     output: str | None
+    with_proof: bool
+    pyodide: str | None
+    whom: str
 
     @classmethod
     def read(cls, given: Given) -> PageReport:
         asked = Delta.of(given, alpha="1")
+        pyodide = given[PYODIDE]
+        if pyodide is not None:
+            from bisimdist.privacy.report.carried import readable
+
+            readable(pyodide)
+        carry = {
+            "with_proof": given[WITH_PROOF] or pyodide is not None,
+            "pyodide": pyodide,
+            "whom": given[WHOM],
+        }
         about = {"named": given.argument, "typed": given.typed(), "output": given[OUTPUT]}
-        return cls(asked=asked, model=asked.model, **about)  # type: ignore[arg-type]
+        return cls(asked=asked, model=asked.model, **about, **carry)  # type: ignore[arg-type]
 
     def ask(self, limits: Limits) -> Decision:
         from bisimdist.privacy.report.page import SHARE, decision
@@ -60,7 +94,8 @@ class PageReport(Question["Decision"]):
         delta = self.asked.ask(replace(limits, deadline=limits.deadline.part(SHARE)))
         asked = self.asked
         about = {"pairs": asked.pairs, "rounds": asked.rounds, "nature": asked.nature}
-        return decision(self.model, delta, limits=limits, **about)  # type: ignore[arg-type]
+        found = decision(self.model, delta, limits=limits, **about)  # type: ignore[arg-type]
+        return replace(found, carry=self.with_proof, pyodide=self.pyodide, whom=self.whom)
 
     def frame(self) -> dict[str, object]:
         return {**self.asked.frame(), "command": self.command}

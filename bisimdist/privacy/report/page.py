@@ -31,6 +31,8 @@ from bisimdist.privacy.delta.ask import DeltaAnswer
 from bisimdist.privacy.delta.page import event_svg
 from bisimdist.privacy.engine.event import ACCEPT, REJECT, Event
 from bisimdist.privacy.profile.ask import ProfileAnswer, profile
+from bisimdist.privacy.report import carried
+from bisimdist.privacy.report.evaluation import evaluated
 from bisimdist.progress import Deadline, Limits
 
 POINTS = 9
@@ -96,6 +98,10 @@ class Decision:
     # empty where there is none or it is too long for a page
     proof: str
     checked: str
+    # carry: whether the page carries a checker; pyodide: the directory of Pyodide, for one of all kinds
+    carry: bool = False
+    pyodide: str | None = None
+    whom: str = "decision"  # or "evaluation"
 
 
 def decision(  # noqa: PLR0913
@@ -204,11 +210,13 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
         sections = "".join(pair_section(pair, found.distances) for pair in found.distances.pairs)
         summary = "<summary>Other measures of this pair</summary>"
         parts.append(f'<details>{summary}<div class="wide">{sections}</div></details>')
+    if found.whom == "evaluation":
+        parts.append(evaluated(found))
     parts += ["<h2>Proof</h2>", _proof(found), "<h2>Again</h2>", f"<pre>{_text(reproduce)}</pre>"]
     parts.append(f"<p>The model has the digest <code>{_text(delta.model.digest())}</code>.</p>")
-    return page(
-        f"How private is {named}?", "".join(parts) + f"<script>{SCRIPT}</script>", DISTANCES_STYLE + STYLE
-    )
+    carries, body = found.carry and found.proof, "".join(parts) + f"<script>{SCRIPT}</script>"
+    style = DISTANCES_STYLE + STYLE + (carried.STYLE if carries else "")
+    return page(f"How private is {named}?", body, style, policy=carried.POLICY if carries else "")
 
 
 def _text(text: str) -> str:
@@ -302,12 +310,25 @@ def _proof(found: Decision) -> str:
             "delta --certificate writes it.</p>"
         )
     return (
-        "<p>A checker that shares no code with the engine read the certificate below:</p>"
-        f"<pre>{escape(found.checked)}</pre>"
+        f"{carrying(found)}<p>A checker that shares no code with the engine read the certificate below when "
+        f"this page was made:</p><pre>{escape(found.checked)}</pre>"
         f'<details class="long"><summary>The certificate, {len(found.proof)} characters: '
         "save it as proof.json and run <code>bisimdist check proof.json</code></summary>"
         f'<pre id="certificate">{escape(found.proof)}</pre></details>{_graph(found)}'
     )
+
+
+def carrying(found: Decision) -> str:
+    """Return the part of the page that checks the proof in the browser of its reader."""
+    if not found.carry:
+        return ""
+    proved = carried.covered(json.loads(found.proof))
+    if not proved and found.pyodide is None:
+        return (
+            "<p>This page carries no checker: the proved one does not cover this proof. With --pyodide DIR "
+            "it carries the Python checker.</p>"
+        )
+    return carried.carried(proved=proved, pyodide=found.pyodide)
 
 
 def _graph(found: Decision) -> str:

@@ -1,0 +1,213 @@
+"""Pages that carry a checker, in browsers: the verdicts of the Python checker, and nothing is fetched."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bisimdist.checker import MalformedCertificate, check_certificate
+from bisimdist.privacy.report import carried
+from bisimdist.privacy.report.page import Decision, carrying
+from tests.checker.corpus import OUTCOMES, Entry, entries
+from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
+from tests.driven import BROWSERS, Chromium, Driven, driven
+
+FILES = [entry for folder in OUTCOMES for entry in entries(folder)]
+
+PYODIDE = os.environ.get("BISIMDIST_PYODIDE")
+"""The directory of Pyodide, for tests of the Python checker in browsers."""
+
+VERDICT = """
+const said = document.getElementById("said");
+while (!said.dataset.verdict) await new Promise(go => setTimeout(go, 2));
+return [said.dataset.verdict, said.textContent];
+"""
+
+PRESSED = f"document.querySelector('button[data-form=' + given[0] + ']').click(); {VERDICT}"
+
+CHECKED = """
+const [form, texts] = given, said = document.getElementById("said"), found = [];
+const button = document.querySelector(`button[data-form=${form}]`);
+const first = document.querySelector("button[data-form]");
+const file = text => new File([Uint8Array.from(atob(text), x => x.charCodeAt(0))], "given");
+const input = name => document.getElementById(name + "-file");
+const put = (name, text) => input(name).onchange({target: {files: text ? [file(text)] : []}});
+for (const [text, model] of texts) {
+  await put("certificate", null);
+  await put("model", model);
+  await put("certificate", text);
+  if (button !== first) button.click();
+  while (!said.dataset.verdict) await new Promise(go => setTimeout(go, 2));
+  found.push([said.dataset.verdict, said.textContent]);
+}
+return found;
+"""
+
+
+def expected(text: bytes) -> str:
+    """Return the verdict of the Python checker, here."""
+    try:
+        return "valid" if check_certificate(text).valid else "not valid"
+    except MalformedCertificate:
+        return "malformed"
+
+
+@pytest.fixture(scope="module", params=sorted(BROWSERS))
+def browser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driven]:
+    if not BROWSERS[request.param]:
+        pytest.skip(f"{request.param} is not installed")
+    with driven(request.param, tmp_path_factory.mktemp(request.param)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("page") / "report.html"
+
+
+@pytest.fixture
+def page(command: Command, made: Path) -> Path:  # noqa: F811
+    if not made.exists():
+        command("report", "example:figure1", "--alpha", "11/10", "--with-proof", "-o", made)
+    return made
+
+
+def in_browser(
+    browser: Driven, form: str, cases: list[tuple[bytes, ...]], part: int = 100
+) -> Iterator[tuple[str, str]]:
+    """Yield what a page without an answer, which is open, says of certificates."""
+    for start in range(0, len(cases), part):
+        some = [[b64encode(each).decode() for each in case] for case in cases[start : start + part]]
+        yield from map(tuple, browser.run(CHECKED, form, some))
+
+
+def test_it_holds_the_checker_as_it_is(page: Path, command: Command, tmp_path: Path) -> None:  # noqa: F811
+    text = page.read_text()
+    (script,) = re.findall(r'<script type="text/plain" id="proved.js">(.*?)</script>', text, re.DOTALL)
+    assert f"<code>sha256:{sha256(script.encode()).hexdigest()}</code>" in text
+    assert unescape(re.findall(r'Security-Policy" content="(.*?)"', text)[0]).startswith(
+        "default-src 'none';"
+    )
+    plain = tmp_path / "plain.html"
+    command("report", "example:figure1", "--alpha", "11/10", "-o", plain)
+    assert len(text) - len(plain.read_text()) < 300_000
+    assert "Security-Policy" not in plain.read_text()
+
+
+def test_the_documentation_names_its_digest() -> None:
+    told = (Path(__file__).parents[2] / "docs" / "page.md").read_text(encoding="utf-8")
+    assert carried.proved_digest() in told
+
+
+def test_a_directory_without_pyodide(command: Command, tmp_path: Path) -> None:  # noqa: F811
+    done = command("report", "example:figure1", "--pyodide", tmp_path, "-o", tmp_path / "page.html")
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert "pyodide.mjs cannot be read" in done.err
+
+
+def test_a_proof_that_the_proved_checker_does_not_cover() -> None:
+    behind = next(entry for entry in FILES if entry.name.startswith("correct/rounds/"))
+    told: Any = {"delta": None, "profile": None, "distances": None, "checked": "", "carry": True}
+    found = Decision(proof=behind.texts()[0].decode(), **told)
+    assert "This page carries no checker" in carrying(found)
+    assert carrying(replace(found, carry=False)) == ""
+
+
+def test_it_opens_checks_and_fetches_nothing(browser: Driven, page: Path) -> None:
+    if isinstance(browser, Chromium):
+        browser.requests()
+    browser.open(page)
+    verdict, said = browser.run(VERDICT)
+    assert verdict == "valid"
+    assert "delta(s0, s1) at alpha = 11/10 is exactly 4/25" in said
+    if isinstance(browser, Chromium):
+        asked = browser.requests()
+        assert page.resolve().as_uri() in asked
+    else:
+        asked = browser.run("return performance.getEntriesByType('resource').map(x => x.name)")
+    assert not [address for address in asked if not address.startswith(("file:", "blob:"))]
+    refused = browser.run("return fetch('https://example.org/').then(() => 'fetched', () => 'refused')")
+    assert refused == "refused"
+
+
+def test_one_digit_changed_in_the_page(browser: Driven, page: Path, tmp_path: Path) -> None:
+    """Wherever it stands, the page says what the Python checker says: it refuses nearly all of them."""
+    text = page.read_text()
+    start = text.index('<pre id="certificate">') + len('<pre id="certificate">')
+    proof = text[start : text.index("</pre>", start)]
+    change = """const [at, digit] = given, held = document.getElementById("certificate");
+    const text = held.textContent;
+    held.textContent = text.slice(0, at) + digit + text.slice(at + 1);"""
+    browser.open(page)
+    browser.run(VERDICT)
+    raw = unescape(proof)
+    assert browser.run("return document.getElementById('certificate').textContent") == raw
+    refused = 0
+    chance = random.Random(1)
+    spots = [match.start() for match in re.finditer(r"\d", raw)]
+    for at in chance.sample(spots, 40):
+        digit = str((int(raw[at]) + chance.randint(1, 9)) % 10)
+        verdict, said = browser.run(change + PRESSED.replace("given[0]", "'proved'"), at, digit)
+        assert verdict == expected((raw[:at] + digit + raw[at + 1 :]).encode()), (at, said)
+        assert verdict == "valid" or "nothing is proved" in said
+        refused += verdict != "valid"
+        browser.run("document.getElementById('certificate').textContent = given[0]", raw)
+    assert refused > 35
+    assert "4/25" in proof
+    forged = tmp_path / "forged.html"
+    forged.write_text(text[:start] + proof.replace("4/25", "3/25") + text[start + len(proof) :])
+    browser.open(forged)
+    assert browser.run(VERDICT)[0] == "not valid"
+
+
+def test_every_file_in_the_page_without_an_answer(browser: Driven, tmp_path: Path) -> None:
+    page = tmp_path / "check.html"
+    page.write_text(carried.checking_page())
+    browser.open(page)
+    files = [entry for entry in FILES if _covered(entry)]
+    found = list(in_browser(browser, "proved", [entry.texts() for entry in files]))
+    for entry, (verdict, said) in zip(files, found, strict=True):
+        assert verdict in {entry.expected, "not covered"}, (entry.name, said)
+        assert (verdict == "valid") == said.startswith("Valid:")
+    assert sum(verdict in ("valid", "not valid") for verdict, _ in found) > 300
+
+
+def test_a_report_is_a_certificate_too(browser: Driven, page: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "check.html"
+    empty.write_text(carried.checking_page())
+    browser.open(empty)
+    ((verdict, said),) = in_browser(browser, "proved", [(page.read_bytes(),)])
+    assert verdict == "valid"
+    assert "exactly 4/25" in said
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(PYODIDE is None, reason="BISIMDIST_PYODIDE names no directory of Pyodide")
+def test_every_file_in_python_in_a_browser(browser: Driven, tmp_path: Path) -> None:
+    page = tmp_path / "check.html"
+    page.write_text(carried.checking_page(PYODIDE))
+    browser.open(page)
+    found = in_browser(browser, "python", [entry.texts() for entry in FILES])
+    for entry, (verdict, said) in zip(FILES, found, strict=True):
+        deep = verdict == "not checked" and "nested" in entry.name  # the stack of a browser is small
+        assert deep or verdict == entry.expected, (entry.name, said)
+
+
+def _covered(entry: Entry) -> bool:
+    try:
+        document: Any = json.loads(entry.texts()[0])
+    except (ValueError, RecursionError):
+        return True
+    return not isinstance(document, dict) or carried.covered(document)
