@@ -33,7 +33,8 @@ def table_family(mechanism: Mechanism, count: int, levels: int) -> QueryFamily:
 def enumerated(family: QueryFamily, adjacency: Adjacency) -> tuple[fmpq | None, int]:
     """Return the budget, None if it is infinite, and how many pairs of neighbours there are."""
     inputs = list(product(range(family.levels), repeat=family.count))
-    ratios: list[fmpq | None] = []
+    ratios: list[fmpq] = []
+    infinite = False
     pairs = 0
     for one, two in product(inputs, repeat=2):
         moves = [abs(a - b) for a, b in zip(one, two, strict=True)]
@@ -42,9 +43,9 @@ def enumerated(family: QueryFamily, adjacency: Adjacency) -> tuple[fmpq | None, 
         pairs += 1
         for answer in range(len(family.answers)):
             p, q = family.chance(answer, one), family.chance(answer, two)
-            if p:
-                ratios.append(p / q if q else None)
-    return (None if None in ratios else max(ratios)), pairs
+            infinite = infinite or bool(p and not q)
+            ratios += [p / q] if q else []
+    return (None if infinite else max(ratios)), pairs
 
 
 @pytest.mark.parametrize(
