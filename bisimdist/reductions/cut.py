@@ -74,7 +74,7 @@ class Cut(Step):
     def refusal(self, quantity: str) -> str:
         if quantity == "lbd":
             return "runs of this program are cut off; the proofs that allow for it are of bd and delta"
-        return "runs of this program are cut off: what its traces leak has no certificate"
+        return "runs of this program are cut off; no certificate proves what its traces leak"
 
 
 def _wider(claim: Claim, lost: tuple[fmpq, fmpq], least: fmpq | None, most: fmpq | None) -> Claim:

@@ -93,14 +93,12 @@ def amortised_values(
     *,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
-    max_corners: int = MAX_CORNERS,
 ) -> Amortised:
     """Compute the amortised distance of some positions.
 
     Every position starts without demands, and staircases shrink until nothing changes: the greatest fixed
     point. First without any limit on how wide windows may be, if that stays small, then for limits that grow.
 
-    ``max_corners``: how many corners a staircase may have before it is taken not to settle.
     returns: exact where it settled. It may not settle where ratios have irrational logarithms to one another
         and the answering player has to balance them for ever; then its staircases still bound from below.
     """
@@ -112,7 +110,7 @@ def amortised_values(
     asked = [p for p in positions if p not in result.escapes]
     widest = max((edge.size for duel in arena.duels for edge in duel.edges), default=ONE) ** 2
     while asked:
-        attempt = _Descent(arena, result.escapes, widest, deadline, max_corners)
+        attempt = _Descent(arena, result.escapes, widest, deadline)
         settled = attempt.run(progress)
         result = Amortised(arena, result.escapes, attempt.history, widest, settled)
         if not settled or all(result.found(p) for p in asked):
@@ -124,14 +122,11 @@ def amortised_values(
 class _Descent:
     """Staircases on their way down, for windows whose two credits have a bounded product."""
 
-    def __init__(
-        self, arena: Arena, escapes: Escapes, widest: fmpq, deadline: Deadline, max_corners: int
-    ) -> None:
+    def __init__(self, arena: Arena, escapes: Escapes, widest: fmpq, deadline: Deadline) -> None:
         self.arena = arena
         self.escapes = escapes
         self.widest = widest
         self.deadline = deadline
-        self.max_corners = max_corners
         live = [position for position in range(len(arena.positions)) if position not in escapes]
         self.history: dict[int, History] = {position: [(0, EVERYTHING)] for position in live}
         self.needs: dict[int, Staircase] = {}
@@ -150,7 +145,7 @@ class _Descent:
                 after = common(before, self._stairs(position))
                 if after == before:
                     continue
-                if len(after) > self.max_corners or any(_bits(corner) > MAX_BITS for corner in after):
+                if len(after) > MAX_CORNERS or any(_bits(corner) > MAX_BITS for corner in after):
                     return False
                 self.step += 1
                 self.history[position].append((self.step, after))

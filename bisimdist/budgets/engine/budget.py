@@ -239,22 +239,6 @@ def worst_of_part(about: tuple[QueryFamily, Adjacency], part: Part, deadline: De
     return _worst(family, classes, deadline)
 
 
-def enumerated_budget(
-    family: QueryFamily,
-    adjacency: Adjacency,
-    *,
-    limits: Limits = UNBOUNDED,
-) -> BudgetResult:
-    """Return the same as `privacy_budget` by looking at every pair and every answer, for comparison."""
-    everything = (
-        (answer, steps)
-        for steps in product(_steps(family.levels), repeat=family.count)
-        if (moved := sum(a != b for a, b in steps)) and (adjacency is Adjacency.ALL or moved == 1)
-        for answer in range(len(family.answers))
-    )
-    return _budget(family, adjacency, [_worst(family, everything, limits.deadline)], limits)
-
-
 def _worst(family: QueryFamily, classes: Iterable[tuple[int, Sequence[Step]]], deadline: Deadline) -> Worst:
     worst = Worst()
     count = 0

@@ -81,10 +81,7 @@ class Shape:
 
     @classmethod
     def whole(cls, document: Mapping[str, object]) -> Self:
-        """Read a document beside the keys of its frame, which has to be there."""
-        for at in FRAME[:2]:
-            if at not in document:
-                raise MalformedCertificate(f"the certificate has no {at!r}")
+        """Read a document beside the keys of its frame."""
         said = {at: part for at, part in counted(document.items()) if at not in FRAME}
         if "program" in said and "program" not in _keys(cls)[0]:  # type: ignore[arg-type]
             Source.read(said.pop("program"), "'program' of the certificate")

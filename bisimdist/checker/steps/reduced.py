@@ -208,7 +208,7 @@ class _Proofs:
         last = self.ways[-1].chain if self.ways else chain
         if last.open:
             raise RuleViolation(f"S2: {part.where} ends where nature has not picked yet")
-        document = {"format": "", "version": 1, "kind": kind, "model": last, "digest": "", **part.proof}
+        document = {"kind": kind, "model": last, "digest": "", **part.proof}
         report = rules_of(document).check_document(document)
         if not report.valid:
             raise RuleViolation(f"{part.where}: {report.reason}")

@@ -105,7 +105,7 @@ class Bound(Question["DistanceAnswer"]):
             raise UsageError("--precision and --threshold were both given; a threshold is decided exactly")
         given.refuse_both(options.MINIMISE, options.CLUSTER)
         given.refuse_both(options.MINIMISE, options.PROGRAM_FILE)
-        original = given.rough_system(cuts=True)
+        original = given.rough_system()
         asked = given.pairs_unmade(original)
         if given[options.PROGRAM_FILE] is not None:
             _refuse_program(original, asked)

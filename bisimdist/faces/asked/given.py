@@ -227,25 +227,25 @@ class Given:
             note=self.note,
         )
 
-    def chain(self, *, cuts: bool = False) -> LMC:
+    def chain(self) -> LMC:
         """Return the model, which has to be a Markov chain or stand for one."""
         from bisimdist.faces.asked.source import as_chain
 
-        return as_chain(self.any_model(cuts=cuts), self.source, self.note)
+        return as_chain(self.any_model(), self.source, self.note)
 
-    def system(self, *, cuts: bool = False) -> LMC | Interactive:
+    def system(self) -> LMC | Interactive:
         """Return the model, which has to be interactive, or a Markov chain, or stand for one."""
         from bisimdist.faces.asked.source import as_system
 
-        return as_system(self.any_model(cuts=cuts), self.source, self.note)
+        return as_system(self.any_model(), self.source, self.note)
 
-    def rough_system(self, *, cuts: bool = False) -> LMC | Interactive | IntervalChain:
-        """Return the model, of which the probabilities need not be known."""
+    def rough_system(self) -> LMC | Interactive | IntervalChain:
+        """Return the model: its probabilities need not be known, and runs of a program may be cut off."""
         from bisimdist.faces.asked.source import as_system
         from bisimdist.models.intervals import IntervalChain
         from bisimdist.reductions.routes import refuse_unfit
 
-        found = self.any_model(cuts=cuts)
+        found = self.any_model(cuts=True)
         said = {o.name for o in self.options if self.values.get(o.name) not in (None, o.default)}
         refuse_unfit(found, said)
         return found if isinstance(found, IntervalChain) else as_system(found, self.source, self.note)

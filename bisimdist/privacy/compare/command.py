@@ -58,7 +58,7 @@ class Compare(AboutNature["Compared"]):
             raise UsageError(
                 "no --alpha was given; expected a number that is at least 1, such as --alpha 11/10"
             )
-        model = given.rough_system(cuts=True)
+        model = given.rough_system()
         return cls(model=model, pairs=given.pairs(model), **said)
 
     def ask(self, limits: Limits) -> Compared:

@@ -105,7 +105,7 @@ class Delta(Question["DeltaAnswer"]):
             raise UsageError("--fixed: a sequence has an end; say how many actions with --rounds K")
         for other in (options.CLUSTER, options.RELATIVE):
             given.refuse_both(options.MINIMISE, other)
-        model = given.rough_system(cuts=True)
+        model = given.rough_system()
         if said.get("law") and not is_program(given.argument):
             raise UsageError("--law is for programs; expected FILE.py:FUNCTION")
         return cls(model=model, pairs=given.pairs(model), skew=skew, named=given.argument, **said)

@@ -95,7 +95,7 @@ class Profile(AboutNature["ProfileAnswer"]):
             from bisimdist.faces.shown.pictures import picture_format
 
             picture_format(f"--plot {plot}")  # refuses before anything is computed
-        model = given.rough_system(cuts=True)
+        model = given.rough_system()
         refuse_losses(given, model)
         if given[RENYI]:
             model.whole()  # refuses programs some runs of which are cut off

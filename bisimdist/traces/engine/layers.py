@@ -55,19 +55,17 @@ def signed_start(pi: Sequence[fmpq], tau: Sequence[fmpq], ratio: fmpq) -> Vector
     return normalised(int((value * scale).p) for value in values)
 
 
-def decide_layers(  # noqa: PLR0913
+def decide_layers(
     model: IntegerModel,
     start: Vector,
     *,
     limits: Limits = UNBOUNDED,
-    max_width: int = MAX_WIDTH,
     bits: int | None = None,
     exact_word: Word = (),
 ) -> tuple[Word, ...] | LayerProof:
     """Return words whose total is positive, some if there is one, or a proof that there is none.
 
     ``start``: the signed start vector (see `signed_start`).
-    ``max_width``: how many vectors a layer may hold.
     ``bits``: rounds the entries of vectors up to so many bits. A proof is still one; a word that is returned
         may have a total that is not positive.
     ``exact_word``: the vectors after its prefixes are not rounded: the word that comes closest to violating
@@ -112,14 +110,14 @@ def decide_layers(  # noqa: PLR0913
             return tuple(words)
         if last:
             break
-        if len(found) > 10 * max_width:
+        if len(found) > 10 * MAX_WIDTH:
             raise LimitError(f"{len(found)} information states at position {position + 1} are too many")
         kept, above = _pruned(sorted(found, key=lambda vector: vector != path), limits.deadline)
         along = 0 if path and kept[0] == path else -1
-        if len(kept) > max_width:
+        if len(kept) > MAX_WIDTH:
             raise LimitError(
                 f"{len(kept)} information states at position {position + 1} are more than the "
-                f"{max_width} allowed"
+                f"{MAX_WIDTH} allowed"
             )
         covers.append(
             tuple(

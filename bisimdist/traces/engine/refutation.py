@@ -119,9 +119,7 @@ class _Search:
         return matrix
 
 
-def find_pump(
-    model: NumericModel, *, max_cycle: int = MAX_CYCLE, limits: Limits = UNBOUNDED
-) -> Pump | Impossible | None:
+def find_pump(model: NumericModel, *, limits: Limits = UNBOUNDED) -> Pump | Impossible | None:
     """Look for a refutation of every budget.
 
     First for a sequence that is possible on one side only; then, for the supports that prefixes lead to, the
@@ -137,7 +135,7 @@ def find_pump(
             return Impossible(word, swapped=not one)
     suffixes = _suffixes(search, limits.deadline)
     candidates: list[_Candidate] = []
-    for cycle in _cycles(len(model.symbols), max_cycle):
+    for cycle in _cycles(len(model.symbols), MAX_CYCLE):
         if candidates and len(cycle) > len(candidates[0].cycle):
             found = _first_proved(search, candidates, limits.deadline)
             if found is not None:

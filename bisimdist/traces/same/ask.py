@@ -168,8 +168,9 @@ class SameAnswer(Shown, Proved):
 @interruptible
 def same_models(  # noqa: PLR0913
     first: LMC | PA | HMM,
-    second: LMC | PA | HMM,
+    second: LMC | PA | HMM | None = None,
     *,
+    pairs: Sequence[Pair] | None = None,
     alpha: ExactNumber = 1,
     gap: ExactNumber | None = None,
     precision: ExactNumber | None = None,
@@ -184,6 +185,9 @@ def same_models(  # noqa: PLR0913
     ----------
     first, second
         Two models without choices. Their initial states are compared, in order, as `side_by_side` puts them.
+        Without a second one the states of pairs of the first are compared.
+    pairs
+        Pairs of names of states, as they are called side by side; by default those of the initial states.
     alpha
         The skew of the distance and of delta, at least 1. With 1 delta is the total variation.
     gap
@@ -212,38 +216,8 @@ def same_models(  # noqa: PLR0913
     >>> bisimdist.traces.same_models(chain, chain).equivalent
     True
     """
-    both = side_by_side(first, second)
-    chain = both if isinstance(both, LMC) else observed_chain(both)
-    return compared(
-        chain,
-        alpha=alpha,
-        gap=gap,
-        precision=precision,
-        deadline=deadline,
-        memory=memory,
-        progress=progress,
-    )
-
-
-@interruptible
-def compared(  # noqa: PLR0913
-    model: LMC,
-    pairs: Sequence[tuple[str, str]] | None = None,
-    *,
-    alpha: ExactNumber = 1,
-    gap: ExactNumber | None = None,
-    precision: ExactNumber | None = None,
-    deadline: Deadline = NEVER,
-    memory: int | None = None,
-    progress: Progress = silent,
-    on_interrupt: OnInterrupt = "raise",  # noqa: ARG001
-) -> SameAnswer:
-    """Return what `same_models` says of two models that stand side by side already.
-
-    pairs: pairs of states; by default those of the model.
-    alpha, gap, precision, deadline, memory, progress, on_interrupt: as in `same_models`.
-    Returns what is known of each pair.
-    """
+    both = first if second is None else side_by_side(first, second)
+    model = both if isinstance(both, LMC) else observed_chain(both)
     skew = checked_alpha(alpha)
     traces = trace_equivalence(model, pairs, deadline=deadline.part(1 / 3), progress=progress)
     asked = [(verdict.source, verdict.target) for verdict in traces.pairs]

@@ -58,9 +58,9 @@ class Same(Question["SameAnswer"]):
         return cls(model=model, pairs=given.pairs(model), **given.fields(cls))
 
     def ask(self, limits: Limits) -> SameAnswer:
-        from bisimdist.traces.same.ask import compared
+        from bisimdist.traces.same.ask import same_models
 
-        return self.put(compared, limits)
+        return self.put(same_models, limits, "pairs", "alpha", "gap", "precision", first=self.model)
 
     def unknown(self, reason: str) -> Plain:
         del reason
