@@ -265,7 +265,7 @@ def _draws(function: Callable[..., Any]) -> bool:
 def compared(compare: Callable[..., Any]) -> Callable[..., tuple[Array, Array]] | None:
     """Return what tells which boxes are decided by an order, and how; None for other comparisons."""
     swapped = {operator.gt: operator.lt, operator.ge: operator.le}
-    way = swapped.get(compare, compare)
+    way: Any = swapped.get(compare, compare)
     if way not in {operator.lt, operator.le}:
         return None
 

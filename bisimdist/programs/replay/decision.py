@@ -92,9 +92,9 @@ class Asked:
                 return [(outcome, region)], [], 1
         involved, rest = region.apart(self.draws)
         if len(self.draws) > 1 and self._arrays() is not None:
-            found = self._in_arrays(laws, region, budget * FAST)
-            if found is not None:
-                return found
+            at_once = self._in_arrays(laws, region, budget * FAST)
+            if at_once is not None:
+                return at_once
         taken = {draw for factor in involved for draw in factor.draws}
         draws = tuple(sorted(taken.union(self.draws)))
         count = prod(len(factor.boxes) for factor in involved)
