@@ -29,6 +29,7 @@ from benchmarks.peers import peer_tables
 from benchmarks.prism import prism_tables
 from benchmarks.problems import classical_tables, memory_tables, problem_tables
 from benchmarks.programs import program_tables
+from benchmarks.replay import replay_tables
 from benchmarks.rough import rough_tables
 from benchmarks.tables import Size, Table, replace_section, spent_text
 from benchmarks.timing import Clock
@@ -56,6 +57,7 @@ TABLES: dict[str, Callable[[Size], Iterable[Table]]] = {
     "interactive": interactive_tables,
     "rough": rough_tables,
     "programs": program_tables,
+    "replay": replay_tables,
     "wasm": compiled_tables,
     "metric": metric_tables,
     "hmm": hmm_tables,

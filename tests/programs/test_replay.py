@@ -334,6 +334,20 @@ def f(x, rng):
 """
 
 
+@pytest.mark.parametrize("gap", [(), ("--gap", "1e-9")], ids=("default", "given"))
+def test_a_gap_that_is_not_reached_is_not_decided(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], gap: tuple[str, ...]
+) -> None:
+    """Released floats have too many values: what is certified is printed, with exit code 3."""
+    file = written(tmp_path, "def f(x, rng):\n    return x if rng.random() < 0.875 else rng.random()\n")
+    asked_for = ["program", f"{file}:f", "--input", "0", "--input", "1", "--alpha", "2", *gap, "--json"]
+    assert run(asked_for) == 3
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["status"] == "limit"
+    assert Fraction(answer["pairs"][0]["lower"]) == Fraction(1, 2)
+    assert answer["pairs"][0]["upper"] == "1"
+
+
 def test_floats_are_rounded_to_grids(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, LAPLACE)
     question = ("program", f"{file}:f", "--input", 0, "--input", 1, "--alpha", "27183/10000")

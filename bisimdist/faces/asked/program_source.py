@@ -125,6 +125,7 @@ def program_model(  # noqa: PLR0913
         )
     gap = given[GAP] if GAP.name in given.values else None
     seconds = given[TIMEOUT]
+    grids = given[ROUND] if ROUND.name in given.values else ()
     part = fmpq(1, 2) * (DEFAULT_GAP if gap is None else gap)
     name = given.argument if half is None else half[1]
     refuse_other_kind(given, name)
@@ -133,14 +134,10 @@ def program_model(  # noqa: PLR0913
         cut,
         part if cuts and cut is None and part else None,
         _alpha(given),
-        deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds),
+        deadline=Deadline.after(None if seconds is None else PART_OF_TIME * seconds / max(1, len(grids))),
         bits=bits,
         patient=gap is not None,
-        grid=grid
-        if grid is not None
-        else next(iter(given[ROUND]), None)
-        if ROUND.name in given.values
-        else None,
+        grid=next(iter(grids), None) if grid is None else grid,
         allowed=frozenset(given[ALLOW]),
         orders=orders,
         arguments=tuple(given[ARGUMENTS]),

@@ -7,7 +7,7 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any
@@ -126,11 +126,17 @@ def _told(original: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _standing(kind: Any) -> Any:
-    """Return what stands for a type of numbers where modules name it: called, it leaves open what is open."""
+def _standing(kind: Any, kinds: Mapping[Any, Any] | None = None) -> Any:
+    """Return what stands for a type of numbers where modules name it: called, it leaves open what is open.
+
+    ``kinds``: where the type of types is meant, what stands for which type.
+    """
 
     class Meta(type):
         def __call__(cls, *values: Any, **named: Any) -> Any:
+            if kinds is not None and len(values) == 1 and not named:
+                found = values[0].__class__ if type(values[0]) is Lazy else type(values[0])
+                return kinds.get(found, found)
             if len(values) == 1 and type(values[0]) is Lazy and current.run is not None:
                 return apply(kind, values[0])
             return kind(*values, **named)
@@ -150,7 +156,7 @@ def _standing(kind: Any) -> Any:
         def __getattr__(cls, name: str) -> Any:
             return from_bytes if name == "from_bytes" else getattr(kind, name)
 
-    members = {"dtype": np.dtype(kind), "__doc__": kind.__doc__}
+    members = {"__doc__": kind.__doc__} | ({} if kind is type else {"dtype": np.dtype(kind)})
     stand = Meta(kind.__name__, (), members)
     return stand
 
@@ -182,8 +188,11 @@ class Caught:
             self._set(kind, name, _in_a_run(getattr(kind, name), value))
         self._set(*noted())
         self._set(threading.Thread, "start", self.wanted[id(threading.Thread.start)])
+        kinds = {getattr(builtins, name): stand for name, stand in self.stands.items()}
         for name in ("float32", "float64"):
-            self._set(np, name, _standing(getattr(np, name)))
+            kinds[getattr(np, name)] = stand = _standing(getattr(np, name))
+            self._set(np, name, stand)
+        self.stands["type"] = _standing(type, kinds)
         self.scan()
 
     def scan(self, new: Collection[str] = ()) -> None:

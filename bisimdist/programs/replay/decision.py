@@ -10,11 +10,15 @@ from itertools import count, product
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from bisimdist.programs.control import Outside
+from bisimdist.programs.replay import arrays
 from bisimdist.programs.replay.draws import Law, Uniform
 from bisimdist.programs.replay.node import Node, NoValue, Plan, Raised
 from bisimdist.programs.replay.region import (
     Box,
+    Boxes,
     Factor,
     Region,
     Ties,
@@ -43,6 +47,9 @@ MOST_PARTS = 50_000
 MOST_BOXES = 20_000
 """So many boxes are looked at together."""
 
+FAST, AT_ONCE, MOST_FAST = 128, 1 << 15, 1 << 20
+"""In arrays so many boxes count as one; so many are looked at at once, and so many are one region at most."""
+
 MANY = 1 << 24
 
 LEAST_PART = 1e-40
@@ -62,7 +69,7 @@ class Asked:
         Where two numbers are compared: how.
     """
 
-    __slots__ = ("classify", "compare", "draws", "nodes", "plan")
+    __slots__ = ("arrays", "classify", "compare", "draws", "nodes", "plan")
 
     def __init__(
         self,
@@ -75,6 +82,7 @@ class Asked:
         self.compare = compare
         self.draws = sorted({draw for node in nodes if isinstance(node, Node) for draw in node.draws})
         self.plan = Plan(nodes)
+        self.arrays: Any = None
 
     def divide(self, laws: Sequence[Law], region: Region, budget: int) -> Parts:
         """Divide a region by outcomes: boxes of more than one open draw within the budget, best first."""
@@ -83,12 +91,16 @@ class Asked:
             if outcome is not UNDECIDED:
                 return [(outcome, region)], [], 1
         involved, rest = region.apart(self.draws)
+        if len(self.draws) > 1 and self._arrays() is not None:
+            at_once = self._in_arrays(laws, region, budget * FAST)
+            if at_once is not None:
+                return at_once
         taken = {draw for factor in involved for draw in factor.draws}
         draws = tuple(sorted(taken.union(self.draws)))
         count = prod(len(factor.boxes) for factor in involved)
         if count > MOST_BOXES:
             longest = max(involved, key=lambda one: len(one.boxes))
-            return [], list(_divided(laws, region, longest)), len(longest.boxes)
+            return [], list(_divided(laws, region, longest)), len(longest.boxes) // FAST
         heap = _Heap(laws, draws)
         for boxes in product(*(factor.boxes for factor in involved)):
             heap.add(*_joined(draws, involved, boxes, laws))
@@ -98,6 +110,82 @@ class Asked:
             box, ties = heap.pop()
             self._look(laws, draws, box, ties, heap, found)
         return found.regions(), heap.left(rest), heap.work
+
+    def _arrays(self) -> Callable[..., Any] | None:
+        """Return what tells which boxes in arrays are decided, or None where that is not known."""
+        if self.arrays is None:
+            decide: Any = None
+            if self.compare is not None:
+                decide = arrays.compared(self.compare)
+            elif self.classify is _fine:
+                decide = arrays.known
+            elif getattr(self.classify, "points", False):
+                decide = arrays.pointed
+            work = arrays.Arrays(self.plan)
+            self.arrays = work, decide if work.usable else None
+        found: Callable[..., Any] | None = self.arrays[1]
+        return found
+
+    def _in_arrays(self, laws: Sequence[Law], region: Region, budget: int) -> Parts | None:
+        """Divide very many boxes, as long as there is one draw for each of their sides."""
+        involved, rest = region.apart(self.draws)
+        draws = tuple(sorted({*self.draws, *(draw for factor in involved for draw in factor.draws)}))
+        boxes = arrays.joined(laws, draws, region, MOST_FAST)
+        if boxes is None:
+            return None
+        work, decide = self.arrays
+        columns = {draw: k for k, draw in enumerate(draws)}
+        mine = [columns[draw] for draw in self.draws]
+        counts = np.array([float(laws[draw].high) + 1 for draw in self.draws])
+        found: dict[Any, tuple[Any, list[Boxes]]] = {}
+        left: list[Boxes] = []
+        done, budget = 0, max(budget, 2 * len(boxes))
+        while len(boxes) and done < budget:
+            done += len(boxes)
+            undecided = []
+            for start in range(0, len(boxes), AT_ONCE):
+                part = boxes[start : start + AT_ONCE]
+                decided, keys = decide(*work.enclosures(columns, part.lows, part.highs))
+                sure = np.flatnonzero(decided)
+                for rows in arrays.groups(keys[sure]) if len(sure) else ():
+                    done += FAST
+                    self._decided(part[sure[rows]], draws, found, left)
+                undecided.append(part[np.flatnonzero(~decided)])
+            boxes = arrays.stacked(undecided)
+            single = (boxes.lows[:, mine] == boxes.highs[:, mine]).all(axis=1)
+            for row in np.flatnonzero(single).tolist():
+                done += FAST
+                self._decided(boxes[row : row + 1], draws, found, [])
+            boxes = boxes[np.flatnonzero(~single)]
+            if done < budget:
+                boxes = arrays.halved(boxes, mine, counts)
+        parts = [
+            (outcome, _region(laws, draws, rest, arrays.stacked(every))) for outcome, every in found.values()
+        ]
+        left.append(boxes)
+        remaining = arrays.stacked(left)
+        return parts, [_region(laws, draws, rest, remaining)] if len(remaining) else [], done // FAST
+
+    def _decided(
+        self,
+        boxes: Boxes,
+        draws: tuple[int, ...],
+        found: dict[Any, tuple[Any, list[Boxes]]],
+        left: list[Boxes],
+    ) -> None:
+        """Ask one of some boxes, which have one outcome, for it; zeros differ in their sign."""
+        lows, highs = (dict(zip(draws, side, strict=True)) for side in boxes[0])
+        outcome = outcome_of(self.plan, self.classify, lows, highs)
+        if outcome is UNDECIDED or type(outcome) is Raised:
+            if len(boxes) > 1 or outcome is UNDECIDED:
+                left.append(boxes)
+                return
+        elif len(boxes) > 1 and isinstance(outcome, float | tuple) and _zero(outcome):
+            for row in range(len(boxes)):
+                self._decided(boxes[row : row + 1], draws, found, left)
+            return
+        key = key_of(outcome)
+        found.setdefault(key, (outcome, []))[1].append(boxes)
 
     def _look(  # noqa: PLR0913, PLR0917
         self, laws: Sequence[Law], draws: tuple[int, ...], box: Box, ties: Ties, heap: _Heap, found: _Found
@@ -168,6 +256,18 @@ class Asked:
             else:
                 parts.append((outcome, first, after - 1))
         return parts
+
+
+def _zero(outcome: Any) -> bool:
+    """Tell whether an outcome has a zero with a sign."""
+    parts = outcome if isinstance(outcome, tuple) else (outcome,)
+    return any(isinstance(part, float) and part == 0 for part in parts)
+
+
+def _region(laws: Sequence[Law], draws: tuple[int, ...], rest: tuple[Factor, ...], boxes: Boxes) -> Region:
+    sizes = np.array([float(laws[draw].high) + 1 for draw in draws])
+    weight = float(np.multiply.reduce((boxes.highs - boxes.lows + 1) / sizes, axis=1).sum())
+    return Region((*rest, Factor(draws, boxes, weight)))
 
 
 class _Heap:
@@ -252,6 +352,11 @@ def _joined(
 def _divided(laws: Sequence[Law], region: Region, factor: Factor) -> Iterator[Region]:
     """Divide a factor with many boxes into two."""
     rest = tuple(other for other in region.factors if other is not factor)
+    if isinstance(factor.boxes, Boxes):
+        half = len(factor.boxes) // 2
+        yield _region(laws, factor.draws, rest, factor.boxes[:half])
+        yield _region(laws, factor.draws, rest, factor.boxes[half:])
+        return
     order = sorted(factor.boxes, key=lambda box: -weight_of(laws, factor.draws, box, factor.ties))
     middle = len(order) // 2
     for boxes in (order[:middle], order[middle:]):
@@ -317,6 +422,9 @@ def _known(found: Enclosure) -> Any:
     if low is high or (low == high and (low != 0 or math.copysign(1, low) == math.copysign(1, high))):
         return low
     return UNDECIDED
+
+
+_known.points = True  # type: ignore[attr-defined]
 
 
 def widest(

@@ -16,7 +16,7 @@ from flint import fmpq, fmpz
 
 from bisimdist.errors import ENDINGS, LimitError, UsageError
 from bisimdist.exact.doubles import as_double
-from bisimdist.interruption import deferred
+from bisimdist.interruption import asked_to_stop, deferred
 from bisimdist.programs.chain import CUT, START, Origin, ProgramChain, Replayed
 from bisimdist.programs.control import Outside
 from bisimdist.programs.exploration import cost_of
@@ -114,7 +114,8 @@ def _explored(  # noqa: PLR0913, PLR0917
     }
     ended = not _finished(searches, request, pairs)
     with deferred():
-        samples = _samples(searches, request, ended)
+        hurried = request.deadline.passed() or asked_to_stop()
+        samples = _samples(searches, request, hurried=hurried)
         places = places_of(call, inputs, samples, set(program.files), pairs)
         checked = watchman.check(call, inputs, samples, request)
         versions = program.versions
@@ -151,13 +152,13 @@ def _finished(searches: Mapping[str, Search], request: Request, pairs: Sequence[
             for search in searches.values():
                 search.work(step, **limits)
             taken += step
+            missing = {name: search.missing for name, search in searches.items()}
+            if request.gap is not None and _width(missing, pairs, request.alpha) <= request.gap:
+                return True
             if all(search.below(limits["most"]) for search in searches.values()):
                 if request.cut is not None:
                     return True
                 break
-            missing = {name: search.missing for name, search in searches.items()}
-            if request.gap is not None and _width(missing, pairs, request.alpha) <= request.gap:
-                return True
             if taken >= request.states or (taken >= MOST and not request.patient):
                 break
     except ENDINGS:
@@ -170,7 +171,7 @@ def _finished(searches: Mapping[str, Search], request: Request, pairs: Sequence[
             f"the program has more runs than {taken}, or some that are not told apart; say where to cut with "
             "cut=, as in 1e-12"
         )
-    return whole or not request.patient
+    return whole
 
 
 def _width(masses: Mapping[str, fmpq], pairs: Sequence[tuple[str, str]], alpha: fmpq) -> fmpq:
@@ -178,9 +179,9 @@ def _width(masses: Mapping[str, fmpq], pairs: Sequence[tuple[str, str]], alpha: 
     return max(max(masses[s], masses[t]) * (2 + alpha) for s, t in used)
 
 
-def _samples(searches: Mapping[str, Search], request: Request, ended: bool) -> list[Sample]:
+def _samples(searches: Mapping[str, Search], request: Request, *, hurried: bool) -> list[Sample]:
     """Return runs with single draws, and what they end with: the most probable ways first, then at random."""
-    wanted = PER_REPLAY * (request.replays // 20 if ended else request.replays)
+    wanted = PER_REPLAY * (request.replays // 20 if hurried else request.replays)
     chooser = random.Random(0)
     found: list[Sample] = []
     for name, search in searches.items():

@@ -93,7 +93,7 @@ class Plan:
             self.slots.append(None if lazy else (node, node))
             if lazy:
                 if node.arguments is None:
-                    self.steps.append((place, node.function, _DRAW, node.draws))
+                    self.steps.append((place, node.function, DRAW, node.draws))
                 else:
                     origin = tuple(places[id(part)] for part in node.arguments)
                     rule = RULES.get(node.function)
@@ -112,7 +112,7 @@ class Plan:
         """
         slots = self.slots.copy()
         for place, function, rule, origin in self.steps:
-            if rule is _DRAW:
+            if rule is DRAW:
                 slots[place] = function(lows[origin[0]], highs[origin[0]])
             elif len(origin) == 1:
                 one = slots[origin[0]]
@@ -130,7 +130,7 @@ class Plan:
         return [slots[root] for root in self.roots]
 
 
-def _DRAW() -> None:
+def DRAW() -> None:
     """Stand for the rule of a draw."""
 
 

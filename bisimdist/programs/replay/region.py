@@ -14,6 +14,7 @@ from itertools import product
 from math import inf, log2, prod
 from typing import Any
 
+import numpy as np
 from flint import fmpq
 
 from bisimdist.programs.replay.draws import Law, Uniform
@@ -25,6 +26,44 @@ Tie = tuple[int, int, bool]
 """Two draws with the same range: the first is smaller than the second, or (true) they are equal."""
 
 Ties = tuple[Tie, ...]
+
+
+class Boxes(Sequence[Box]):
+    """Very many boxes, in arrays.
+
+    Parameters
+    ----------
+    lows, highs
+        The least and the greatest integers, a row for each box.
+    """
+
+    __slots__ = ("highs", "lows")
+
+    def __init__(self, lows: np.ndarray[Any, Any], highs: np.ndarray[Any, Any]) -> None:
+        self.lows = lows
+        self.highs = highs
+
+    @classmethod
+    def of(cls, boxes: Sequence[Box]) -> Boxes:
+        """Return boxes in arrays."""
+        if isinstance(boxes, Boxes):
+            return boxes
+        return cls(*(np.array([box[k] for box in boxes], dtype=np.int64) for k in (0, 1)))
+
+    def __len__(self) -> int:
+        return len(self.lows)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, int):
+            return tuple(self.lows[place].tolist()), tuple(self.highs[place].tolist())
+        return Boxes(self.lows[place], self.highs[place])
+
+    def __iter__(self) -> Iterator[Box]:
+        yield from zip(map(tuple, self.lows.tolist()), map(tuple, self.highs.tolist()), strict=True)
+
+    def volumes(self) -> int:
+        """Return of how many points all are made."""
+        return int(np.multiply.reduce((self.highs - self.lows + 1).astype(object), axis=1).sum())
 
 
 @dataclass(frozen=True)
@@ -51,6 +90,8 @@ class Factor:
     def mass(self, laws: Sequence[Law]) -> fmpq:
         """Return the exact probability."""
         mine = [laws[draw] for draw in self.draws]
+        if isinstance(self.boxes, Boxes):
+            return fmpq(self.boxes.volumes(), prod(law.count for law in mine if isinstance(law, Uniform)))
         if all(type(law) is Uniform for law in mine):
             tied: list[tuple[int, int, bool]] = [
                 (self.draws.index(one), self.draws.index(two), equal) for one, two, equal in self.ties
@@ -134,6 +175,10 @@ class Region:
         for factor in self.factors:
             for k, draw in enumerate(factor.draws):
                 if draw < len(lows):
+                    if isinstance(factor.boxes, Boxes):
+                        lows[draw] = int(factor.boxes.lows[:, k].min())
+                        highs[draw] = int(factor.boxes.highs[:, k].max())
+                        continue
                     lows[draw] = min(box[0][k] for box in factor.boxes)
                     highs[draw] = max(box[1][k] for box in factor.boxes)
         return lows, highs

@@ -59,7 +59,7 @@ NAMED: tuple[tuple[Schema, str], ...] = (
     ),
     (
         NUMBER,
-        "at_most confidence discount factor high loss "
+        "at_most claimed confidence discount factor high loss "
         "grid lenient_value low moved probability steps threshold value",
     ),
     (BOUND, "at_least attained before optimum ratio ratio_at_least"),

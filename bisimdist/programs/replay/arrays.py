@@ -1,0 +1,337 @@
+"""Many boxes of draws at once: enclosures in arrays, wider than those of single boxes.
+
+An array says which boxes are decided, and which decisions are the same. What a decision is, one box of each
+kind is asked in the usual way (`bisimdist.programs.replay.decision`).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bisimdist.programs.replay.draws import Law, Uniform
+from bisimdist.programs.replay.node import DRAW, Plan
+from bisimdist.programs.replay.region import Boxes, Region
+from bisimdist.programs.replay.rules import grid_of
+
+LARGE, FINITE = 2.0**53, math.inf
+"""Greater integers, and greater doubles, are not known here: below, every integer is a double."""
+
+RELATIVE, TINY, WAVE = 2.0**-44, 2.0**-1000, 2.0**-40
+"""By how much enclosures are widened: what numpy computes for arrays, and what a libm computes, is nearer."""
+
+Array = np.ndarray[Any, Any]
+Ranges = Sequence[tuple[Any, Any]]
+
+
+def _corners(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+    (a, b), (c, d) = ranges
+    one, two, three, four = f(a, c), f(a, d), f(b, c), f(b, d)
+    return (
+        np.minimum(np.minimum(one, two), np.minimum(three, four)),
+        np.maximum(np.maximum(one, two), np.maximum(three, four)),
+    )
+
+
+def _quotient(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+    low, high = ranges[1]
+    zero = np.logical_not((low > 0) | (high < 0))
+    found = _corners(f, ranges)
+    return np.where(zero, np.nan, found[0]), np.where(zero, np.nan, found[1])
+
+
+def _absolute(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+    del f
+    low, high = ranges[0]
+    most = np.maximum(np.abs(low), np.abs(high))
+    return np.where((low > 0) | (high < 0), np.minimum(np.abs(low), np.abs(high)), 0.0 * most), most
+
+
+def _squared(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+    low, high = _absolute(f, ranges)
+    return low * low, high * high
+
+
+def _each(function: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
+    """Return the rule of a function that grows, and that numpy computes as Python does."""
+
+    def rule(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+        del f
+        return function(ranges[0][0]), function(ranges[0][1])
+
+    return rule
+
+
+def _nearly(function: Callable[..., Any], least: float = -math.inf) -> Callable[..., tuple[Any, Any]]:
+    """Return the rule of a function that grows above a bound, nearly as computed; it keeps its sign."""
+
+    def rule(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+        del f
+        outside = np.logical_not(ranges[0][0] > least)
+        low, high = function(ranges[0][0]), function(ranges[0][1])
+        wide = low - (np.abs(low) * RELATIVE + TINY), high + (np.abs(high) * RELATIVE + TINY)
+        low = np.where(low >= 0, np.maximum(wide[0], 0.0), wide[0])
+        high = np.where(high <= 0, np.minimum(wide[1], 0.0), wide[1])
+        return np.where(outside, np.nan, low), np.where(outside, np.nan, high)
+
+    return rule
+
+
+def _wave(function: Callable[..., Any]) -> Callable[..., tuple[Any, Any]]:
+    """Return the rule of sine and cosine, which change by no more than their argument does."""
+
+    def rule(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+        del f
+        low, high = ranges[0]
+        outside = np.logical_not((low > -1e6) & (high < 1e6))
+        middle, slack = function((low + high) / 2), (high - low) * 0.5000001 + WAVE
+        return (
+            np.where(outside, np.nan, np.maximum(middle - slack, -1.0)),
+            np.where(outside, np.nan, np.minimum(middle + slack, 1.0)),
+        )
+
+    return rule
+
+
+def _grid(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+    """Enclose the number of the nearest multiple of a power of two, ties up: exactly."""
+    del f
+    top, bottom = float(ranges[1][0]), float(ranges[2][0])
+    if math.frexp(top)[0] != 0.5 or math.frexp(bottom)[0] != 0.5:
+        return np.nan, np.nan
+
+    def number(value: Any) -> Any:
+        scaled = value * (bottom / top)
+        whole = np.floor(scaled)
+        return whole + (scaled - whole >= 0.5)
+
+    return number(ranges[0][0]), number(ranges[0][1])
+
+
+def _sum(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+    return f(ranges[0][0], ranges[1][0]), f(ranges[0][1], ranges[1][1])
+
+
+def _difference(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+    return f(ranges[0][0], ranges[1][1]), f(ranges[0][1], ranges[1][0])
+
+
+def _negative(f: Callable[..., Any], ranges: Ranges) -> tuple[Any, Any]:
+    return f(ranges[0][1]), f(ranges[0][0])
+
+
+_LOG, _EXP, _ROUND, _FLOOR, _CEIL, _WHOLE = (
+    _nearly(np.log, 0.0),
+    _nearly(np.exp),
+    _each(np.rint),
+    _each(np.floor),
+    _each(np.ceil),
+    _each(np.trunc),
+)
+
+RULES: dict[Any, Callable[..., tuple[Any, Any]]] = {
+    operator.add: _sum,
+    operator.sub: _difference,
+    operator.mul: _corners,
+    operator.truediv: _quotient,
+    operator.neg: _negative,
+    operator.abs: _absolute,
+    float: _each(operator.pos),
+    int: _WHOLE,
+    round: _ROUND,
+    grid_of: _grid,
+    math.floor: _FLOOR,
+    math.ceil: _CEIL,
+    math.trunc: _WHOLE,
+    math.fabs: _absolute,
+    math.exp: _EXP,
+    math.log: _LOG,
+    math.log1p: _nearly(np.log1p, -1.0),
+    math.sqrt: _nearly(np.sqrt, -1e-300),
+    math.cos: _wave(np.cos),
+    math.sin: _wave(np.sin),
+    np.add: _sum,
+    np.subtract: _difference,
+    np.multiply: _corners,
+    np.divide: _quotient,
+    np.negative: _negative,
+    np.absolute: _absolute,
+    np.exp: _EXP,
+    np.log: _LOG,
+    np.log1p: _nearly(np.log1p, -1.0),
+    np.sqrt: _nearly(np.sqrt, -1e-300),
+    np.cos: _wave(np.cos),
+    np.sin: _wave(np.sin),
+    np.rint: _ROUND,
+    np.floor: _FLOOR,
+    np.ceil: _CEIL,
+    np.float64: _each(operator.pos),
+}
+"""By function how it is enclosed in arrays; a number that needs another one is left to single boxes."""
+
+INTEGERS = {int, round, grid_of, math.floor, math.ceil, math.trunc}
+"""What makes an integer; sums and products of integers are some as well."""
+
+ONE_ARGUMENT = {round, math.log, math.exp}
+"""What means something else with another argument."""
+
+
+def _constant(value: Any) -> float | None:
+    if isinstance(value, Fraction) and value.denominator & (value.denominator - 1):
+        return None
+    if type(value) not in {int, float, np.float64, Fraction} or not abs(value) < LARGE:
+        return None
+    return float(value)
+
+
+class Arrays:
+    """How to enclose numbers for many boxes; `usable` tells whether that is known.
+
+    Parameters
+    ----------
+    plan
+        How to enclose them for one box.
+    """
+
+    __slots__ = ("limits", "plan", "slots", "usable")
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.limits = [LARGE if slot is not None and type(slot[0]) is int else FINITE for slot in plan.slots]
+        self.slots = [None if slot is None else _constant(slot[0]) for slot in plan.slots]
+        self.usable = all(
+            slot is None or constant is not None
+            for slot, constant in zip(plan.slots, self.slots, strict=True)
+        ) and all(
+            _draws(function)
+            if rule is DRAW
+            else function in RULES and not (function in ONE_ARGUMENT and len(origin) > 1)
+            for _, function, rule, origin in plan.steps
+        )
+        for place, function, rule, origin in plan.steps if self.usable else ():
+            if rule is DRAW:
+                whole = type(function(0, 0)[0]) is int
+            else:
+                whole = function in INTEGERS or all(self.limits[k] == LARGE for k in origin)
+            self.limits[place] = LARGE if whole else FINITE
+
+    def enclosures(self, columns: dict[int, int], lows: Array, highs: Array) -> list[tuple[Any, Any]]:
+        """Return the least and the greatest value of each number in each box, or nan where nothing is known.
+
+        Parameters
+        ----------
+        columns
+            The column of each draw.
+        lows, highs
+            The boxes, a row each.
+        """
+        slots: list[Any] = [None if constant is None else (constant, constant) for constant in self.slots]
+        for place, function, rule, origin in self.plan.steps:
+            if rule is DRAW:
+                column = columns[origin[0]]
+                found = _drawn(function, lows[:, column]), _drawn(function, highs[:, column])
+            else:
+                ranges = [slots[k] for k in origin]
+                same = function in {operator.mul, np.multiply} and origin[0] == origin[1]
+                most = self.limits[place]
+                low, high = (_squared if same else RULES[function])(function, ranges)
+                unknown = np.logical_not((np.abs(low) < most) & (np.abs(high) < most) & (low <= high))
+                found = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+            slots[place] = found
+        return [slots[root] for root in self.plan.roots]
+
+
+def _drawn(function: Callable[..., Any], values: Array) -> Array:
+    return np.asarray(function(values, values)[0], dtype=np.float64)
+
+
+def _draws(function: Callable[..., Any]) -> bool:
+    """Tell whether values of a draw are made of arrays as they are of integers."""
+    try:
+        values = np.arange(3)
+        found = function(values, values)[0]
+    except (TypeError, ValueError, AttributeError):
+        return False
+    if not isinstance(found, np.ndarray) or found.dtype.char not in "dl":
+        return False
+    return all(found[k] == function(k, k)[0] for k in range(3))
+
+
+def compared(compare: Callable[..., Any]) -> Callable[..., tuple[Array, Array]] | None:
+    """Return what tells which boxes are decided by an order, and how; None for other comparisons."""
+    swapped = {operator.gt: operator.lt, operator.ge: operator.le}
+    way: Any = swapped.get(compare, compare)
+    if way not in {operator.lt, operator.le}:
+        return None
+
+    def decide(one: tuple[Any, Any], two: tuple[Any, Any]) -> tuple[Array, Array]:
+        (a, b), (c, d) = (two, one) if compare in swapped else (one, two)
+        true = way(b, c)
+        known = np.logical_not(np.isnan(a) | np.isnan(b) | np.isnan(c) | np.isnan(d))
+        return known & (true | np.logical_not(way(a, d))), np.where(true, 1.0, 0.0)[:, None]
+
+    return decide
+
+
+def pointed(*found: tuple[Any, Any]) -> tuple[Array, Array]:
+    """Tell which boxes have one value of each number, and which."""
+    decided = np.logical_and.reduce([low == high for low, high in found])
+    return decided, np.stack([low + np.zeros(len(decided)) for low, _ in found], axis=1) + 0.0
+
+
+def known(found: tuple[Any, Any]) -> tuple[Array, Array]:
+    """Tell in which boxes a number is known to be one."""
+    decided = np.logical_not(np.isnan(found[0]))
+    return decided, np.zeros((len(decided), 1))
+
+
+def joined(laws: Sequence[Law], draws: tuple[int, ...], region: Region, most: int) -> Boxes | None:
+    """Return the boxes of some draws of a region; None where there are too many, or not of plain draws."""
+    involved, _ = region.apart(draws)
+    if not all(type(laws[draw]) is Uniform and laws[draw].high < LARGE for draw in draws):
+        return None
+    count = math.prod(len(factor.boxes) for factor in involved)
+    if count > most or any(factor.ties for factor in involved):
+        return None
+    lows = np.tile(np.array([int(laws[draw].low) for draw in draws], dtype=np.int64), (count, 1))
+    highs = np.tile(np.array([int(laws[draw].high) for draw in draws], dtype=np.int64), (count, 1))
+    before, after = 1, count
+    for factor in involved:
+        after //= len(factor.boxes)
+        boxes = Boxes.of(factor.boxes)
+        for k, draw in enumerate(factor.draws):
+            column = draws.index(draw)
+            lows[:, column] = np.tile(np.repeat(boxes.lows[:, k], after), before)
+            highs[:, column] = np.tile(np.repeat(boxes.highs[:, k], after), before)
+        before *= len(factor.boxes)
+    return Boxes(lows, highs)
+
+
+def groups(keys: Array) -> Iterator[Array]:
+    """Yield the rows that are the same."""
+    _, inverse = np.unique(keys, axis=0, return_inverse=True)
+    order = np.argsort(inverse.ravel(), kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(inverse.ravel()[order])) + 1)
+
+
+def halved(boxes: Boxes, columns: Sequence[int], counts: Array) -> Boxes:
+    """Divide each box at the middle of the draw, among some, that is known least."""
+    wide = (boxes.highs - boxes.lows)[:, columns] / counts
+    column = np.asarray(columns)[np.argmax(wide, axis=1)]
+    rows = np.arange(len(boxes))
+    middle = (boxes.lows[rows, column] + boxes.highs[rows, column]) // 2
+    lows, highs = boxes.lows.copy(), boxes.highs.copy()
+    highs[rows, column], lows[rows, column] = middle, middle + 1
+    return Boxes(np.concatenate([boxes.lows, lows]), np.concatenate([highs, boxes.highs]))
+
+
+def stacked(parts: Sequence[Boxes]) -> Boxes:
+    """Return the boxes of several arrays in one."""
+    return Boxes(
+        np.concatenate([part.lows for part in parts]), np.concatenate([part.highs for part in parts])
+    )

@@ -1,0 +1,141 @@
+"""Enclosures in arrays hold what single draws lead to, and what they decide is what single boxes decide."""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bisimdist.programs.front import explore
+from bisimdist.programs.replay import arrays
+from bisimdist.programs.replay.draws import Uniform
+from bisimdist.programs.replay.node import Node, NoValue, Plan
+from bisimdist.programs.replay.region import Boxes, Factor
+from bisimdist.programs.replay.rules import grid_of
+
+UNIT = 2.0**-53
+RUN: Any = None
+ONE = [
+    operator.neg,
+    operator.abs,
+    math.exp,
+    math.log,
+    math.log1p,
+    math.sqrt,
+    math.sin,
+    math.cos,
+    math.floor,
+    math.ceil,
+    math.trunc,
+    round,
+    int,
+    float,
+    np.exp,
+    np.log,
+    np.sqrt,
+    np.cos,
+    np.rint,
+    np.floor,
+]
+TWO = [operator.add, operator.sub, operator.mul, operator.truediv, np.add, np.multiply]
+CONSTANTS = st.sampled_from([0, 1, -1, 2, 3.5, -0.25, 1e-3, 1e6, 4.0, 1 / 3])
+
+
+def draw(number: int) -> Node:
+    return Node(lambda low, high: (low * UNIT, high * UNIT), None, (number,), RUN)
+
+
+def trees() -> Any:
+    def larger(inner: Any) -> Any:
+        return st.one_of(
+            st.builds(lambda f, x: (f, x), st.sampled_from(ONE), inner),
+            st.builds(lambda f, x, y: (f, x, y), st.sampled_from(TWO), inner, inner),
+            st.builds(lambda x, k: (grid_of, x, 1, 2**k), inner, st.integers(0, 6)),
+        )
+
+    return st.recursive(st.one_of(st.just(draw(0)), st.just(draw(1)), CONSTANTS), larger, max_leaves=7)
+
+
+def noded(tree: Any) -> Any:
+    if not isinstance(tree, tuple):
+        return tree
+    parts = tuple(noded(part) for part in tree[1:])
+    draws = {k for part in parts if isinstance(part, Node) for k in part.draws}
+    return Node(tree[0], parts, tuple(sorted(draws)), RUN)
+
+
+def boxes_of(chooser: random.Random, count: int) -> Boxes:
+    sides = []
+    for _ in range(count):
+        size = 2 ** chooser.randint(0, 53)
+        start = chooser.randrange(2**53 - size + 1)
+        sides.append((start, start + size - 1))
+    table = np.array(sides, dtype=np.int64).reshape(-1, 2, 2)
+    return Boxes(table[:, :, 0], table[:, :, 1])
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees(), st.integers(0, 1000))
+def test_single_draws_lie_in_the_enclosures(tree: Any, seed: int) -> None:
+    node = noded(tree)
+    if not isinstance(node, Node) or not node.draws:
+        return
+    plan = Plan((node,))
+    work = arrays.Arrays(plan)
+    if not work.usable:
+        return
+    chooser = random.Random(seed)
+    boxes = boxes_of(chooser, 40)
+    with np.errstate(all="ignore"):
+        (found,) = work.enclosures({0: 0, 1: 1}, boxes.lows, boxes.highs)
+        for row, (lows, highs) in enumerate(boxes):
+            low, high = (float(np.broadcast_to(side, len(boxes))[row]) for side in found)
+            if math.isnan(low):
+                continue
+            for _ in range(4):
+                ends = [
+                    chooser.choice((a, b, chooser.randint(a, b))) for a, b in zip(lows, highs, strict=True)
+                ]
+                try:
+                    value = plan.enclosures(ends, ends)[0]
+                except (ArithmeticError, ValueError, NoValue) as error:
+                    pytest.fail(f"{error} in a box where a value is known")
+                assert value is not None
+                assert low <= value[0] <= high
+
+
+def test_the_mass_of_boxes_is_exact() -> None:
+    boxes = boxes_of(random.Random(1), 50)
+    laws = (Uniform(1 << 53), Uniform(1 << 53))
+    plain = Factor((0, 1), list(boxes), 0.5)
+    assert Factor((0, 1), boxes, 0.5).mass(laws) == plain.mass(laws) > fmpq(0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import random\ndef f(x):\n    return round(x + random.gauss(0, 1))\n",
+        "import random\ndef f(x):\n    return round(x + random.normalvariate(0, 1))\n",
+    ],
+    ids=("gauss", "normalvariate"),
+)
+def test_normal_values_have_narrow_brackets(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(text)
+    chain = explore(f"{file}:f", [0], gap="1/10", replays=100)
+    law = {chain.labels[k]: float(p.p) / float(p.q) for k, p in chain.rows[chain.index("0")]}
+    start = chain.index("0")
+    cut = float(chain.cut[start].p) / float(chain.cut[start].q)
+    assert 0 < cut < 1 / 30
+    for value in range(-2, 3):
+        ends = ((value + side) / math.sqrt(2) for side in (-0.5, 0.5))
+        low, high = (math.erf(end) / 2 for end in ends)
+        assert law[str(value)] - 1e-9 <= high - low <= law[str(value)] + cut + 1e-9
