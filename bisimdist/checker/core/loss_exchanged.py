@@ -33,7 +33,7 @@ def exchanged_atoms(places: Iterable[Place], rate: Fraction, lost: int, fixed: F
     """Return the law of noise with few places, or where so much mass is in none of them."""
     found = Atoms(lost=(lost, lost))
     for one, other, first, middle, second in counted(places):
-        loss = one - other if rate == 1 or one == other else partial(_loss, one, other, rate, fixed)
+        loss: Loss = one - other if rate == 1 or one == other else partial(_loss, one, other, rate, fixed)
         found.points.append((loss, *_mixed(rate, (middle, first, second), fixed)))
     return found
 
@@ -58,7 +58,7 @@ def mirrored(beyond: Above) -> Above:
     """Return how much of P and of Q has a greater loss, by how much if the loss is not negative."""
 
     def above(loss: Enclosure, fixed: Fixed) -> Tails:
-        found = []
+        found: list[Tails] = []
         if loss[1] >= 0:
             found.append(beyond((max(0, loss[0]), loss[1]), fixed))
         if loss[0] < 0:

@@ -144,7 +144,7 @@ class Exchanged:
 
     def above(self, loss: arb) -> Tails:
         """Return how much of P and of Q has a greater loss."""
-        found = []
+        found: list[Tails] = []
         if not loss < 0:
             found.append(self._beyond(loss.max(arb(0))))
         if not loss >= 0:  # the mirror image exchanges both sides
@@ -164,7 +164,8 @@ class Exchanged:
             masses = [((place - mean) / root).erfc() / 2 for mean in (0, mu, -mu)]
             return self._of(*masses)
         least, largest = (-arb(self.inner.largest)).exp(), self.ends()[1]
-        found = []
+        found: list[Tails] = []
+        assert largest is not None
         if not loss < largest:
             found.append((arb(0), arb(0)))
         if not loss >= largest:
