@@ -15,9 +15,10 @@ from typing import Any
 
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.chain_losses import chain_losses
-from bisimdist.checker.core.counting import all_of, counted
+from bisimdist.checker.core.counting import all_of, counted, kept
 from bisimdist.checker.core.loss_atoms import NOTHING, Atom, Atoms, Loss, add, enclosed, mixed_loss, opposite
 from bisimdist.checker.core.reading import (
+    ENTRY,
     MalformedCertificate,
     RuleViolation,
     integer,
@@ -63,7 +64,7 @@ class Law:
     def swapped(self) -> Law:
         """Return the law of the other direction."""
         if self.above is None:
-            return Law(make=lambda fixed: self.atoms(fixed).swapped(), finite=self.finite)
+            return Law(make=lambda fixed: self.atoms(fixed).swapped(fixed), finite=self.finite)
         smooth = self.above
 
         def other(loss: Enclosure, fixed: Fixed) -> Tails:
@@ -174,7 +175,7 @@ def rationals(
 ) -> Atoms:
     """Return atoms of exact masses."""
     found = Atoms(lost=(fixed.of(lost[0])[1], fixed.of(lost[1])[1]))
-    for p, q in counted(points):
+    for p, q in kept(points, 3 * fixed.room):
         if p and q:
             loss = Fraction(0) if p == q else fixed.log(fixed.of(p / q))
             found.points.append((loss, fixed.of(p), fixed.of(q)))
@@ -214,9 +215,9 @@ def _discrete_laplace(scale: Fraction, sensitivity: int) -> Law:
         ratio = fixed.exp(fixed.of(-1 / scale))
         end = fixed.over(one, add(one, ratio))
         middle = fixed.times((fixed.one - ratio[1], fixed.one - ratio[0]), end)
-        powers = [fixed.exp(fixed.of(-k / scale)) for k in counted(range(sensitivity + 1))]
+        powers = [fixed.exp(fixed.of(-k / scale)) for k in kept(range(sensitivity + 1), fixed.room)]
         points: list[Atom] = [(-sensitivity / scale, fixed.times(end, powers[-1]), end)]
-        for k in counted(range(1, sensitivity)):
+        for k in kept(range(1, sensitivity), 3 * fixed.room):
             p, q = fixed.times(middle, powers[sensitivity - k]), fixed.times(middle, powers[k])
             points.append(((2 * k - sensitivity) / scale, p, q))
         points.append((sensitivity / scale, end, fixed.times(end, powers[-1])))
@@ -229,19 +230,19 @@ def _discrete_gaussian(variance: Fraction, sensitivity: int) -> Law:
     def atoms(fixed: Fixed) -> Atoms:
         # e^-(k^2 / 2 variance) is less than a unit beyond the reach
         reach = sensitivity + 2 + isqrt(int(2 * variance * fixed.bits * Fraction(70, 100)) + 1)
-        weights = [fixed.exp(fixed.of(-k * k / (2 * variance))) for k in counted(range(reach + 1))]
+        weights = [fixed.exp(fixed.of(-k * k / (2 * variance))) for k in kept(range(reach + 1), fixed.room)]
         ratio = fixed.exp(fixed.of(Fraction(-(2 * reach + 1)) / (2 * variance)))
         beyond = fixed.over(fixed.times((0, weights[reach][1]), ratio), (fixed.one - ratio[1], fixed.one))[1]
         whole = tuple(weights[0][k] + 2 * sum(all_of([w[k] for w in counted(weights[1:])])) for k in range(2))
         total = (whole[0], whole[1] + 2 * beyond)
-        masses = [fixed.over(weight, total) for weight in counted(weights)]
+        masses = [fixed.over(weight, total) for weight in kept(weights, fixed.room)]
         points: list[Atom] = [
             (
                 sensitivity * (2 * k - sensitivity) / (2 * variance),
                 masses[abs(k - sensitivity)],
                 masses[abs(k)],
             )
-            for k in counted(range(sensitivity - reach, reach + 1))
+            for k in kept(range(sensitivity - reach, reach + 1), 2 * ENTRY)
         ]
         ends = sum(all_of([mass[1] for mass in counted(masses[reach + 1 - sensitivity :])]))
         outside = 2 * fixed.over((0, beyond), total)[1] + ends
@@ -260,12 +261,12 @@ def _binomial(trials: int, chance: Fraction, fixed: Fixed) -> dict[int, Enclosur
     odds = chance.numerator, chance.denominator - chance.numerator
     weights = {middle: (fixed.one, fixed.one)}
     low = high = fixed.one
-    for k in counted(range(middle, min(trials, middle + reach))):
+    for k in kept(range(middle, min(trials, middle + reach)), ENTRY + fixed.room):
         up, down = (trials - k) * odds[0], (k + 1) * odds[1]
         low, high = low * up // down, -(-high * up // down)
         weights[k + 1] = low, high
     low = high = fixed.one
-    for k in counted(range(middle, max(0, middle - reach), -1)):
+    for k in kept(range(middle, max(0, middle - reach), -1), ENTRY + fixed.room):
         up, down = k * odds[1], (trials - k + 1) * odds[0]
         low, high = low * up // down, -(-high * up // down)
         weights[k - 1] = low, high
@@ -273,7 +274,7 @@ def _binomial(trials: int, chance: Fraction, fixed: Fixed) -> dict[int, Enclosur
     most = sum(all_of([weight[1] for weight in counted(weights.values())]))
     return {
         k: (weight[0] * (fixed.one - 4) // most, weight[1] * fixed.one // least + 1)
-        for k, weight in counted(weights.items())
+        for k, weight in kept(weights.items(), ENTRY + fixed.room)
     }
 
 
@@ -290,7 +291,7 @@ def _answers(trials: int, chance: Fraction, truth: Fraction, weight: Enclosure, 
     # as integers: the ratio of neighbouring masses, and that of the two answers
     odds = chance.denominator - chance.numerator, chance.numerator
     yes, no = truth.numerator, truth.denominator - truth.numerator
-    for ones in counted(range(min(all_of(masses)), max(all_of(masses)) + 2)):
+    for ones in kept(range(min(all_of(masses)), max(all_of(masses)) + 2), 3 * fixed.room):
         one, none = masses.get(ones - 1, NOTHING), masses.get(ones, NOTHING)
         p = add(fixed.times(one, say), fixed.times(none, lie))
         q = add(fixed.times(one, lie), fixed.times(none, say))
@@ -315,7 +316,7 @@ def _shuffled(users: int, truth: Fraction) -> tuple[Law, Law]:
     def above(fixed: Fixed) -> Atoms:
         size = max(1, isqrt(users) // 2)
         weights: dict[int, Enclosure] = {}
-        for clones, mass in counted(_binomial(users - 1, 2 * (1 - truth), fixed).items()):
+        for clones, mass in kept(_binomial(users - 1, 2 * (1 - truth), fixed).items(), fixed.room):
             least = clones - clones % size
             weights[least] = add(weights.get(least, NOTHING), mass)
         points: list[Atom] = []
