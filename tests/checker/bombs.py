@@ -216,8 +216,8 @@ BOMBS: Mapping[str, tuple[Callable[[int], str], int]] = {
     "intervals": (intervals, 12_000),
     "names of rounds": (names_of_rounds, 50_000),
     "spread": (spread, 800),
-    "wide noise": (wide, 8_000),
-    "a crowd": (crowded, 10_000_000),
+    "wide noise": (wide, 4_000),
+    "a crowd": (crowded, 1_000_000),
     "zeros": (zeros, 2_000_000),
     "ratios": (ratios, 600),
 }
