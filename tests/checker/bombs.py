@@ -165,6 +165,47 @@ def spread(count: int) -> str:
     return _digested(result)
 
 
+def composed(mechanism: Document, relation: str = "remove", cells: str = "200") -> str:
+    """Ask for the cells of one mechanism (kind composition)."""
+    tape = {"step": "1/4", "digits": "30", "steps": [["cells", "0", "0", "-100", [["1", cells]]]]}
+    result = _document("composition/laplace")
+    result |= {"relation": relation, "mechanisms": [mechanism], "tapes": {relation: [tape]}}
+    return json.dumps(result)
+
+
+def wide(sigma: int) -> str:
+    """Add discrete Gaussian noise that takes many values."""
+    return composed({"discrete-gaussian": {"sigma": str(sigma), "sensitivity": "1"}})
+
+
+def crowded(users: int) -> str:
+    """Shuffle the answers of many users."""
+    answer = {"randomised-response": {"truth": "3/4"}}
+    return composed({"shuffled": {"n": str(users), "of": answer}}, "replace")
+
+
+def zeros(count: int) -> str:
+    """Cut a grid into cells that nearly all are empty."""
+    return composed({"pure": {"epsilon": "1"}}, cells=str(count))
+
+
+def ratios(length: int) -> str:
+    """Toss two coins so many times, and lose another amount for each number of heads."""
+    document: Document = _document("composition/model")
+    states = {f"{coin}{k}": "q" for coin in "st" for k in range(length)} | {"end": "end"}
+    rows: dict[str, dict[str, str]] = {"end": {"end": "1"}}
+    for k in range(length):
+        after = k + 1
+        for coin, chance in (("s", "1/3"), ("t", "2/3")):
+            states |= {f"{coin}{k}h": "h", f"{coin}{k}t": "t"}
+            target = f"{coin}{after}" if after < length else "end"
+            rows[f"{coin}{k}"] = {f"{coin}{k}h": chance, f"{coin}{k}t": {"1/3": "2/3", "2/3": "1/3"}[chance]}
+            rows[f"{coin}{k}h"] = rows[f"{coin}{k}t"] = {target: "1"}
+    chain = {"kind": "lmc", "states": states, "transitions": rows}
+    document["mechanisms"] = [{"model": {"chain": chain, "pair": ["s0", "t0"]}}]
+    return json.dumps(document)
+
+
 BOMBS: Mapping[str, tuple[Callable[[int], str], int]] = {
     "faces": (faces, 40),
     "faces of a Markov model": (faces_of_markov, 40),
@@ -175,5 +216,9 @@ BOMBS: Mapping[str, tuple[Callable[[int], str], int]] = {
     "intervals": (intervals, 12_000),
     "names of rounds": (names_of_rounds, 50_000),
     "spread": (spread, 800),
+    "wide noise": (wide, 4_000),
+    "a crowd": (crowded, 1_000_000),
+    "zeros": (zeros, 2_000_000),
+    "ratios": (ratios, 600),
 }
 """By name what builds a document, and how long to make it."""

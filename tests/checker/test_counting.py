@@ -14,7 +14,7 @@ from bisimdist.checker.core import reading
 from bisimdist.checker.core.counting import all_of, counted
 
 SOURCES = Path(bisimdist.checker.__file__).parent
-COUNTING = {"counted", "all_of"}
+COUNTING = {"counted", "kept", "all_of"}
 GOING = {"list", "dict", "set", "frozenset", "tuple", "sorted", "sum", "min", "max", "any", "all"}
 """Functions that go through what they are given."""
 

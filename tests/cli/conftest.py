@@ -11,6 +11,7 @@ import pytest
 
 from bisimdist.faces.cli.main import run
 from tests.cli.fake_engine import FakeEngine
+from tests.speed import slowness
 
 FIGURE1 = """\
 kind: lmc
@@ -57,10 +58,6 @@ class Command:
         return Ended(code, out, err)
 
 
-LOOP = 0.022
-"""CPU seconds of 300,000 additions on the machine of reference."""
-
-
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(capsys)
@@ -78,18 +75,6 @@ def figure1(tmp_path: Path) -> Path:
     path = tmp_path / "figure1.yaml"
     path.write_text(FIGURE1)
     return path
-
-
-def slowness() -> float:
-    """Return how often longer than on the machine of reference a loop takes here and now, at least 1."""
-
-    def loop() -> float:
-        begun, total = time.process_time(), 0
-        for number in range(300_000):
-            total += number
-        return time.process_time() - begun
-
-    return max(1.0, min(loop() for _ in range(3)) / LOOP)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import time
 from fractions import Fraction
 from html import escape, unescape
 from pathlib import Path
@@ -14,8 +15,11 @@ from xml.etree import ElementTree
 import pytest
 
 from bisimdist.checker import check_certificate
+from bisimdist.errors import LimitError
 from bisimdist.models.library.registry import build_example
 from bisimdist.privacy.delta.ask import delta
+from bisimdist.privacy.delta.command import Delta
+from bisimdist.privacy.report.command import PageReport
 from bisimdist.privacy.report.evaluation import HAZARDS, evaluated, markdown
 from bisimdist.privacy.report.page import Decision
 from tests.cli.conftest import Command, command  # noqa: F401  (a fixture)
@@ -122,3 +126,35 @@ def test_for_an_evaluation(command: Command, tmp_path: Path) -> None:  # noqa: F
 
 def test_it_is_for_nobody_else(command: Command) -> None:  # noqa: F811
     command("report", "example:figure1", "--for", "me").assert_refused("--for me", "decision or evaluation")
+
+
+def test_a_page_is_written_although_nothing_was_computed(
+    command: Command,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def ended(*_: object) -> None:
+        raise LimitError("the time limit was reached")
+
+    monkeypatch.setattr(Delta, "ask", ended)
+    page = page_of(command, tmp_path, "example:figure1", "--alpha", "11/10")
+    assert "The work ended before anything more was known" in page
+    assert "--alpha 11/10" in page
+
+
+def test_the_page_is_written_although_the_time_is_over(
+    command: Command,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def late(self: PageReport, answer: Decision) -> str:
+        begun = time.monotonic()
+        while time.monotonic() < begun + 2.5:  # an alarm would ring after a second
+            pass
+        return drawn(self, answer)
+
+    drawn = PageReport._page
+    monkeypatch.setattr(PageReport, "_page", late)
+    page = page_of(command, tmp_path, "example:figure1", "--timeout", "0.5")
+    assert "How private is" in page
+    assert '<div class="wide">' in page

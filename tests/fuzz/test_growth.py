@@ -29,6 +29,7 @@ from bisimdist.checker.core.reading import RuleViolation
 from tests.checker.bombs import BOMBS
 from tests.checker.corpus import FOLDER
 from tests.checker.redigest import redigested
+from tests.speed import slowness
 
 SECONDS = 1.0
 """What any check may take: what is read before anything is counted, and what a busy machine takes."""
@@ -103,7 +104,9 @@ def assert_counted(text: str, name: str) -> None:
         ends(text)
         seconds = time.process_time() - begun
     allowed = SECONDS + SECONDS_FOR_A_UNIT * run.work
-    assert seconds <= allowed, f"{name}: {seconds:.2f} s for {run.work} units of work, {len(text)} bytes"
+    assert seconds <= allowed or seconds <= allowed * slowness(), (
+        f"{name}: {seconds:.2f} s for {run.work} units of work, {len(text)} bytes"
+    )
     with pytest.MonkeyPatch.context() as patched:
         run = Run(patched, recorded=True)
         tracemalloc.start()
@@ -201,6 +204,9 @@ def test_some_parts_made_longer_are_counted(kind: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(
+    0
+)  # each check has its own limit; a slow machine takes more than ten minutes for them all
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_parts_made_longer_are_counted(kind: str) -> None:
     assert_all_counted(every(kind))

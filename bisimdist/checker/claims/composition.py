@@ -14,11 +14,12 @@ from fractions import Fraction
 from typing import Any
 
 from bisimdist.checker.core.balls import Enclosure, Fixed
-from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.loss_atoms import Atoms, enclosed
-from bisimdist.checker.core.loss_grid import GUARD, MOST_ENTRIES, Known, coarsened, cut, product
+from bisimdist.checker.core.counting import all_of, counted, kept
+from bisimdist.checker.core.loss_atoms import NOTHING, Atoms, enclosed
+from bisimdist.checker.core.loss_grid import GUARD, MOST_ENTRIES, PLACE, Known, coarsened, cut, product
 from bisimdist.checker.core.loss_laws import Law, Mechanism, gaussian, read_mechanism
 from bisimdist.checker.core.reading import (
+    ENTRY,
     OVERHEAD,
     MalformedCertificate,
     RuleViolation,
@@ -52,7 +53,7 @@ DIRECTIONS = {
     "replace": ("replace", "replace-swapped"),
 }
 FINE = Fraction(1, 1 << 200)
-ENTRY_BITS = 64
+CUT = 128  # how many bits it takes to keep a cut of a grid
 MOST_DIGITS = 800
 ROOM = 2_816  # so many bits are always allowed
 
@@ -279,17 +280,17 @@ def _reached(factors: Iterable[Factor], fixed: Fixed) -> Fraction:
 def _end(law: Law, fixed: Fixed) -> tuple[Fraction, Fraction] | None:
     """Return bounds on the largest finite loss of a law; None where there is none."""
     if law.above is None and law.finite:
-        losses = [loss for loss, *_ in counted(law.atoms(fixed).points)]
+        points = law.atoms(fixed).points
     elif law.cap is not None:
-        losses = [law.cap(fixed)]
+        points = [(law.cap(fixed), NOTHING, NOTHING)]
     else:
         return None
-    low, high = [Fraction(0)] * (not losses), [Fraction(0)] * (not losses)
-    for loss in counted(losses):
+    low = high = None
+    for loss, *_ in counted(points):
         ends = (loss, loss) if isinstance(loss, Fraction) else _parts(enclosed(loss, fixed), fixed)
-        low.append(ends[0])
-        high.append(ends[1])
-    return max(all_of(low)), max(all_of(high))
+        low = ends[0] if low is None else max(low, ends[0])
+        high = ends[1] if high is None else max(high, ends[1])
+    return low or Fraction(0), high or Fraction(0)
 
 
 def _parts(ends: Enclosure, fixed: Fixed) -> tuple[Fraction, Fraction]:
@@ -339,6 +340,7 @@ def _composed(tape: _Tape, factors: Sequence[Factor], precisions: _Precisions) -
                 raise RuleViolation(f"O3: {where} names no mechanism, or no grid")
             cuts = _cuts(low, step[4], where)
             made.append(_cells(tape, factor, factors[factor], level, cuts, precisions))
+            hold(-CUT * (len(cuts) - 1))
             continue
         count = 1 if what == "coarsen" else 2
         if len(step) != 3 + count:
@@ -362,7 +364,7 @@ def _cuts(low: int, runs: Any, where: str) -> list[int]:
         if length < 1 or count < 1 or found[-1] - low + length * count > MOST_ENTRIES:
             raise RuleViolation(f"O3: {where} has cells of no length, or too many")
         spend(OVERHEAD * count)
-        hold(ENTRY_BITS * count)
+        hold(CUT * count)
         found += range(found[-1] + length, found[-1] + length * count + 1, length)
     if len(found) < 2:
         raise RuleViolation(f"O3: {where} has no cells")
@@ -378,6 +380,7 @@ def _cells(  # noqa: PLR0913, PLR0917
     low, size = cuts[0], cuts[-1] - cuts[0] + 1
     large = max(0, int(grid * cuts[-1]), int(-grid * low))
     fixed = precisions.of(unit.bit_length() + GUARD + 3 * large // 2 + grid.denominator.bit_length())
+    hold(3 * PLACE * size)
     cells, rest = _law_cells(upper, grid, cuts, fixed)
     above, shares = [0] * size, {}
     excess = _up(rest.sure[0][1] + rest.lost[0], unit, fixed)
@@ -394,17 +397,23 @@ def _cells(  # noqa: PLR0913, PLR0917
             up = fixed.over((p[0] - kept[1], p[1] - kept[0]), shares[end - start])
             above[end - low] += _up(up[1], unit, fixed)
             above[start - low] += _up(p[1] - up[0], unit, fixed)
-    if tape.above:
-        return Known(tape.step, tape.digits, level, low, above, excess, [], [], 0, {number: 1})
-    labels = _labels(upper, lower, (cells, rest), grid, cuts, unit, fixed)
+    labels: tuple[list[int], list[int], int] = [], [], 0
+    if not tape.above:
+        labels = _labels(upper, lower, (cells, rest), grid, cuts, unit, fixed)
+    hold(-3 * PLACE * size - _room(fixed) * len(cells))
     return Known(tape.step, tape.digits, level, low, above, excess, *labels, {number: 1})
 
 
 Cell = tuple[int, int, Enclosure, Enclosure]
 
 
+def _room(fixed: Fixed) -> int:
+    """Return how many bits it takes to keep a cell, with what it is made of."""
+    return 3 * fixed.room + 2 * ENTRY
+
+
 def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple[list[Cell], Atoms]:
-    """Return cells with their masses, and what is in none of them."""
+    """Return cells with their masses, and what is in none of them; their room is held."""
     if law.above is None:
         atoms = law.atoms(fixed)
         found: dict[tuple[int, int], list[Enclosure]] = {}
@@ -416,13 +425,16 @@ def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple
                 above, below = grid.denominator, grid.numerator << fixed.bits
                 ends = enclosed(loss, fixed)
                 start, end = ends[0] * above // below, -(-ends[1] * above // below)
+            if (start, end) not in found:
+                hold(_room(fixed))
             both = found.setdefault((start, end), [(0, 0), (0, 0)])
             both[0] = both[0][0] + p[0], both[0][1] + p[1]
             both[1] = both[1][0] + q[0], both[1][1] + q[1]
         return [(start, end, p, q) for (start, end), (p, q) in counted(found.items())], Atoms(
             [], atoms.sure, atoms.lost
         )
-    tails = [law.above(fixed.of(grid * index), fixed) for index in counted(cuts)]
+    above = law.above
+    tails = [above(fixed.of(grid * index), fixed) for index in kept(cuts, _room(fixed))]
     cells: list[Cell] = []
     for k in counted(range(len(cuts) - 1)):
         (p, q), (next_p, next_q) = tails[k], tails[k + 1]
@@ -452,6 +464,8 @@ def _labels(  # noqa: PLR0913, PLR0917
         if label >= low:
             p_labels[min(label, high) - low] += _down(p[0], unit, fixed)
             q_labels[min(label, high) - low] += _up(q[1], unit, fixed)
+    if lower is not upper:
+        hold(-_room(fixed) * len(cells))
     q_labels[-1] += _up(rest.lost[1], unit, fixed)
     sure = _down(rest.sure[0][0], unit, fixed)
     if lower.above is None:

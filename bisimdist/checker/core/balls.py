@@ -10,8 +10,8 @@ from fractions import Fraction
 from functools import cached_property
 from math import isqrt, log
 
-from bisimdist.checker.core.counting import counted
-from bisimdist.checker.core.reading import MalformedCertificate, hold, spend
+from bisimdist.checker.core.counting import counted, kept
+from bisimdist.checker.core.reading import ENTRY, MalformedCertificate, hold, spend
 
 Enclosure = tuple[int, int]
 
@@ -36,6 +36,7 @@ class Fixed:
         self.bits, self.one = bits, 1 << bits
         self.term = max(TERM, 100 + (bits // 30) ** 2 // 2)
         self.powers: dict[int, int] = {}
+        self.room = ENTRY + 2 * bits  # how many bits it takes to keep an enclosure
 
     def of(self, value: Fraction) -> Enclosure:
         """Enclose a rational."""
@@ -181,7 +182,7 @@ class Fixed:
         whole = isqrt(2 * self._pi << self.bits)
         tails, densities = [self.one >> 1], []
         last = 8 * (isqrt(14 * self.bits // 10) + 3)
-        for number in counted(range(last + 1), self.term):
+        for number in kept(range(last + 1), self.room, self.term):
             densities.append((self._halved(-(number * number << self.bits) // 128) << self.bits) // whole)
         for number in counted(range(last), self.term):
             half = self.one >> 4

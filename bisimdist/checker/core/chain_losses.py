@@ -9,7 +9,7 @@ from typing import Any
 from bisimdist.checker.core.chain import read_chain
 from bisimdist.checker.core.counting import all_of, counted
 from bisimdist.checker.core.partition import lumped, refinements
-from bisimdist.checker.core.reading import MalformedCertificate, RuleViolation, mapping
+from bisimdist.checker.core.reading import ENTRY, MalformedCertificate, RuleViolation, hold, mapping
 
 MOST_STEPS = 10_000
 
@@ -47,23 +47,35 @@ def chain_losses(  # noqa: PLR0912
     start = ((first, 1, 0), (second, 0, 1)) if first < second else ((second, 0, 1), (first, 1, 0))
     layer: dict[Masses, Fraction] = {start: Fraction(1)}
     done: dict[tuple[int, int], tuple[Fraction, Fraction]] = {}
+    held = 0
     for step in counted(range(MOST_STEPS + 1)):
         if not layer:
             return [both for _, both in counted(sorted(all_of(done.items())))]
         if step == MOST_STEPS:
             break
         following: dict[Masses, Fraction] = {}
+        growing = 0
         for masses, weight in counted(layer.items()):
             for after, factor in counted(_steps(masses, rows, label)):
                 p, q = sum(m[1] for m in counted(after)), sum(m[2] for m in counted(after))
                 share = weight * factor
                 if all(m[1] * q == m[2] * p for m in counted(after)):
                     whole = gcd(p, q)
-                    before = done.get((p // whole, q // whole), (Fraction(0), Fraction(0)))
-                    done[p // whole, q // whole] = before[0] + share * p, before[1] + share * q
+                    ratio = p // whole, q // whole
+                    if ratio not in done:
+                        hold(4 * ENTRY + ratio[0].bit_length() + ratio[1].bit_length())
+                    before = done.get(ratio, (Fraction(0), Fraction(0)))
+                    done[ratio] = before[0] + share * p, before[1] + share * q
                 else:
+                    if after not in following:
+                        room = ENTRY + sum(
+                            ENTRY + m[1].bit_length() + m[2].bit_length() for m in counted(after)
+                        )
+                        hold(room)
+                        growing += room
                     following[after] = following.get(after, Fraction(0)) + share
-        layer = following
+        hold(-held)
+        layer, held = following, growing
     raise MalformedCertificate(f"the losses of {where} do not come to an end")
 
 

@@ -1,8 +1,8 @@
 """The one way through whatever a document makes long: each step of it counts as work.
 
-Every loop whose length a document decides goes through `counted`, or through `all_of` where it surely comes
-to the end of what does not grow meanwhile; a ``while`` calls `spend` itself. A test goes through the sources
-of the checker and finds loops that do neither.
+Every loop whose length a document decides goes through `counted`, or through `kept` if it makes something
+that stays, or through `all_of` where it surely comes to the end of what does not grow meanwhile; a ``while``
+calls `spend` itself. A test goes through the sources of the checker and finds loops that do none of these.
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ def _counted(items: Iterable[Item], left: list[int], work: int) -> Iterator[Item
         if work > left[0]:
             afford(work)
         left[0] -= work
+        yield item
+
+
+def kept(items: Iterable[Item], bits: int, work: int = LOOK) -> Iterable[Item]:
+    """Go through items, and keep something of each: its memory, so many bits, counts before it is taken."""
+    for item in counted(items, work):
+        hold(bits)
         yield item
 
 

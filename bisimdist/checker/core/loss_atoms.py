@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from bisimdist.checker.core.balls import Enclosure, Fixed
-from bisimdist.checker.core.counting import all_of, counted
+from bisimdist.checker.core.counting import all_of, counted, kept
 
 Loss = Fraction | Enclosure | Callable[[], Enclosure]
 """Exact, enclosed, or yet to be worked out where somebody needs it."""
@@ -24,9 +24,9 @@ class Atoms:
     sure: tuple[Enclosure, Enclosure] = (NOTHING, NOTHING)
     lost: tuple[int, int] = (0, 0)
 
-    def swapped(self) -> Atoms:
+    def swapped(self, fixed: Fixed) -> Atoms:
         """Return the law of the other direction."""
-        points = [(opposite(loss), q, p) for loss, p, q in counted(self.points)]
+        points = [(opposite(loss), q, p) for loss, p, q in kept(self.points, 2 * fixed.room)]
         return Atoms(points, self.sure[::-1], self.lost[::-1])
 
     def mixed(self, rate: Fraction, fixed: Fixed) -> Atoms:
@@ -37,7 +37,7 @@ class Atoms:
         points: list[Atom] = []
         if self.sure[1] != NOTHING:
             points.append((fixed.log(rest), fixed.times(rest, self.sure[1]), self.sure[1]))
-        for loss, p, q in counted(self.points):
+        for loss, p, q in kept(self.points, 2 * fixed.room):
             mass = add(fixed.times(rest, q), fixed.times(share, p))
             if loss == Fraction(0):
                 points.append((Fraction(0), mass, q))
@@ -51,7 +51,7 @@ class Atoms:
 
     def replaced(self, rate: Fraction, fixed: Fixed) -> Atoms:
         """Return a law that dominates sampling without replacement."""
-        more, less = self.mixed(rate, fixed), self.swapped().mixed(rate, fixed).swapped()
+        more, less = self.mixed(rate, fixed), self.swapped(fixed).mixed(rate, fixed).swapped(fixed)
         zero = Fraction(0)
         points = [atom for atom in counted(less.points) if enclosed(atom[0], fixed)[1] < 0]
         points += [

@@ -10,16 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from bisimdist.checker.core.balls import Fixed
 from bisimdist.checker.core.counting import all_of, counted
-from bisimdist.checker.core.reading import OVERHEAD, RuleViolation, demand_room, hold, spend
+from bisimdist.checker.core.reading import OVERHEAD, RuleViolation, demand_room, hold_for, spend
 
 MOST_ENTRIES = 4_000_000
 GUARD = 128  # bits beyond those of the masses and of the numbers that they are multiplied with
 
-PLACE = 64  # how many bits a place of a list takes; most masses of a document that asks for too much are 0
+PLACE = 64  # how many bits a place of a list takes beside those of its mass
 
 DIGIT = 15  # what a digit of a product costs, in units of work: transforms take nearly linear time
 
@@ -42,7 +42,8 @@ class Known:
     copies: dict[int, int]
 
     def __post_init__(self) -> None:
-        hold(PLACE * (len(self.above) + len(self.p) + len(self.q)))
+        masses = chain(self.above, self.p, self.q)
+        hold_for(self, sum(PLACE + mass.bit_length() for mass in counted(masses, OVERHEAD)))
 
     @property
     def unit(self) -> int:

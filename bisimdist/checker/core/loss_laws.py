@@ -15,7 +15,7 @@ from typing import Any
 
 from bisimdist.checker.core.balls import Enclosure, Fixed
 from bisimdist.checker.core.chain_losses import chain_losses
-from bisimdist.checker.core.counting import all_of, counted
+from bisimdist.checker.core.counting import all_of, counted, kept
 from bisimdist.checker.core.loss_atoms import NOTHING, Atom, Atoms, Loss, add, enclosed, mixed_loss, opposite
 from bisimdist.checker.core.loss_exchanged import (
     Above,
@@ -28,6 +28,7 @@ from bisimdist.checker.core.loss_exchanged import (
     largest_loss,
 )
 from bisimdist.checker.core.reading import (
+    ENTRY,
     MalformedCertificate,
     RuleViolation,
     integer,
@@ -64,7 +65,7 @@ class Law:
     def swapped(self) -> Law:
         """Return the law of the other direction."""
         if self.above is None:
-            return Law(make=lambda fixed: self.atoms(fixed).swapped(), finite=self.finite)
+            return Law(make=lambda fixed: self.atoms(fixed).swapped(fixed), finite=self.finite)
         smooth = self.above
 
         def other(loss: Enclosure, fixed: Fixed) -> Tails:
@@ -190,7 +191,7 @@ def rationals(
 ) -> Atoms:
     """Return atoms of exact masses."""
     found = Atoms(lost=(fixed.of(lost[0])[1], fixed.of(lost[1])[1]))
-    for p, q in counted(points):
+    for p, q in kept(points, 3 * fixed.room):
         if p and q:
             loss = Fraction(0) if p == q else fixed.log(fixed.of(p / q))
             found.points.append((loss, fixed.of(p), fixed.of(q)))
@@ -235,7 +236,7 @@ def _discrete_laplace(scale: Fraction, sensitivity: int, rate: Fraction | None =
         end = fixed.over(one, add(one, ratio))
         middle = fixed.times((fixed.one - ratio[1], fixed.one - ratio[0]), end)
         far = sensitivity if rate is None else 2 * sensitivity
-        powers = [fixed.exp(fixed.of(-k / scale)) for k in counted(range(far + 1))]
+        powers = [fixed.exp(fixed.of(-k / scale)) for k in kept(range(far + 1), fixed.room)]
 
         def mass(place: int, centre: int, ends: tuple[int, int]) -> Enclosure:
             # an end stands for all that is beyond it
@@ -246,7 +247,7 @@ def _discrete_laplace(scale: Fraction, sensitivity: int, rate: Fraction | None =
             return Atoms(
                 [
                     ((2 * k - sensitivity) / scale, mass(k, sensitivity, ends), mass(k, 0, ends))
-                    for k in counted(range(sensitivity + 1))
+                    for k in kept(range(sensitivity + 1), 3 * fixed.room)
                 ]
             )
         ends = -sensitivity, sensitivity
@@ -258,7 +259,7 @@ def _discrete_laplace(scale: Fraction, sensitivity: int, rate: Fraction | None =
                 mass(k, 0, ends),
                 mass(k, -sensitivity, ends),
             )
-            for k in counted(range(-sensitivity, sensitivity + 1))
+            for k in kept(range(-sensitivity, sensitivity + 1), 5 * fixed.room)
         ]
         return exchanged_atoms(places, rate, 0, fixed)
 
@@ -270,19 +271,19 @@ def _discrete_gaussian(variance: Fraction, sensitivity: int, rate: Fraction | No
         far = sensitivity if rate is None else 2 * sensitivity  # how far apart two centres are
         # e^-(k^2 / 2 variance) is less than a unit beyond the reach
         reach = far + 2 + isqrt(int(2 * variance * fixed.bits * Fraction(70, 100)) + 1)
-        weights = [fixed.exp(fixed.of(-k * k / (2 * variance))) for k in counted(range(reach + 1))]
+        weights = [fixed.exp(fixed.of(-k * k / (2 * variance))) for k in kept(range(reach + 1), fixed.room)]
         ratio = fixed.exp(fixed.of(Fraction(-(2 * reach + 1)) / (2 * variance)))
         beyond = fixed.over(fixed.times((0, weights[reach][1]), ratio), (fixed.one - ratio[1], fixed.one))[1]
         whole = tuple(weights[0][k] + 2 * sum(all_of([w[k] for w in counted(weights[1:])])) for k in range(2))
         total = (whole[0], whole[1] + 2 * beyond)
-        masses = [fixed.over(weight, total) for weight in counted(weights)]
+        masses = [fixed.over(weight, total) for weight in kept(weights, fixed.room)]
         ends = sum(all_of([mass[1] for mass in counted(masses[reach + 1 - far :])]))
         outside = 2 * fixed.over((0, beyond), total)[1] + ends
         part = sensitivity / (2 * variance)
         if rate is None:
             points: list[Atom] = [
                 (part * (2 * k - sensitivity), masses[abs(k - sensitivity)], masses[abs(k)])
-                for k in counted(range(sensitivity - reach, reach + 1))
+                for k in kept(range(sensitivity - reach, reach + 1), 2 * ENTRY)
             ]
             return Atoms(points, lost=(outside, outside))
         places = [
@@ -293,7 +294,7 @@ def _discrete_gaussian(variance: Fraction, sensitivity: int, rate: Fraction | No
                 masses[abs(k)],
                 masses[abs(k + sensitivity)],
             )
-            for k in counted(range(sensitivity - reach, reach - sensitivity + 1))
+            for k in kept(range(sensitivity - reach, reach - sensitivity + 1), 3 * ENTRY)
         ]
         return exchanged_atoms(places, rate, outside, fixed)
 
@@ -310,12 +311,12 @@ def _binomial(trials: int, chance: Fraction, fixed: Fixed) -> dict[int, Enclosur
     odds = chance.numerator, chance.denominator - chance.numerator
     weights = {middle: (fixed.one, fixed.one)}
     low = high = fixed.one
-    for k in counted(range(middle, min(trials, middle + reach))):
+    for k in kept(range(middle, min(trials, middle + reach)), ENTRY + fixed.room):
         up, down = (trials - k) * odds[0], (k + 1) * odds[1]
         low, high = low * up // down, -(-high * up // down)
         weights[k + 1] = low, high
     low = high = fixed.one
-    for k in counted(range(middle, max(0, middle - reach), -1)):
+    for k in kept(range(middle, max(0, middle - reach), -1), ENTRY + fixed.room):
         up, down = k * odds[1], (trials - k + 1) * odds[0]
         low, high = low * up // down, -(-high * up // down)
         weights[k - 1] = low, high
@@ -323,7 +324,7 @@ def _binomial(trials: int, chance: Fraction, fixed: Fixed) -> dict[int, Enclosur
     most = sum(all_of([weight[1] for weight in counted(weights.values())]))
     return {
         k: (weight[0] * (fixed.one - 4) // most, weight[1] * fixed.one // least + 1)
-        for k, weight in counted(weights.items())
+        for k, weight in kept(weights.items(), ENTRY + fixed.room)
     }
 
 
@@ -340,7 +341,7 @@ def _answers(trials: int, chance: Fraction, truth: Fraction, weight: Enclosure, 
     # as integers: the ratio of neighbouring masses, and that of the two answers
     odds = chance.denominator - chance.numerator, chance.numerator
     yes, no = truth.numerator, truth.denominator - truth.numerator
-    for ones in counted(range(min(all_of(masses)), max(all_of(masses)) + 2)):
+    for ones in kept(range(min(all_of(masses)), max(all_of(masses)) + 2), 3 * fixed.room):
         one, none = masses.get(ones - 1, NOTHING), masses.get(ones, NOTHING)
         p = add(fixed.times(one, say), fixed.times(none, lie))
         q = add(fixed.times(one, lie), fixed.times(none, say))
@@ -365,7 +366,7 @@ def _shuffled(users: int, truth: Fraction) -> tuple[Law, Law]:
     def above(fixed: Fixed) -> Atoms:
         size = max(1, isqrt(users) // 2)
         weights: dict[int, Enclosure] = {}
-        for clones, mass in counted(_binomial(users - 1, 2 * (1 - truth), fixed).items()):
+        for clones, mass in kept(_binomial(users - 1, 2 * (1 - truth), fixed).items(), fixed.room):
             least = clones - clones % size
             weights[least] = add(weights.get(least, NOTHING), mass)
         points: list[Atom] = []

@@ -122,6 +122,9 @@ class Question(ABC, Generic[A]):
     sources: ClassVar[tuple[str, ...]] = ()
     """Where the mathematics is from: numbers as printed, in papers as ``docs/papers.md`` calls them."""
 
+    drawn: ClassVar[bool] = False
+    """Whether the file is the answer itself: it is written however little time is left."""
+
     tabled: ClassVar[Literal["", "listed", "measured", "directed"]] = ""
     """What each of its pairs has: nothing for a table, a verdict or the like, a number, or one that is of one
     direction only."""
@@ -218,6 +221,11 @@ class Question(ABC, Generic[A]):
         """Tell how the answer ends: where no property is asked, by its status, if it has one."""
         status = getattr(answer, "status", None)
         return None if status is not None and status.value == "limit" else True
+
+    def bare(self, known: Plain) -> str | None:
+        """Return what belongs into a file if nothing was computed; None if a file needs an answer."""
+        del known
+        return None
 
     def content(self, option: Option[Any], path: str, answer: A) -> Content:
         """Return what belongs into the file that an option names: the proof, a table of pairs, or more."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
@@ -145,8 +145,12 @@ def _write(
     """Write what belongs into a file, in the time that is left; tell whether that could be done."""
     try:
         if isinstance(answer, Plain):
-            raise LimitError("nothing was computed")
-        with alarmed():
+            bare = question.bare(answer)
+            if bare is None:
+                raise LimitError("nothing was computed")
+            file.write(bare)
+            return True
+        with nullcontext() if question.drawn else alarmed():
             file.write(question.content(option, str(file.path), answer))
     except (Exception, KeyboardInterrupt) as error:
         if not (isinstance(error, UsageError | LimitError | KeyboardInterrupt) or out_of_memory(error)):

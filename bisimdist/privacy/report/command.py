@@ -54,6 +54,7 @@ class PageReport(Question["Decision"]):
     command = "report"
     group = Group.DELTA
     example = "example:figure1 --alpha 11/10"
+    drawn = True
     options = (
         OUTPUT.but(help="The file of the page, such as report.html (standard output)."),
         WITH_PROOF,
@@ -119,6 +120,13 @@ class PageReport(Question["Decision"]):
     def _page(self, answer: Decision) -> str:
         from bisimdist.privacy.report.page import decision_page
 
-        words = ("bisimdist", self.command, *self.typed, "-o", self.output or "report.html")
-        reproduce = shlex.join(words)
-        return decision_page(answer, self.asked.report(answer.delta), named=self.named, reproduce=reproduce)
+        report = self.asked.report(answer.delta)
+        return decision_page(answer, report, named=self.named, reproduce=self._again())
+
+    def bare(self, known: Plain) -> str:
+        from bisimdist.privacy.report.page import bare_page
+
+        return bare_page(known.report, named=self.named, reproduce=self._again())
+
+    def _again(self) -> str:
+        return shlex.join(("bisimdist", self.command, *self.typed, "-o", self.output or "report.html"))

@@ -219,6 +219,18 @@ def decision_page(found: Decision, report: Report, *, named: str, reproduce: str
     return page(f"How private is {named}?", body, style, policy=carried.POLICY if carries else "")
 
 
+def bare_page(report: Report, *, named: str, reproduce: str) -> str:
+    """Return the page if nothing was computed: what is known from the start."""
+    parts = [
+        f"<h1>How private is {_text(named)}?</h1>",
+        *(f'<p class="verdict open">{_text(remark)}</p>' for remark in report.remarks),
+        f'<div class="wide">{html_table(report.heading, report.columns, report.rows)}</div>',
+        "<h2>Again</h2>",
+        f"<pre>{_text(reproduce)}</pre>",
+    ]
+    return page(f"How private is {named}?", "".join(parts), DISTANCES_STYLE + STYLE)
+
+
 def _text(text: str) -> str:
     return escape(visible(text))
 
