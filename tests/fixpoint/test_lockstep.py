@@ -42,7 +42,7 @@ def test_pairs_that_are_not_looked_at_count_as_different(chain: LMC, most: int) 
 def test_couplings_move_all_of_both_rows_but_what_is_common(chain: LMC, data: st.DataObject) -> None:
     s, t = (data.draw(st.integers(0, len(chain) - 1)) for _ in range(2))
     alone, labels = range(len(chain)), tuple(chain.labels.index(x) for x in chain.labels)
-    moved = coupling(chain.rows[s], chain.rows[t], alone, labels)
+    moved = coupling(chain.rows[s], chain.rows[t], labels)
     here, there = dict(chain.rows[s]), dict(chain.rows[t])
     for state in alone:
         common = min(here.get(state, fmpq(0)), there.get(state, fmpq(0)))

@@ -16,7 +16,7 @@ from flint import fmpq
 
 from bisimdist.errors import LimitError
 from bisimdist.linear import SingularSystemError, SparseSystem, solve_float
-from bisimdist.models.bisimilarity import bisimilarity_classes, canonical_numbering
+from bisimdist.models.bisimilarity import bisimilarity_classes, canonical_numbering, of_classes
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.lmc import LMC, Row
 from bisimdist.progress import NEVER, Deadline
@@ -43,7 +43,6 @@ class _Coupled:
     """The chain of pairs that the chosen couplings make."""
 
     chain: LMC
-    near: Sequence[int]  # by state its class: bisimilar states are in one
     far: Sequence[int]  # by state its class: between classes the distance is 1
     most: int
     number: dict[Pair, int] = field(default_factory=dict)
@@ -52,7 +51,7 @@ class _Coupled:
 
     def explore(self, asked: Iterable[Pair], deadline: Deadline) -> None:
         """Look at the pairs that can be reached, until there are too many or time is over."""
-        queue = list(dict.fromkeys(_sorted(*pair) for pair in asked if self.open(pair)))
+        queue = list(dict.fromkeys((i, j) for i, j in asked if i != j and self.far[i] == self.far[j]))
         self.number = {pair: number for number, pair in enumerate(queue)}
         over = False
         for place, (i, j) in enumerate(queue):  # the queue grows meanwhile
@@ -62,7 +61,7 @@ class _Coupled:
                 self.moves.append([])
                 continue
             lost, moves = fmpq(0), []
-            for u, v, mass in coupling(self.chain.rows[i], self.chain.rows[j], self.near, self.far):
+            for u, v, mass in coupling(self.chain.rows[i], self.chain.rows[j], self.far):
                 pair = _sorted(u, v)
                 target = self.number.get(pair)
                 if target is None and v >= 0 and len(queue) < self.most:
@@ -74,11 +73,6 @@ class _Coupled:
                     moves.append((target, mass))
             self.lost.append(lost)
             self.moves.append(moves)
-
-    def open(self, pair: Pair) -> bool:
-        """Tell whether anything has to be found out about a pair."""
-        i, j = pair
-        return self.near[i] != self.near[j] and self.far[i] == self.far[j]
 
     def losing(self) -> list[int]:
         """Return the pairs that can come to differ at all; the others are worth 0."""
@@ -125,16 +119,18 @@ class _Coupled:
         return bool(total <= values[place])
 
 
-def coupling(first: Row, second: Row, near: Sequence[int], far: Sequence[int]) -> list[tuple[int, int, fmpq]]:
-    """Return a coupling of two rows as triples (i, j, mass), without what it moves between bisimilar states.
+def coupling(first: Row, second: Row, far: Sequence[int]) -> list[tuple[int, int, fmpq]]:
+    """Return a coupling of two rows as triples (i, j, mass), without what it leaves where it is.
 
-    Bisimilar states are coupled first, then states that nothing tells apart for certain, the likeliest first.
+    What both rows give to a state is coupled first, then states that nothing tells apart for certain, the
+    likeliest first.
     What is left over of the first row stands in triples whose second state is -1.
 
-    >>> coupling(((0, fmpq(1)),), ((1, fmpq(1, 3)), (2, fmpq(2, 3))), (0, 1, 2), (0, 0, 1))
+    >>> coupling(((0, fmpq(1)),), ((1, fmpq(1, 3)), (2, fmpq(2, 3))), (0, 0, 1))
     [(0, 1, 1/3), (0, -1, 2/3)]
     """
-    one, other = _without_common(first, second, near)
+    here, there = dict(first), dict(second)
+    one, other = _less(first, there), _less(second, here)
     found: list[tuple[int, int, fmpq]] = []
     waiting: dict[int, list[list[Any]]] = {}
     for state, mass in sorted(other, key=_likeliest):
@@ -164,32 +160,15 @@ def _likeliest(entry: tuple[int, fmpq]) -> tuple[fmpq, int]:
     return -entry[1], entry[0]
 
 
-def _without_common(first: Row, second: Row, near: Sequence[int]) -> tuple[Row, Row]:
-    """Take away from both rows as much as can be moved between bisimilar states."""
-    common: dict[int, fmpq] = {}
-    for state, mass in second:
-        common[near[state]] = common.get(near[state], fmpq(0)) + mass
-    here: dict[int, fmpq] = {}
-    for state, mass in first:
-        here[near[state]] = here.get(near[state], fmpq(0)) + mass
-    shared = {block: min(mass, here[block]) for block, mass in common.items() if block in here}
-    return _less(first, near, dict(shared)), _less(second, near, dict(shared))
-
-
-def _less(row: Row, near: Sequence[int], shared: dict[int, fmpq]) -> Row:
-    left = []
-    for state, mass in row:
-        taken = min(mass, shared.get(near[state], fmpq(0)))
-        if taken:
-            shared[near[state]] -= taken
-        if taken < mass:
-            left.append((state, mass - taken))
-    return tuple(left)
+def _less(row: Row, common: dict[int, fmpq]) -> Row:
+    """Return what a row gives to states beyond what another row gives to them."""
+    return tuple((s, mass - common.get(s, fmpq(0))) for s, mass in row if mass > common.get(s, fmpq(0)))
 
 
 def lockstep_bounds(model: LMC, asked: Sequence[Pair], *, deadline: Deadline = NEVER) -> dict[Pair, fmpq]:
     """Return an upper bound on bd_1 of each pair, and so on bd_alpha, lbd_alpha and delta.
 
+    Bisimilar states are merged first, which changes nothing of bd_1 (docs/theory/quotient.md).
     Where the deadline has passed, few pairs are looked at, and only if the chain is small.
 
     >>> from bisimdist.models.library.figure1 import figure1
@@ -202,18 +181,20 @@ def lockstep_bounds(model: LMC, asked: Sequence[Pair], *, deadline: Deadline = N
         if len(model) > FEW:
             return {}
         deadline, most = NEVER, FEW
+    place: Sequence[int] = range(len(model))
     try:
-        near = bisimilarity_classes(model, deadline=deadline.part(0.5))
+        place = bisimilarity_classes(model, deadline=deadline.part(0.5))
+        first = {block: state for state, block in reversed(list(enumerate(place)))}
+        model = of_classes(model, place, [first[block] for block in range(len(first))])
         far = distinguishable_classes(model)
     except LimitError:
-        near, far = tuple(range(len(model))), canonical_numbering(model.labels)
-    coupled = _Coupled(model, near, far, most)
-    coupled.explore(asked, deadline.part(0.5))
+        far = canonical_numbering(model.labels)
+    coupled = _Coupled(model, far, most)
+    inside = {pair: _sorted(place[pair[0]], place[pair[1]]) for pair in asked}
+    coupled.explore(inside.values(), deadline.part(0.5))
     values = coupled.values()
     found = {}
-    for i, j in asked:
-        if coupled.open((i, j)):
-            found[i, j] = fmpq(values[coupled.number[_sorted(i, j)]], UNIT)
-        else:
-            found[i, j] = fmpq(0 if near[i] == near[j] else 1)
+    for pair, (i, j) in inside.items():
+        number = coupled.number.get((i, j))
+        found[pair] = fmpq(0 if i == j else 1) if number is None else fmpq(values[number], UNIT)
     return found
