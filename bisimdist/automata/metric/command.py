@@ -48,7 +48,6 @@ class Metric(Question["MetricAnswer"]):
         RELATION,
         THRESHOLD.but(help="Decide whether the distance is at most EPS."),
         options.QUOTIENT,
-        options.STATE_LIMIT,
         options.TIMEOUT,
         options.SVG,
         options.CERTIFICATE,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from flint import fmpq
@@ -26,6 +26,8 @@ class Best:
     # by state of the model its state in the quotient that the proof is about; None where nothing is merged
     place: Sequence[int] | None
     directed: bool  # whether the distance is asymmetric: then a pair has two
+    lockstep: Mapping[Pair, fmpq] = field(default_factory=dict)
+    """By pair, where nothing is proved, an upper bound by runs that are coupled step by step."""
 
     def bounds(self, pair: Pair) -> tuple[Any, Any, Any]:
         """Return the lower and the upper bound on a pair, and those of both directions where they differ."""
@@ -37,16 +39,17 @@ class Best:
 
     def one_way(self, pair: Pair) -> tuple[Any, Any]:
         """Return the lower and the upper bound on a pair, of an asymmetric distance in this direction."""
-        if self.proof is None:
-            return fmpq(0), fmpq(0 if pair[0] == pair[1] else 1)
         inside = pair if self.place is None else (self.place[pair[0]], self.place[pair[1]])
+        if self.proof is None:
+            most = fmpq(0 if inside[0] == inside[1] else 1)
+            return fmpq(0), self.lockstep.get(inside, self.lockstep.get(inside[::-1], most))
         if self.directed or isinstance(self.proof, FlatTables):
             return self.proof.bounds(inside)
         return self.proof.claims(inside)
 
     def table(self, asked: Sequence[Pair]) -> UnitBounds | ProofBounds | None:
         """Return the bounds on many pairs; None where they have to be looked at one by one."""
-        if self.directed:
+        if self.directed or self.lockstep:
             return None
         if isinstance(self.proof, Proof):
             return ProofBounds(asked, self.proof, self.place)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import ceil, log10
 
 import numpy as np
@@ -20,11 +20,13 @@ from bisimdist.distances.engine.exact_engine import approximate
 from bisimdist.distances.engine.flat_engine import FlatTables, NoBracketError, Spread, flat_tables
 from bisimdist.distances.engine.flat_layout import Layout
 from bisimdist.distances.engine.iteration import Approximation
+from bisimdist.distances.engine.lockstep import FEW as SMALL
+from bisimdist.distances.engine.lockstep import SAID, lockstep_bounds
 from bisimdist.distances.engine.pairs import reached_by_pairs
 from bisimdist.distances.engine.proof import Proof
 from bisimdist.distances.engine.question import MAX_PAIRS, Question, prepare
 from bisimdist.distances.engine.reached import prove_reached
-from bisimdist.errors import ENDINGS, LimitError, UsageError
+from bisimdist.errors import ENDINGS, Interruption, LimitError, StoppedError, UsageError
 from bisimdist.exact.doubles import from_double
 from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.asked_pairs import indexed
@@ -34,12 +36,17 @@ from bisimdist.lp.backends.base import Backend
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
+from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import Worlds
 from bisimdist.progress import Deadline, Progress
 
 Pair = tuple[int, int]
 
 FEW = 5_000  # exact work on up to so many pairs begins without a bracket
+
+WORKING = 0.7  # the part of the time after which a large chain is left to `lockstep_bounds`
+
+ASKED = 1_000  # so many pairs may be asked about then
 
 SAFETY_NET = fmpq(1, 10**9)
 """The width of brackets of many pairs that are proved before exact work begins, which starts from them,"""
@@ -68,6 +75,7 @@ class Work:
     """How pairs stand in flat tables, where these may lead to brackets and have not failed."""
     reason: str = ""  # which limit ended the work
     known: str = ""  # how close the bounds are that are proved so far
+    lockstep: Mapping[Pair, fmpq] = field(default_factory=dict)
     _bounds: PairBounds | None = None
 
     @property
@@ -87,6 +95,9 @@ class Work:
         Where brackets of a width are enough and there are many pairs, these are proved all at once. Where
         the distance is wanted `exactly`, what direct couplings reach is often enough beside brackets.
         """
+        whole = self.deadline
+        if type(self.model) is LMC and len(self.model) > SMALL:
+            self.deadline = whole.part(WORKING)
         try:
             self.question = self._of_bisimilar()
             if self.backend is None and self.question is None:
@@ -111,7 +122,19 @@ class Work:
             return engine(self, self.question, guess)
         except (*ENDINGS, SingularSystemError) as error:
             self.reason = str(error)
+            self.deadline = whole
+            if not isinstance(error, Interruption | StoppedError):
+                self._couple()
         return Status.LIMIT
+
+    def _couple(self) -> None:
+        """Say something cheap of a few pairs of a chain, where nothing else is proved."""
+        if self.proof is None and type(self.model) is LMC and len(self.asked) <= ASKED:
+            self.lockstep = lockstep_bounds(self.model, self.asked, deadline=self.deadline)
+            self._bounds = None
+            if any(value < 1 for value in self.lockstep.values()):
+                self.method = SAID
+                self.reason = f"{self.reason}; {SAID}"
 
     def _reached(self, tables: FlatTables) -> bool:
         """Try to prove the distance of the pairs that were asked on top of brackets of all pairs."""
@@ -245,7 +268,7 @@ class Work:
         self.keep(proof, "certified bracket: a pre-fixed and a post-fixed point in short rationals")
 
     def best(self) -> Best:
-        return Best(self.model, self.proof, None, self.ordered)
+        return Best(self.model, self.proof, None, self.ordered, self.lockstep)
 
     def bounds(self) -> PairBounds:
         """Return the best bounds known; of an asymmetric distance the larger of both directions."""
@@ -262,7 +285,7 @@ class Work:
         pairs = self.directed() if about is None else indexed(self.model, about)
         if self.proof is not None:
             return certificate_of(self.proof, pairs)
-        known = self.best()
+        known = replace(self.best(), lockstep={})
         bounds = [(pair, *reversed(known.one_way(pair))) for pair in pairs]
         return trivial_certificate(self.model, self.distance, self.alpha, bounds)
 

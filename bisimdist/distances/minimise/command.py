@@ -48,7 +48,6 @@ class Minimise(Question["MinimiseAnswer"]):
         LOSS,
         OUTPUT.but(help="The file of the smaller model (.json, .yaml, .umb, .drn, .tra)."),
         options.PAIR,
-        options.STATE_LIMIT,
         options.TIMEOUT,
         options.MEMORY,
         options.CERTIFICATE,

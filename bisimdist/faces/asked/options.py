@@ -22,7 +22,12 @@ JSON = switch("--json", "Print one JSON object.", name="as_json")
 PAIR: Option[tuple[tuple[str, str], ...]] = several(
     "--pair", "S T", "A pair of states; repeatable.", name="pairs", parts=2
 )
-STATE_LIMIT = whole("--state-limit", "N", "The most states that a .ccsp file may have (50000).", least=1)
+STATE_LIMIT = whole(
+    "--state-limit",
+    "N",
+    "The most states of a .ccsp file (50000), or of a model of other tools (2000000).",
+    least=1,
+)
 PRISM_LABELS = switch("--prism-labels", "Keep PRISM's own labels init and deadlock.")
 INPUT_FORMAT = option(
     "--format",

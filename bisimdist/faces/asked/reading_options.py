@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.faces.asked import numbers
 from bisimdist.faces.asked.option import Option, choice, option, switch
-from bisimdist.faces.asked.options import INPUT_FORMAT, PRISM_LABELS, PROGRAM_OPTIONS
+from bisimdist.faces.asked.options import INPUT_FORMAT, PRISM_LABELS, PROGRAM_OPTIONS, STATE_LIMIT
 
 if TYPE_CHECKING:
     from bisimdist.exact.rational import ExactNumber
@@ -139,6 +139,7 @@ AGAINST_CONSTANTS = CONSTANTS.but(
 )
 READING_OPTIONS: tuple[Option[Any], ...] = (
     INPUT_FORMAT,
+    STATE_LIMIT,
     PRISM_LABELS,
     CONSTANTS,
     OBSERVE_VARIABLES,

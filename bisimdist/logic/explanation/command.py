@@ -32,7 +32,6 @@ class Explain(Question["DistinctionAnswer"]):
     options = (
         options.PAIR,
         ROBUST,
-        options.STATE_LIMIT,
         options.TIMEOUT,
         options.SVG,
         options.CERTIFICATE,

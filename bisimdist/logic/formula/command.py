@@ -32,7 +32,6 @@ class MimickingFormula(Question["MimickingAnswer"]):
         STATE,
         DEPTH.but(help="Describe K steps; by default all steps."),
         UNICODE,
-        options.STATE_LIMIT,
         options.TIMEOUT.but(help="Give up after so many seconds."),
         options.CERTIFICATE,
         options.JSON,

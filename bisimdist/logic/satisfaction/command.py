@@ -59,7 +59,6 @@ class Satisfies(_About["SatisfactionAnswer"]):
     options = (
         FORMULA,
         STATES,
-        options.STATE_LIMIT,
         options.TIMEOUT.but(help="Give up after so many seconds."),
         options.CERTIFICATE,
         options.JSON,

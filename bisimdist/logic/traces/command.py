@@ -39,7 +39,6 @@ class Traces(Question["TraceFormulaeAnswer"]):
         TRACE_FORMULAE,
         LISTED,
         ENDS,
-        options.STATE_LIMIT,
         options.TIMEOUT,
         options.CERTIFICATE,
         options.JSON,

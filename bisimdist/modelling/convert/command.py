@@ -25,7 +25,7 @@ class Convert(WritingModel):
 
     command = "convert"
     group = Group.TOOLS
-    options = (TARGET_KIND, OUTPUT_FORMAT, OUTPUT, UNFOLD, options.STATE_LIMIT, options.JSON)
+    options = (TARGET_KIND, OUTPUT_FORMAT, OUTPUT, UNFOLD, options.TIMEOUT, options.JSON)
 
     to: str
     unfold: bool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bisimdist.errors import UsageError
 from bisimdist.faces.asked.conversion import WritingModel
 from bisimdist.faces.asked.given import Given
-from bisimdist.faces.asked.options import JSON, OUTPUT, OUTPUT_FORMAT, SVG
+from bisimdist.faces.asked.options import JSON, OUTPUT, OUTPUT_FORMAT, SVG, TIMEOUT
 from bisimdist.faces.asked.question import Content, Group, Question
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ class Show(Question["Summary"]):
         OUTPUT_FORMAT.but(help="Convert or draw the model instead: json, yaml, dot, svg, prism or umb."),
         OUTPUT.but(help="The file to write (prism: a file stem)."),
         SVG.but(help="Draw the model, beside its summary."),
+        TIMEOUT,
         JSON,
     )
 

@@ -37,7 +37,6 @@ class Crosscheck(Question["CrosscheckAnswer"]):
         options.PAIR,
         options.ALPHA.but(help="The skew of delta and the distances (11/10)."),
         LENGTH.but(default=4, help="The longest sequences; the rounds of an analyst."),
-        options.STATE_LIMIT,
         options.TIMEOUT.but(help="The whole time, shared by the pairs and measures (60 for each pair)."),
         HTML,
         options.JSON,

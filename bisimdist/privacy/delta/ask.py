@@ -6,23 +6,25 @@ Source: CMP18 Definition 5, CMP18 Definition 7, CMP18 Fact 1.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from flint import fmpq
 
+from bisimdist.distances.engine.lockstep import SAID, lockstep_bounds
 from bisimdist.distances.engine.question import checked_alpha
 from bisimdist.errors import ENDINGS, Interruption, LimitError, StoppedError, UsageError
-from bisimdist.exact.logarithm import alpha_above, alpha_below
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
 from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.asked_pairs import asked_states
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.models.interactive import Interactive, System
-from bisimdist.models.kinds import AnyModel, StateModel
+from bisimdist.models.kinds import AnyModel
+from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.privacy.delta.answer import DeltaAnswer, DeltaBound, WitnessEvent
+from bisimdist.privacy.delta.asked import check_rounds, enclosing
 from bisimdist.privacy.delta.certificate import delta_certificate
 from bisimdist.privacy.delta.returned import joined, returned
 from bisimdist.privacy.engine.capping import cap_leaves, sharpen
@@ -160,7 +162,7 @@ def delta(  # noqa: PLR0913
     The proofs are in ``docs/theory/delta.md`` and ``docs/theory/interactive.md``.
     """
     system = known_or_rough(model)
-    _check_rounds(system, rounds, fixed=fixed)
+    check_rounds(system, rounds, fixed=fixed)
     if (alpha is None) == (epsilon is None):
         raise UsageError("expected one of alpha and epsilon")
     wanted = None if gap is None else to_fmpq(gap)
@@ -169,7 +171,7 @@ def delta(  # noqa: PLR0913
         if value is not None and value < 0:
             raise UsageError(f"the {name} is {format_rational(value)}; expected at least 0")
     if epsilon is not None:
-        above, below = _enclosing(epsilon, wanted)
+        above, below = enclosing(epsilon, wanted)
     else:
         above = below = checked_alpha(to_fmpq(alpha if alpha is not None else 1))
     names = [(system.states[s], system.states[t]) for s, t in asked_states(system, pairs)]
@@ -258,27 +260,6 @@ class DeltaProblem(Problem[DeltaAnswer]):
         return replace(self, gap=gap, threshold=None)  # bounds that are wider decide less
 
 
-def _check_rounds(system: StateModel, rounds: int | None, *, fixed: bool) -> None:
-    if fixed and not isinstance(system, Interactive):
-        raise UsageError("rounds and sequences of actions need an interactive model; this one has no analyst")
-    if rounds is not None and rounds < 0:
-        raise UsageError(f"there are {rounds} rounds; expected at least 0")
-    if fixed and rounds is None:
-        raise UsageError("a sequence that is fixed beforehand has an end; say how many rounds there are")
-
-
-def _enclosing(epsilon: ExactNumber, gap: fmpq | None) -> tuple[fmpq, fmpq]:
-    """Return rationals above and below e**epsilon, so close that bounds at them may be as close as the gap.
-
-    Delta has a slope of at most 1 in alpha: rounding takes no more than a quarter of the gap.
-    """
-    above, below = alpha_above(epsilon), alpha_below(epsilon)
-    if gap and 4 * (above - below) > gap:
-        bits = int((8 * above / gap).ceil()).bit_length()
-        above, below = (f(epsilon, denominator_bits=bits) for f in (alpha_above, alpha_below))
-    return fmpq(above), fmpq(below)
-
-
 @dataclass(slots=True)
 class _Work:
     two: TwoSided
@@ -291,6 +272,7 @@ class _Work:
     ceiling_pairs: int = 0
     sequences: dict[int, FixedSearch] = field(default_factory=dict)
     """By root the best sequence that is fixed beforehand, where one was asked for."""
+    lockstep: Mapping[tuple[int, int], fmpq] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         model = self.two.model
@@ -318,10 +300,19 @@ class _Work:
             if not (reached and self.closed_at == self.two.refinement.expanded):
                 self.closure = self.two.close(self.questions, deadline=self._closing_deadline(reached))
             if not isinstance(ended, Interruption | StoppedError):  # whoever stopped the work waits
+                self._couple(reached)
                 self._sharpen(begun, reached)
         if all(low == high for low, high, _ in self._all()):
             return Status.EXACT
         return Status.BRACKET if reached else Status.LIMIT
+
+    def _couple(self, reached: bool) -> None:
+        """Bound pairs that are open by runs that are coupled step by step, which is cheap."""
+        if not reached and type(self.model) is LMC:
+            soon = self.question.deadline.part(0.5)
+            self.lockstep = lockstep_bounds(self.model, self.asked, deadline=soon)
+            if any(self.lockstep[q.pair] < self.two.bounds(q, self._closure())[1] for q in self.questions):
+                self.reason = "; ".join(filter(None, (self.reason, SAID)))
 
     def _sharpen(self, begun: float, reached: bool) -> None:
         """Let no upper bound be above a distance that could be had by now."""
@@ -451,7 +442,11 @@ class _Work:
 
     def bounds(self) -> tuple[DeltaBound, ...]:
         found = zip(self.question.pairs, self.questions, self._all(), strict=True)
-        return tuple(DeltaBound(s, t, low, high, self, one) for (s, t), one, (low, high, _) in found)
+        most = self.lockstep
+        return tuple(
+            DeltaBound(s, t, low, min(high, most.get(q.pair, high)), self, q)
+            for (s, t), q, (low, high, _) in found
+        )
 
     def witness(self, bound: DeltaBound) -> WitnessEvent:
         """Return the event behind a lower bound, with its probabilities."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bisimdist.errors import LimitError
-from bisimdist.faces.asked.options import CERTIFICATE, JSON, STATE_LIMIT, TIMEOUT
+from bisimdist.faces.asked.options import CERTIFICATE, JSON, TIMEOUT
 from bisimdist.faces.asked.question import Group, Plain, Question, nothing_known
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Classes(Question[Grouped]):
     command = "classes"
     group = Group.TRACES
     example = "example:randomised-response-pa"
-    options = (STATE_LIMIT, TIMEOUT, CERTIFICATE, JSON)
+    options = (TIMEOUT, CERTIFICATE, JSON)
     sources = ("CCP18 Definition 2",)
 
     model: PA

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bisimdist.faces.asked.options import CERTIFICATE, ENDS, JSON, PAIR, STATE_LIMIT, SVG, TIMEOUT
+from bisimdist.faces.asked.options import CERTIFICATE, ENDS, JSON, PAIR, SVG, TIMEOUT
 from bisimdist.faces.asked.question import (
     Group,
     Plain,
@@ -33,7 +33,7 @@ class Equivalence(Question["TraceEquivalenceAnswer"]):
     tabled = "listed"
     group = Group.TRACES
     example = "example:randomised-response-pa"
-    options = (PAIR, ENDS, STATE_LIMIT, TIMEOUT, CERTIFICATE, SVG, JSON)
+    options = (PAIR, ENDS, TIMEOUT, CERTIFICATE, SVG, JSON)
     sources = ("CCP18 Definition 2",)
 
     model: PA

@@ -40,7 +40,6 @@ class Trace(Question["TraceMetricAnswer"]):
         LONGEST,
         THRESHOLD,
         ENDS,
-        options.STATE_LIMIT,
         options.TIMEOUT,
         options.SVG,
         options.CERTIFICATE,
