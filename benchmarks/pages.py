@@ -26,12 +26,12 @@ __all__ = ["page_tables"]
 
 NATIVE = Path(__file__).parents[1] / "formal" / "build" / "bisimdist-formal"
 PYODIDE = os.environ.get("BISIMDIST_PYODIDE")
-TIMES = 3
+TIMES = 5
 
 CHECK = """
 const [form, text] = given, said = document.getElementById("said"), array = Uint8Array.from(atob(text), x => x.charCodeAt(0));
 const button = document.querySelector(`button[data-form=${form}]`);
-document.getElementById("certificate-file").onchange({target: {files: [new File([array], "given")]}});
+await document.getElementById("certificate-file").onchange({target: {files: [new File([array], "given")]}});
 if (form != "proved") button.click();  // else it is the first button, which is clicked already
 while (!said.dataset.verdict) await new Promise(go => setTimeout(go, 5));
 return [said.dataset.verdict, said.querySelector(".took").textContent];

@@ -142,6 +142,14 @@ def test_it_opens_checks_and_fetches_nothing(browser: Driven, page: Path) -> Non
     assert refused == "refused"
 
 
+def test_it_can_be_used_by_keyboard(browser: Driven, page: Path) -> None:
+    browser.open(page)
+    browser.run(VERDICT)
+    browser.run("delete document.getElementById('said').dataset.verdict")
+    browser.type("button[data-form=proved]", "\ue007")  # Enter
+    assert browser.run(VERDICT)[0] == "valid"
+
+
 def test_one_digit_changed_in_the_page(browser: Driven, page: Path, tmp_path: Path) -> None:
     """Wherever it stands, the page says what the Python checker says: it refuses nearly all of them."""
     text = page.read_text()
