@@ -102,7 +102,8 @@ def test_single_draws_lie_in_the_enclosures(tree: Any, seed: int) -> None:
                 continue
             for _ in range(4):
                 ends = [
-                    chooser.choice((a, b, chooser.randint(a, b))) for a, b in zip(lows, highs, strict=True)
+                    chooser.choice((a, b, chooser.randint(int(a), int(b))))
+                    for a, b in zip(lows, highs, strict=True)
                 ]
                 try:
                     value = plan.enclosures(ends, ends)[0]

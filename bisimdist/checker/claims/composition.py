@@ -433,8 +433,8 @@ def _law_cells(law: Law, grid: Fraction, cuts: list[int], fixed: Fixed) -> tuple
         return [(start, end, p, q) for (start, end), (p, q) in counted(found.items())], Atoms(
             [], atoms.sure, atoms.lost
         )
-    above = law.above
-    tails = [above(fixed.of(grid * index), fixed) for index in kept(cuts, _room(fixed))]
+    tails_of = law.above
+    tails = [tails_of(fixed.of(grid * index), fixed) for index in kept(cuts, _room(fixed))]
     cells: list[Cell] = []
     for k in counted(range(len(cuts) - 1)):
         (p, q), (next_p, next_q) = tails[k], tails[k + 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from bisimdist.errors import UsageError
 from bisimdist.faces.asked import options
@@ -97,7 +97,7 @@ class Delta(Question["DeltaAnswer"]):
         return asked if asked.threshold is None else AtMost(asked=asked, threshold=asked.threshold)
 
     @classmethod
-    def of(cls, given: Given, alpha: str | None = None) -> Delta:
+    def of(cls, given: Given, alpha: str | None = None) -> Self:
         """Make the question about the bounds, whatever they are for; alpha is that where none is given."""
         skew = read_skew(given, alpha)
         said = given.fields(cls)
