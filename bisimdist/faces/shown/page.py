@@ -19,9 +19,10 @@ th, td { text-align: left; padding: .25rem .7rem; border-bottom: 1px solid var(-
 """
 
 
-def page(title: str, body: str, style: str = "", policy: str = "") -> str:
+def page(title: str, body: str, style: str = "", policy: str = "", icon: str = "") -> str:
     """Return a page; `policy` says what the browser lets it do, if that is not everything."""
     secured = f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">' if policy else ""
+    secured += f'<link rel="icon" href="{escape(icon)}">' if icon else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">{secured}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

@@ -119,9 +119,10 @@ def checking_page(pyodide: str | None = None) -> str:
     """
     before = (
         '<div id="drop"><label for="certificate-file">Certificate, or a report that holds one</label>'
-        '<input type="file" id="certificate-file"> <span id="certificate-name"></span>'
+        '<input type="file" id="certificate-file" aria-label="Certificate">'
+        ' <span id="certificate-name"></span>'
         '<label for="model-file">Model that it has to be about, as JSON (may be left out)</label>'
-        '<input type="file" id="model-file" accept=".json"> <span id="model-name"></span>'
+        '<input type="file" id="model-file" aria-label="Model" accept=".json"> <span id="model-name"></span>'
         "<p>Or drop the files here.</p></div>"
     )
     body = (
@@ -129,7 +130,7 @@ def checking_page(pyodide: str | None = None) -> str:
         "system, and a proof. Here your own browser checks it.</p>"
     )
     body += carried(proved=True, pyodide=pyodide, before=before)
-    return page("Is it proved?", body, STYLE, policy=POLICY)
+    return page("Is it proved?", body, STYLE, policy=POLICY, icon="data:,")
 
 
 def _web(name: str) -> bytes:
