@@ -55,8 +55,8 @@ def read_prism(  # noqa: PLR0913
 ) -> LMC | PA | Interactive | IntervalChain | ParametricChain:
     """Read a Markov chain, or an MDP as an automaton, from the texts of PRISM's explicit files.
 
-    A CTMC (a number is above 1, or the reading shows rates) is taken as the chain of its jumps. An observer
-    of a POMDP sees the observations, unless the reading says what is seen.
+    A CTMC (a number is above 1, or rates are to be seen and do not add up to 1) is taken as the chain of its
+    jumps. An observer of a POMDP sees the observations, unless the reading says what is seen.
 
     ``transitions``: the `.tra` file.
     ``states``: the `.sta` file; without it the states are called by their numbers.
@@ -83,7 +83,7 @@ def read_prism(  # noqa: PLR0913
         names, variables = (numbered, {}) if states is None else _read_states(states, count)
     except ModelError as error:
         raise error.with_source(f"{stem}.sta") from None
-    given: dict[str, list[str]] = {RATE: read.rates()} if how.observe_time else {}
+    given: dict[str, list[str]] = {RATE: read.rates()} if how.observe_time and read.timed else {}
     try:
         if rewards is not None and how.observe_rewards:
             name, values = read_rewards(rewards, count)

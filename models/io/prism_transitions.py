@@ -49,7 +49,8 @@ def read_index(text: str, count: int, line: int) -> int:
 class Transitions:
     """The transitions of a `.tra` file by state and choice; a chain has one choice of each state.
 
-    timed: whether the numbers are rates in any case; they are if one of them is above 1.
+    timed: whether they may be rates of a chain; they are if one of them is above 1, and then if some do not
+        add up to 1.
     """
 
     def __init__(self, text: str, rationaliser: Rationaliser | None, *, timed: bool) -> None:
@@ -77,7 +78,7 @@ class Transitions:
             )
         self.around: dict[fmpq, tuple[fmpq, fmpq]] = {}  # by what stands for an interval its ends
         self.seen: list[str | None] = [None] * self.count  # the observations of the states of a POMDP
-        self.timed = timed
+        self.timed = False
         self._rows: list[dict[int, dict[int, fmpq]]] = [{} for _ in range(self.count)]
         self._actions: dict[tuple[int, int], str] = {}
         self._first_lines = [number] * self.count
@@ -89,6 +90,8 @@ class Transitions:
             raise ModelError(
                 f"{sizes[1]} choices are announced and {chosen} follow; expected as many of each"
             )
+        if timed and not self.nondeterministic and not self.around:
+            self.timed |= any(sum(rows[0].values(), fmpq(0)) != 1 for rows in self._rows if rows)
         if self.timed and self.around:
             raise ModelError("some numbers are rates and others intervals; expected probabilities")
 
