@@ -240,7 +240,7 @@ def observed(
     if reading.hide_silent:
         raise UsageError("silent steps are left out of Markov chains only, and this model has choices")
     if reading.choices == "interactive":
-        moves = tuple(tuple((c.action, c.row) for c in choices) for choices in model.choices)
+        moves = _moves(model, reading)
         return Interactive(model.names, tuple(labels), moves, pairs)
     steps = (
         Transition(state, _action(label, choice.action), choice.row)
@@ -280,6 +280,27 @@ def _resolved(model: Explicit, reading: Reading) -> Explicit:
         reading.note(f"every state has one choice: the model is a Markov chain{more}")
         return replace(model, nondeterministic=False)
     return model
+
+
+def _moves(model: Explicit, reading: Reading) -> tuple[tuple[tuple[str, Row], ...], ...]:
+    """Return the choices of an interactive model, each with an action of its own."""
+    numbered = tuple(map(_with_numbers, model.choices))
+    if count := sum(new != old for new, old in zip(numbered, model.choices, strict=True)):
+        reading.note(
+            f"the choices of {count} states are numbered from 0, for their actions have no or equal names"
+        )
+    return tuple(tuple((c.action, c.row) for c in choices) for choices in numbered)
+
+
+def _with_numbers(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
+    """Return choices with their places before their actions, unless these tell them apart."""
+    actions = {choice.action for choice in choices}
+    if len(actions) == len(choices) and "" not in actions:
+        return choices
+    return tuple(
+        replace(choice, action=f"{place} {choice.action}" if choice.action else str(place))
+        for place, choice in enumerate(choices)
+    )
 
 
 def _uniform(choices: tuple[Choice, ...]) -> tuple[Choice, ...]:

@@ -153,6 +153,28 @@ def test_an_mdp_is_interactive_where_asked(mdp: Path) -> None:
     assert model.labels == ("", "heads,on", "on")
 
 
+def test_choices_without_names_of_their_own_are_numbered() -> None:
+    rows = (((1, ONE),), ((0, ONE),), ((0, HALF), (1, HALF)))
+    choices = (
+        tuple(map(Choice, ("a", "b", "c"), rows)),
+        tuple(map(Choice, ("a", "", "a"), rows)),
+        (Choice("", rows[0]),),
+    )
+    notes: list[str] = []
+    reading = Reading(choices="interactive", note=notes.append)
+    seen = {name: frozenset({state}) for state, name in enumerate("stu")}
+    explicit = Explicit(names=tuple("stu"), choices=choices, nondeterministic=True, propositions=seen)
+    model = observed(explicit, reading)
+    assert isinstance(model, Interactive)
+    assert [[action for action, _ in moves] for moves in model.moves] == [
+        ["a", "b", "c"],
+        ["0 a", "1", "2 a"],
+        ["0"],
+    ]
+    assert [row for _, row in model.moves[1]] == list(rows)
+    assert notes == ["the choices of 2 states are numbered from 0, for their actions have no or equal names"]
+
+
 @pytest.mark.parametrize(
     ("suffix", "old", "new", "expected"),
     [
