@@ -9,7 +9,7 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bisimdist import LMC, Deadline, bound, delta
+from bisimdist import LMC, Deadline, LimitError, bound, delta
 from bisimdist.distances.engine import lockstep
 from bisimdist.distances.engine.lockstep import FEW, UNIT, coupling, lockstep_bounds
 from tests.strategies import lmcs
@@ -65,26 +65,34 @@ def _walk(length: int) -> LMC:
     return LMC.from_mappings(states, rows, pairs=[("a0", "b0")])
 
 
-def test_what_ends_early_says_how_likely_a_difference_is() -> None:
+def _ended(*_: object) -> None:
+    raise LimitError("a limit ended the work")
+
+
+def test_what_ends_early_says_how_likely_a_difference_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lockstep, "FEW", 20)
     chain = _walk(40)
-    for late in (
-        bound(chain, "11/10", deadline=Deadline.after(0)),
-        delta(chain, 1, deadline=Deadline.after(0)),
-    ):
+    monkeypatch.setattr("bisimdist.distances.bound.work.Work._of_bisimilar", _ended)
+    for late in (bound(chain, "11/10"), delta(chain, 1, memory=1)):
         assert late.status.value == "limit"
         assert fmpq(1, 10) <= late.pairs[0].upper <= fmpq(1, 10) + fmpq(1, 10**9)
         assert "no certificate holds" in late.reason
     assert late.pairs[0].lower <= fmpq(1, 10)
 
 
-def test_the_certificate_claims_no_more_than_it_proves() -> None:
-    late = bound(_walk(40), 1, deadline=Deadline.after(0))
+def test_the_certificate_claims_no_more_than_it_proves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lockstep, "FEW", 20)
+    monkeypatch.setattr("bisimdist.distances.bound.work.Work._of_bisimilar", _ended)
+    late = bound(_walk(40), 1)
+    assert late.pairs[0].upper < 1
     claims: Any = late.certificate()["claims"]
     assert claims[0]["upper"] == "1"
 
 
 def test_a_large_chain_without_time_is_left_alone() -> None:
-    assert lockstep_bounds(_walk(FEW), [(2, 3)], deadline=Deadline.after(0)) == {}
+    chain = _walk(FEW)
+    assert lockstep_bounds(chain, [(2, 3)], deadline=Deadline.after(0)) == {}
+    assert delta(chain, 1, deadline=Deadline.after(0)).pairs[0].upper == 1
 
 
 def test_a_bad_guess_is_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:

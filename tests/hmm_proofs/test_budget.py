@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 from flint import fmpq
 
@@ -16,6 +14,7 @@ from bisimdist.budgets.engine.budget import (
 from bisimdist.errors import LimitError, UsageError
 from bisimdist.models.mechanisms import Mechanism, geometric_mechanism, noisy_max
 from bisimdist.progress import Deadline
+from tests.reference.budgets import enumerated
 
 
 def table_family(mechanism: Mechanism, count: int, levels: int) -> QueryFamily:
@@ -28,24 +27,6 @@ def table_family(mechanism: Mechanism, count: int, levels: int) -> QueryFamily:
     answers = mechanism.answers
     alike = (tuple((query,) for query in range(count)),) * len(answers)
     return QueryFamily(mechanism.name, count, levels, answers, probability, alike, tuple(range(len(answers))))
-
-
-def enumerated(family: QueryFamily, adjacency: Adjacency) -> tuple[fmpq | None, int]:
-    """Return the budget, None if it is infinite, and how many pairs of neighbours there are."""
-    inputs = list(product(range(family.levels), repeat=family.count))
-    ratios: list[fmpq] = []
-    infinite = False
-    pairs = 0
-    for one, two in product(inputs, repeat=2):
-        moves = [abs(a - b) for a, b in zip(one, two, strict=True)]
-        if max(moves) != 1 or (adjacency is Adjacency.ONE and sum(moves) > 1):
-            continue
-        pairs += 1
-        for answer in range(len(family.answers)):
-            p, q = family.chance(answer, one), family.chance(answer, two)
-            infinite = infinite or bool(p and not q)
-            ratios += [p / q] if q else []
-    return (None if infinite else max(ratios)), pairs
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ HALF = Fraction(1, 2)
 COIN = {"0": HALF, "1": HALF}
 
 REFUSED = {
-    "the hash of a text": "def f(x):\n    return hash('bisimulation') % 7 + random.getrandbits(1)\n",
+    "the hash of a text": "def f(x):\n    return hash('bisimulation') + random.getrandbits(1)\n",
     "the number of the process": "import os\ndef f(x):\n    return os.getpid() + random.getrandbits(1)\n",
     "the environment": (
         "import os\ndef f(x):\n    return os.environ.get('PYTHONHASHSEED') == '4711' and random.getrandbits(1)\n"

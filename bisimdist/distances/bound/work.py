@@ -20,8 +20,7 @@ from bisimdist.distances.engine.exact_engine import approximate
 from bisimdist.distances.engine.flat_engine import FlatTables, NoBracketError, Spread, flat_tables
 from bisimdist.distances.engine.flat_layout import Layout
 from bisimdist.distances.engine.iteration import Approximation
-from bisimdist.distances.engine.lockstep import FEW as SMALL
-from bisimdist.distances.engine.lockstep import SAID, lockstep_bounds
+from bisimdist.distances.engine.lockstep import SAID, large, lockstep_bounds
 from bisimdist.distances.engine.pairs import reached_by_pairs
 from bisimdist.distances.engine.proof import Proof
 from bisimdist.distances.engine.question import MAX_PAIRS, Question, prepare
@@ -36,7 +35,6 @@ from bisimdist.lp.backends.base import Backend
 from bisimdist.models.bisimilarity import bisimilarity_classes
 from bisimdist.models.distinguishable import distinguishable_classes
 from bisimdist.models.interactive import System
-from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import Worlds
 from bisimdist.progress import Deadline, Progress
 
@@ -96,7 +94,7 @@ class Work:
         the distance is wanted `exactly`, what direct couplings reach is often enough beside brackets.
         """
         whole = self.deadline
-        if type(self.model) is LMC and len(self.model) > SMALL:
+        if large(self.model):
             self.deadline = whole.part(WORKING)
         try:
             self.question = self._of_bisimilar()
@@ -129,7 +127,7 @@ class Work:
 
     def _couple(self) -> None:
         """Say something cheap of a few pairs of a chain, where nothing else is proved."""
-        if self.proof is None and type(self.model) is LMC and len(self.asked) <= ASKED:
+        if self.proof is None and large(self.model) and len(self.asked) <= ASKED:
             self.lockstep = lockstep_bounds(self.model, self.asked, deadline=self.deadline)
             self._bounds = None
             if any(value < 1 for value in self.lockstep.values()):

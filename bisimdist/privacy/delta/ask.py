@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from flint import fmpq
 
-from bisimdist.distances.engine.lockstep import SAID, lockstep_bounds
+from bisimdist.distances.engine.lockstep import SAID, large, lockstep_bounds
 from bisimdist.distances.engine.question import checked_alpha
 from bisimdist.errors import ENDINGS, Interruption, LimitError, StoppedError, UsageError
 from bisimdist.exact.rational import ExactNumber, format_rational, to_fmpq
@@ -21,7 +21,6 @@ from bisimdist.faces.shown.asked_pairs import asked_states
 from bisimdist.interruption import OnInterrupt, deferred, interruptible
 from bisimdist.models.interactive import Interactive, System
 from bisimdist.models.kinds import AnyModel
-from bisimdist.models.lmc import LMC
 from bisimdist.models.worlds import EACH_STEP, known_or_rough
 from bisimdist.privacy.delta.answer import DeltaAnswer, DeltaBound, WitnessEvent
 from bisimdist.privacy.delta.asked import check_rounds, enclosing
@@ -308,10 +307,11 @@ class _Work:
 
     def _couple(self, reached: bool) -> None:
         """Bound pairs that are open by runs that are coupled step by step, which is cheap."""
-        if not reached and type(self.model) is LMC:
+        if not reached and large(self.model):
             soon = self.question.deadline.part(0.5)
             self.lockstep = lockstep_bounds(self.model, self.asked, deadline=soon)
-            if any(self.lockstep[q.pair] < self.two.bounds(q, self._closure())[1] for q in self.questions):
+            known = self._closure()
+            if any(self.lockstep.get(q.pair, 1) < self.two.bounds(q, known)[1] for q in self.questions):
                 self.reason = "; ".join(filter(None, (self.reason, SAID)))
 
     def _sharpen(self, begun: float, reached: bool) -> None:

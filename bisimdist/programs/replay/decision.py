@@ -91,7 +91,7 @@ class Asked:
             if outcome is not UNDECIDED:
                 return [(outcome, region)], [], 1
         involved, rest = region.apart(self.draws)
-        if len(self.draws) > 1 and self._arrays() is not None:
+        if len(self.draws) > 1 and not self._bare(laws) and self._arrays() is not None:
             at_once = self._in_arrays(laws, region, budget * FAST)
             if at_once is not None:
                 return at_once
