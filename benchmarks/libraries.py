@@ -42,7 +42,7 @@ can be exact, and $1/(1 + e)$ cannot: most violations are of that size. They mat
 $\\delta = 0$. *Unknown* stands where the bounds do not decide it: $e^{\\varepsilon}$ is irrational, and
 $\\alpha$ is rounded on both sides. *From one input only* lists outputs that the other input never gives.
 
-`python -m benchmarks.libraries` makes this page from the list `docs/libraries/mechanisms.yaml`. Each row is
+The module `benchmarks.libraries` makes this page from the list `docs/libraries/mechanisms.yaml`. Each row is
 the answer to one command, to be pasted at the top of the repository; the functions are in `docs/libraries`.
 Functions of multi-freq-ldpy are those that its compiler takes, run by Python.
 """

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.libraries import DOCS, PAGE, cells, command, line, rows
 from bisimdist.faces.cli.main import run
 
-QUICK = ("response", "secret_response", "choice", "bernoulli")
+QUICK = ("response", "secret_response", "choice")
 MODULES = {"python": "random", "diffprivlib": "diffprivlib"}
 
 
