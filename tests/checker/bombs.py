@@ -217,7 +217,7 @@ BOMBS: Mapping[str, tuple[Callable[[int], str], int]] = {
     "names of rounds": (names_of_rounds, 50_000),
     "spread": (spread, 800),
     "wide noise": (wide, 4_000),
-    "a crowd": (crowded, 1_000_000),
+    "a crowd": (crowded, 100_000),
     "zeros": (zeros, 2_000_000),
     "ratios": (ratios, 600),
 }

@@ -204,9 +204,7 @@ def test_some_parts_made_longer_are_counted(kind: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(
-    0
-)  # each check has its own limit; a slow machine takes more than ten minutes for them all
+@pytest.mark.timeout(0)  # each check has its own limit; all of them take more than ten minutes
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_parts_made_longer_are_counted(kind: str) -> None:
     assert_all_counted(every(kind))

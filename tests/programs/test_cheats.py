@@ -32,7 +32,7 @@ REFUSED = {
     ),
     "who is alive": (
         "import gc\nkept = []\ndef f(x):\n    kept.append([x])\n"
-        "    return sum(type(o) is list and o == [x] for o in gc.get_objects()) + random.getrandbits(1)\n"
+        "    return len(gc.get_referrers(kept[0])) + sum(o == [x] for o in kept) + random.getrandbits(1)\n"
     ),
 }
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from flint import fmpq
 
@@ -164,7 +164,7 @@ def _less(row: Row, common: dict[int, fmpq]) -> Row:
     return tuple((s, mass - common.get(s, fmpq(0))) for s, mass in row if mass > common.get(s, fmpq(0)))
 
 
-def large(model: object) -> bool:
+def large(model: object) -> TypeGuard[LMC]:
     """Tell whether a model is a chain of which nothing may be proved in time."""
     return type(model) is LMC and len(model) > FEW
 
