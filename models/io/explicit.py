@@ -45,6 +45,17 @@ class Choice:
     row: Row
 
 
+def exit_rate(row: Row) -> fmpq:
+    """Return the rate at which a state of a CTMC is left."""
+    return sum((rate for _, rate in row), fmpq(0))
+
+
+def jumps(row: Row) -> Row:
+    """Return where a state of a CTMC goes when it is left."""
+    total = exit_rate(row)
+    return tuple((target, rate / total) for target, rate in row)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explicit:
     """A model of another tool."""

@@ -21,7 +21,7 @@ from bisimdist.errors import ModelError
 from bisimdist.exact.doubles import Rationaliser
 from bisimdist.exact.rational import format_rational, shorten_rational
 from bisimdist.models.io.expect import ProbabilityReader
-from bisimdist.models.io.explicit import Choice
+from bisimdist.models.io.explicit import Choice, exit_rate, jumps
 from bisimdist.models.pa import transition_place
 
 INDEX = re.compile(r"[0-9]{1,18}")
@@ -159,22 +159,16 @@ class Transitions:
         """Return the choices of each state, in the order of their numbers; of rates the jumps."""
         return tuple(
             tuple(
-                Choice(self._actions[state, number], tuple(sorted(self._jumps(row).items())))
+                Choice(self._actions[state, number], jumps(made) if self.timed else made)
                 for number, row in sorted(rows.items())
+                for made in [tuple(sorted(row.items()))]
             )
             for state, rows in enumerate(self._rows)
         )
 
-    def _jumps(self, row: dict[int, fmpq]) -> dict[int, fmpq]:
-        rate = sum(row.values(), fmpq(0)) if self.timed else fmpq(1)
-        return {target: value / rate for target, value in row.items()}
-
     def rates(self) -> list[str]:
         """Return the exit rates of the states of a CTMC, as texts."""
-        return [
-            format_rational(sum((p for row in rows.values() for p in row.values()), fmpq(0)))
-            for rows in self._rows
-        ]
+        return [format_rational(exit_rate(tuple(rows.get(0, {}).items()))) for rows in self._rows]
 
     def observations(self) -> list[str]:
         """Return the observations of the states of a POMDP.

@@ -33,7 +33,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational, parse_rationa
 from bisimdist.extras import needed
 from bisimdist.lifetime import ending_with_us
 from bisimdist.models.entries import read_entry
-from bisimdist.models.io.explicit import RATE, REWARD, Choice, Explicit, observed
+from bisimdist.models.io.explicit import RATE, REWARD, Choice, Explicit, exit_rate, jumps, observed
 from bisimdist.models.io.prism import unescaped
 from bisimdist.models.io.properties import declared, observables
 from bisimdist.models.io.reading import Reading
@@ -288,9 +288,9 @@ def _explicit(data: Any, rationaliser: Rationaliser | None, *, enclose: bool, ti
         )
     seen = {f"{REWARD} {name}": found for name, found in data["rewards"].items()}
     if data["kind"] == "ctmc":
-        rates = [format_rational(sum((rate for _, rate in row), fmpq(0))) for row in rows]
+        rates = [format_rational(exit_rate(row)) for row in rows]
         seen |= {RATE: rates} if timed else {}
-        rows = [_jumps(row) for row in rows]
+        rows = list(map(jumps, rows))
     actions = [""] * len(rows) if data["actions"] is None else data["actions"]
     made = list(map(Choice, actions, rows))
     starts = data["choices"]
@@ -326,11 +326,6 @@ def _rows(data: Any, values: Sequence[Any]) -> Iterator[Row]:
             yield tuple((target, p) for target, p in sorted(made.items()) if p)
         else:
             yield tuple(row)
-
-
-def _jumps(row: Row) -> Row:
-    total = sum((rate for _, rate in row), fmpq(0))
-    return tuple((target, rate / total) for target, rate in row)
 
 
 def _names(variables: Mapping[str, Sequence[str]], count: int) -> tuple[str, ...]:
