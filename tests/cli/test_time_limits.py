@@ -67,7 +67,7 @@ def test_an_engine_that_looks_at_no_clock(
         if looking:
             time.sleep(0.02)
             assert limits.deadline.passed()  # type: ignore[attr-defined]
-        time.sleep(1.5)
+        time.sleep(1.5 if looking else 10)
         return self.unknown("late") if looking else None
 
     monkeypatch.setattr(Bound, "ask", slow)
@@ -77,7 +77,7 @@ def test_an_engine_that_looks_at_no_clock(
     late = "bisimdist: stopped: the time limit was reached\n"
     assert (ended.code, ended.err) == (3, "" if looking else late)
     assert "s0" in ended.out
-    assert looking or time.monotonic() - begun < 1.4
+    assert looking or time.monotonic() - begun < 9
     assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0] > 0) == before
 
 
@@ -120,7 +120,7 @@ def test_a_proof_that_takes_too_long_to_write(
     path, table = tmp_path / "proof.json", tmp_path / "pairs.csv"
     files = ("--certificate", path, "--csv", table)
     ended = command("bound", figure1, "--alpha", "1", "--timeout", "0.5", *files)
-    assert 1.4 < time.monotonic() - begun < 5
+    assert 1.4 < time.monotonic() - begun < 15
     assert (ended.code, "s0" in ended.out) == (3, True)
     assert ended.err == "".join(
         f"bisimdist: no {what} was written to {where}: the time limit was reached\n"

@@ -304,7 +304,7 @@ def test_jobs_that_are_late_say_what_they_know(pair: Cluster) -> None:
     assert list(pair.map(_until, None, jobs, Deadline.after(1.0))) == [True, True, False]
     with pytest.raises(LimitError):
         list(pair.map(_slowly, None, jobs, Deadline.after(0.3)))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 9
 
 
 def _until(_: None, seconds: float, deadline: Deadline) -> bool:

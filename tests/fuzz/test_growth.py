@@ -29,7 +29,7 @@ from bisimdist.checker.core.reading import RuleViolation
 from tests.checker.bombs import BOMBS
 from tests.checker.corpus import FOLDER
 from tests.checker.redigest import redigested
-from tests.speed import slowness
+from tests.speed import leeway
 
 SECONDS = 1.0
 """What any check may take: what is read before anything is counted, and what a busy machine takes."""
@@ -104,7 +104,7 @@ def assert_counted(text: str, name: str) -> None:
         ends(text)
         seconds = time.process_time() - begun
     allowed = SECONDS + SECONDS_FOR_A_UNIT * run.work
-    assert seconds <= allowed or seconds <= allowed * slowness(), (
+    assert seconds <= allowed or seconds <= allowed * leeway(), (
         f"{name}: {seconds:.2f} s for {run.work} units of work, {len(text)} bytes"
     )
     with pytest.MonkeyPatch.context() as patched:

@@ -26,7 +26,7 @@ from bisimdist.models.pa import PA, Transition, chain_as_automaton
 from bisimdist.models.partition import canonical_numbering
 from bisimdist.progress import Deadline, Limits
 from tests.logic.formula_reference import k_step_classes, simulated
-from tests.speed import slowness
+from tests.speed import leeway
 from tests.strategies import automata
 
 ONE, HALF = fmpq(1), fmpq(1, 2)
@@ -175,6 +175,6 @@ def test_a_thousand_states(depth: int) -> None:
     automaton = chain_as_automaton(random_lmc(1000, 3, 3, 1))
     started = time.process_time()
     formulae = mimicking_formulae(automaton, depth)
-    assert time.process_time() - started < 30 * slowness()
+    assert time.process_time() - started < 30 * leeway()
     assert len(set(formulae.values())) == 1000
     assert formula_size(*formulae.values()) <= 3000 * depth + 10

@@ -14,7 +14,7 @@ from flint import fmpq
 from bisimdist import check_certificate, delta, explore
 from bisimdist.exact.logarithm import alpha_below
 from bisimdist.programs.chain import ProgramChain
-from tests.speed import slowness
+from tests.speed import leeway
 
 ABOVE = Path(__file__).resolve().parents
 SAMPLER = next(
@@ -76,7 +76,7 @@ def test_discrete_laplace_noise_has_its_delta(file: Path, scale: int, alpha: str
     wanted = laplace(scale, value(fmpq(*map(int, (alpha + "/1").split("/")[:2]))))
     assert value(pair.lower) <= wanted <= value(pair.upper)
     assert pair.upper - pair.lower < fmpq(1, 10**12)
-    assert time.process_time() - begun < 5 * slowness()
+    assert time.process_time() - begun < 5 * leeway()
 
 
 @needs_sampler

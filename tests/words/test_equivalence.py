@@ -28,7 +28,7 @@ from bisimdist.traces.engine.residue_echelon import ResidueEchelon
 from bisimdist.traces.engine.system import WordSystem
 from bisimdist.traces.equivalence.ask import trace_equivalence
 from tests.reference.information_space import information_space
-from tests.speed import slowness
+from tests.speed import leeway
 from tests.words.fully_probabilistic import (
     all_traces,
     deferred_choice,
@@ -206,7 +206,7 @@ def test_large_automata(states: int, pairs: int) -> None:
     classes = trace_equivalence_classes(automaton)
     assert all(classes[s] == classes[t] for s, t in automaton.pairs)
     assert len(automaton) - 2 * pairs < len(set(classes)) <= len(automaton) - pairs
-    assert process_time() - started < 120 * slowness()
+    assert process_time() - started < 120 * leeway()
 
 
 def test_echelon_keeps_the_first_independent_rows() -> None:
