@@ -2,152 +2,52 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from tests.crossings import truths
+from tests.crossings.cases import (
+    AFTER,
+    LABELS,
+    ONE,
+    Case,
+    Feature,
+    Range,
+    document,
+    for_ever,
+    random_row,
+    random_rows,
+    row_text,
+    true_of_chain,
+    without_choice,
+    word_laws,
+    written,
+)
 from tests.crossings.logics import System
 from tests.programs.wasm.assembly import RANDOM, assembled, call, get, i32
-
-__all__ = ["ALPHA", "FEATURES", "Case", "Feature"]
-
-ALPHA = Fraction(5, 4)
-ONE = Fraction(1)
-SLACK = 1e-7
-"""What a reference in doubles may be wrong by."""
-
-LABELS = {"s": "q", "t": "q", "a": "1", "b": "1", "c": "2", "u": "e", "v": "e", "y": "Y", "n": "N"}
-AFTER = {"s": "abc", "t": "abc", "a": "uv", "b": "uv", "c": "uv", "u": "yn", "v": "yn"}
-
-Range = tuple[float, float]
-"""Between what a true value lies."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A model, how it is given to a command, and what is true of its pair.
-
-    ``delta`` and ``distance`` say between what the true values lie, ``words`` how likely words are from a
-    state; None where nothing is known of them.
-    """
-
-    arguments: tuple[str, ...]
-    options: tuple[str, ...] = ()
-    delta: Callable[[Fraction], Range] | None = None
-    distance: Callable[[Fraction], Range] | None = None
-    words: Callable[[str], Mapping[tuple[str, ...], Fraction]] | None = None
-    at: Callable[[Fraction], Case] | None = None
-    """What is true where the parameter has a value."""
-    system: System | None = None
-    """What states perform, where nobody chooses and all is known."""
-    moves: truths.Moves | None = None
-    """What an analyst may ask, where one does."""
-    pair: tuple[str, str] = ("s", "t")
-
-    @property
-    def ratio(self) -> Callable[[int | None], Fraction | float] | None:
-        """The largest ratio of the probabilities of a word, of one length or of any."""
-        words = self.words
-        if words is None:
-            return None
-        first, second = map(words, self.pair)
-        return lambda length: truths.largest_ratio(first, second, length)
-
-
-@dataclass(frozen=True)
-class Feature:
-    """What is crossed with every question.
-
-    ``asks`` is by command what is said for it; None stands for any command.
-    """
-
-    name: str
-    make: Callable[[Path, random.Random, str], Case]
-    asks: Mapping[str | None, tuple[str, ...]] = field(default_factory=dict)
-
-
-def _weights(source: random.Random, targets: str) -> dict[str, Fraction]:
-    parts = [source.choice((0, 1, 1, 2, 3)) for _ in targets]
-    parts[source.randrange(len(parts))] += 1
-    return {t: Fraction(part, sum(parts)) for t, part in zip(targets, parts, strict=True) if part}
-
-
-def _rows(source: random.Random) -> dict[str, dict[str, Fraction]]:
-    return {state: _weights(source, after) for state, after in AFTER.items()}
-
-
-def _text(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {t: [str(e) for e in p] if isinstance(p, tuple) else str(p) for t, p in row.items()}
-
-
-def _file(folder: Path, name: str, model: Mapping[str, object]) -> str:
-    path = folder / name
-    path.write_text(json.dumps(model))
-    return str(path)
-
-
-def _document(labels: Mapping[str, str], rows: Mapping[str, Any], **more: object) -> dict[str, object]:
-    ends = {state: {state: "1"} for state in labels if state not in rows}
-    moves = {state: _text(row) for state, row in rows.items()}
-    return {"kind": "lmc", **more, "states": labels, "transitions": moves | ends, "pairs": [["s", "t"]]}
-
-
-def _plain(rows: Mapping[str, Mapping[str, Fraction]]) -> truths.Moves:
-    return {state: {"": row} for state, row in rows.items()}
-
-
-def _of_chain(
-    moves: truths.Moves, labels: Mapping[str, str] = LABELS
-) -> tuple[Callable[[Fraction], Range], Callable[[Fraction], Range]]:
-    """Return what is true of a chain: its delta, and its distance."""
-
-    def delta(alpha: Fraction) -> Range:
-        value = float(truths.delta_of(labels, moves, ("s", "t"), alpha))
-        return value, value
-
-    def distance(alpha: Fraction) -> Range:
-        def facing(i: str, j: str) -> list[tuple[Any, Any]]:
-            return [(moves[i][""], moves[j][""])] if i in moves and j in moves else []
-
-        value = truths.distance(labels, ("s", "t"), alpha, facing)
-        return value, value
-
-    return delta, distance
-
-
-def _words(
-    moves: truths.Moves, *, ends: bool | None = None
-) -> Callable[[str], Mapping[tuple[str, ...], Fraction]]:
-    return lambda state: truths.words(LABELS, moves, state, ends=ends)
-
-
-def _on_and_on(rows: Mapping[str, Mapping[str, Fraction]]) -> System:
-    """Return the system whose states perform their labels, for ever in the end."""
-    return {state: (label, rows.get(state, {state: ONE})) for state, label in LABELS.items()}
 
 
 def chain(folder: Path, source: random.Random, question: str = "") -> Case:
     """A chain without cycles."""
-    rows = _rows(source)
-    moves = _plain(rows)
-    path = _file(folder, "chain.json", _document(LABELS, rows))
-    return Case((path,), (), *_of_chain(moves), _words(moves), system=_on_and_on(rows))
+    rows = random_rows(source)
+    moves = without_choice(rows)
+    path = written(folder, "chain.json", document(LABELS, rows))
+    return Case((path,), (), *true_of_chain(moves), word_laws(moves), system=for_ever(rows))
 
 
 def _intervals(folder: Path, source: random.Random) -> tuple[str, dict[str, Any]]:
     """Write a chain of which the rows of two states are open."""
-    rows: dict[str, Any] = _rows(source)
+    rows: dict[str, Any] = random_rows(source)
     for state in source.sample(("s", "a", "c", "u", "v"), 2):
         low = Fraction(source.randrange(0, 3), 4)
         high = low + Fraction(source.randrange(1, 5 - int(low * 4)), 4)
         first, second = source.sample(AFTER[state], 2)
         rows[state] = {first: (low, high), second: (1 - high, 1 - low)}
-    return _file(folder, "intervals.json", _document(LABELS, rows)), rows
+    return written(folder, "intervals.json", document(LABELS, rows)), rows
 
 
 def _boxes(rows: Mapping[str, Any]) -> dict[str, Any]:
@@ -188,7 +88,7 @@ def fixed(folder: Path, source: random.Random, question: str = "") -> Case:
     def worst(which: int) -> Callable[[Fraction], Range]:
         def of(alpha: Fraction) -> Range:
             grid = (8, 2)[which]
-            found = max(_of_chain(m)[which](alpha)[0] for m in truths.members(_boxes(rows), grid))
+            found = max(true_of_chain(m)[which](alpha)[0] for m in truths.members(_boxes(rows), grid))
             return found, 2.0  # a member off the grid may be worse; what is claimed of it names it
 
         return of
@@ -198,33 +98,33 @@ def fixed(folder: Path, source: random.Random, question: str = "") -> Case:
 
 def parameters(folder: Path, source: random.Random, question: str = "") -> Case:
     """A chain with a parameter."""
-    rows: dict[str, Any] = _rows(source)
+    rows: dict[str, Any] = random_rows(source)
     rows["s"] = {"a": "p", "c": "1-p"}
-    model = _document(LABELS, rows, parameters={"p": ["0", "1"]})
+    model = document(LABELS, rows, parameters={"p": ["0", "1"]})
 
     def at(p: Fraction) -> Case:
-        moves = _plain({**rows, "s": {"a": p, "c": 1 - p}})
-        return Case((), (), *_of_chain(moves), _words(moves))
+        moves = without_choice({**rows, "s": {"a": p, "c": 1 - p}})
+        return Case((), (), *true_of_chain(moves), word_laws(moves))
 
-    return Case((_file(folder, "parameters.json", model),), at=at)
+    return Case((written(folder, "parameters.json", model),), at=at)
 
 
 def given_parameters(folder: Path, source: random.Random, question: str = "") -> Case:
     """A chain with a parameter, of which the value is given."""
-    rows: dict[str, Any] = _rows(source)
+    rows: dict[str, Any] = random_rows(source)
     rows["s"] = {"a": "p", "c": "1-p"}
-    path = _file(folder, "parameters.json", _document(LABELS, rows, parameters={"p": ["0", "1"]}))
-    moves = _plain({**rows, "s": {"a": Fraction(1, 3), "c": Fraction(2, 3)}})
-    system = _on_and_on({state: row[""] for state, row in moves.items()})
-    return Case((path,), ("--set", "p=1/3"), *_of_chain(moves), _words(moves), system=system)
+    path = written(folder, "parameters.json", document(LABELS, rows, parameters={"p": ["0", "1"]}))
+    moves = without_choice({**rows, "s": {"a": Fraction(1, 3), "c": Fraction(2, 3)}})
+    system = for_ever({state: row[""] for state, row in moves.items()})
+    return Case((path,), ("--set", "p=1/3"), *true_of_chain(moves), word_laws(moves), system=system)
 
 
 def _interactive(folder: Path, source: random.Random) -> tuple[str, truths.Moves]:
-    moves = {state: {act: _weights(source, after) for act in "XY"} for state, after in AFTER.items()}
-    steps = {state: {act: _text(row) for act, row in rows.items()} for state, rows in moves.items()}
+    moves = {state: {act: random_row(source, after) for act in "XY"} for state, after in AFTER.items()}
+    steps = {state: {act: row_text(row) for act, row in rows.items()} for state, rows in moves.items()}
     ends: dict[str, object] = {"y": {}, "n": {}}
     model = {"kind": "interactive", "states": LABELS, "transitions": steps | ends, "pairs": [["s", "t"]]}
-    return _file(folder, "interactive.json", model), moves
+    return written(folder, "interactive.json", model), moves
 
 
 def _asked(moves: truths.Moves, rounds: int | None) -> Callable[[Fraction], Range]:
@@ -370,13 +270,13 @@ def automaton(
     folder: Path, source: random.Random, question: str = "", *, missing: bool = False, seen: bool = True
 ) -> Case:
     """An automaton without choices; perhaps some mass is missing, and perhaps ends are not seen."""
-    rows = _rows(source)
+    rows = random_rows(source)
     if missing:
         rows["a"] = {t: p * Fraction(1, 2) for t, p in rows["a"].items()}
-    steps = [{"from": state, "action": LABELS[state], "to": _text(row)} for state, row in rows.items()]
+    steps = [{"from": state, "action": LABELS[state], "to": row_text(row)} for state, row in rows.items()]
     model = {"kind": "pa", "states": list(LABELS), "transitions": steps, "pairs": [["s", "t"]]}
-    path = _file(folder, "automaton.json", model)
-    words = _words(_plain(rows), ends=seen)
+    path = written(folder, "automaton.json", model)
+    words = word_laws(without_choice(rows), ends=seen)
     system: System = {s: (LABELS[s] if s in rows else None, rows.get(s, {})) for s in LABELS}
     if not seen:
         return Case((path,), words=words, system=system)
@@ -384,7 +284,7 @@ def automaton(
     zero = Fraction(0)
     lost = {s: 1 - sum(row.values(), zero) for s, row in rows.items()}
     whole = {s: {**row, "n": row.get("n", zero) + lost[s]} if lost[s] else row for s, row in rows.items()}
-    return Case((path,), (), *_of_chain(_plain(whole), ended), words, system=system)
+    return Case((path,), (), *true_of_chain(without_choice(whole), ended), words, system=system)
 
 
 def ends(how: str) -> Callable[[Path, random.Random, str], Case]:
@@ -460,16 +360,16 @@ def module(folder: Path, source: random.Random, question: str = "") -> Case:
 
 def hidden(folder: Path, source: random.Random, question: str = "") -> Case:
     """A hidden Markov model."""
-    rows = _rows(source)
+    rows = random_rows(source)
     model = {
         "kind": "hmm",
         "observations": sorted(set(LABELS.values())),
         "states": {state: {label: "1"} for state, label in LABELS.items()},
-        "transitions": {state: _text(row) for state, row in rows.items()},
+        "transitions": {state: row_text(row) for state, row in rows.items()},
         "distributions": {"one": {"s": "1"}, "other": {"t": "1"}},
         "pairs": [["one", "other"]],
     }
-    return Case((_file(folder, "hidden.json", model),), words=_words(_plain(rows)))
+    return Case((written(folder, "hidden.json", model),), words=word_laws(without_choice(rows)))
 
 
 def optimised(folder: Path, source: random.Random, question: str = "") -> Case:

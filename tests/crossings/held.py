@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.crossings import logics, measured, structures, truths
-from tests.crossings.features import ALPHA, LABELS, ONE, SLACK, Case
+from tests.crossings.cases import ALPHA, LABELS, ONE, SLACK, Case
 
 __all__ = ["cross_checked", "falsehoods"]
 

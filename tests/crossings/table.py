@@ -14,7 +14,8 @@ from typing import Any
 from bisimdist.checker import MalformedCertificate, check_certificate
 from bisimdist.faces.asked.registry import HOMES, question_of
 from tests.crossings import held
-from tests.crossings.features import ALPHA, FEATURES, SLACK, Case
+from tests.crossings.cases import ALPHA, SLACK, Case
+from tests.crossings.features import FEATURES
 
 __all__ = ["ANSWERED", "COLUMNS", "QUESTIONS", "Cell", "cell", "words_of"]
 

@@ -17,9 +17,10 @@ from bisimdist.faces.cli.main import run
 from bisimdist.reductions import nature
 from bisimdist.reductions.nature import Widened
 from bisimdist.reductions.step import Ways
-from tests.crossings import features, held, measured
+from tests.crossings import cases, features, held, measured
 from tests.crossings.__main__ import ended
-from tests.crossings.features import FEATURES, Case
+from tests.crossings.cases import Case
+from tests.crossings.features import FEATURES
 from tests.crossings.table import cell, words_of
 
 Answer = dict[str, Any]
@@ -124,9 +125,9 @@ def test_every_row_of_the_cross_check_is_held(feature: str, tmp_path: Path) -> N
 
 def wide(folder: Path, source: random.Random) -> tuple[str, dict[str, Any]]:
     """Write a chain with a row of three vertices, which counts as one of very many here."""
-    rows: dict[str, Any] = features._rows(source)
+    rows: dict[str, Any] = cases.random_rows(source)
     rows["s"] = dict.fromkeys("abc", (Fraction(0), Fraction(1, 2)))
-    return features._file(folder, "wide.json", features._document(features.LABELS, rows)), rows
+    return cases.written(folder, "wide.json", cases.document(cases.LABELS, rows)), rows
 
 
 @pytest.fixture
