@@ -7,8 +7,9 @@ Probabilities are natural numbers over one denominator an input, so that a kerne
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import lcm
 from string import Template
+
+from flint import fmpq, fmpz
 
 from bisimdist.models.io.theorem import Laws, plain
 
@@ -117,12 +118,11 @@ def write_lean(laws: Laws) -> str:
 
     Examples
     --------
-    >>> from flint import fmpq
     >>> table = Laws("f", ("s",), ("a", "b"), ((fmpq(1, 3), fmpq(2, 3)),))
     >>> [line for line in write_lean(table).splitlines() if line.startswith(("  [", "def totals"))]
     ['  [1, 2]]', 'def totals : List ℕ := [3]']
     """
-    totals = [lcm(*(int(p.q) for p in row)) for row in laws.rows]
+    totals = [_denominator(row) for row in laws.rows]
     about = {
         "name": laws.identifier(),
         "m": len(laws.inputs),
@@ -149,6 +149,13 @@ def write_lean(laws: Laws) -> str:
             o=o,
         )
     return f"{text}\nend Bisimdist.{laws.identifier()}\n"
+
+
+def _denominator(row: Iterable[fmpq]) -> fmpz:
+    found = fmpz(1)
+    for p in row:
+        found = found.lcm(p.q)
+    return found
 
 
 def _strings(names: Iterable[str]) -> str:

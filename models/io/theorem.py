@@ -105,9 +105,9 @@ def laws_of_chain(chain: LMC, neighbours: Iterable[tuple[str, str]] = (), ratio:
 
 def _words(chain: LMC, start: int) -> dict[tuple[str, ...], fmpq]:
     zero, found = fmpq(0), dict[tuple[str, ...], fmpq]()
-    runs = {((chain.labels[start],), start): fmpq(1)}
+    runs: dict[tuple[tuple[str, ...], int], fmpq] = {((chain.labels[start],), start): fmpq(1)}
     for _ in range(MOST_STEPS):
-        further: dict[tuple[tuple[str, ...], int], fmpq] = {}
+        further = dict[tuple[tuple[str, ...], int], fmpq]()
         for (word, state), mass in runs.items():
             if chain.rows[state] == ((state, 1),):
                 last = next((k for k, label in enumerate(word[::-1]) if label != word[-1]), len(word))

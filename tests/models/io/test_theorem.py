@@ -270,3 +270,14 @@ def test_rocq_refuses_forged_numbers(true: str, forged: str, tmp_path: Path) -> 
     text = (GOLDEN / "response.v").read_text(encoding="utf-8")
     assert true in text
     assert accepted(text.replace(true, forged, 1), tmp_path).returncode != 0
+
+
+def test_long_numbers_are_written() -> None:
+    small = fmpq(1, 3**10_000)
+    law = Laws("f", ("s",), ("x", "y"), ((small, 1 - small),))
+    assert numbers_of_rocq_lengths(WRITERS["rocq"](law)) == [(1, 4772), (4772, 4772)]
+    assert str(3**10_000 % 10**9) in WRITERS["lean"](law)
+
+
+def numbers_of_rocq_lengths(text: str) -> list[tuple[int, int]]:
+    return [(len(p), len(q)) for p, q in re.findall(r"\((\d+)#(\d+)\)", text)]
