@@ -2,7 +2,7 @@
 
 From Bisimdist Require Import OrderedField Chain Lower LowerTable UpperTable Merging Delta Ratios Event DeltaLower
   Leastness Extension CheckChain Check CheckDeltaClaims
-  Hmm HmmPump Metric Bernstein.
+  Hmm HmmPump Metric Bernstein Coupling AboveThreshold.
 
 (** The main theorems, one after the other. *)
 Definition main_theorems :=
@@ -41,7 +41,12 @@ Definition main_theorems :=
   (conj (@bernstein)
   (conj (@cuts_prove)
   (conj (@square_times)
-  I))))))))))))))))))))))))))))))))))).
+  (conj (@transport_bounds)
+  (conj (@coupling_bounds_output)
+  (conj (@coupling_bounds_events)
+  (conj (@two_sided_geometric_slow)
+  (conj (@above_threshold_budget)
+  I)))))))))))))))))))))))))))))))))))))))).
 
 Print Assumptions main_theorems.
 Print Assumptions Qc_field.

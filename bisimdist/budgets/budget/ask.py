@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations, product
 
 from bisimdist.budgets.engine.budget import (
     Adjacency,
@@ -21,6 +22,7 @@ from bisimdist.exact.rational import format_rational
 from bisimdist.faces.shown.numbers import exact_value, short_rational
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
+from bisimdist.models.io.theorem import Laws, check_size, laws
 from bisimdist.parallel import Pool
 from bisimdist.progress import NEVER, Deadline, Limits, Progress, silent
 
@@ -90,6 +92,30 @@ class MechanismBudget(Shown):
                 f"probabilities {one} and {two}.",
             ),
         )
+
+    def laws(self) -> Laws:
+        """Return the laws of all inputs, and the ratio, for a theorem.
+
+        Raises
+        ------
+        UsageError
+            If no ratio bounds the answers, or the laws are too long.
+        """
+        family, moved = self.result.family, self.result.adjacency is Adjacency.ONE
+        if self.result.ratio is None:
+            raise UsageError("a theorem states a finite budget; there is none")
+        check_size(family.levels**family.count, len(family.answers))
+        inputs = list(product(range(family.levels), repeat=family.count))
+        rows = {
+            str(results): {name: family.chance(k, results) for k, name in enumerate(family.answers)}
+            for results in inputs
+        }
+        steps = (
+            (one, other, [abs(a - b) for a, b in zip(one, other, strict=True)])
+            for one, other in combinations(inputs, 2)
+        )
+        near = [(str(s), str(t)) for s, t, by in steps if max(by) <= 1 and (not moved or sum(by) == 1)]
+        return laws(family.name, rows, near, self.result.ratio)
 
     def certificate(self) -> dict[str, object]:
         """Return what the checker needs to look at all pairs again, as plain data.

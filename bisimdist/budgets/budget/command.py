@@ -11,10 +11,11 @@ from bisimdist.faces.asked import options
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.option import Option
 from bisimdist.faces.asked.program_source import is_program, refuse_program_options
-from bisimdist.faces.asked.question import Group, Question
+from bisimdist.faces.asked.question import Content, Group, Question
 
 if TYPE_CHECKING:
     from bisimdist.budgets.budget.ask import MechanismBudget
+    from bisimdist.budgets.budget.program import ProgramBudget
     from bisimdist.budgets.engine.budget import QueryFamily
     from bisimdist.models.library.parameters import Choice, Integer, Rational
     from bisimdist.progress import Limits
@@ -57,6 +58,8 @@ class Budget(Question["MechanismBudget"]):
         options.MEMORY,
         options.TIMEOUT.but(help="Stop after so many seconds."),
         options.CERTIFICATE.but(help="Write the claim; 'bisimdist check' looks at all pairs."),
+        options.LEAN,
+        options.ROCQ,
         options.JSON,
     )
 
@@ -78,6 +81,10 @@ class Budget(Question["MechanismBudget"]):
 
             return TableBudget.read(given)
         family, adjacency = _read(given.argument.removeprefix("example:"))
+        if wants_theorem(given):
+            from bisimdist.models.io.theorem import check_size
+
+            check_size(family.levels**family.count, len(family.answers))
         return cls(family=family, adjacency=adjacency, cluster=given[options.CLUSTER])
 
     def frame(self) -> dict[str, object]:
@@ -88,6 +95,23 @@ class Budget(Question["MechanismBudget"]):
         from bisimdist.budgets.budget.ask import mechanism_budget
 
         return self.put(mechanism_budget, limits)
+
+    def content(self, option: Option[Any], path: str, answer: MechanismBudget) -> Content:
+        return theorem(option, answer) or Question.content(self, option, path, answer)
+
+
+def wants_theorem(given: Given) -> bool:
+    """Tell whether the budget is to be written as a theorem."""
+    return given[options.LEAN] is not None or given[options.ROCQ] is not None
+
+
+def theorem(option: Option[Any], answer: MechanismBudget | ProgramBudget) -> str | None:
+    """Return the budget as a theorem, where that is what belongs into the file of an option."""
+    if option.name not in {options.LEAN.name, options.ROCQ.name}:
+        return None
+    from bisimdist.models.io.theorem_writers import WRITERS
+
+    return WRITERS[option.name](answer.laws())
 
 
 def _noisy_max(values: dict[str, Any]) -> QueryFamily:

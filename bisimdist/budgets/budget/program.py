@@ -14,6 +14,7 @@ from bisimdist.exact.rational import ExactNumber, format_rational
 from bisimdist.faces.shown.answer import Status
 from bisimdist.faces.shown.proved import Shown
 from bisimdist.faces.shown.tables import Report
+from bisimdist.models.io.theorem import Laws, laws_of_chain
 from bisimdist.models.lmc import Row
 from bisimdist.parallel import Pool
 from bisimdist.privacy.delta.ask import DeltaAnswer, delta
@@ -88,6 +89,20 @@ class ProgramBudget(Shown):
         if found is None or found.ratio is None or not found.exact:
             raise UsageError("there is no exact ratio to prove; give --alpha")
         return delta(self.model, found.ratio, pairs=_merged(self.model)[1]).certificate()
+
+    def laws(self) -> Laws:
+        """Return the laws of all inputs, and the ratio, for a theorem.
+
+        Raises
+        ------
+        UsageError
+            If no ratio bounds the outputs, it is not known exactly, or the laws are too long.
+        """
+        found = self.ratio
+        if found is None or found.ratio is None or not found.exact:
+            raise UsageError("a theorem states a finite and exact ratio of outputs; there is none")
+        names = self.model.states
+        return laws_of_chain(self.model, [(names[s], names[t]) for s, t in self.model.pairs], found.ratio)
 
     @property
     def status(self) -> Status:

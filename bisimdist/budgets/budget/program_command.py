@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bisimdist.budgets.budget.command import theorem, wants_theorem
 from bisimdist.errors import UsageError
 from bisimdist.faces.asked import options
 from bisimdist.faces.asked.given import Given
 from bisimdist.faces.asked.options import ALPHA, DOMAIN, EPSILON, SIZE
 from bisimdist.faces.asked.program_source import program_model
-from bisimdist.faces.asked.question import Question
+from bisimdist.faces.asked.question import Content, Question
 from bisimdist.faces.asked.skew import Skew
 
 if TYPE_CHECKING:
     from flint import fmpq
 
     from bisimdist.budgets.budget.program import ProgramBudget
+    from bisimdist.faces.asked.option import Option
     from bisimdist.faces.shown.tables import Report
     from bisimdist.programs.chain import ProgramChain
     from bisimdist.progress import Limits
@@ -44,12 +46,24 @@ class BudgetOfProgram(Question["ProgramBudget"]):
         model = program_model(given, inputs=_inputs(given), neighbours=neighbours, orders=True)
         if not isinstance(model, ProgramChain):
             raise UsageError("the program asks an analyst: say how much with delta, over pairs of --input")
+        if wants_theorem(given):
+            if (skew.alpha, skew.epsilon) != (None, None):
+                raise UsageError(
+                    "--lean and --rocq state the ratio of outputs; expected neither --alpha nor --epsilon"
+                )
+            from bisimdist.models.io.theorem import laws_of_chain
+
+            names = model.states
+            laws_of_chain(model.whole(), [(names[s], names[t]) for s, t in model.pairs])
         return cls(model=model, skew=skew, gap=gap, cluster=given[options.CLUSTER])
 
     def ask(self, limits: Limits) -> ProgramBudget:
         from bisimdist.budgets.budget.program import program_budget
 
         return self.put(program_budget, limits, "model", "gap", "cluster", **self.skew.said)
+
+    def content(self, option: Option[Any], path: str, answer: ProgramBudget) -> Content:
+        return theorem(option, answer) or Question.content(self, option, path, answer)
 
     def report(self, answer: ProgramBudget) -> Report:
         return answer.report(self.skew.shown_epsilon)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bisimdist.budgets.budget.command import wants_theorem
 from bisimdist.budgets.epsilon.command import Epsilon
 from bisimdist.errors import UsageError
 from bisimdist.faces.asked.given import Given
@@ -26,6 +27,10 @@ class TableBudget(Epsilon):
     @classmethod
     def read(cls, given: Given) -> TableBudget:
         model = given.hmm()
+        if wants_theorem(given):
+            raise UsageError(
+                "--lean and --rocq are for programs and mechanisms with settings; expected one of them"
+            )
         if not model.pairs:
             raise UsageError(f"{given.source}: no inputs are neighbours; expected some under 'adjacency'")
         return cls(

@@ -15,9 +15,10 @@ from bisimdist.faces.asked.question import Question
 
 if TYPE_CHECKING:
     from bisimdist.models.kinds import AnyModel
+    from bisimdist.models.lmc import LMC
     from bisimdist.progress import Limits
 
-FORMATS = ("json", "yaml", "dot", "svg", "prism", "umb", "drn")
+FORMATS = ("json", "yaml", "dot", "svg", "prism", "umb", "drn", "lean", "rocq")
 EXTENSIONS = {
     ".json": "json",
     ".yaml": "yaml",
@@ -28,7 +29,10 @@ EXTENSIONS = {
     ".tra": "prism",
     ".umb": "umb",
     ".drn": "drn",
+    ".lean": "lean",
+    ".v": "rocq",
 }
+THEOREMS = ("lean", "rocq")
 PRISM_FILES = ("tra", "lab", "sta")
 
 
@@ -70,7 +74,7 @@ def texts_of(model: AnyModel, format: str, output: str | None) -> Mapping[str, s
 
     if isinstance(model, HMM) and format in {"prism", "dot"}:
         raise UsageError(f"--format {format}: hidden Markov models are written as json, yaml or svg only")
-    if format in {"prism", "drn"} and not isinstance(model, LMC):
+    if format in {"prism", "drn", *THEOREMS} and not isinstance(model, LMC):
         raise UsageError(f"--format {format}: only Markov chains are written in this format")
     if format == "prism" and isinstance(model, LMC):
         if output is None:
@@ -80,13 +84,20 @@ def texts_of(model: AnyModel, format: str, output: str | None) -> Mapping[str, s
         if output is None:
             raise UsageError("--format umb: makes no text; say where with -o, such as -o model.umb")
         return {"": write_umb(model)}
-    if format == "drn" and isinstance(model, LMC):
-        return {"": write_drn(model)}
+    if isinstance(model, LMC) and format in {"drn", *THEOREMS}:
+        return {"": write_drn(model) if format == "drn" else _theorem(model, format)}
     if format == "svg":
         return {"": write_svg(model)}
     if format == "dot" and not isinstance(model, HMM):
         return {"": write_dot(model)}
     return {"": write_model(model, format)}
+
+
+def _theorem(model: LMC, assistant: str) -> str:
+    from bisimdist.models.io.theorem import laws_of_chain
+    from bisimdist.models.io.theorem_writers import WRITERS
+
+    return WRITERS[assistant](laws_of_chain(model))
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,8 @@ CLUSTER = option(
 CERTIFICATE = option(
     "--certificate", "FILE", "Write the proof of the answer, for 'bisimdist check'.", writes=True
 )
+LEAN = option("--lean", "FILE", "Write the budget as a theorem for Lean 4 and Mathlib.", writes=True)
+ROCQ = option("--rocq", "FILE", "Write the budget as a theorem for Rocq (Coq).", writes=True)
 ALPHA = option(
     "--alpha",
     "A",
@@ -292,9 +294,9 @@ TARGET_KIND = option("--to", "KIND", "The kind of model to make: lmc, pa, hmm or
 OUTPUT_FORMAT = option(
     "--format",
     "FORMAT",
-    "The format to write: json (default), yaml, dot, prism or umb.",
+    "The format to write: json (default), yaml, dot, prism, umb, lean or rocq.",
     name="format_name",
-    offered=("json", "yaml", "dot", "svg", "prism", "umb"),
+    offered=("json", "yaml", "dot", "svg", "prism", "umb", "lean", "rocq"),
 )
 LOSS = option("--loss", "X", "The most that may be lost: a distance from 0 to 1.", read=numbers.UNIT)
 MINIMISE = option(

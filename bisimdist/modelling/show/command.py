@@ -26,7 +26,9 @@ class Show(Question["Summary"]):
     command = "show"
     group = Group.TOOLS
     options = (
-        OUTPUT_FORMAT.but(help="Convert or draw the model instead: json, yaml, dot, svg, prism or umb."),
+        OUTPUT_FORMAT.but(
+            help="Convert or draw the model instead: json, yaml, dot, svg, prism, umb, lean or rocq."
+        ),
         OUTPUT.but(help="The file to write (prism: a file stem)."),
         SVG.but(help="Draw the model, beside its summary."),
         TIMEOUT,
