@@ -20,6 +20,7 @@ from bisimdist.models.hmm import HMM
 from bisimdist.models.interactive import Interactive
 from bisimdist.models.intervals import IntervalChain
 from bisimdist.models.io.observations import OWN_LABELS, Scope, observations
+from bisimdist.models.io.properties import Properties
 from bisimdist.models.io.reading import Reading
 from bisimdist.models.io.silent import without_silent_steps
 from bisimdist.models.kinds import AnyModel, with_pairs
@@ -71,6 +72,7 @@ class Explicit:
     variables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     # by constant or formula its expression, as a text
     meanings: Mapping[str, str] = field(default_factory=dict)
+    properties: Properties | None = None  # of the model itself, if an observer sees what they speak of
     # shown and valued: the labels and the variables that are seen whatever a reading says
     shown: frozenset[str] = frozenset()
     valued: tuple[str, ...] = ()
@@ -84,7 +86,7 @@ class Explicit:
     def with_observations(self, reading: Reading) -> Explicit:
         """Return the model with the labels that a reading adds, by expressions or property files."""
         scope = Scope(self.variables, self.propositions, self.meanings)
-        added = observations(reading, scope, len(self.names))
+        added = observations(reading, scope, len(self.names), self.properties)
         return replace(
             self,
             propositions={**self.propositions, **added.labels},
@@ -211,7 +213,7 @@ def observed(
     Raises UsageError if the reading does not fit the model.
     Raises ModelError if the result is no model.
     """
-    if reading.labels or reading.properties:
+    if reading.labels or reading.properties or model.properties:
         model = model.with_observations(reading)
     _check_fits(model, reading)
     model = _resolved(model, reading)

@@ -33,7 +33,17 @@ from bisimdist.exact.rational import ExactNumber, format_rational, parse_rationa
 from bisimdist.extras import needed
 from bisimdist.lifetime import ending_with_us
 from bisimdist.models.entries import read_entry
-from bisimdist.models.io.explicit import RATE, REWARD, Choice, Explicit, exit_rate, jumps, observed
+from bisimdist.models.io.explicit import (
+    OWN_LABELS,
+    RATE,
+    REWARD,
+    Choice,
+    Explicit,
+    exit_rate,
+    jumps,
+    observed,
+)
+from bisimdist.models.io.jani import jani_constants, jani_properties
 from bisimdist.models.io.prism import unescaped
 from bisimdist.models.io.properties import declared, observables
 from bisimdist.models.io.reading import Reading
@@ -136,12 +146,15 @@ def taken_data(
     model = _explicit(data, rationaliser, enclose=reading.enclose, timed=reading.observe_time)
     if reading.labels or reading.properties:
         model = replace(model, meanings=_meanings(content, language, reading))
+    elif language == "jani" and reading.observes_all() and not model.propositions.keys() - OWN_LABELS:
+        own = jani_properties(json.loads(content.decode("utf-8-sig")))
+        model = replace(model, meanings=_meanings(content, language, reading), properties=own)
     return observed(model, reading, rationaliser)
 
 
 def _as_observed(content: bytes, language: str, reading: Reading) -> Reading:
     """Return how a POMDP is taken: an observer sees its observables, unless the reading says what is seen."""
-    if reading.observe_variables is not None or reading.observe_labels is not None:
+    if not reading.observes_all():
         return reading
     variables: tuple[str, ...] = ("observation",)
     expressions: dict[str, str] = {}
@@ -160,10 +173,7 @@ def _meanings(content: bytes, language: str, reading: Reading) -> dict[str, str]
     if language == "prism":
         found = declared(text)
     elif language == "jani":
-        values = {one["name"]: one.get("value") for one in json.loads(text).get("constants", ())}
-        found = {
-            name: json.dumps(value) for name, value in values.items() if isinstance(value, bool | int | float)
-        }
+        found = jani_constants(json.loads(text))
     given = {name: value for name, value in reading.constants.items() if not isinstance(value, tuple)}
     return found | {name: str(_constant(value)).lower() for name, value in given.items()}
 
