@@ -75,6 +75,7 @@ def _umb(request: dict[str, Any]) -> dict[str, Any]:
         if carried is not None:
             labels[described.alias or name] = [state for state, holds in enumerate(carried) if holds]
     valuations = (found.valuations or {}).get("states") or []
+    applies, seen = system.observations_apply_to, found.entity_to_observation or []
     file_data = found.index.file_data
     own = file_data.parameters if file_data is not None and file_data.tool == "bisimdist" else None
     made = {
@@ -92,6 +93,8 @@ def _umb(request: dict[str, Any]) -> dict[str, Any]:
         "variables": {
             name: [value_text(one[name]) for one in valuations] for name in (valuations or [{}])[0]
         },
+        "observations": [str(one) for one in seen] if applies == "states" else [],
+        "observed": applies,
         "own": own,
     }
     _check(made, rows)
@@ -113,6 +116,7 @@ def _check(made: dict[str, Any], rows: int) -> None:
         and states.issuperset(made["initial"])
         and all(states.issuperset(carried) for carried in made["labels"].values())
         and all(len(values) == count for values in made["variables"].values())
+        and len(made["observations"]) in ((count,) if made["observed"] == "states" else (0,))
     )
     own = made["own"]
     if own is not None and fits:

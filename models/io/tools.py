@@ -140,7 +140,11 @@ def taken_data(
         data["observations"] = ()  # a number of Storm's; its observables are variables and expressions
     if language == "drn":
         data["labels"] = {unescaped(name): states for name, states in data["labels"].items()}
-    if data["kind"] == "pomdp":
+    if data["kind"] == "pomdp" or data.get("observed"):
+        if data.get("observed") == "branches" and reading.observes_all():
+            raise ModelError(
+                "its observations belong to branches; expected some of states, or --observe-variables"
+            )
         reading = _as_observed(content, language, reading)
     rationaliser = Rationaliser() if reading.rationalise or reading.enclose else None
     model = _explicit(data, rationaliser, enclose=reading.enclose, timed=reading.observe_time)
