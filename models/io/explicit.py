@@ -371,9 +371,14 @@ def _enclosed(
     around: Mapping[fmpq, tuple[fmpq, fmpq]],
 ) -> IntervalChain:
     """Return all chains whose probabilities round to the doubles of a model."""
-    if model.nondeterministic or reading.hide_silent:
+    if model.nondeterministic:
         raise UsageError(
-            "intervals are read in Markov chains all of whose steps are seen; this is another model"
+            "this is a decision process whose probabilities are intervals, and there is no kind of model for "
+            "both; expected a Markov chain, or numbers"
+        )
+    if reading.hide_silent:
+        raise UsageError(
+            "intervals are read in Markov chains all of whose steps are seen; this is another one"
         )
     rows = tuple(
         tuple(

@@ -195,7 +195,7 @@ def test_what_makes_no_mdp(mdp: Path, suffix: str, old: str, new: str, expected:
 
 
 def test_doubles_are_enclosed_in_chains_only(mdp: Path) -> None:
-    with pytest.raises(UsageError, match="intervals are read in Markov chains all of whose steps are seen"):
+    with pytest.raises(UsageError, match="decision process whose probabilities are intervals"):
         load_model(mdp, enclose=True)
 
 
